@@ -1,0 +1,52 @@
+package dev.sluice.engine;
+
+import dev.sluice.model.Decision;
+import dev.sluice.model.Explanation;
+import dev.sluice.model.FlavorResource;
+import dev.sluice.model.LocalQueueId;
+import dev.sluice.model.WorkloadId;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/** Questions that the engine answers on its own thread, between cycles; nothing changes by them. */
+public interface EngineQuestions {
+
+  /** The pending Workloads of a ClusterQueue in queue order, from {@code offset} on. */
+  CompletableFuture<List<PendingPosition>> pendingInClusterQueue(
+      String clusterQueue, int offset, int limit);
+
+  /** The pending Workloads of a LocalQueue in queue order, from {@code offset} on. */
+  CompletableFuture<List<PendingPosition>> pendingInLocalQueue(
+      LocalQueueId queue, int offset, int limit);
+
+  /** Why a Workload waits; empty when it is not pending. */
+  CompletableFuture<Optional<Waiting>> whyWaiting(WorkloadId id);
+
+  /**
+   * Up to {@code max} explanations that people were not told yet, most pressing first. Each is given
+   * out once; what is not written is given again when it changes.
+   */
+  CompletableFuture<List<Decision.Explain>> untoldExplanations(int max);
+
+  /**
+   * A pending Workload, as it stands.
+   *
+   * @param position its place
+   * @param clusterQueue the queue it waits in
+   * @param explanation what its last evaluation found; empty if it was not evaluated yet
+   * @param holders who holds the quota that it lacks, largest first
+   */
+  record Waiting(
+      PendingPosition position,
+      String clusterQueue,
+      Optional<Explanation> explanation,
+      List<Holder> holders) {
+    public Waiting {
+      holders = List.copyOf(holders);
+    }
+  }
+
+  /** A Workload that holds some of a pair that another lacks. */
+  record Holder(WorkloadId id, String clusterQueue, FlavorResource pair, long amount) {}
+}

@@ -1,0 +1,33 @@
+package dev.sluice.engine;
+
+import dev.sluice.model.LocalQueueId;
+import dev.sluice.model.QueueProblem;
+import java.util.List;
+
+/**
+ * What a LocalQueue looks like from outside, at one moment.
+ *
+ * @param id which
+ * @param clusterQueue the ClusterQueue it names
+ * @param problems why it is not active (Stopped, ClusterQueueDoesNotExist, ClusterQueueIsInactive)
+ * @param pendingActive Workloads that the next cycles will look at
+ * @param pendingInadmissible Workloads that wait for something to change
+ * @param reserving Workloads that hold quota
+ * @param admitted those of them that are admitted
+ * @param usage use by flavor and resource of its ClusterQueue; limits are of the ClusterQueue
+ */
+public record LocalQueueView(
+    LocalQueueId id,
+    String clusterQueue,
+    List<QueueProblem> problems,
+    int pendingActive,
+    int pendingInadmissible,
+    int reserving,
+    int admitted,
+    List<FlavorUsage> usage) {
+
+  public LocalQueueView {
+    problems = List.copyOf(problems);
+    usage = List.copyOf(usage);
+  }
+}

@@ -1,0 +1,51 @@
+package dev.sluice.model;
+
+import java.util.List;
+
+/**
+ * A ClusterQueue as the engine knows it.
+ *
+ * @param name its name
+ * @param cohort its cohort; empty when it has none
+ * @param groups its resource groups
+ * @param strategy how its head may block those behind
+ * @param namespaceSelector the namespaces that may use it
+ * @param stopPolicy whether it admits
+ * @param terminating whether it is being deleted
+ * @param preemption whom it may preempt
+ * @param fungibility when the search stops at a flavor
+ * @param admissionChecks names of the checks that it asks for
+ * @param problems further reasons, found outside the engine, why it can't be active
+ */
+public record ClusterQueueSpec(
+    String name,
+    String cohort,
+    List<ResourceGroup> groups,
+    QueueingStrategy strategy,
+    LabelSelector namespaceSelector,
+    StopPolicy stopPolicy,
+    boolean terminating,
+    PreemptionPolicies preemption,
+    FlavorFungibility fungibility,
+    List<String> admissionChecks,
+    List<QueueProblem> problems) {
+
+  public ClusterQueueSpec {
+    groups = List.copyOf(groups);
+    admissionChecks = List.copyOf(admissionChecks);
+    problems = List.copyOf(problems);
+  }
+
+  /** How the head of a queue that doesn't fit treats those behind it. */
+  public enum QueueingStrategy {
+    STRICT_FIFO,
+    BEST_EFFORT_FIFO
+  }
+
+  /** Whether a queue admits: freely, no more, or no more and those admitted are sent back. */
+  public enum StopPolicy {
+    NONE,
+    HOLD,
+    HOLD_AND_DRAIN
+  }
+}

@@ -1,0 +1,17 @@
+package dev.sluice.model;
+
+import java.util.List;
+
+/**
+ * Why a Workload waits, as data. Conditions, events, logs and {@code explain} are renderings of it.
+ *
+ * @param reason the reason of its QuotaReserved=False condition
+ * @param attempts the flavors that were tried, per pod set; none where it didn't come to that
+ * @param detail what else there is to say; empty where the attempts say it all
+ */
+public record Explanation(PendingReason reason, List<FlavorAttempt> attempts, String detail) {
+
+  public Explanation {
+    attempts = List.copyOf(attempts);
+  }
+}

@@ -1,0 +1,70 @@
+package dev.sluice.model;
+
+import java.time.Instant;
+import java.util.Map;
+
+/**
+ * What the world tells the engine. The engine is a function of the facts in their order: the same
+ * facts give the same decisions.
+ */
+public sealed interface Fact {
+
+  /** A flavor appeared or changed. */
+  record FlavorChanged(Flavor flavor) implements Fact {}
+
+  /** A flavor is gone. */
+  record FlavorRemoved(String name) implements Fact {}
+
+  /** A ClusterQueue appeared or changed. */
+  record ClusterQueueChanged(ClusterQueueSpec queue) implements Fact {}
+
+  /** A ClusterQueue is gone. */
+  record ClusterQueueRemoved(String name) implements Fact {}
+
+  /** A Cohort object appeared or changed. */
+  record CohortChanged(CohortSpec cohort) implements Fact {}
+
+  /** A Cohort object is gone; the name may live on in its members. */
+  record CohortRemoved(String name) implements Fact {}
+
+  /** A LocalQueue appeared or changed. */
+  record LocalQueueChanged(LocalQueueSpec queue) implements Fact {}
+
+  /** A LocalQueue is gone. */
+  record LocalQueueRemoved(LocalQueueId id) implements Fact {}
+
+  /** A namespace appeared, or its labels changed. */
+  record NamespaceChanged(String name, Map<String, String> labels) implements Fact {
+    public NamespaceChanged {
+      labels = Map.copyOf(labels);
+    }
+  }
+
+  /** A namespace is gone. */
+  record NamespaceRemoved(String name) implements Fact {}
+
+  /** A Workload waits for quota. */
+  record WorkloadPending(PendingWorkload workload) implements Fact {}
+
+  /** A Workload holds quota. */
+  record WorkloadReserving(ReservingWorkload workload) implements Fact {}
+
+  /**
+   * A Workload neither waits nor holds quota: finished, deleted, inactive, gated or on hold.
+   *
+   * @param version its last resourceVersion; {@link Long#MAX_VALUE} when the object is gone
+   */
+  record WorkloadReleased(WorkloadId id, long version) implements Fact {}
+
+  /** The admission that was decided stands in the API server, in the given version. */
+  record AdmissionWritten(WorkloadId id, long version) implements Fact {}
+
+  /** The admission that was decided was not written, and never will be. */
+  record AdmissionRefused(WorkloadId id, String reason) implements Fact {}
+
+  /** It is now {@code now}. */
+  record TimePassed(Instant now) implements Fact {}
+
+  /** From here on the engine decides (true: it is complete and leads), or only listens (false). */
+  record DecidingEnabled(boolean enabled) implements Fact {}
+}

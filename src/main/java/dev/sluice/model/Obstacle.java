@@ -1,0 +1,24 @@
+package dev.sluice.model;
+
+/** What stands between a pod set and a flavor. Amounts are in thousandths for cpu. */
+public sealed interface Obstacle {
+
+  /** The ResourceFlavor object doesn't exist. */
+  record FlavorMissing() implements Obstacle {}
+
+  /** The pods don't tolerate a taint of its nodes. */
+  record UntoleratedTaint(Taint taint) implements Obstacle {}
+
+  /** Node selector or affinity of the pods exclude its nodes. */
+  record PlacementMismatch() implements Obstacle {}
+
+  /** The queue has no quota for a resource at all. */
+  record ResourceNotCovered(String resource, long requested) implements Obstacle {}
+
+  /** More than the queue could ever get: it never fits. */
+  record ExceedsMaximum(String resource, long requested, long maximum) implements Obstacle {}
+
+  /** More than is free now. */
+  record InsufficientQuota(String resource, long requested, long available, long maximum)
+      implements Obstacle {}
+}

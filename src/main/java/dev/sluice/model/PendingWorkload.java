@@ -1,0 +1,40 @@
+package dev.sluice.model;
+
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * A Workload that may be queued (contract: scheduling semantics, section 1).
+ *
+ * @param id which
+ * @param version its resourceVersion as a number: later states have higher ones
+ * @param queueName its LocalQueue, in its own namespace
+ * @param shape what it asks for
+ * @param priority its effective priority
+ * @param createdAt when it was created
+ * @param queuedAt its place in the queue: creation, or the eviction that sent it back
+ * @param notBefore when its back-off ends, if it has one
+ * @param held whether it must stay out of the queue until told otherwise (Requeued=False)
+ * @param defect why it can't be considered whatever the quota (limits, LimitRange), if so
+ * @param toldReason the reason its QuotaReserved condition carries now, if it has one
+ * @param toldMessage the message that goes with it
+ */
+public record PendingWorkload(
+    WorkloadId id,
+    long version,
+    String queueName,
+    WorkloadShape shape,
+    long priority,
+    Instant createdAt,
+    Instant queuedAt,
+    Optional<Instant> notBefore,
+    boolean held,
+    Optional<String> defect,
+    Optional<String> toldReason,
+    Optional<String> toldMessage) {
+
+  /** The LocalQueue it is in. */
+  public LocalQueueId localQueue() {
+    return new LocalQueueId(id.namespace(), queueName);
+  }
+}

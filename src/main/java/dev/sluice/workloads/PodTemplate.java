@@ -1,0 +1,44 @@
+package dev.sluice.workloads;
+
+import dev.sluice.model.Placement;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What is kept of a pod template: all that quota, limits and placement look at. Quantities are kept
+ * as amounts (thousandths for cpu, whole units, rounded up, for everything else).
+ *
+ * @param containers its containers
+ * @param initContainers its init containers
+ * @param podLevel requests and limits of the pod as a whole, if it has them (both maps empty if not)
+ * @param overhead overhead written in the template; empty when absent
+ * @param runtimeClassName its RuntimeClass; empty when it has none
+ * @param placement where its pods may run
+ * @param podSetGroup the pod-set group it asks for; empty when none
+ * @param topologyRequested whether it asks for a topology
+ * @param fingerprint a digest of containers, init containers and (see {@link
+ *     #fingerprintWithoutTolerations}) tolerations: equal for templates that run the same pods
+ * @param fingerprintWithoutTolerations the same without tolerations
+ */
+public record PodTemplate(
+    List<Container> containers,
+    List<Container> initContainers,
+    ResourceNeeds podLevel,
+    Map<String, Long> overhead,
+    String runtimeClassName,
+    Placement placement,
+    String podSetGroup,
+    boolean topologyRequested,
+    String fingerprint,
+    String fingerprintWithoutTolerations) {
+
+  /**
+   * A container.
+   *
+   * @param restartable whether it is an init container that keeps running (a sidecar)
+   */
+  public record Container(String name, ResourceNeeds resources, boolean restartable) {}
+
+  /** Requests and limits, by resource. */
+  public record ResourceNeeds(Map<String, Long> requests, Map<String, Long> limits) {}
+}

@@ -1,0 +1,137 @@
+package dev.sluice.workloads;
+
+import dev.sluice.model.WorkloadId;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What is kept in memory of a Workload object: what someone decides by or writes back, no more.
+ *
+ * @param id which
+ * @param version its resourceVersion as a number
+ * @param generation its generation
+ * @param createdAt when it was created
+ * @param deleting whether it has a deletion timestamp
+ * @param finalized whether it carries the finalizer resource-in-use
+ * @param owner its controller, if it has one
+ * @param labels its labels under the project's API group
+ * @param annotations its annotations under the project's API group
+ * @param spec what is asked for
+ * @param status what became of it
+ */
+public record Workload(
+    WorkloadId id,
+    long version,
+    long generation,
+    Instant createdAt,
+    boolean deleting,
+    boolean finalized,
+    Optional<Owner> owner,
+    Map<String, String> labels,
+    Map<String, String> annotations,
+    Spec spec,
+    Status status) {
+
+  /** The object that controls a Workload. */
+  public record Owner(String apiVersion, String kind, String name, String uid) {}
+
+  /**
+   * What is asked for.
+   *
+   * @param queueName its LocalQueue; empty when it has none
+   * @param podSets its pod sets, in order
+   * @param priority its base priority; 0 when absent
+   * @param priorityClass where the priority came from
+   * @param active whether it may run at all
+   * @param maximumExecutionTimeSeconds its time limit; 0 when it has none
+   */
+  public record Spec(
+      String queueName,
+      List<PodSet> podSets,
+      int priority,
+      Optional<PriorityClassRef> priorityClass,
+      boolean active,
+      int maximumExecutionTimeSeconds) {}
+
+  /** A pod set; {@code minCount} is 0 when it must be all. Templates alike share one. */
+  public record PodSet(String name, int count, int minCount, PodTemplate template) {}
+
+  /** Where a priority came from: group, kind and name of a class. */
+  public record PriorityClassRef(String group, String kind, String name) {}
+
+  /**
+   * What became of it.
+   *
+   * @param conditions its conditions, in the order of the object
+   * @param admission what it was given, if it holds quota
+   * @param admissionChecks the state of its admission checks
+   * @param reclaimablePods pods that no longer need quota, by pod set
+   * @param requeueState back-off after evictions
+   */
+  public record Status(
+      List<Condition> conditions,
+      Optional<Admission> admission,
+      List<CheckState> admissionChecks,
+      Map<String, Integer> reclaimablePods,
+      Optional<RequeueState> requeueState) {
+
+    /** The condition of the given type, if present. */
+    public Optional<Condition> condition(String type) {
+      for (Condition condition : conditions) {
+        if (condition.type().equals(type)) {
+          return Optional.of(condition);
+        }
+      }
+      return Optional.empty();
+    }
+
+    /** Whether the condition of the given type is True. */
+    public boolean isTrue(String type) {
+      return condition(type).filter(condition -> condition.status().equals("True")).isPresent();
+    }
+  }
+
+  /** A condition of the API; {@code status} is True, False or Unknown. */
+  public record Condition(
+      String type,
+      String status,
+      String reason,
+      String message,
+      Instant lastTransitionTime,
+      long observedGeneration) {}
+
+  /** The ClusterQueue whose quota it holds, and what each pod set was assigned. */
+  public record Admission(String clusterQueue, List<Assignment> podSetAssignments) {}
+
+  /** What a pod set was assigned: flavors by resource, quantities as written, count. */
+  public record Assignment(
+      String name, Map<String, String> flavors, Map<String, String> resourceUsage, int count) {}
+
+  /** The state of one admission check: Pending, Ready, Retry or Rejected. */
+  public record CheckState(String name, String state, String message) {}
+
+  /** Back-off after evictions: how many, and until when. */
+  public record RequeueState(int count, Optional<Instant> requeueAt) {}
+
+  /** Whether it has finished. */
+  public boolean finished() {
+    return status.isTrue("Finished");
+  }
+
+  /** Whether it holds quota. */
+  public boolean quotaReserved() {
+    return status.isTrue("QuotaReserved");
+  }
+
+  /** Whether it is admitted. */
+  public boolean admitted() {
+    return status.isTrue("Admitted");
+  }
+
+  /** Whether it was sent back and still has to stop. */
+  public boolean evicted() {
+    return status.isTrue("Evicted");
+  }
+}

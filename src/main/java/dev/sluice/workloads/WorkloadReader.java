@@ -1,0 +1,26 @@
+package dev.sluice.workloads;
+
+import java.util.concurrent.CompletableFuture;
+
+/** Brings in all Workloads of the cluster and keeps up with them, across broken connections. */
+public interface WorkloadReader extends AutoCloseable {
+
+  /** Adds a listener; to be called before {@link #start}. */
+  void listen(WorkloadListener listener);
+
+  /** Starts reading; completes when the first listing is complete and listeners were told. */
+  CompletableFuture<Void> start();
+
+  /**
+   * Completes when everything that the API server had committed before this call has been seen: a
+   * fresh read of the newest version, awaited in the watch.
+   */
+  CompletableFuture<Void> caughtUp();
+
+  /** What was read. */
+  WorkloadStore store();
+
+  /** Stops reading. */
+  @Override
+  void close();
+}
