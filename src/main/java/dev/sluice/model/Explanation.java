@@ -14,4 +14,22 @@ public record Explanation(PendingReason reason, List<FlavorAttempt> attempts, St
   public Explanation {
     attempts = List.copyOf(attempts);
   }
+
+  /**
+   * Whether it says the same to people: same reason, same obstacles on the same flavors. What
+   * happens to be free at the moment doesn't count, since it changes all the time.
+   */
+  public boolean tellsTheSameAs(Explanation other) {
+    if (reason != other.reason
+        || !detail.equals(other.detail)
+        || attempts.size() != other.attempts.size()) {
+      return false;
+    }
+    for (int i = 0; i < attempts.size(); i++) {
+      if (!attempts.get(i).tellsTheSameAs(other.attempts.get(i))) {
+        return false;
+      }
+    }
+    return true;
+  }
 }

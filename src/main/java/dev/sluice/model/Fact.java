@@ -56,11 +56,17 @@ public sealed interface Fact {
    */
   record WorkloadReleased(WorkloadId id, long version) implements Fact {}
 
-  /** The admission that was decided stands in the API server, in the given version. */
+  /** The admission that was decided stands in the API server, in the given (new) version. */
   record AdmissionWritten(WorkloadId id, long version) implements Fact {}
 
-  /** The admission that was decided was not written, and never will be. */
-  record AdmissionRefused(WorkloadId id, String reason) implements Fact {}
+  /**
+   * The admission that was decided was not written, and never will be.
+   *
+   * @param decided the version that had been looked at
+   * @param superseded whether the Workload has moved on, so that a newer version is sure to be seen;
+   *     otherwise it is tried again after a while
+   */
+  record AdmissionRefused(WorkloadId id, long decided, boolean superseded) implements Fact {}
 
   /** It is now {@code now}. */
   record TimePassed(Instant now) implements Fact {}

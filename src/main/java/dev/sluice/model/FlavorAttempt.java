@@ -16,4 +16,18 @@ public record FlavorAttempt(
   public FlavorAttempt {
     obstacles = List.copyOf(obstacles);
   }
+
+  boolean tellsTheSameAs(FlavorAttempt other) {
+    if (!podSet.equals(other.podSet)
+        || !flavor.equals(other.flavor)
+        || obstacles.size() != other.obstacles.size()) {
+      return false;
+    }
+    for (int i = 0; i < obstacles.size(); i++) {
+      if (!obstacles.get(i).lasting().equals(other.obstacles.get(i).lasting())) {
+        return false;
+      }
+    }
+    return true;
+  }
 }

@@ -3,6 +3,11 @@ package dev.sluice.model;
 /** What stands between a pod set and a flavor. Amounts are in thousandths for cpu. */
 public sealed interface Obstacle {
 
+  /** The same without what is true only at the moment. */
+  default Obstacle lasting() {
+    return this;
+  }
+
   /** The ResourceFlavor object doesn't exist. */
   record FlavorMissing() implements Obstacle {}
 
@@ -20,5 +25,10 @@ public sealed interface Obstacle {
 
   /** More than is free now. */
   record InsufficientQuota(String resource, long requested, long available, long maximum)
-      implements Obstacle {}
+      implements Obstacle {
+    @Override
+    public Obstacle lasting() {
+      return new InsufficientQuota(resource, requested, 0, maximum);
+    }
+  }
 }

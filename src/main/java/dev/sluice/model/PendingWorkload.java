@@ -16,8 +16,6 @@ import java.util.Optional;
  * @param notBefore when its back-off ends, if it has one
  * @param held whether it must stay out of the queue until told otherwise (Requeued=False)
  * @param defect why it can't be considered whatever the quota (limits, LimitRange), if so
- * @param toldReason the reason its QuotaReserved condition carries now, if it has one
- * @param toldMessage the message that goes with it
  */
 public record PendingWorkload(
     WorkloadId id,
@@ -29,9 +27,7 @@ public record PendingWorkload(
     Instant queuedAt,
     Optional<Instant> notBefore,
     boolean held,
-    Optional<String> defect,
-    Optional<String> toldReason,
-    Optional<String> toldMessage) {
+    Optional<String> defect) {
 
   /** The LocalQueue it is in. */
   public LocalQueueId localQueue() {
