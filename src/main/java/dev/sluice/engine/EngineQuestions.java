@@ -24,8 +24,8 @@ public interface EngineQuestions {
   CompletableFuture<Optional<Waiting>> whyWaiting(WorkloadId id);
 
   /**
-   * Up to {@code max} explanations that people were not told yet, most pressing first. Each is given
-   * out once; what is not written is given again when it changes.
+   * Up to {@code max} explanations that people were not told yet, most pressing first. Each is
+   * given out once; what is not written is given again when it changes.
    */
   CompletableFuture<List<Decision.Explain>> untoldExplanations(int max);
 

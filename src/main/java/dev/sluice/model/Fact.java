@@ -63,8 +63,8 @@ public sealed interface Fact {
    * The admission that was decided was not written, and never will be.
    *
    * @param decided the version that had been looked at
-   * @param superseded whether the Workload has moved on, so that a newer version is sure to be seen;
-   *     otherwise it is tried again after a while
+   * @param superseded whether the Workload has moved on, so that a newer version is sure to be
+   *     seen; otherwise it is tried again after a while
    */
   record AdmissionRefused(WorkloadId id, long decided, boolean superseded) implements Fact {}
 

@@ -1,6 +1,8 @@
 package dev.sluice.model;
 
-/** Reasons of QuotaReserved=False (contract: Workload life cycle, section 1), by rising severity. */
+/**
+ * Reasons of QuotaReserved=False (contract: Workload life cycle, section 1), by rising severity.
+ */
 public enum PendingReason {
   PENDING_EVALUATION("PendingEvaluation"),
   WAITING_FOR_PREEMPTED_WORKLOADS("WaitingForPreemptedWorkloads"),

@@ -1,0 +1,24 @@
+package dev.sluice.api.v1beta2;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.ListMap;
+import io.fabric8.generator.annotation.Size;
+import java.util.List;
+
+/** What is added to pods when their nodes were provided. */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record ProvisioningRequestPodSetUpdates(
+    @Size(max = 8)
+        @ListMap("key")
+        @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        @JsonPropertyDescription(
+            "Node selector entries whose values come from the answered request.")
+        List<ProvisioningRequestPodSetUpdatesNodeSelector> nodeSelector) {
+
+  /** Takes what is absent for its default; lists and maps become immutable. */
+  public ProvisioningRequestPodSetUpdates {
+    nodeSelector = Absent.orEmpty(nodeSelector);
+  }
+}

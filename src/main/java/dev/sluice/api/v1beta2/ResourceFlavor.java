@@ -1,0 +1,34 @@
+package dev.sluice.api.v1beta2;
+
+import com.fasterxml.jackson.annotation.JsonClassDescription;
+import dev.sluice.api.ApiVersions;
+import dev.sluice.api.schema.ConvertedByWebhook;
+import io.fabric8.kubernetes.client.CustomResource;
+import io.fabric8.kubernetes.model.annotation.Group;
+import io.fabric8.kubernetes.model.annotation.Kind;
+import io.fabric8.kubernetes.model.annotation.Plural;
+import io.fabric8.kubernetes.model.annotation.ShortNames;
+import io.fabric8.kubernetes.model.annotation.Singular;
+import io.fabric8.kubernetes.model.annotation.Version;
+import org.jspecify.annotations.Nullable;
+
+/** A kind of nodes, told by labels and taints, that quota is given for. */
+@JsonClassDescription("A kind of nodes, told by labels and taints, that quota is given for.")
+@Group(ApiVersions.GROUP)
+@Version(value = ApiVersions.V1BETA2)
+@Kind("ResourceFlavor")
+@Plural("resourceflavors")
+@Singular("resourceflavor")
+@ShortNames({"flavor", "flavors", "rf"})
+@ConvertedByWebhook
+public final class ResourceFlavor extends CustomResource<ResourceFlavorSpec, Void> {
+
+  /** Makes an object that has metadata and no spec. */
+  public ResourceFlavor() {}
+
+  /** Nothing is said about a new object until its spec is set. */
+  @Override
+  protected @Nullable ResourceFlavorSpec initSpec() {
+    return null;
+  }
+}

@@ -1,0 +1,35 @@
+package dev.sluice.api.v1beta2;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Atomic;
+import dev.sluice.api.schema.ListMap;
+import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
+import java.util.List;
+
+/** Resources that are always taken from the same flavor, and the flavors to choose from. */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record ResourceGroup(
+    @Required
+        @Size(min = 1, max = 64)
+        @Atomic
+        @JsonInclude(JsonInclude.Include.ALWAYS)
+        @JsonPropertyDescription(
+            "Names of the resources of this group, such as cpu, memory or nvidia.com/gpu.")
+        List<String> coveredResources,
+    @Required
+        @Size(min = 1, max = 64)
+        @ListMap("name")
+        @JsonInclude(JsonInclude.Include.ALWAYS)
+        @JsonPropertyDescription(
+            "Flavors in order of preference. Each lists the resources of the group in the order of coveredResources.")
+        List<FlavorQuotas> flavors) {
+
+  /** Takes what is absent for its default; lists and maps become immutable. */
+  public ResourceGroup {
+    coveredResources = Absent.orEmpty(coveredResources);
+    flavors = Absent.orEmpty(flavors);
+  }
+}

@@ -1,0 +1,33 @@
+package dev.sluice.api.v1beta2;
+
+import com.fasterxml.jackson.annotation.JsonClassDescription;
+import dev.sluice.api.ApiVersions;
+import io.fabric8.kubernetes.client.CustomResource;
+import io.fabric8.kubernetes.model.annotation.Group;
+import io.fabric8.kubernetes.model.annotation.Kind;
+import io.fabric8.kubernetes.model.annotation.Plural;
+import io.fabric8.kubernetes.model.annotation.ShortNames;
+import io.fabric8.kubernetes.model.annotation.Singular;
+import io.fabric8.kubernetes.model.annotation.Version;
+import org.jspecify.annotations.Nullable;
+
+/** The levels, such as block, rack and host, in which nodes stand close to each other. */
+@JsonClassDescription(
+    "The levels, such as block, rack and host, in which nodes stand close to each other.")
+@Group(ApiVersions.GROUP)
+@Version(value = ApiVersions.V1BETA2)
+@Kind("Topology")
+@Plural("topologies")
+@Singular("topology")
+@ShortNames({"topo"})
+public final class Topology extends CustomResource<TopologySpec, Void> {
+
+  /** Makes an object that has metadata and no spec. */
+  public Topology() {}
+
+  /** Nothing is said about a new object until its spec is set. */
+  @Override
+  protected @Nullable TopologySpec initSpec() {
+    return null;
+  }
+}

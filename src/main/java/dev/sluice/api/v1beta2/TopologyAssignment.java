@@ -1,0 +1,35 @@
+package dev.sluice.api.v1beta2;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Atomic;
+import dev.sluice.api.schema.Items;
+import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
+import java.util.List;
+
+/** Where pods are to run, as a list of domains in compact form. */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record TopologyAssignment(
+    @Required
+        @Size(min = 1, max = 16)
+        @Items(maxLength = 317)
+        @Atomic
+        @JsonInclude(JsonInclude.Include.ALWAYS)
+        @JsonPropertyDescription("Node labels of the levels, the widest first.")
+        List<String> levels,
+    @Required
+        @Size(max = 1000)
+        @Atomic
+        @JsonInclude(JsonInclude.Include.ALWAYS)
+        @JsonPropertyDescription(
+            "Runs of domains, one after the other; the order of domains is the order of pod ranks.")
+        List<TopologyAssignmentSlice> slices) {
+
+  /** Takes what is absent for its default; lists and maps become immutable. */
+  public TopologyAssignment {
+    levels = Absent.orEmpty(levels);
+    slices = Absent.orEmpty(slices);
+  }
+}

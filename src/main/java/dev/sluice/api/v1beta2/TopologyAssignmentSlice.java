@@ -1,0 +1,30 @@
+package dev.sluice.api.v1beta2;
+
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Atomic;
+import io.fabric8.generator.annotation.Min;
+import io.fabric8.generator.annotation.Required;
+import io.fabric8.generator.annotation.Size;
+import java.util.List;
+
+/** A run of domains. */
+@JsonInclude(JsonInclude.Include.NON_NULL)
+public record TopologyAssignmentSlice(
+    @Required @Min(1) @JsonPropertyDescription("Number of domains in this run.")
+        Integer domainCount,
+    @Required @JsonPropertyDescription("Number of pods in each domain.")
+        TopologyAssignmentSlicePodCounts podCounts,
+    @Required
+        @Size(min = 1, max = 16)
+        @Atomic
+        @JsonInclude(JsonInclude.Include.ALWAYS)
+        @JsonPropertyDescription("For each level the values that tell the domains.")
+        List<TopologyAssignmentSliceLevelValues> valuesPerLevel) {
+
+  /** Takes what is absent for its default; lists and maps become immutable. */
+  public TopologyAssignmentSlice {
+    valuesPerLevel = Absent.orEmpty(valuesPerLevel);
+  }
+}

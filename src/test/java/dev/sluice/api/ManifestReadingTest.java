@@ -1,0 +1,109 @@
+package dev.sluice.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.ClusterQueuePreemption;
+import dev.sluice.api.v1beta2.ClusterQueueSpec;
+import dev.sluice.api.v1beta2.FlavorQuotas;
+import dev.sluice.api.v1beta2.QueueingStrategy;
+import dev.sluice.api.v1beta2.ResourceGroup;
+import dev.sluice.api.v1beta2.ResourceQuota;
+import dev.sluice.api.v1beta2.Workload;
+import dev.sluice.api.v1beta2.WorkloadPriorityClass;
+import io.fabric8.kubernetes.api.model.Quantity;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class ManifestReadingTest {
+
+  @Test
+  void whatAClusterQueueLeavesOutReadsAsTheDefaultOfTheSchema() {
+    ClusterQueue queue =
+        Serialization.unmarshal(
+            """
+            apiVersion: kueue.x-k8s.io/v1beta2
+            kind: ClusterQueue
+            metadata: {name: pool}
+            spec:
+              resourceGroups:
+              - coveredResources: [cpu]
+                flavors:
+                - name: spot
+                  resources:
+                  - {name: cpu, nominalQuota: 1500m}
+            """,
+            ClusterQueue.class);
+
+    ClusterQueueSpec spec = queue.getSpec();
+
+    assertThat(spec.queueingStrategy()).isEqualTo(QueueingStrategy.BEST_EFFORT_FIFO);
+    assertThat(spec.preemption()).isEqualTo(ClusterQueuePreemption.DEFAULT);
+    assertThat(spec.namespaceSelector()).as("absent matches nothing").isNull();
+    assertThat(spec.resourceGroups())
+        .containsExactly(
+            new ResourceGroup(
+                List.of("cpu"),
+                List.of(
+                    new FlavorQuotas(
+                        "spot",
+                        List.of(new ResourceQuota("cpu", new Quantity("1500m"), null, null))))));
+    assertThat(queue.getStatus()).isNull();
+  }
+
+  @Test
+  void aWorkloadWrittenAndReadAgainIsTheSame() {
+    String manifest =
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: w, namespace: team}
+        spec:
+          active: true
+          priority: 7
+          priorityClassRef: {group: kueue.x-k8s.io, kind: WorkloadPriorityClass, name: high}
+          queueName: training
+          podSets:
+          - name: main
+            count: 3
+            template:
+              metadata: {labels: {app: x}}
+              spec:
+                containers:
+                - name: c
+                  resources: {requests: {cpu: "1"}}
+        status:
+          admission:
+            clusterQueue: pool
+            podSetAssignments:
+            - {name: main, flavors: {cpu: spot}, resourceUsage: {cpu: "3"}, count: 3}
+        """;
+    Workload workload = Serialization.unmarshal(manifest, Workload.class);
+
+    String written = Serialization.asYaml(workload);
+
+    assertThat(Serialization.<Object>unmarshal(written, Object.class))
+        .isEqualTo(Serialization.<Object>unmarshal(manifest, Object.class));
+    assertThat(Serialization.unmarshal(written, Workload.class).getSpec())
+        .isEqualTo(workload.getSpec());
+  }
+
+  @Test
+  void aPriorityClassHasItsFieldsAtTheRoot() {
+    WorkloadPriorityClass high =
+        Serialization.unmarshal(
+            """
+            apiVersion: kueue.x-k8s.io/v1beta2
+            kind: WorkloadPriorityClass
+            metadata: {name: high}
+            value: 1000
+            description: goes first
+            """,
+            WorkloadPriorityClass.class);
+
+    assertThat(high.getValue()).isEqualTo(1000);
+    assertThat(high.getDescription()).isEqualTo("goes first");
+    assertThat(Serialization.asYaml(high)).doesNotContain("spec").doesNotContain("status");
+  }
+}
