@@ -1,0 +1,46 @@
+package dev.sluice.server;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+
+/**
+ * A certificate that somebody else puts into a directory as {@code tls.crt} and {@code tls.key}.
+ */
+public final class CertificateDirectory implements CertificateSource {
+
+  private final Path directory;
+  private final SwappableKeyManager keys;
+  private String seen = "";
+
+  /** Reads nothing yet. */
+  public CertificateDirectory(Path directory, SwappableKeyManager keys) {
+    this.directory = directory;
+    this.keys = keys;
+  }
+
+  /** Files are compared by content, so that it doesn't matter how they are replaced. */
+  @Override
+  public synchronized void refresh() throws GeneralSecurityException, IOException {
+    String certificate = read("tls.crt");
+    String key = read("tls.key");
+    String now = certificate + key;
+    if (!now.equals(seen)) {
+      keys.use(KeyMaterial.parse(certificate, key));
+      seen = now;
+    }
+  }
+
+  private String read(String name) throws IOException {
+    Path file = directory.resolve(name);
+    try {
+      return Files.readString(file, StandardCharsets.UTF_8);
+    } catch (NoSuchFileException e) {
+      throw new IOException(
+          "webhook.certDir: \"" + directory + "\" has no file " + name + " yet", e);
+    }
+  }
+}

@@ -1,0 +1,57 @@
+package dev.sluice.server;
+
+import java.util.List;
+
+/** Whether the process lives, and whether it is ready to be asked. */
+public final class HealthEndpoint implements Endpoint {
+
+  private final String livePath;
+  private final String readyPath;
+  private final List<Check> checks;
+
+  /**
+   * One thing that readiness depends on.
+   *
+   * @param name is shown when it isn't ready
+   * @param condition is asked each time, and must answer at once
+   */
+  public record Check(String name, Condition condition) {}
+
+  /** A question that is answered at once. */
+  @FunctionalInterface
+  public interface Condition {
+    /** Whether it holds now. */
+    boolean holds();
+  }
+
+  /**
+   * With the names that the configuration gives.
+   *
+   * @param liveName last part of the path that always answers ok, such as {@code healthz}
+   * @param readyName last part of the path that answers ok when every check holds
+   */
+  public HealthEndpoint(String liveName, String readyName, List<Check> checks) {
+    this.livePath = path(liveName);
+    this.readyPath = path(readyName);
+    this.checks = List.copyOf(checks);
+  }
+
+  @Override
+  public Response answer(Request request) {
+    if (request.path().equals(livePath)) {
+      return Response.text(200, "ok");
+    }
+    if (request.path().equals(readyPath)) {
+      List<String> missing =
+          checks.stream().filter(check -> !check.condition().holds()).map(Check::name).toList();
+      return missing.isEmpty()
+          ? Response.text(200, "ok")
+          : Response.text(503, "not ready: " + String.join(", ", missing));
+    }
+    return Response.text(404, "not found, there are " + livePath + " and " + readyPath);
+  }
+
+  private static String path(String name) {
+    return name.startsWith("/") ? name : "/" + name;
+  }
+}

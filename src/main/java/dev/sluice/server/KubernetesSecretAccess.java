@@ -1,0 +1,83 @@
+package dev.sluice.server;
+
+import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.SecretBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.net.HttpURLConnection;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/** The Secret in the cluster. */
+public final class KubernetesSecretAccess implements SecretAccess {
+
+  private final KubernetesClient client;
+  private final String namespace;
+  private final String name;
+
+  /** For the Secret of this name, which need not exist yet. */
+  public KubernetesSecretAccess(KubernetesClient client, String namespace, String name) {
+    this.client = client;
+    this.namespace = namespace;
+    this.name = name;
+  }
+
+  @Override
+  public Optional<Stored> read() {
+    Secret secret = client.secrets().inNamespace(namespace).withName(name).get();
+    if (secret == null) {
+      return Optional.empty();
+    }
+    Map<String, byte[]> data = new HashMap<>();
+    if (secret.getData() != null) {
+      secret.getData().forEach((key, value) -> data.put(key, Base64.getDecoder().decode(value)));
+    }
+    return Optional.of(new Stored(data, secret.getMetadata().getResourceVersion()));
+  }
+
+  @Override
+  public boolean write(Map<String, byte[]> data, Optional<String> version) {
+    Map<String, String> encoded = new HashMap<>();
+    data.forEach((key, value) -> encoded.put(key, Base64.getEncoder().encodeToString(value)));
+    try {
+      if (version.isEmpty()) {
+        client.resource(created(encoded)).create();
+      } else {
+        replace(encoded, version.get());
+      }
+      return true;
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == HttpURLConnection.HTTP_CONFLICT
+          || e.getCode() == HttpURLConnection.HTTP_NOT_FOUND && version.isPresent()) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
+  private Secret created(Map<String, String> data) {
+    return new SecretBuilder()
+        .withNewMetadata()
+        .withNamespace(namespace)
+        .withName(name)
+        .addToLabels("app.kubernetes.io/name", "sluice")
+        .endMetadata()
+        .withType("Opaque")
+        .withData(data)
+        .build();
+  }
+
+  private void replace(Map<String, String> data, String version) {
+    Secret secret = client.secrets().inNamespace(namespace).withName(name).require();
+    Secret changed =
+        new SecretBuilder(secret)
+            .editMetadata()
+            .withResourceVersion(version)
+            .endMetadata()
+            .withData(data)
+            .build();
+    client.resource(changed).lockResourceVersion(version).update();
+  }
+}

@@ -1,0 +1,69 @@
+package dev.sluice.server;
+
+import java.util.Locale;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** {@code /metrics}, for whom the cluster allows it. */
+public final class MetricsEndpoint implements Endpoint {
+
+  /** Where metrics are. */
+  public static final String PATH = "/metrics";
+
+  private static final Logger log = LoggerFactory.getLogger(MetricsEndpoint.class);
+  private static final String BEARER = "bearer ";
+
+  private final ScrapeAuthorizer authorizer;
+  private final Scrape scrape;
+
+  /** Writes all metrics. */
+  @FunctionalInterface
+  public interface Scrape {
+
+    /**
+     * The metrics of this moment, with their content type.
+     *
+     * @param accept what the client says it reads, empty if it doesn't say
+     */
+    Response scrape(Optional<String> accept);
+  }
+
+  /** With the one who decides and the one who writes. */
+  public MetricsEndpoint(ScrapeAuthorizer authorizer, Scrape scrape) {
+    this.authorizer = authorizer;
+    this.scrape = scrape;
+  }
+
+  @Override
+  public Response answer(Request request) {
+    if (!request.path().equals(PATH)) {
+      return Response.text(404, "not found, metrics are at " + PATH);
+    }
+    if (!request.method().equals("GET")) {
+      return Response.text(405, "method " + request.method() + " is not allowed, use GET");
+    }
+    return switch (decide(token(request))) {
+      case UNAUTHENTICATED -> Response.text(401, "Unauthorized");
+      case FORBIDDEN -> Response.text(403, "Forbidden: the verb get on " + PATH + " is needed");
+      case ALLOWED -> scrape.scrape(request.header("accept"));
+    };
+  }
+
+  private ScrapeAuthorizer.Decision decide(Optional<String> token) {
+    try {
+      return token.map(authorizer::decide).orElse(ScrapeAuthorizer.Decision.UNAUTHENTICATED);
+    } catch (RuntimeException e) {
+      log.warn("scrape result=refused reason=\"{}\"", e.getMessage());
+      return ScrapeAuthorizer.Decision.UNAUTHENTICATED;
+    }
+  }
+
+  private static Optional<String> token(Request request) {
+    return request
+        .header("authorization")
+        .filter(value -> value.toLowerCase(Locale.ROOT).startsWith(BEARER))
+        .map(value -> value.substring(BEARER.length()).strip())
+        .filter(token -> !token.isEmpty());
+  }
+}

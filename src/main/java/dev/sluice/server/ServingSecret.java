@@ -1,0 +1,66 @@
+package dev.sluice.server;
+
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.cert.X509Certificate;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What the shared Secret holds.
+ *
+ * @param authorities certificates to be trusted, the newest first
+ * @param authority the newest authority with its key
+ * @param serving what is shown to clients
+ */
+record ServingSecret(
+    List<X509Certificate> authorities, KeyMaterial authority, KeyMaterial serving) {
+
+  static final String CA_CERTIFICATE = "ca.crt";
+  static final String CA_KEY = "ca.key";
+  static final String CERTIFICATE = "tls.crt";
+  static final String KEY = "tls.key";
+
+  ServingSecret {
+    authorities = List.copyOf(authorities);
+  }
+
+  /** Reads it; empty when something is missing, unreadable or doesn't belong together. */
+  static Optional<ServingSecret> parse(Map<String, byte[]> data) {
+    if (!data.keySet().containsAll(List.of(CA_CERTIFICATE, CA_KEY, CERTIFICATE, KEY))) {
+      return Optional.empty();
+    }
+    try {
+      String bundle = text(data, CA_CERTIFICATE);
+      List<X509Certificate> authorities = Pem.certificates(bundle);
+      KeyMaterial authority =
+          KeyMaterial.parse(Pem.certificates(authorities.subList(0, 1)), text(data, CA_KEY));
+      KeyMaterial serving = KeyMaterial.parse(text(data, CERTIFICATE), text(data, KEY));
+      return Optional.of(new ServingSecret(authorities, authority, serving));
+    } catch (GeneralSecurityException unusable) {
+      return Optional.empty();
+    }
+  }
+
+  Map<String, byte[]> data() throws GeneralSecurityException {
+    return Map.of(
+        CA_CERTIFICATE, bytes(caBundle()),
+        CA_KEY, bytes(authority.keyPem()),
+        CERTIFICATE, bytes(serving.certificatePem()),
+        KEY, bytes(serving.keyPem()));
+  }
+
+  String caBundle() throws GeneralSecurityException {
+    return Pem.certificates(authorities);
+  }
+
+  private static String text(Map<String, byte[]> data, String key) {
+    byte[] value = data.get(key);
+    return value == null ? "" : new String(value, StandardCharsets.US_ASCII);
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.US_ASCII);
+  }
+}

@@ -1,0 +1,109 @@
+package dev.sluice.server;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLParameters;
+
+/**
+ * What a TLS server accepts.
+ *
+ * @param minVersion the oldest protocol version
+ * @param cipherSuites names as the configuration has them; empty means the platform's choice
+ * @param curves numbers of the TLS registry, in order of preference; empty means the platform's
+ *     choice
+ */
+public record TlsSettings(Version minVersion, List<String> cipherSuites, List<Integer> curves) {
+
+  /** TLS 1.3 with the platform's ciphers. */
+  public static final TlsSettings STRICT =
+      new TlsSettings(Version.VersionTLS13, List.of(), List.of());
+
+  /** TLS registry numbers of key exchange groups, by their Java name. */
+  private static final Map<Integer, String> CURVES =
+      Map.of(
+          23, "secp256r1", 24, "secp384r1", 25, "secp521r1", 29, "x25519", 4588, "X25519MLKEM768");
+
+  /** Names that differ between the configuration and Java. */
+  private static final Map<String, String> CIPHER_ALIASES =
+      Map.of(
+          "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305",
+          "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
+          "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305",
+          "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256");
+
+  /** Protocol versions in the configuration's words. */
+  public enum Version {
+    /** TLS 1.2 and 1.3. */
+    VersionTLS12("TLSv1.3", "TLSv1.2"),
+    /** TLS 1.3 only. */
+    VersionTLS13("TLSv1.3");
+
+    private final List<String> protocols;
+
+    Version(String... protocols) {
+      this.protocols = List.of(protocols);
+    }
+  }
+
+  /** Takes copies. */
+  public TlsSettings {
+    cipherSuites = List.copyOf(cipherSuites);
+    curves = List.copyOf(curves);
+  }
+
+  /**
+   * The settings in Java's form.
+   *
+   * @throws IllegalArgumentException naming a cipher suite or curve that this platform doesn't have
+   */
+  SSLParameters parameters(SSLContext context) {
+    SSLParameters parameters = context.getDefaultSSLParameters();
+    parameters.setProtocols(minVersion.protocols.toArray(String[]::new));
+    parameters.setNeedClientAuth(false);
+    if (!cipherSuites.isEmpty()) {
+      parameters.setCipherSuites(ciphers(context));
+    }
+    if (!curves.isEmpty()) {
+      parameters.setNamedGroups(groups());
+    }
+    return parameters;
+  }
+
+  private String[] ciphers(SSLContext context) {
+    List<String> supported = Arrays.asList(context.getSupportedSSLParameters().getCipherSuites());
+    List<String> result = new ArrayList<>();
+    for (String name : cipherSuites) {
+      String known = CIPHER_ALIASES.getOrDefault(name, name);
+      if (!supported.contains(known)) {
+        throw new IllegalArgumentException(
+            "tls.cipherSuites: \"" + name + "\" is not supported; supported are " + supported);
+      }
+      result.add(known);
+    }
+    // A list without any suite of the newest version would shut its clients out.
+    supported.stream()
+        .filter(name -> name.startsWith("TLS_AES_") || name.startsWith("TLS_CHACHA20_"))
+        .filter(name -> !result.contains(name))
+        .forEach(result::add);
+    return result.toArray(String[]::new);
+  }
+
+  private String[] groups() {
+    List<String> result = new ArrayList<>();
+    for (int number : curves) {
+      String name = CURVES.get(number);
+      if (name == null) {
+        throw new IllegalArgumentException(
+            "tls.curvePreferences: "
+                + number
+                + " is not supported; supported are "
+                + CURVES.keySet().stream().sorted().toList());
+      }
+      result.add(name);
+    }
+    return result.toArray(String[]::new);
+  }
+}

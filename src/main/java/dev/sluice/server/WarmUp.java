@@ -1,0 +1,155 @@
+package dev.sluice.server;
+
+import java.io.IOException;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.security.cert.CertificateException;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509ExtendedTrustManager;
+
+/**
+ * Calls the operator's own server the way the API server will, until it answers and is no longer
+ * cold. A server that was just started would otherwise let the first requests wait for seconds.
+ */
+public final class WarmUp {
+
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
+
+  private final SwappableKeyManager keys;
+  private final InstantSource clock;
+
+  /**
+   * One request of the warm-up.
+   *
+   * @param path to be posted to
+   * @param body JSON
+   */
+  public record Sample(String path, byte[] body) {}
+
+  /** Trusts the certificate that the key manager shows, and no other. */
+  public WarmUp(SwappableKeyManager keys, InstantSource clock) {
+    this.keys = keys;
+    this.clock = clock;
+  }
+
+  /**
+   * Sends the samples in turn, each answered with status 200, at least once and as often as fits.
+   *
+   * @param host that the server listens on
+   * @param rounds how often the samples are sent at most
+   * @param budget after which no further round begins
+   * @throws IOException when the server can't be reached or answers otherwise
+   * @throws InterruptedException when the process stops meanwhile
+   */
+  public void run(String host, int port, List<Sample> samples, int rounds, Duration budget)
+      throws IOException, InterruptedException {
+    var end = clock.instant().plus(budget);
+    try (HttpClient client = client()) {
+      for (int round = 0; round < rounds; round++) {
+        for (Sample sample : samples) {
+          send(client, host, port, sample);
+        }
+        if (!clock.instant().isBefore(end)) {
+          return;
+        }
+      }
+    }
+  }
+
+  private static void send(HttpClient client, String host, int port, Sample sample)
+      throws IOException, InterruptedException {
+    String authority = host.contains(":") ? "[" + host + "]" : host;
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("https://" + authority + ":" + port + sample.path()))
+            .timeout(TIMEOUT)
+            .header("Content-Type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofByteArray(sample.body()))
+            .build();
+    HttpResponse<byte[]> response = client.send(request, HttpResponse.BodyHandlers.ofByteArray());
+    if (response.statusCode() != 200) {
+      throw new IOException(sample.path() + " answered " + response.statusCode());
+    }
+  }
+
+  private HttpClient client() throws IOException {
+    try {
+      SSLContext context = SSLContext.getInstance("TLS");
+      context.init(null, new TrustManager[] {new Pinned(keys)}, new SecureRandom());
+      return HttpClient.newBuilder()
+          .version(HttpClient.Version.HTTP_1_1)
+          .sslContext(context)
+          .connectTimeout(TIMEOUT)
+          .build();
+    } catch (GeneralSecurityException e) {
+      throw new IOException("no TLS for the warm-up: " + e.getMessage(), e);
+    }
+  }
+
+  /** Accepts exactly the certificate that this process serves. */
+  private static final class Pinned extends X509ExtendedTrustManager {
+
+    private final SwappableKeyManager keys;
+
+    Pinned(SwappableKeyManager keys) {
+      this.keys = keys;
+    }
+
+    private void check(X509Certificate[] chain) throws CertificateException {
+      if (!keys.current().map(own -> own.certificate().equals(chain[0])).orElse(false)) {
+        throw new CertificateException("not the certificate of this process");
+      }
+    }
+
+    @Override
+    public void checkServerTrusted(X509Certificate[] chain, String type)
+        throws CertificateException {
+      check(chain);
+    }
+
+    @Override
+    public void checkServerTrusted(X509Certificate[] chain, String type, Socket socket)
+        throws CertificateException {
+      check(chain);
+    }
+
+    @Override
+    public void checkServerTrusted(X509Certificate[] chain, String type, SSLEngine engine)
+        throws CertificateException {
+      check(chain);
+    }
+
+    @Override
+    public void checkClientTrusted(X509Certificate[] chain, String type)
+        throws CertificateException {
+      throw new CertificateException("no clients here");
+    }
+
+    @Override
+    public void checkClientTrusted(X509Certificate[] chain, String type, Socket socket)
+        throws CertificateException {
+      throw new CertificateException("no clients here");
+    }
+
+    @Override
+    public void checkClientTrusted(X509Certificate[] chain, String type, SSLEngine engine)
+        throws CertificateException {
+      throw new CertificateException("no clients here");
+    }
+
+    @Override
+    public X509Certificate[] getAcceptedIssuers() {
+      return new X509Certificate[0];
+    }
+  }
+}

@@ -1,0 +1,78 @@
+package dev.sluice.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class CertificateDirectoryTest {
+
+  @TempDir Path directory = Path.of(".");
+  private final SwappableKeyManager keys = new SwappableKeyManager();
+
+  private void put(String certificate, String key) throws IOException {
+    Files.writeString(directory.resolve("tls.crt"), certificate);
+    Files.writeString(directory.resolve("tls.key"), key);
+  }
+
+  @Test
+  void changedFilesAreTakenWithoutRestart() throws Exception {
+    KeyMaterial first = Fakes.selfMade("first.example");
+    KeyMaterial second = Fakes.selfMade("second.example");
+    put(first.certificatePem(), first.keyPem());
+    try (CertificateKeeper keeper =
+        new CertificateKeeper(new CertificateDirectory(directory, keys), Duration.ofMillis(20))) {
+      assertThat(keeper.isReady()).isTrue();
+      assertThat(keys.current().orElseThrow().certificate()).isEqualTo(first.certificate());
+
+      put(second.certificatePem(), second.keyPem());
+
+      await()
+          .atMost(Duration.ofSeconds(10))
+          .until(() -> keys.current().orElseThrow().certificate().equals(second.certificate()));
+    }
+  }
+
+  @Test
+  void filesThatComeLaterMakeItReady() throws Exception {
+    KeyMaterial material = Fakes.selfMade("a.example");
+    try (CertificateKeeper keeper =
+        new CertificateKeeper(new CertificateDirectory(directory, keys), Duration.ofMillis(20))) {
+      assertThat(keeper.isReady()).isFalse();
+
+      put(material.certificatePem(), material.keyPem());
+
+      await().atMost(Duration.ofSeconds(10)).until(keeper::isReady);
+    }
+  }
+
+  @Test
+  void aKeyThatDoesntBelongToTheCertificateIsRefusedAndTheOldOneStays() throws Exception {
+    KeyMaterial first = Fakes.selfMade("first.example");
+    KeyMaterial second = Fakes.selfMade("second.example");
+    put(first.certificatePem(), first.keyPem());
+    CertificateDirectory source = new CertificateDirectory(directory, keys);
+    source.refresh();
+
+    put(second.certificatePem(), first.keyPem());
+
+    assertThatThrownBy(source::refresh)
+        .isInstanceOf(GeneralSecurityException.class)
+        .hasMessageContaining("doesn't belong");
+    assertThat(keys.current().orElseThrow().certificate()).isEqualTo(first.certificate());
+  }
+
+  @Test
+  void aMissingFileIsNamed() {
+    assertThatThrownBy(() -> new CertificateDirectory(directory, keys).refresh())
+        .hasMessageContaining("webhook.certDir")
+        .hasMessageContaining("tls.crt");
+  }
+}

@@ -1,0 +1,113 @@
+package dev.sluice.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class EndpointsTest {
+
+  private static Request get(String path, Map<String, String> headers) {
+    return new Request("GET", path, "", headers, new byte[0]);
+  }
+
+  private static MetricsEndpoint metrics(ScrapeAuthorizer authorizer) {
+    return new MetricsEndpoint(authorizer, accept -> Response.text(200, "up 1"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "Bearer good, 200",
+    "bearer good, 200",
+    "Bearer poor, 403",
+    "Bearer bad, 401",
+    "Basic good, 401",
+    "Bearer, 401"
+  })
+  void metricsAreForThoseWhoMay(String authorization, int status) {
+    ScrapeAuthorizer authorizer =
+        token ->
+            switch (token) {
+              case "good" -> ScrapeAuthorizer.Decision.ALLOWED;
+              case "poor" -> ScrapeAuthorizer.Decision.FORBIDDEN;
+              default -> ScrapeAuthorizer.Decision.UNAUTHENTICATED;
+            };
+    Response answer =
+        metrics(authorizer).answer(get("/metrics", Map.of("authorization", authorization)));
+    assertThat(answer.status()).isEqualTo(status);
+    assertThat(new String(answer.body(), UTF_8).contains("up 1")).isEqualTo(status == 200);
+  }
+
+  @Test
+  void withoutATokenNobodyIsAsked() {
+    ScrapeAuthorizer nobody =
+        token -> {
+          throw new AssertionError("asked");
+        };
+    assertThat(metrics(nobody).answer(get("/metrics", Map.of())).status()).isEqualTo(401);
+  }
+
+  @Test
+  void whenTheClusterCantBeAskedNothingIsShown() {
+    ScrapeAuthorizer down =
+        token -> {
+          throw new IllegalStateException("no connection");
+        };
+    Response answer = metrics(down).answer(get("/metrics", Map.of("authorization", "Bearer good")));
+    assertThat(answer.status()).isEqualTo(401);
+  }
+
+  @Test
+  void anAllowedTokenIsRememberedForAWhileAndARefusedOneIsNot() {
+    Fakes.Clock clock = new Fakes.Clock();
+    List<String> asked = new ArrayList<>();
+    ScrapeAuthorizer authorizer =
+        new CachingScrapeAuthorizer(
+            token -> {
+              asked.add(token);
+              return token.equals("good")
+                  ? ScrapeAuthorizer.Decision.ALLOWED
+                  : ScrapeAuthorizer.Decision.FORBIDDEN;
+            },
+            Duration.ofSeconds(60),
+            clock);
+
+    authorizer.decide("good");
+    authorizer.decide("good");
+    authorizer.decide("poor");
+    authorizer.decide("poor");
+    assertThat(asked).containsExactly("good", "poor", "poor");
+
+    clock.advance(Duration.ofSeconds(61));
+    authorizer.decide("good");
+    assertThat(asked).endsWith("good");
+  }
+
+  @Test
+  void livenessIsAlwaysOkAndReadinessNamesWhatIsMissing() {
+    AtomicBoolean serving = new AtomicBoolean();
+    HealthEndpoint health =
+        new HealthEndpoint(
+            "healthz",
+            "readyz",
+            List.of(
+                new HealthEndpoint.Check("certificates", () -> true),
+                new HealthEndpoint.Check("webhooks", serving::get)));
+
+    assertThat(health.answer(get("/healthz", Map.of())).status()).isEqualTo(200);
+    Response notYet = health.answer(get("/readyz", Map.of()));
+    assertThat(notYet.status()).isEqualTo(503);
+    assertThat(new String(notYet.body(), UTF_8)).contains("webhooks").doesNotContain("certif");
+
+    serving.set(true);
+    assertThat(health.answer(get("/readyz", Map.of())).status()).isEqualTo(200);
+    assertThat(health.answer(get("/other", Map.of())).status()).isEqualTo(404);
+  }
+}

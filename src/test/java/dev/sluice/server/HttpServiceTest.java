@@ -1,0 +1,239 @@
+package dev.sluice.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.security.SecureRandom;
+import java.security.cert.X509Certificate;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLException;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManager;
+import javax.net.ssl.X509TrustManager;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class HttpServiceTest {
+
+  private static final BindAddress LOOPBACK = new BindAddress("127.0.0.1", 0);
+
+  private final SwappableKeyManager keys = new SwappableKeyManager();
+
+  private HttpService tls(TlsSettings settings, Endpoint endpoint) throws Exception {
+    return HttpService.tls(LOOPBACK, keys.context(), settings, endpoint, Duration.ZERO);
+  }
+
+  private static HttpResponse<String> send(int port, String method, String path, String body)
+      throws Exception {
+    try (HttpClient client = HttpClient.newHttpClient()) {
+      return client.send(
+          HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+              .method(method, HttpRequest.BodyPublishers.ofString(body))
+              .build(),
+          HttpResponse.BodyHandlers.ofString());
+    }
+  }
+
+  private static X509Certificate handshake(int port, String protocol) throws Exception {
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, new TrustManager[] {new TrustAll()}, new SecureRandom());
+    try (SSLSocket socket =
+        (SSLSocket) context.getSocketFactory().createSocket("127.0.0.1", port)) {
+      socket.setEnabledProtocols(new String[] {protocol});
+      socket.startHandshake();
+      return (X509Certificate) socket.getSession().getPeerCertificates()[0];
+    }
+  }
+
+  @Test
+  void handshakesAfterASwapShowTheNewCertificate() throws Exception {
+    KeyMaterial first = Fakes.selfMade("first.example");
+    KeyMaterial second = Fakes.selfMade("second.example");
+    keys.use(first);
+    try (HttpService server = tls(TlsSettings.STRICT, request -> Response.text(200, "ok"))) {
+      assertThat(handshake(server.port(), "TLSv1.3")).isEqualTo(first.certificate());
+
+      keys.use(second);
+
+      assertThat(handshake(server.port(), "TLSv1.3")).isEqualTo(second.certificate());
+    }
+  }
+
+  @Test
+  void theOldProtocolIsRefusedUnlessConfigured() throws Exception {
+    keys.use(Fakes.selfMade("a.example"));
+    TlsSettings lenient = new TlsSettings(TlsSettings.Version.VersionTLS12, List.of(), List.of());
+    try (HttpService strict = tls(TlsSettings.STRICT, request -> Response.text(200, "ok"));
+        HttpService older = tls(lenient, request -> Response.text(200, "ok"))) {
+      assertThatThrownBy(() -> handshake(strict.port(), "TLSv1.2"))
+          .isInstanceOf(SSLException.class);
+      assertThat(handshake(older.port(), "TLSv1.2").getIssuerX500Principal().getName())
+          .contains("kueue-ca");
+      assertThat(handshake(older.port(), "TLSv1.3")).isNotNull();
+    }
+  }
+
+  @Test
+  void ciphersAndCurvesAreTakenByTheirNames() throws Exception {
+    keys.use(Fakes.selfMade("a.example"));
+    TlsSettings chosen =
+        new TlsSettings(
+            TlsSettings.Version.VersionTLS12,
+            List.of("TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305"),
+            List.of(29, 23));
+    try (HttpService server = tls(chosen, request -> Response.text(200, "ok"))) {
+      assertThat(handshake(server.port(), "TLSv1.2")).isNotNull();
+    }
+  }
+
+  @Test
+  void aCipherThatDoesntExistIsNamed() {
+    TlsSettings wrong =
+        new TlsSettings(TlsSettings.Version.VersionTLS12, List.of("TLS_NONE"), List.of());
+    assertThatThrownBy(() -> tls(wrong, request -> Response.text(200, "ok")))
+        .hasMessageContaining("tls.cipherSuites")
+        .hasMessageContaining("\"TLS_NONE\"");
+  }
+
+  @Test
+  void aCurveThatDoesntExistIsNamed() {
+    TlsSettings wrong = new TlsSettings(TlsSettings.Version.VersionTLS13, List.of(), List.of(7));
+    assertThatThrownBy(() -> tls(wrong, request -> Response.text(200, "ok")))
+        .hasMessageContaining("tls.curvePreferences: 7 is not supported")
+        .hasMessageContaining("29");
+  }
+
+  @Test
+  void givesTheRequestToTheEndpointAndItsAnswerBack() throws Exception {
+    Endpoint echo =
+        request ->
+            Response.text(
+                201,
+                request.method()
+                    + " "
+                    + request.path()
+                    + "?"
+                    + request.query()
+                    + " "
+                    + new String(request.body(), UTF_8));
+    try (HttpService server = HttpService.plain(LOOPBACK, echo, Duration.ZERO)) {
+      HttpResponse<String> answer = send(server.port(), "POST", "/a?timeout=10s", "hello");
+
+      assertThat(answer.statusCode()).isEqualTo(201);
+      assertThat(answer.body()).isEqualTo("POST /a?timeout=10s hello\n");
+    }
+  }
+
+  @Test
+  void aBugBecomesAnAnswerWithoutDetail() throws Exception {
+    Endpoint buggy =
+        request -> {
+          throw new IllegalStateException("secret detail");
+        };
+    try (HttpService server = HttpService.plain(LOOPBACK, buggy, Duration.ZERO)) {
+      HttpResponse<String> answer = send(server.port(), "GET", "/", "");
+
+      assertThat(answer.statusCode()).isEqualTo(500);
+      assertThat(answer.body()).doesNotContain("secret detail");
+    }
+  }
+
+  @Test
+  void aBodyBeyondTheLimitIsRefused() throws Exception {
+    try (HttpService server =
+        HttpService.plain(LOOPBACK, request -> Response.text(200, "ok"), Duration.ZERO)) {
+      HttpResponse<String> answer =
+          send(server.port(), "POST", "/", "x".repeat(16 * 1024 * 1024 + 1));
+
+      assertThat(answer.statusCode()).isEqualTo(413);
+    }
+  }
+
+  @Test
+  void aClosedServerTakesNoMoreRequests() throws Exception {
+    HttpService server =
+        HttpService.plain(LOOPBACK, request -> Response.text(200, "ok"), Duration.ofSeconds(1));
+    int port = server.port();
+    server.close();
+
+    assertThatThrownBy(() -> send(port, "GET", "/", "")).isInstanceOf(IOException.class);
+  }
+
+  @Test
+  void theWarmUpReachesTheServerOverTls() throws Exception {
+    keys.use(Fakes.selfMade("a.example"));
+    int[] calls = {0};
+    Endpoint counting =
+        request -> {
+          synchronized (calls) {
+            calls[0]++;
+          }
+          return Response.json("{}".getBytes(UTF_8));
+        };
+    try (HttpService server = tls(TlsSettings.STRICT, counting)) {
+      new WarmUp(keys, InstantSource.system())
+          .run(
+              "127.0.0.1",
+              server.port(),
+              List.of(
+                  new WarmUp.Sample("/a", new byte[] {1}), new WarmUp.Sample("/b", new byte[0])),
+              3,
+              Duration.ofMinutes(1));
+    }
+    assertThat(calls[0]).isEqualTo(6);
+  }
+
+  @Test
+  void theWarmUpFailsWhenAnotherAnswers() throws Exception {
+    keys.use(Fakes.selfMade("a.example"));
+    SwappableKeyManager others = new SwappableKeyManager();
+    others.use(Fakes.selfMade("a.example"));
+    try (HttpService server = tls(TlsSettings.STRICT, request -> Response.text(200, "ok"))) {
+      assertThatThrownBy(
+              () ->
+                  new WarmUp(others, InstantSource.system())
+                      .run(
+                          "127.0.0.1",
+                          server.port(),
+                          List.of(new WarmUp.Sample("/a", new byte[0])),
+                          1,
+                          Duration.ZERO))
+          .isInstanceOf(IOException.class);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {":8081", "0.0.0.0:8081", "[::1]:8081", "8081"})
+  void addressesAreRead(String text) {
+    assertThat(BindAddress.parse(text).port()).isEqualTo(8081);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "host", "host:", ":99999", ":-1"})
+  void addressesThatArentAreNamed(String text) {
+    assertThatThrownBy(() -> BindAddress.parse(text)).isInstanceOf(IllegalArgumentException.class);
+  }
+
+  private static final class TrustAll implements X509TrustManager {
+    @Override
+    public void checkClientTrusted(X509Certificate[] chain, String type) {}
+
+    @Override
+    public void checkServerTrusted(X509Certificate[] chain, String type) {}
+
+    @Override
+    public X509Certificate[] getAcceptedIssuers() {
+      return new X509Certificate[0];
+    }
+  }
+}

@@ -1,0 +1,90 @@
+package dev.sluice.server;
+
+import static java.nio.charset.StandardCharsets.US_ASCII;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfigurationBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+@EnableKubernetesMockClient(crud = true)
+class KubernetesAccessTest {
+
+  private static final String NAME = "kueue-mutating-webhook-configuration";
+
+  @SuppressWarnings("NullAway.Init")
+  KubernetesClient client;
+
+  @Test
+  void everyWebhookGetsTheBundleAndASecondTimeNothingIsWritten() {
+    client.resource(configuration()).create();
+    var publisher = new KubernetesTrustPublisher(client, "kueue-webhook-service", List.of());
+
+    publisher.publish("PEM");
+    MutatingWebhookConfiguration changed = read();
+    publisher.publish("PEM");
+
+    assertThat(changed.getWebhooks())
+        .extracting(webhook -> webhook.getClientConfig().getCaBundle())
+        .containsOnly(Base64.getEncoder().encodeToString("PEM".getBytes(US_ASCII)));
+    assertThat(read().getMetadata().getResourceVersion())
+        .isEqualTo(changed.getMetadata().getResourceVersion());
+  }
+
+  @Test
+  void objectsThatAreNotThereArePassedOver() {
+    new KubernetesTrustPublisher(
+            client, "kueue-webhook-service", List.of("workloads.kueue.x-k8s.io"))
+        .publish("PEM");
+
+    assertThat(
+            client.admissionRegistration().v1().mutatingWebhookConfigurations().list().getItems())
+        .isEmpty();
+  }
+
+  @Test
+  void theSecretIsCreatedReplacedAndGuarded() {
+    var access = new KubernetesSecretAccess(client, "ns", "cert");
+    assertThat(access.read()).isEmpty();
+
+    assertThat(access.write(Map.of("tls.crt", new byte[] {1}), Optional.empty())).isTrue();
+    String first = access.read().orElseThrow().version();
+    assertThat(access.write(Map.of("tls.crt", new byte[] {2}), Optional.of(first))).isTrue();
+
+    assertThat(access.read().orElseThrow().data().get("tls.crt")).containsExactly(2);
+    assertThat(access.write(Map.of(), Optional.empty())).as("exists already").isFalse();
+  }
+
+  private MutatingWebhookConfiguration read() {
+    return client.admissionRegistration().v1().mutatingWebhookConfigurations().withName(NAME).get();
+  }
+
+  private static MutatingWebhookConfiguration configuration() {
+    return new MutatingWebhookConfigurationBuilder()
+        .withNewMetadata()
+        .withName(NAME)
+        .endMetadata()
+        .addNewWebhook()
+        .withName("a.kb.io")
+        .withNewClientConfig()
+        .withUrl("https://127.0.0.1:9443/a")
+        .endClientConfig()
+        .endWebhook()
+        .addNewWebhook()
+        .withName("b.kb.io")
+        .withNewClientConfig()
+        .withNewService()
+        .withName("kueue-webhook-service")
+        .withNamespace("kueue-system")
+        .endService()
+        .endClientConfig()
+        .endWebhook()
+        .build();
+  }
+}
