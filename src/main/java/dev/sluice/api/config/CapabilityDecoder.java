@@ -1,0 +1,270 @@
+package dev.sluice.api.config;
+
+import dev.sluice.api.config.Configuration.AdmissionFairSharing;
+import dev.sluice.api.config.Configuration.FairSharing;
+import dev.sluice.api.config.Configuration.Integrations;
+import dev.sluice.api.config.Configuration.PreemptionStrategy;
+import dev.sluice.api.config.Configuration.WaitForPodsReady;
+import dev.sluice.api.config.MultiKueue.AccessProvider;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/** Reads the blocks that switch capabilities on. */
+final class CapabilityDecoder {
+
+  private static final List<String> FRAMEWORKS =
+      List.of(
+          "batch/job",
+          "kubeflow.org/mpijob",
+          "kubeflow.org/paddlejob",
+          "kubeflow.org/pytorchjob",
+          "kubeflow.org/tfjob",
+          "kubeflow.org/xgboostjob",
+          "kubeflow.org/jaxjob",
+          "ray.io/rayjob",
+          "ray.io/raycluster",
+          "ray.io/rayservice",
+          "jobset.x-k8s.io/jobset",
+          "trainer.kubeflow.org/trainjob",
+          "workload.codeflare.dev/appwrapper",
+          "sparkoperator.k8s.io/sparkapplication",
+          "pod",
+          "deployment",
+          "statefulset",
+          "leaderworkerset.x-k8s.io/leaderworkerset");
+
+  private static final List<PreemptionStrategy> BOTH_STRATEGIES =
+      List.of(
+          PreemptionStrategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE,
+          PreemptionStrategy.LESS_THAN_INITIAL_SHARE);
+
+  private static final Map<List<String>, List<PreemptionStrategy>> STRATEGIES =
+      Map.of(
+          List.of("LessThanOrEqualToFinalShare"),
+          BOTH_STRATEGIES.subList(0, 1),
+          List.of("LessThanInitialShare"),
+          BOTH_STRATEGIES.subList(1, 2),
+          List.of("LessThanOrEqualToFinalShare", "LessThanInitialShare"),
+          BOTH_STRATEGIES);
+
+  private static final Duration NANOSECOND = Duration.ofNanos(1);
+
+  private final Version version;
+  private final Problems problems;
+  private final FeatureGates gates;
+
+  CapabilityDecoder(Version version, Problems problems, FeatureGates gates) {
+    this.version = version;
+    this.problems = problems;
+    this.gates = gates;
+  }
+
+  /**
+   * When readiness is watched. In v1beta2 it is unless a gate forbids it; in v1beta1 only if the
+   * block says so.
+   */
+  Optional<WaitForPodsReady> waitForPodsReady(Fields file) {
+    boolean old = version == Version.V1BETA1;
+    Fields fields = file.object("waitForPodsReady");
+    boolean enabled =
+        old
+            ? fields.flag("enable", false)
+            : !gates.enabled(FeatureGate.DISABLE_WAIT_FOR_PODS_READY);
+    if (!old) {
+      fields.onlyIn(Version.V1BETA1.apiVersion(), "enable");
+    }
+    Duration timeout =
+        fields.duration(
+            "timeout", old ? Duration.ofMinutes(5) : Duration.ofMinutes(30), NANOSECOND);
+    boolean block = fields.flag("blockAdmission", old);
+    Duration recovery = fields.duration("recoveryTimeout", timeout, Duration.ZERO);
+    Fields requeuing = fields.object("requeuingStrategy");
+    boolean byEviction =
+        requeuing.word("timestamp", Map.of("Eviction", true, "Creation", false)).orElse(true);
+    Optional<Integer> limit =
+        requeuing.whole("backoffLimitCount", 0, Integer.MAX_VALUE).map(Long::intValue);
+    int base = requeuing.whole("backoffBaseSeconds", 60, 0, Integer.MAX_VALUE);
+    int max = requeuing.whole("backoffMaxSeconds", 3600, 0, Integer.MAX_VALUE);
+    requeuing.nothingElse();
+    fields.nothingElse();
+    WaitForPodsReady result =
+        new WaitForPodsReady(
+            timeout,
+            block,
+            recovery,
+            byEviction,
+            limit,
+            Duration.ofSeconds(base),
+            Duration.ofSeconds(max));
+    return enabled ? Optional.of(result) : Optional.empty();
+  }
+
+  Integrations integrations(Fields fields) {
+    List<String> given = fields.texts("frameworks");
+    List<String> frameworks = fields.has("frameworks") ? given : List.of("batch/job");
+    checkAll(fields, "frameworks", frameworks, FRAMEWORKS::contains, String.join(", ", FRAMEWORKS));
+    if (frameworks.contains("sparkoperator.k8s.io/sparkapplication")
+        && !gates.enabled(FeatureGate.SPARK_APPLICATION_INTEGRATION)) {
+      problems.add(
+          fields.path("frameworks"),
+          "sparkoperator.k8s.io/sparkapplication needs the feature gate SparkApplicationIntegration,"
+              + " which is off");
+    }
+    List<String> external = fields.texts("externalFrameworks");
+    checkAll(fields, "externalFrameworks", external, Names::isGroupVersionKind, Names.GVK_RULE);
+    List<String> labels = fields.texts("labelKeysToCopy");
+    checkAll(fields, "labelKeysToCopy", labels, Names::isLabelKey, Names.LABEL_KEY_RULE);
+    if (version == Version.V1BETA1) {
+      fields.accept("podOptions");
+    }
+    fields.nothingElse();
+    return new Integrations(frameworks, external, labels);
+  }
+
+  MultiKueue multiKueue(Fields fields) {
+    MultiKueue otherwise = MultiKueue.DEFAULT;
+    Duration gc = fields.duration("gcInterval", otherwise.gcInterval(), Duration.ZERO);
+    String origin = fields.text("origin", otherwise.origin());
+    problems.check(
+        Names.isLabelValue(origin), fields.path("origin"), origin, Names.LABEL_VALUE_RULE);
+    Duration lost =
+        fields.duration("workerLostTimeout", otherwise.workerLostTimeout(), Duration.ZERO);
+    String dispatcher = fields.text("dispatcherName", otherwise.dispatcherName());
+    problems.check(
+        Names.isLabelKey(dispatcher),
+        fields.path("dispatcherName"),
+        dispatcher,
+        MultiKueue.ALL_AT_ONCE + ", " + MultiKueue.INCREMENTAL + ", or another's domain/name");
+    List<String> external = new ArrayList<>();
+    for (Fields each : fields.objects("externalFrameworks")) {
+      external.add(each.required("name", Names.GVK_RULE));
+      each.nothingElse();
+    }
+    checkAll(fields, "externalFrameworks", external, Names::isGroupVersionKind, Names.GVK_RULE);
+    Optional<Integer> step = Optional.empty();
+    List<AccessProvider> providers = List.of();
+    if (version == Version.V1BETA1) {
+      fields.onlyIn(Version.V1BETA2.apiVersion(), "clusterProfile", "incrementalDispatcherConfig");
+    } else {
+      step = stepSize(fields, dispatcher);
+      providers = accessProviders(fields.object("clusterProfile"));
+    }
+    fields.nothingElse();
+    return new MultiKueue(gc, origin, lost, dispatcher, step, external, providers);
+  }
+
+  private Optional<Integer> stepSize(Fields multiKueue, String dispatcher) {
+    Fields fields = multiKueue.object("incrementalDispatcherConfig");
+    int step = fields.whole("stepSize", 3, 1, Integer.MAX_VALUE);
+    fields.nothingElse();
+    if (!multiKueue.has("incrementalDispatcherConfig")) {
+      return Optional.empty();
+    }
+    if (!dispatcher.equals(MultiKueue.INCREMENTAL)) {
+      problems.add(
+          multiKueue.path("incrementalDispatcherConfig"),
+          "only goes with dispatcherName " + MultiKueue.INCREMENTAL + "; it is " + dispatcher);
+    }
+    return Optional.of(step);
+  }
+
+  private List<AccessProvider> accessProviders(Fields profile) {
+    List<AccessProvider> result = new ArrayList<>();
+    profile.objects("accessProviders").forEach(each -> result.add(accessProvider(each)));
+    profile.objects("credentialsProviders").forEach(each -> result.add(accessProvider(each)));
+    if (profile.has("accessProviders") && profile.has("credentialsProviders")) {
+      problems.add(
+          profile.path("credentialsProviders"),
+          "is the old name of accessProviders and can't be combined with it; give one");
+    }
+    profile.nothingElse();
+    return List.copyOf(result);
+  }
+
+  private AccessProvider accessProvider(Fields fields) {
+    String name = fields.required("name", "a name");
+    Fields exec = fields.object("execConfig");
+    String modes = "Never, IfAvailable, Always";
+    AccessProvider provider =
+        new AccessProvider(
+            name,
+            exec.required("command", "the command to run"),
+            exec.required("apiVersion", "the version of the exec credential API"),
+            exec.required("interactiveMode", modes));
+    problems.check(
+        List.of("", "Never", "IfAvailable", "Always").contains(provider.interactiveMode()),
+        exec.path("interactiveMode"),
+        provider.interactiveMode(),
+        modes);
+    exec.accept("args", "env", "installHint", "provideClusterInfo");
+    exec.nothingElse();
+    fields.nothingElse();
+    return provider;
+  }
+
+  Optional<FairSharing> fairSharing(Fields file) {
+    boolean present = file.has("fairSharing");
+    Fields fields = file.object("fairSharing");
+    boolean enabled = present;
+    if (version == Version.V1BETA1) {
+      enabled = fields.flag("enable", false);
+    } else {
+      fields.onlyIn(Version.V1BETA1.apiVersion(), "enable");
+    }
+    List<String> names = fields.texts("preemptionStrategies");
+    List<PreemptionStrategy> strategies = STRATEGIES.getOrDefault(names, BOTH_STRATEGIES);
+    boolean mayBeEmpty = version == Version.V1BETA1 || !present;
+    problems.check(
+        STRATEGIES.containsKey(names) || (names.isEmpty() && mayBeEmpty),
+        fields.path("preemptionStrategies"),
+        names,
+        "[LessThanOrEqualToFinalShare], [LessThanInitialShare] or"
+            + " [LessThanOrEqualToFinalShare, LessThanInitialShare]");
+    fields.nothingElse();
+    return enabled ? Optional.of(new FairSharing(strategies)) : Optional.empty();
+  }
+
+  Optional<AdmissionFairSharing> admissionFairSharing(Fields file) {
+    Fields fields = file.object("admissionFairSharing");
+    Map<String, Double> weights =
+        fields.map(
+            "resourceWeights",
+            (node, at) -> {
+              boolean good = node.isNumber() && node.doubleValue() >= 0;
+              problems.check(good, at, node, "a number of at least 0");
+              return good ? Optional.of(node.doubleValue()) : Optional.empty();
+            });
+    AdmissionFairSharing result =
+        new AdmissionFairSharing(
+            fields.duration("usageHalfLifeTime", Duration.ZERO, Duration.ZERO),
+            fields.duration("usageSamplingInterval", Duration.ofMinutes(5), NANOSECOND),
+            weights);
+    fields.nothingElse();
+    return file.has("admissionFairSharing") ? Optional.of(result) : Optional.empty();
+  }
+
+  /** Fields that old files have and that never change anything. */
+  void acceptAndDrop(Fields file) {
+    if (version == Version.V1BETA1) {
+      file.accept("queueVisibility");
+    }
+  }
+
+  private void checkAll(
+      Fields fields, String name, List<String> values, Predicate<String> good, String allowed) {
+    Set<String> seen = new HashSet<>();
+    for (int i = 0; i < values.size(); i++) {
+      String path = fields.path(name) + "[" + i + "]";
+      problems.check(good.test(values.get(i)), path, values.get(i), allowed);
+      if (!seen.add(values.get(i))) {
+        problems.add(path, "\"" + values.get(i) + "\" is given twice");
+      }
+    }
+  }
+}

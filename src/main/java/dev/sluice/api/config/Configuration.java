@@ -1,0 +1,304 @@
+package dev.sluice.api.config;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Everything that can be set about the operator, defaulted and validated. Made by {@link
+ * ConfigurationLoader} only; a value of this type holds throughout.
+ *
+ * @param namespace the operator's own namespace: its Secret and its leader lease live there
+ * @param webhook where webhooks are served
+ * @param leaderElection how one of several operators is chosen
+ * @param metrics what is measured and where it is served
+ * @param health where liveness and readiness are served
+ * @param pprofBindAddress where profiles are served; empty: nowhere
+ * @param controller how reconcilers run
+ * @param tls limits of the TLS servers
+ * @param manageJobsWithoutQueueName whether jobs without a queue name are held too
+ * @param managedJobsNamespaceSelector the namespaces whose jobs are managed
+ * @param internalCertManagement whether the operator makes its own certificates
+ * @param waitForPodsReady how long admitted workloads may take to be ready; empty: not watched
+ * @param clientConnection limits of the requests to the API server
+ * @param integrations the kinds of jobs that are managed
+ * @param multiKueue dispatching to other clusters
+ * @param fairSharing sharing between queues of a cohort; empty: off
+ * @param admissionFairSharing sharing between local queues; empty: off
+ * @param resources what of a pod's requests counts
+ * @param featureGates which switches are on
+ * @param objectRetention when finished objects are deleted
+ * @param visibilityServer where pending workloads can be looked at
+ * @param notices what the reader of the log should know about how this configuration is understood
+ */
+public record Configuration(
+    String namespace,
+    Webhook webhook,
+    LeaderElection leaderElection,
+    Metrics metrics,
+    Health health,
+    String pprofBindAddress,
+    Controller controller,
+    Tls tls,
+    boolean manageJobsWithoutQueueName,
+    Selector managedJobsNamespaceSelector,
+    InternalCertManagement internalCertManagement,
+    Optional<WaitForPodsReady> waitForPodsReady,
+    ClientConnection clientConnection,
+    Integrations integrations,
+    MultiKueue multiKueue,
+    Optional<FairSharing> fairSharing,
+    Optional<AdmissionFairSharing> admissionFairSharing,
+    Resources resources,
+    FeatureGates featureGates,
+    ObjectRetention objectRetention,
+    VisibilityServer visibilityServer,
+    List<String> notices) {
+
+  /** Keeps a copy of the notices. */
+  public Configuration {
+    notices = List.copyOf(notices);
+  }
+
+  /**
+   * Where webhooks are served.
+   *
+   * @param host address to listen on; empty: all
+   * @param port port to listen on; 0: any that is free
+   * @param certDir directory of {@code tls.crt} and {@code tls.key}
+   */
+  public record Webhook(String host, int port, String certDir) {}
+
+  /**
+   * How one of several operators becomes the leader.
+   *
+   * @param leaderElect whether there is an election; without one this operator always leads
+   * @param resourceName name of the Lease
+   * @param resourceNamespace namespace of the Lease
+   * @param leaseDuration how long followers wait before they take over
+   * @param renewDeadline how long the leader tries to renew before it gives up
+   * @param retryPeriod pause between tries
+   */
+  public record LeaderElection(
+      boolean leaderElect,
+      String resourceName,
+      String resourceNamespace,
+      Duration leaseDuration,
+      Duration renewDeadline,
+      Duration retryPeriod) {}
+
+  /**
+   * What is measured and where it is served.
+   *
+   * @param bindAddress where; empty: nowhere
+   * @param enableClusterQueueResources whether quota and usage per flavor and resource are reported
+   * @param localQueueMetrics which LocalQueues are reported
+   * @param customLabels further labels, from the objects measured
+   */
+  public record Metrics(
+      Optional<BindAddress> bindAddress,
+      boolean enableClusterQueueResources,
+      LocalQueueMetrics localQueueMetrics,
+      List<CustomLabel> customLabels) {}
+
+  /**
+   * Which LocalQueues are reported.
+   *
+   * @param enable whether any is
+   * @param localQueueSelector those whose labels match
+   */
+  public record LocalQueueMetrics(boolean enable, Selector localQueueSelector) {}
+
+  /** The kinds of objects a custom metric label can come from. */
+  public enum SourceKind {
+    /** From the ClusterQueue. */
+    CLUSTER_QUEUE,
+    /** From the Cohort. */
+    COHORT,
+    /** From the LocalQueue. */
+    LOCAL_QUEUE,
+    /** From the Workload. */
+    WORKLOAD
+  }
+
+  /**
+   * A further metric label.
+   *
+   * @param name the label without its prefix {@code custom_}
+   * @param sourceKind the kind of object the value comes from
+   * @param sourceKey key of the label or annotation that holds the value
+   * @param fromAnnotation whether the key is an annotation's
+   * @param trackedValues the values told apart; empty: all
+   */
+  public record CustomLabel(
+      String name,
+      SourceKind sourceKind,
+      String sourceKey,
+      boolean fromAnnotation,
+      List<String> trackedValues) {}
+
+  /**
+   * Where liveness and readiness are served.
+   *
+   * @param bindAddress where; empty: nowhere
+   * @param livenessPath path of the liveness endpoint, with a slash
+   * @param readinessPath path of the readiness endpoint, with a slash
+   */
+  public record Health(
+      Optional<BindAddress> bindAddress, String livenessPath, String readinessPath) {}
+
+  /**
+   * How reconcilers run.
+   *
+   * @param groupKindConcurrency reconciliations at a time, by {@code Kind.group}
+   * @param cacheSyncTimeout how long the first reading of the API may take
+   */
+  public record Controller(Map<String, Integer> groupKindConcurrency, Duration cacheSyncTimeout) {
+
+    /** Keeps a copy of the map. */
+    public Controller {
+      groupKindConcurrency = Map.copyOf(groupKindConcurrency);
+    }
+
+    /** Reconciliations at a time for a kind such as {@code Job.batch}; 1 unless set. */
+    public int concurrency(String kindAndGroup) {
+      return groupKindConcurrency.getOrDefault(kindAndGroup, 1);
+    }
+  }
+
+  /** A version of TLS. */
+  public enum TlsVersion {
+    /** TLS 1.2. */
+    TLS_1_2("VersionTLS12", "TLSv1.2"),
+    /** TLS 1.3. */
+    TLS_1_3("VersionTLS13", "TLSv1.3");
+
+    private final String text;
+    private final String protocol;
+
+    TlsVersion(String text, String protocol) {
+      this.text = text;
+      this.protocol = protocol;
+    }
+
+    /** The version as the configuration writes it. */
+    public String text() {
+      return text;
+    }
+
+    /** The version as Java's TLS sockets call it. */
+    public String protocol() {
+      return protocol;
+    }
+  }
+
+  /**
+   * Limits of the TLS servers.
+   *
+   * @param minVersion the oldest version spoken; empty: each server's own choice
+   * @param cipherSuites the suites spoken in TLS 1.2; empty: Java's choice
+   * @param curvePreferences identifiers of key exchange groups; empty: Java's choice
+   */
+  public record Tls(
+      Optional<TlsVersion> minVersion, List<String> cipherSuites, List<Integer> curvePreferences) {}
+
+  /**
+   * Whether the operator makes its own certificates.
+   *
+   * @param enable whether it does; else they are read from {@link Webhook#certDir}
+   * @param webhookServiceName the Service that the certificates are made out for
+   * @param webhookSecretName the Secret that the certificates are kept in
+   */
+  public record InternalCertManagement(
+      boolean enable, String webhookServiceName, String webhookSecretName) {}
+
+  /**
+   * How long admitted workloads may take to be ready.
+   *
+   * @param timeout from admission to readiness
+   * @param blockAdmission whether others wait meanwhile
+   * @param recoveryTimeout from lost readiness to readiness; zero: forever
+   * @param requeueByEviction whether an evicted workload queues by the time of its eviction, else
+   *     by its creation
+   * @param backoffLimitCount how often a workload is queued again; empty: always
+   * @param backoffBase the first pause before that
+   * @param backoffMax the longest pause before that
+   */
+  public record WaitForPodsReady(
+      Duration timeout,
+      boolean blockAdmission,
+      Duration recoveryTimeout,
+      boolean requeueByEviction,
+      Optional<Integer> backoffLimitCount,
+      Duration backoffBase,
+      Duration backoffMax) {}
+
+  /**
+   * Limits of the requests to the API server.
+   *
+   * @param qps requests per second; negative: no limit
+   * @param burst requests at once
+   */
+  public record ClientConnection(double qps, int burst) {}
+
+  /**
+   * The kinds of jobs that are managed.
+   *
+   * @param frameworks names such as {@code batch/job}
+   * @param externalFrameworks kinds managed by others, as Kind.version.group
+   * @param labelKeysToCopy labels that a Workload takes from its job
+   */
+  public record Integrations(
+      List<String> frameworks, List<String> externalFrameworks, List<String> labelKeysToCopy) {}
+
+  /** One strategy of preemption between queues that share fairly. */
+  public enum PreemptionStrategy {
+    /** The preemptor's share must not pass what is left to the other. */
+    LESS_THAN_OR_EQUAL_TO_FINAL_SHARE,
+    /** The preemptor's share must stay below what the other has now. */
+    LESS_THAN_INITIAL_SHARE
+  }
+
+  /**
+   * Sharing between queues of a cohort.
+   *
+   * @param preemptionStrategies in the order in which they are tried
+   */
+  public record FairSharing(List<PreemptionStrategy> preemptionStrategies) {}
+
+  /**
+   * Sharing between local queues by what they used.
+   *
+   * @param usageHalfLifeTime the time in which past use counts half; zero: it doesn't count
+   * @param usageSamplingInterval how often use is sampled
+   * @param resourceWeights how much a resource weighs; 1 unless set
+   */
+  public record AdmissionFairSharing(
+      Duration usageHalfLifeTime,
+      Duration usageSamplingInterval,
+      Map<String, Double> resourceWeights) {
+
+    /** Keeps a copy of the weights. */
+    public AdmissionFairSharing {
+      resourceWeights = Map.copyOf(resourceWeights);
+    }
+  }
+
+  /**
+   * When finished objects are deleted.
+   *
+   * @param afterFinished how long a finished Workload is kept; empty: forever
+   * @param afterDeactivated how long a job is kept that the operator deactivated; empty: forever
+   */
+  public record ObjectRetention(
+      Optional<Duration> afterFinished, Optional<Duration> afterDeactivated) {}
+
+  /**
+   * Where pending workloads can be looked at.
+   *
+   * @param bindAddress IP address to listen on; empty: all
+   * @param bindPort port to listen on
+   */
+  public record VisibilityServer(String bindAddress, int bindPort) {}
+}

@@ -1,0 +1,264 @@
+package dev.sluice.api.config;
+
+import dev.sluice.api.config.Configuration.ClientConnection;
+import dev.sluice.api.config.Configuration.Controller;
+import dev.sluice.api.config.Configuration.Health;
+import dev.sluice.api.config.Configuration.InternalCertManagement;
+import dev.sluice.api.config.Configuration.LeaderElection;
+import dev.sluice.api.config.Configuration.ObjectRetention;
+import dev.sluice.api.config.Configuration.Tls;
+import dev.sluice.api.config.Configuration.TlsVersion;
+import dev.sluice.api.config.Configuration.VisibilityServer;
+import dev.sluice.api.config.Configuration.Webhook;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/** Reads the whole file, field by field, with its defaults and rules. */
+final class ConfigurationDecoder {
+
+  private static final List<String> CIPHER_SUITES =
+      List.of(
+          "TLS_AES_128_GCM_SHA256",
+          "TLS_AES_256_GCM_SHA384",
+          "TLS_CHACHA20_POLY1305_SHA256",
+          "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
+          "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA",
+          "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA",
+          "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA",
+          "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
+          "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
+          "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
+          "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
+          "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
+          "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256");
+
+  private static final Map<String, TlsVersion> TLS_VERSIONS = tlsVersions();
+  private static final Duration MILLISECOND = Duration.ofMillis(1);
+
+  private final Version version;
+  private final Problems problems;
+  private final Supplier<String> defaultNamespace;
+
+  ConfigurationDecoder(Version version, Problems problems, Supplier<String> defaultNamespace) {
+    this.version = version;
+    this.problems = problems;
+    this.defaultNamespace = defaultNamespace;
+  }
+
+  /**
+   * The configuration that the file says.
+   *
+   * @param file the top of the file
+   * @param commandLineGates the value of the command line's flag for feature gates, maybe empty
+   */
+  Configuration decode(Fields file, String commandLineGates) {
+    file.text("apiVersion");
+    file.text("kind");
+    FeatureGates gates = gates(file, commandLineGates);
+    String namespace =
+        file.text("namespace").filter(text -> !text.isEmpty()).orElseGet(defaultNamespace);
+    problems.check(
+        Names.isDnsLabel(namespace), file.path("namespace"), namespace, Names.DNS_LABEL_RULE);
+    CapabilityDecoder capabilities = new CapabilityDecoder(version, problems, gates);
+    Configuration configuration =
+        new Configuration(
+            namespace,
+            webhook(file.object("webhook")),
+            leaderElection(file.object("leaderElection"), namespace),
+            new MetricsDecoder(version, problems, gates).decode(file.object("metrics")),
+            health(file.object("health")),
+            file.text("pprofBindAddress", ""),
+            controller(file.object("controller")),
+            tls(file.object("tls")),
+            file.flag("manageJobsWithoutQueueName", false),
+            new SelectorDecoder(problems).managedNamespaces(file, namespace),
+            internalCertManagement(file.object("internalCertManagement")),
+            capabilities.waitForPodsReady(file),
+            clientConnection(file.object("clientConnection")),
+            capabilities.integrations(file.object("integrations")),
+            capabilities.multiKueue(file.object("multiKueue")),
+            capabilities.fairSharing(file),
+            capabilities.admissionFairSharing(file),
+            new ResourcesDecoder(version, problems, gates).decode(file.object("resources")),
+            gates,
+            objectRetention(file.object("objectRetentionPolicies")),
+            visibilityServer(file),
+            List.of());
+    capabilities.acceptAndDrop(file);
+    file.nothingElse();
+    return configuration;
+  }
+
+  private FeatureGates gates(Fields file, String commandLine) {
+    Map<String, Boolean> given =
+        file.map(
+            "featureGates",
+            (node, at) -> {
+              problems.check(node.isBoolean(), at, node, "true or false");
+              return node.isBoolean() ? Optional.of(node.booleanValue()) : Optional.empty();
+            });
+    if (commandLine.isBlank()) {
+      return FeatureGates.settle(given, "featureGates.", problems);
+    }
+    if (file.has("featureGates")) {
+      problems.add(
+          "--feature-gates", "can't be combined with featureGates in the file; use one of the two");
+    }
+    Map<String, Boolean> flags = FeatureGates.parse(commandLine, "--feature-gates", problems);
+    return FeatureGates.settle(flags, "--feature-gates ", problems);
+  }
+
+  private Webhook webhook(Fields fields) {
+    Webhook webhook =
+        new Webhook(
+            fields.text("host", ""),
+            fields.whole("port", 9443, 0, 65535),
+            fields.text("certDir", "/tmp/k8s-webhook-server/serving-certs"));
+    fields.nothingElse();
+    return webhook;
+  }
+
+  private LeaderElection leaderElection(Fields fields, String namespace) {
+    boolean elect = fields.flag("leaderElect", true);
+    Duration lease = fields.duration("leaseDuration", Duration.ofSeconds(15), MILLISECOND);
+    Duration renew = fields.duration("renewDeadline", Duration.ofSeconds(10), MILLISECOND);
+    Duration retry = fields.duration("retryPeriod", Duration.ofSeconds(2), MILLISECOND);
+    String name = fields.text("resourceName", "c1f6bfd2.kueue.x-k8s.io");
+    String lock = fields.text("resourceLock", "leases");
+    problems.check(lock.equals("leases"), fields.path("resourceLock"), lock, "leases");
+    problems.check(
+        Names.isSubdomain(name), fields.path("resourceName"), name, Names.SUBDOMAIN_RULE);
+    problems.check(
+        lease.compareTo(renew) > 0,
+        fields.path("leaseDuration"),
+        GoDuration.format(lease),
+        "more than renewDeadline, which is " + GoDuration.format(renew));
+    problems.check(
+        renew.toNanos() > 1.2 * retry.toNanos(),
+        fields.path("renewDeadline"),
+        GoDuration.format(renew),
+        "more than 1.2 times retryPeriod, which is " + GoDuration.format(retry));
+    String in = fields.text("resourceNamespace").filter(text -> !text.isEmpty()).orElse(namespace);
+    problems.check(
+        Names.isDnsLabel(in), fields.path("resourceNamespace"), in, Names.DNS_LABEL_RULE);
+    fields.nothingElse();
+    return new LeaderElection(elect, name, in, lease, renew, retry);
+  }
+
+  private Health health(Fields fields) {
+    Health health =
+        new Health(
+            MetricsDecoder.bindAddress(fields, "healthProbeBindAddress", ":8081"),
+            path(fields.text("livenessEndpointName", "healthz")),
+            path(fields.text("readinessEndpointName", "readyz")));
+    fields.nothingElse();
+    return health;
+  }
+
+  private static String path(String endpoint) {
+    return endpoint.startsWith("/") ? endpoint : "/" + endpoint;
+  }
+
+  private Controller controller(Fields fields) {
+    Map<String, Integer> concurrency =
+        fields.map(
+            "groupKindConcurrency",
+            (node, at) -> {
+              boolean good =
+                  node.canConvertToInt() && node.isIntegralNumber() && node.intValue() > 0;
+              problems.check(good, at, node, "a whole number of at least 1");
+              return good ? Optional.of(node.intValue()) : Optional.empty();
+            });
+    Duration timeout =
+        fields
+            .whole("cacheSyncTimeout", 1, Long.MAX_VALUE)
+            .map(Duration::ofNanos)
+            .orElse(Duration.ofMinutes(2));
+    fields.nothingElse();
+    return new Controller(concurrency, timeout);
+  }
+
+  private Tls tls(Fields fields) {
+    Optional<TlsVersion> version = fields.word("minVersion", TLS_VERSIONS);
+    List<String> suites = fields.texts("cipherSuites");
+    String path = fields.path("cipherSuites");
+    suites.stream()
+        .filter(suite -> !CIPHER_SUITES.contains(suite))
+        .forEach(suite -> problems.value(path, suite, String.join(", ", CIPHER_SUITES)));
+    if (!suites.isEmpty() && version.equals(Optional.of(TlsVersion.TLS_1_3))) {
+      problems.add(path, "can't be chosen together with minVersion VersionTLS13: leave one out");
+    }
+    List<Integer> curves = fields.integers("curvePreferences");
+    fields.nothingElse();
+    return new Tls(version, suites, curves);
+  }
+
+  private InternalCertManagement internalCertManagement(Fields fields) {
+    boolean enable = fields.flag("enable", true);
+    String service = fields.text("webhookServiceName", "kueue-webhook-service");
+    String secret = fields.text("webhookSecretName", "kueue-webhook-server-cert");
+    problems.check(
+        Names.isDns1035Label(service),
+        fields.path("webhookServiceName"),
+        service,
+        Names.DNS_1035_RULE);
+    problems.check(
+        Names.isSubdomain(secret), fields.path("webhookSecretName"), secret, Names.SUBDOMAIN_RULE);
+    fields.nothingElse();
+    return new InternalCertManagement(enable, service, secret);
+  }
+
+  private ClientConnection clientConnection(Fields fields) {
+    ClientConnection connection =
+        new ClientConnection(
+            fields.number("qps", 300), fields.whole("burst", 500, 1, Integer.MAX_VALUE));
+    fields.nothingElse();
+    return connection;
+  }
+
+  private ObjectRetention objectRetention(Fields fields) {
+    Fields workloads = fields.object("workloads");
+    ObjectRetention retention =
+        new ObjectRetention(
+            retained(workloads, "afterFinished"), retained(workloads, "afterDeactivatedByKueue"));
+    workloads.nothingElse();
+    fields.nothingElse();
+    return retention;
+  }
+
+  private Optional<Duration> retained(Fields fields, String name) {
+    return fields.has(name)
+        ? Optional.of(fields.duration(name, Duration.ZERO, Duration.ZERO))
+        : fields.duration(name);
+  }
+
+  private VisibilityServer visibilityServer(Fields file) {
+    if (version == Version.V1BETA1) {
+      file.onlyIn(Version.V1BETA2.apiVersion(), "visibilityServer");
+      return new VisibilityServer("", 8082);
+    }
+    Fields fields = file.object("visibilityServer");
+    String address = fields.text("bindAddress", "");
+    problems.check(
+        address.isEmpty() || Names.isIpAddress(address),
+        fields.path("bindAddress"),
+        address,
+        "an IPv4 or IPv6 address");
+    VisibilityServer server =
+        new VisibilityServer(address, fields.whole("bindPort", 8082, 1, 65535));
+    fields.nothingElse();
+    return server;
+  }
+
+  private static Map<String, TlsVersion> tlsVersions() {
+    Map<String, TlsVersion> result = new LinkedHashMap<>();
+    for (TlsVersion version : TlsVersion.values()) {
+      result.put(version.text(), version);
+    }
+    return result;
+  }
+}

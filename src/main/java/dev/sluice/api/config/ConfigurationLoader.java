@@ -1,0 +1,114 @@
+package dev.sluice.api.config;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/**
+ * Makes the {@link Configuration} from what people wrote, or tells them everything that is wrong.
+ */
+public final class ConfigurationLoader {
+
+  private static final String KIND = "Configuration";
+
+  private ConfigurationLoader() {}
+
+  /**
+   * The configuration of a file and the command line; without a file every default applies.
+   *
+   * @param file the value of {@code --config}
+   * @param featureGates the value of {@code --feature-gates}, such as {@code A=true,B=false}
+   * @param defaultNamespace the operator's namespace where the file doesn't say one
+   * @throws ConfigurationException with every problem of file and command line
+   */
+  public static Configuration load(
+      Optional<Path> file, Optional<String> featureGates, Supplier<String> defaultNamespace)
+      throws ConfigurationException {
+    String gates = featureGates.orElse("");
+    if (file.isEmpty()) {
+      JsonNode empty =
+          JsonNodeFactory.instance
+              .objectNode()
+              .put("apiVersion", Version.V1BETA2.apiVersion())
+              .put("kind", KIND);
+      return settle("the command line", empty, new Problems(), gates, defaultNamespace);
+    }
+    Problems problems = new Problems();
+    String source = "configuration file " + file.get();
+    return settle(source, read(file.get(), source, problems), problems, gates, defaultNamespace);
+  }
+
+  /**
+   * The configuration of a file's text.
+   *
+   * @param yaml one YAML document
+   * @param featureGates the value of {@code --feature-gates}, maybe empty
+   * @param defaultNamespace the operator's namespace where the text doesn't say one
+   * @throws ConfigurationException with every problem
+   */
+  public static Configuration parse(
+      String yaml, String featureGates, Supplier<String> defaultNamespace)
+      throws ConfigurationException {
+    Problems problems = new Problems();
+    String source = "configuration";
+    try {
+      JsonNode tree = Document.read(yaml, problems);
+      return settle(source, tree, problems, featureGates, defaultNamespace);
+    } catch (IOException e) {
+      problems.add("", "can't be read: " + e.getMessage());
+      throw new ConfigurationException(source, problems.all());
+    }
+  }
+
+  private static JsonNode read(Path file, String source, Problems problems)
+      throws ConfigurationException {
+    try {
+      return Document.read(Files.readString(file), problems);
+    } catch (IOException e) {
+      problems.add("", "can't be read: " + e.getClass().getSimpleName() + " " + e.getMessage());
+      throw new ConfigurationException(source, problems.all());
+    }
+  }
+
+  private static Configuration settle(
+      String source,
+      JsonNode tree,
+      Problems problems,
+      String featureGates,
+      Supplier<String> defaultNamespace)
+      throws ConfigurationException {
+    if (tree.isMissingNode()) {
+      throw new ConfigurationException(source, problems.all());
+    }
+    Fields file = new Fields(tree, "", problems);
+    Optional<Version> version = version(file, problems);
+    Configuration configuration =
+        new ConfigurationDecoder(version.orElse(Version.V1BETA2), problems, defaultNamespace)
+            .decode(file, featureGates);
+    Supported.refuseMissing(configuration, file, problems);
+    if (!problems.all().isEmpty()) {
+      throw new ConfigurationException(source, problems.all());
+    }
+    return Supported.inEffect(configuration);
+  }
+
+  private static Optional<Version> version(Fields file, Problems problems) {
+    Map<String, Version> known = Version.byName();
+    file.required("kind", KIND);
+    file.text("kind")
+        .filter(kind -> !kind.isEmpty())
+        .ifPresent(kind -> problems.check(kind.equals(KIND), "kind", kind, KIND));
+    String apiVersion = file.required("apiVersion", String.join(" or ", known.keySet()));
+    problems.check(
+        apiVersion.isEmpty() || known.containsKey(apiVersion),
+        "apiVersion",
+        apiVersion,
+        String.join(" or ", known.keySet()));
+    return Optional.ofNullable(known.get(apiVersion));
+  }
+}

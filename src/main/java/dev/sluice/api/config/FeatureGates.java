@@ -1,0 +1,139 @@
+package dev.sluice.api.config;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Which feature gates are on: what was asked for, else the API's default as far as it works today.
+ *
+ * @param on the gates that are on
+ */
+public record FeatureGates(Set<FeatureGate> on) {
+
+  /** Keeps a copy of the gates. */
+  public FeatureGates {
+    on = Set.copyOf(on);
+  }
+
+  /** Whether the gate is on. */
+  public boolean enabled(FeatureGate gate) {
+    return on.contains(gate);
+  }
+
+  /** The same gates, but this one on or off as given. For tests that ask what a gate does. */
+  public FeatureGates with(FeatureGate gate, boolean enabled) {
+    Set<FeatureGate> changed = EnumSet.noneOf(FeatureGate.class);
+    changed.addAll(on);
+    if (enabled) {
+      changed.add(gate);
+    } else {
+      changed.remove(gate);
+    }
+    return new FeatureGates(changed);
+  }
+
+  /**
+   * Settles every gate.
+   *
+   * @param given gates by name, as they were asked for
+   * @param where the path that a gate's problems are told at, a prefix of its name
+   */
+  static FeatureGates settle(Map<String, Boolean> given, String where, Problems problems) {
+    Map<FeatureGate, Boolean> asked = new LinkedHashMap<>();
+    given.forEach(
+        (name, value) ->
+            FeatureGate.named(name)
+                .ifPresentOrElse(
+                    gate -> asked.put(gate, value),
+                    () -> problems.add(where + name, "unknown feature gate" + similar(name))));
+    asked.forEach((gate, value) -> checkAsked(gate, value, where, problems));
+    Set<FeatureGate> on = EnumSet.noneOf(FeatureGate.class);
+    for (FeatureGate gate : FeatureGate.values()) {
+      boolean value = asked.getOrDefault(gate, Supported.valueToday(gate));
+      if (value) {
+        on.add(gate);
+      }
+    }
+    checkNeeds(on, where, problems);
+    return new FeatureGates(on);
+  }
+
+  /**
+   * The gates of a text such as {@code A=true,B=false}, in its order.
+   *
+   * @param where the path that problems are told at
+   */
+  static Map<String, Boolean> parse(String text, String where, Problems problems) {
+    Map<String, Boolean> result = new LinkedHashMap<>();
+    for (String part : text.split(",", -1)) {
+      if (part.isBlank()) {
+        continue;
+      }
+      String[] sides = part.split("=", 2);
+      String name = sides[0].strip();
+      Optional<Boolean> value = sides.length == 2 ? flag(sides[1].strip()) : Optional.empty();
+      if (value.isEmpty()) {
+        problems.value(where, part.strip(), "NAME=true or NAME=false, separated by commas");
+      } else if (result.put(name, value.get()) != null) {
+        problems.add(where + " " + name, "given twice; each gate may be given once");
+      }
+    }
+    return result;
+  }
+
+  private static Optional<Boolean> flag(String text) {
+    return switch (text) {
+      case "1", "t", "T", "true", "True", "TRUE" -> Optional.of(true);
+      case "0", "f", "F", "false", "False", "FALSE" -> Optional.of(false);
+      default -> Optional.empty();
+    };
+  }
+
+  private static void checkAsked(FeatureGate gate, boolean value, String where, Problems problems) {
+    if (gate.locked() && value != gate.onByDefault()) {
+      problems.value(where + gate.text(), value, gate.onByDefault() + " (the gate is locked)");
+    } else if (!Supported.works(gate, value)) {
+      problems.add(
+          where + gate.text(),
+          value
+              + " is not supported yet: in this version of Sluice "
+              + gate.text()
+              + " is always "
+              + (value ? "off" : "on")
+              + "; allowed: "
+              + !value
+              + ", or leave it out");
+    }
+  }
+
+  private static void checkNeeds(Set<FeatureGate> on, String where, Problems problems) {
+    for (FeatureGate gate : on) {
+      List<String> missing = new ArrayList<>();
+      for (FeatureGate needed : gate.needs()) {
+        if (!on.contains(needed)) {
+          missing.add(needed.text());
+        }
+      }
+      if (!missing.isEmpty()) {
+        problems.add(
+            where + gate.text(),
+            "is on, but needs " + String.join(" and ", missing) + ", which is off");
+      }
+    }
+  }
+
+  private static String similar(String name) {
+    return Arrays.stream(FeatureGate.values())
+        .map(FeatureGate::text)
+        .filter(known -> known.equalsIgnoreCase(name))
+        .findFirst()
+        .map(known -> "; did you mean " + known + "?")
+        .orElse("; the known ones are listed in docs/configuration.md");
+  }
+}

@@ -1,0 +1,149 @@
+package dev.sluice.api.config;
+
+import dev.sluice.api.config.Configuration.CustomLabel;
+import dev.sluice.api.config.Configuration.LocalQueueMetrics;
+import dev.sluice.api.config.Configuration.Metrics;
+import dev.sluice.api.config.Configuration.SourceKind;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/** Reads the block {@code metrics}. */
+final class MetricsDecoder {
+
+  private static final Pattern LABEL_NAME = Pattern.compile("[a-zA-Z][a-zA-Z0-9_]*");
+  private static final int MOST_LABELS = 20;
+  private static final int MOST_VALUES = 16;
+  private static final int MOST_WORKLOAD_VALUES = 12;
+  private static final Map<String, SourceKind> SOURCE_KINDS = sourceKinds();
+
+  private final Version version;
+  private final Problems problems;
+  private final FeatureGates gates;
+
+  MetricsDecoder(Version version, Problems problems, FeatureGates gates) {
+    this.version = version;
+    this.problems = problems;
+    this.gates = gates;
+  }
+
+  Metrics decode(Fields fields) {
+    Metrics metrics =
+        new Metrics(
+            bindAddress(fields, "bindAddress", ":8443"),
+            fields.flag("enableClusterQueueResources", false),
+            localQueueMetrics(fields),
+            customLabels(fields));
+    fields.nothingElse();
+    return metrics;
+  }
+
+  /** An address to listen on; empty when the file says that there is none. */
+  static Optional<BindAddress> bindAddress(Fields fields, String name, String otherwise) {
+    String text = fields.text(name).filter(given -> !given.isEmpty()).orElse(otherwise);
+    if (text.equals("0")) {
+      return Optional.empty();
+    }
+    Optional<BindAddress> address = BindAddress.parse(text);
+    fields.problems().check(address.isPresent(), fields.path(name), text, BindAddress.RULE);
+    return address;
+  }
+
+  private LocalQueueMetrics localQueueMetrics(Fields metrics) {
+    if (!metrics.has("localQueueMetrics")) {
+      metrics.accept("localQueueMetrics");
+      return new LocalQueueMetrics(true, Selector.EVERYTHING);
+    }
+    Fields fields = metrics.object("localQueueMetrics");
+    LocalQueueMetrics result =
+        new LocalQueueMetrics(
+            fields.flag("enable", false),
+            new SelectorDecoder(problems).decode(fields.object("localQueueSelector")));
+    fields.nothingElse();
+    return result;
+  }
+
+  private List<CustomLabel> customLabels(Fields metrics) {
+    String path = metrics.path("customLabels");
+    List<CustomLabel> labels = new ArrayList<>();
+    Set<String> names = new HashSet<>();
+    for (Fields fields : metrics.objects("customLabels")) {
+      CustomLabel label = customLabel(fields);
+      labels.add(label);
+      if (!names.add(label.name())) {
+        problems.add(fields.path("name"), "\"" + label.name() + "\" is given twice");
+      }
+    }
+    problems.check(labels.size() <= MOST_LABELS, path, labels.size(), "at most 20 labels");
+    for (SourceKind kind : SourceKind.values()) {
+      long count = labels.stream().filter(label -> label.sourceKind() == kind).count();
+      int most = kind == SourceKind.WORKLOAD ? 2 : 6;
+      problems.check(count <= most, path, count, "at most " + most + " labels from a " + kind);
+    }
+    if (!labels.isEmpty() && !gates.enabled(FeatureGate.CUSTOM_METRIC_LABELS)) {
+      problems.add(path, "needs the feature gate CustomMetricLabels, which is off");
+    }
+    return List.copyOf(labels);
+  }
+
+  private CustomLabel customLabel(Fields fields) {
+    String name = fields.required("name", "a name that matches " + LABEL_NAME);
+    problems.check(
+        name.isEmpty() || LABEL_NAME.matcher(name).matches(),
+        fields.path("name"),
+        name,
+        "a name that matches " + LABEL_NAME);
+    String label = fields.text("sourceLabelKey", "");
+    String annotation = fields.text("sourceAnnotationKey", "");
+    if (!label.isEmpty() && !annotation.isEmpty()) {
+      problems.add(
+          fields.path("sourceAnnotationKey"), "can't be combined with sourceLabelKey; give one");
+    }
+    boolean fromAnnotation = label.isEmpty() && !annotation.isEmpty();
+    String key = fromAnnotation ? annotation : label.isEmpty() ? name : label;
+    problems.check(
+        key.isEmpty() || Names.isLabelKey(key),
+        fields.path(fromAnnotation ? "sourceAnnotationKey" : "sourceLabelKey"),
+        key,
+        Names.LABEL_KEY_RULE);
+    SourceKind kind = SourceKind.CLUSTER_QUEUE;
+    List<String> values = List.of();
+    if (version == Version.V1BETA1) {
+      fields.onlyIn(Version.V1BETA2.apiVersion(), "sourceKind", "trackedValues");
+    } else {
+      kind = fields.word("sourceKind", SOURCE_KINDS).orElse(kind);
+      values = trackedValues(fields, kind);
+    }
+    fields.nothingElse();
+    return new CustomLabel(name, kind, key, fromAnnotation, values);
+  }
+
+  private List<String> trackedValues(Fields fields, SourceKind kind) {
+    List<String> values = fields.texts("trackedValues");
+    String path = fields.path("trackedValues");
+    boolean workload = kind == SourceKind.WORKLOAD;
+    int most = workload ? MOST_WORKLOAD_VALUES : MOST_VALUES;
+    int least = workload ? 1 : 0;
+    problems.check(
+        values.size() >= least && values.size() <= most,
+        path,
+        values.size() + " values",
+        least + " to " + most + " values");
+    problems.check(new HashSet<>(values).size() == values.size(), path, values, "each value once");
+    return values;
+  }
+
+  private static Map<String, SourceKind> sourceKinds() {
+    Map<String, SourceKind> result = new LinkedHashMap<>();
+    result.put("ClusterQueue", SourceKind.CLUSTER_QUEUE);
+    result.put("Cohort", SourceKind.COHORT);
+    result.put("LocalQueue", SourceKind.LOCAL_QUEUE);
+    result.put("Workload", SourceKind.WORKLOAD);
+    return result;
+  }
+}

@@ -1,0 +1,55 @@
+package dev.sluice.api.config;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Dispatching of workloads to other clusters.
+ *
+ * @param gcInterval how often orphans are looked for in worker clusters; zero: never
+ * @param origin label value that marks what this cluster made in others
+ * @param workerLostTimeout how long a lost worker cluster keeps its workloads
+ * @param dispatcherName who chooses the clusters
+ * @param incrementalStepSize clusters per step of the incremental dispatcher; empty: that
+ *     dispatcher's default
+ * @param externalFrameworks further kinds to dispatch, as Kind.version.group
+ * @param accessProviders commands that give access to worker clusters
+ */
+public record MultiKueue(
+    Duration gcInterval,
+    String origin,
+    Duration workerLostTimeout,
+    String dispatcherName,
+    Optional<Integer> incrementalStepSize,
+    List<String> externalFrameworks,
+    List<AccessProvider> accessProviders) {
+
+  /** Offers each workload to all clusters at once. */
+  public static final String ALL_AT_ONCE = "kueue.x-k8s.io/multikueue-dispatcher-all-at-once";
+
+  /** Offers each workload to a few clusters at a time. */
+  public static final String INCREMENTAL = "kueue.x-k8s.io/multikueue-dispatcher-incremental";
+
+  /** What holds where nothing is set. */
+  public static final MultiKueue DEFAULT =
+      new MultiKueue(
+          Duration.ofMinutes(1),
+          "multikueue",
+          Duration.ofMinutes(15),
+          ALL_AT_ONCE,
+          Optional.empty(),
+          List.of(),
+          List.of());
+
+  /**
+   * A command that gives access to worker clusters.
+   *
+   * @param name the provider's name in ClusterProfiles
+   * @param command what is run
+   * @param apiVersion the exec credential API it speaks
+   * @param interactiveMode whether it needs a terminal
+   */
+  public record AccessProvider(
+      String name, String command, String apiVersion, String interactiveMode) {}
+}

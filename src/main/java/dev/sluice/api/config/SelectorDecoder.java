@@ -1,0 +1,104 @@
+package dev.sluice.api.config;
+
+import dev.sluice.api.config.Selector.Operator;
+import dev.sluice.api.config.Selector.Requirement;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Reads label selectors. */
+final class SelectorDecoder {
+
+  private static final String NAMESPACE_NAME = "kubernetes.io/metadata.name";
+  private static final String KUBE_SYSTEM = "kube-system";
+  private static final Map<String, Operator> OPERATORS = operators();
+
+  private final Problems problems;
+
+  SelectorDecoder(Problems problems) {
+    this.problems = problems;
+  }
+
+  /** The namespaces whose jobs are managed: never the system's own, nor the operator's. */
+  Selector managedNamespaces(Fields file, String operatorNamespace) {
+    String name = "managedJobsNamespaceSelector";
+    if (!file.has(name)) {
+      file.accept(name);
+      return new Selector(
+          Map.of(),
+          List.of(
+              new Requirement(
+                  NAMESPACE_NAME, Operator.NOT_IN, List.of(KUBE_SYSTEM, operatorNamespace))));
+    }
+    Selector selector = decode(file.object(name));
+    for (String own : List.of(KUBE_SYSTEM, operatorNamespace)) {
+      if (selector.matches(Map.of(NAMESPACE_NAME, own))) {
+        problems.add(
+            file.path(name),
+            "must not match the namespace \""
+                + own
+                + "\"; add a matchExpression with key "
+                + NAMESPACE_NAME
+                + ", operator NotIn and values ["
+                + KUBE_SYSTEM
+                + ", "
+                + operatorNamespace
+                + "]");
+      }
+    }
+    return selector;
+  }
+
+  /** A selector, all of whose parts are checked. */
+  Selector decode(Fields fields) {
+    Map<String, String> labels = fields.map("matchLabels", fields::textAt);
+    labels.forEach((key, value) -> checkLabel(fields.path("matchLabels"), key, List.of(value)));
+    List<Requirement> requirements = new ArrayList<>();
+    for (Fields expression : fields.objects("matchExpressions")) {
+      requirement(expression).ifPresent(requirements::add);
+    }
+    fields.nothingElse();
+    return new Selector(labels, requirements);
+  }
+
+  private Optional<Requirement> requirement(Fields fields) {
+    String key = fields.required("key", "a label key");
+    Optional<Operator> operator = fields.word("operator", OPERATORS);
+    if (!fields.has("operator")) {
+      problems.add(
+          fields.path("operator"), "is missing; needed: " + String.join(", ", OPERATORS.keySet()));
+    }
+    List<String> values = fields.texts("values");
+    if (!key.isEmpty()) {
+      checkLabel(fields.path("key"), key, values);
+    }
+    operator.ifPresent(
+        known ->
+            problems.check(
+                known.takesValues() != values.isEmpty(),
+                fields.path("values"),
+                values,
+                known.takesValues()
+                    ? "at least one value for " + known.text()
+                    : "no values for " + known.text()));
+    fields.nothingElse();
+    return operator.map(known -> new Requirement(key, known, values));
+  }
+
+  private void checkLabel(String path, String key, List<String> values) {
+    problems.check(Names.isLabelKey(key), path, key, Names.LABEL_KEY_RULE);
+    values.stream()
+        .filter(value -> !Names.isLabelValue(value))
+        .forEach(value -> problems.value(path, value, Names.LABEL_VALUE_RULE));
+  }
+
+  private static Map<String, Operator> operators() {
+    Map<String, Operator> result = new LinkedHashMap<>();
+    for (Operator operator : Operator.values()) {
+      result.put(operator.text(), operator);
+    }
+    return result;
+  }
+}

@@ -1,0 +1,189 @@
+package dev.sluice.api.config;
+
+import static dev.sluice.api.config.FeatureGate.DISABLE_WAIT_FOR_PODS_READY;
+import static dev.sluice.api.config.FeatureGate.FINISH_ORPHANED_WORKLOADS;
+import static dev.sluice.api.config.FeatureGate.FLAVOR_FUNGIBILITY;
+import static dev.sluice.api.config.FeatureGate.FLAVOR_FUNGIBILITY_PRESERVE_SCAN_PROGRESS;
+import static dev.sluice.api.config.FeatureGate.LOCAL_QUEUE_METRICS;
+import static dev.sluice.api.config.FeatureGate.MANAGED_JOBS_NAMESPACE_SELECTOR_ALWAYS_RESPECTED;
+import static dev.sluice.api.config.FeatureGate.METRICS_FOR_COHORTS;
+import static dev.sluice.api.config.FeatureGate.METRIC_FOR_WORKLOAD_CREATION_LATENCY;
+import static dev.sluice.api.config.FeatureGate.PRIORITY_SORTING_WITHIN_COHORT;
+import static dev.sluice.api.config.FeatureGate.RECLAIMABLE_PODS;
+import static dev.sluice.api.config.FeatureGate.REMOVE_FINALIZERS_WITH_STRICT_PATCH;
+import static dev.sluice.api.config.FeatureGate.SCHEDULING_EQUIVALENCE_HASHING;
+import static dev.sluice.api.config.FeatureGate.TLS_OPTIONS;
+import static dev.sluice.api.config.FeatureGate.UNADMITTED_WORKLOADS_OBSERVABILITY;
+import static dev.sluice.api.config.FeatureGate.VECTORIZED_RESOURCE_REQUESTS;
+import static dev.sluice.api.config.FeatureGate.WORKLOAD_REQUEST_USE_MERGE_PATCH;
+
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/**
+ * What of the configuration works today. This is the one place to change when a capability arrives:
+ * whatever is listed here as missing is refused by name, so that nobody believes it to work.
+ */
+final class Supported {
+
+  /** The job frameworks that are there. */
+  static final List<String> FRAMEWORKS = List.of("batch/job");
+
+  /** Gates whose feature is there and can't be switched off. */
+  private static final Set<FeatureGate> ALWAYS_ON =
+      EnumSet.of(
+          FINISH_ORPHANED_WORKLOADS,
+          FLAVOR_FUNGIBILITY,
+          FLAVOR_FUNGIBILITY_PRESERVE_SCAN_PROGRESS,
+          MANAGED_JOBS_NAMESPACE_SELECTOR_ALWAYS_RESPECTED,
+          PRIORITY_SORTING_WITHIN_COHORT,
+          RECLAIMABLE_PODS,
+          SCHEDULING_EQUIVALENCE_HASHING,
+          TLS_OPTIONS,
+          UNADMITTED_WORKLOADS_OBSERVABILITY);
+
+  /** Gates that can be set either way: both ways work, or neither changes anything here. */
+  private static final Set<FeatureGate> EITHER =
+      EnumSet.of(
+          DISABLE_WAIT_FOR_PODS_READY,
+          LOCAL_QUEUE_METRICS,
+          METRICS_FOR_COHORTS,
+          METRIC_FOR_WORKLOAD_CREATION_LATENCY,
+          REMOVE_FINALIZERS_WITH_STRICT_PATCH,
+          VECTORIZED_RESOURCE_REQUESTS,
+          WORKLOAD_REQUEST_USE_MERGE_PATCH);
+
+  /**
+   * Fields that can't be used yet: refused where the file gives them and they would do something.
+   */
+  private static final List<Missing> MISSING =
+      List.of(
+          new Missing(
+              "pprofBindAddress", "profiles are not served", c -> !c.pprofBindAddress().isEmpty()),
+          new Missing(
+              "metrics.customLabels",
+              "metrics take no labels of their own",
+              c -> !c.metrics().customLabels().isEmpty()),
+          new Missing(
+              "tls.curvePreferences",
+              "the groups of the key exchange can't be chosen",
+              c -> !c.tls().curvePreferences().isEmpty()),
+          new Missing(
+              "waitForPodsReady",
+              "workloads whose pods don't become ready are not evicted; to keep the block without effect set"
+                  + " featureGates.DisableWaitForPodsReady to true",
+              c -> c.waitForPodsReady().isPresent()),
+          new Missing(
+              "integrations.externalFrameworks",
+              "jobs owned by jobs of other frameworks are not recognised",
+              c -> !c.integrations().externalFrameworks().isEmpty()),
+          new Missing("multiKueue", "workloads are not dispatched to other clusters", c -> true),
+          new Missing(
+              "fairSharing", "queues don't share by weight", c -> c.fairSharing().isPresent()),
+          new Missing("admissionFairSharing", "local queues don't share by use", c -> true),
+          new Missing(
+              "resources.quotaCheckStrategy",
+              "requests for undeclared resources always keep a workload out; allowed: BlockUndeclared",
+              c -> !c.resources().blockUndeclared()),
+          new Missing(
+              "resources.excludeResourcePrefixes",
+              "every requested resource counts",
+              c -> !c.resources().excludeResourcePrefixes().isEmpty()),
+          new Missing(
+              "resources.transformations",
+              "every resource counts as itself",
+              c -> !c.resources().transformations().isEmpty()),
+          new Missing(
+              "resources.deviceClassMappings",
+              "devices of dynamic resource allocation are not counted",
+              c -> !c.resources().deviceClassMappings().isEmpty()),
+          new Missing(
+              "objectRetentionPolicies.workloads.afterFinished",
+              "finished Workloads are kept",
+              c -> c.objectRetention().afterFinished().isPresent()),
+          new Missing(
+              "objectRetentionPolicies.workloads.afterDeactivatedByKueue",
+              "jobs of deactivated Workloads are kept",
+              c -> c.objectRetention().afterDeactivated().isPresent()));
+
+  private static final String READINESS_NOTICE =
+      "waitForPodsReady is on by default in config.kueue.x-k8s.io/v1beta2, but is not supported yet:"
+          + " pods may take as long as they like to become ready (set the feature gate"
+          + " DisableWaitForPodsReady=true to say that this is meant)";
+
+  private Supported() {}
+
+  /**
+   * A field that can't be used yet.
+   *
+   * @param path the field
+   * @param today how the operator behaves without it
+   * @param wanted whether a configuration asks for more than that
+   */
+  private record Missing(String path, String today, Predicate<Configuration> wanted) {}
+
+  /** Whether a gate can have this value today. */
+  static boolean works(FeatureGate gate, boolean value) {
+    return EITHER.contains(gate) || ALWAYS_ON.contains(gate) == value;
+  }
+
+  /** The value of a gate that nobody set: the API's default if that works, else what does. */
+  static boolean valueToday(FeatureGate gate) {
+    return works(gate, gate.onByDefault()) ? gate.onByDefault() : !gate.onByDefault();
+  }
+
+  /** Notes every field that the file gives and that can't be used yet. */
+  static void refuseMissing(Configuration configuration, Fields file, Problems problems) {
+    for (Missing missing : MISSING) {
+      if (file.given(missing.path()) && missing.wanted().test(configuration)) {
+        problems.add(missing.path(), "not supported yet: " + missing.today());
+      }
+    }
+    List<String> frameworks = configuration.integrations().frameworks();
+    for (int i = 0; i < frameworks.size(); i++) {
+      if (!FRAMEWORKS.contains(frameworks.get(i))) {
+        problems.add(
+            "integrations.frameworks[" + i + "]",
+            "\""
+                + frameworks.get(i)
+                + "\" is not supported yet; supported: "
+                + String.join(", ", FRAMEWORKS));
+      }
+    }
+  }
+
+  /**
+   * The configuration as it takes effect today: defaults that don't work yet are off, and noted.
+   */
+  static Configuration inEffect(Configuration c) {
+    List<String> notices = new ArrayList<>(c.notices());
+    c.waitForPodsReady().ifPresent(on -> notices.add(READINESS_NOTICE));
+    return new Configuration(
+        c.namespace(),
+        c.webhook(),
+        c.leaderElection(),
+        c.metrics(),
+        c.health(),
+        c.pprofBindAddress(),
+        c.controller(),
+        c.tls(),
+        c.manageJobsWithoutQueueName(),
+        c.managedJobsNamespaceSelector(),
+        c.internalCertManagement(),
+        Optional.empty(),
+        c.clientConnection(),
+        c.integrations(),
+        c.multiKueue(),
+        c.fairSharing(),
+        c.admissionFairSharing(),
+        c.resources(),
+        c.featureGates(),
+        c.objectRetention(),
+        c.visibilityServer(),
+        notices);
+  }
+}

@@ -1,0 +1,411 @@
+package dev.sluice.api.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import dev.sluice.api.config.Configuration.TlsVersion;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ConfigurationLoaderTest {
+
+  private static final String HEAD =
+      "apiVersion: config.kueue.x-k8s.io/v1beta2\nkind: Configuration\n";
+  private static final String OLD_HEAD =
+      "apiVersion: config.kueue.x-k8s.io/v1beta1\nkind: Configuration\n";
+
+  @Test
+  void withoutFileEveryDefaultApplies() throws Exception {
+    Configuration c =
+        ConfigurationLoader.load(Optional.empty(), Optional.empty(), () -> "kueue-system");
+
+    assertThat(c.namespace()).isEqualTo("kueue-system");
+    assertThat(c.webhook())
+        .isEqualTo(new Configuration.Webhook("", 9443, "/tmp/k8s-webhook-server/serving-certs"));
+    assertThat(c.leaderElection())
+        .isEqualTo(
+            new Configuration.LeaderElection(
+                true,
+                "c1f6bfd2.kueue.x-k8s.io",
+                "kueue-system",
+                Duration.ofSeconds(15),
+                Duration.ofSeconds(10),
+                Duration.ofSeconds(2)));
+    assertThat(c.metrics().bindAddress()).contains(new BindAddress("", 8443));
+    assertThat(c.metrics().localQueueMetrics().enable()).isTrue();
+    assertThat(c.health().bindAddress()).contains(new BindAddress("", 8081));
+    assertThat(c.health().readinessPath()).isEqualTo("/readyz");
+    assertThat(c.controller().concurrency("Job.batch")).isEqualTo(1);
+    assertThat(c.controller().cacheSyncTimeout()).isEqualTo(Duration.ofMinutes(2));
+    assertThat(c.clientConnection()).isEqualTo(new Configuration.ClientConnection(300, 500));
+    assertThat(c.integrations().frameworks()).containsExactly("batch/job");
+    assertThat(c.visibilityServer().bindPort()).isEqualTo(8082);
+  }
+
+  @Test
+  void jobsInTheSystemsNamespacesAreNotManagedByDefault() throws Exception {
+    Selector selector = load("namespace: own").managedJobsNamespaceSelector();
+
+    assertThat(selector.matches(namespace("kube-system"))).isFalse();
+    assertThat(selector.matches(namespace("own"))).isFalse();
+    assertThat(selector.matches(namespace("team-a"))).isTrue();
+  }
+
+  @Test
+  void readsAFile(@TempDir Path directory) throws Exception {
+    Path file = Files.writeString(directory.resolve("config.yaml"), HEAD + "webhook: {port: 1}");
+
+    Configuration c = ConfigurationLoader.load(Optional.of(file), Optional.empty(), () -> "ns");
+
+    assertThat(c.webhook().port()).isEqualTo(1);
+  }
+
+  @Test
+  void aMissingFileIsNamed(@TempDir Path directory) {
+    Path file = directory.resolve("none.yaml");
+
+    assertThatThrownBy(
+            () -> ConfigurationLoader.load(Optional.of(file), Optional.empty(), () -> "ns"))
+        .isInstanceOf(ConfigurationException.class)
+        .hasMessageContaining("configuration file " + file)
+        .hasMessageContaining("can't be read");
+  }
+
+  @Test
+  void readsEveryFieldThatWorksToday() throws Exception {
+    Configuration c =
+        load(
+            """
+            namespace: queueing
+            webhook: {host: 127.0.0.1, port: 0, certDir: /certs}
+            leaderElection: {leaderElect: false, leaseDuration: 1m, renewDeadline: 30s, retryPeriod: 500ms,
+              resourceName: lock, resourceLock: leases, resourceNamespace: other}
+            metrics:
+              bindAddress: "[::1]:9000"
+              enableClusterQueueResources: true
+              localQueueMetrics:
+                enable: true
+                localQueueSelector:
+                  matchLabels: {team: a}
+                  matchExpressions: [{key: tier, operator: Exists}]
+            health: {healthProbeBindAddress: "0", readinessEndpointName: ready, livenessEndpointName: /live}
+            controller: {groupKindConcurrency: {Job.batch: 5}, cacheSyncTimeout: 60000000000}
+            tls: {minVersion: VersionTLS12, cipherSuites: [TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256]}
+            manageJobsWithoutQueueName: true
+            managedJobsNamespaceSelector: {matchLabels: {managed: "true"}}
+            internalCertManagement: {enable: false, webhookServiceName: hooks, webhookSecretName: hooks.cert}
+            clientConnection: {qps: -1, burst: 7}
+            integrations: {frameworks: [batch/job], labelKeysToCopy: [example.com/team]}
+            resources: {quotaCheckStrategy: BlockUndeclared, excludeResourcePrefixes: []}
+            visibilityServer: {bindAddress: "127.0.0.1", bindPort: 1234}
+            """);
+
+    assertThat(c.metrics().bindAddress()).contains(new BindAddress("::1", 9000));
+    assertThat(c.metrics().localQueueMetrics().localQueueSelector().matches(Map.of("team", "a")))
+        .isFalse();
+    assertThat(
+            c.metrics()
+                .localQueueMetrics()
+                .localQueueSelector()
+                .matches(Map.of("team", "a", "tier", "x")))
+        .isTrue();
+    assertThat(c.health().bindAddress()).isEmpty();
+    assertThat(c.health().readinessPath()).isEqualTo("/ready");
+    assertThat(c.health().livenessPath()).isEqualTo("/live");
+    assertThat(c.controller().concurrency("Job.batch")).isEqualTo(5);
+    assertThat(c.controller().cacheSyncTimeout()).isEqualTo(Duration.ofMinutes(1));
+    assertThat(c.tls().minVersion()).contains(TlsVersion.TLS_1_2);
+    assertThat(c.clientConnection().qps()).isEqualTo(-1);
+    assertThat(c.leaderElection().resourceNamespace()).isEqualTo("other");
+    assertThat(c.leaderElection().retryPeriod()).isEqualTo(Duration.ofMillis(500));
+    assertThat(c.integrations().labelKeysToCopy()).containsExactly("example.com/team");
+  }
+
+  @Test
+  void theEffectiveConfigurationReadsBackAsTheSame() throws Exception {
+    Configuration c =
+        load(
+            """
+            namespace: queueing
+            health: {healthProbeBindAddress: "0"}
+            metrics: {localQueueMetrics: {enable: true, localQueueSelector: {matchLabels: {n: "1"}}}}
+            leaderElection: {leaseDuration: 1h1m1.5s}
+            featureGates: {LocalQueueMetrics: false, DisableWaitForPodsReady: true}
+            """);
+
+    String yaml = EffectiveConfiguration.yaml(c);
+
+    assertThat(ConfigurationLoader.parse(yaml, "", () -> "x")).isEqualTo(c);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "nonsense: 1 | nonsense | unknown field",
+        "Namespace: a | Namespace | unknown field; did you mean namespace?",
+        "webhook: {port: 1, port: 2} | webhook.port | line 3: given twice",
+        "webhook: {prot: 1} | webhook.prot | unknown field; known here: host, port, certDir",
+        "webhook: 5 | webhook | 5 is not allowed; allowed: fields with values",
+        "webhook: {port: 70000} | webhook.port | 70000 is not allowed; allowed: a whole number from 0 to 65535",
+        "webhook: {port: '1'} | webhook.port | \"1\" is not allowed",
+        "namespace: Big | namespace | \"Big\" is not allowed; allowed: a DNS label",
+        "namespace: [a] | namespace | a list is not allowed; allowed: a text",
+        "leaderElection: {leaseDuration: 15} | leaderElection.leaseDuration | 15 is not allowed; allowed: a text",
+        "leaderElection: {leaseDuration: '15'} | leaderElection.leaseDuration | \"15\" has no unit",
+        "leaderElection: {leaseDuration: 5s} | leaderElection.leaseDuration | \"5s\" is not allowed; allowed: more than renewDeadline, which is 10s",
+        "leaderElection: {retryPeriod: 9s} | leaderElection.renewDeadline | \"10s\" is not allowed",
+        "leaderElection: {retryPeriod: -1s} | leaderElection.retryPeriod | \"-1s\" is not allowed; allowed: at least 1ms",
+        "leaderElection: {resourceLock: configmaps} | leaderElection.resourceLock | \"configmaps\" is not allowed; allowed: leases",
+        "metrics: {bindAddress: 0} | metrics.bindAddress | 0 is not allowed; allowed: a text (write it in quotes: \"0\")",
+        "metrics: {bindAddress: 'x'} | metrics.bindAddress | \"x\" is not allowed; allowed: host:port",
+        "metrics: {localQueueMetrics: {localQueueSelector: {matchExpressions: [{key: a, operator: Foo}]}}} | metrics.localQueueMetrics.localQueueSelector.matchExpressions[0].operator | \"Foo\" is not allowed; allowed: DoesNotExist, Exists, In, NotIn",
+        "metrics: {localQueueMetrics: {localQueueSelector: {matchExpressions: [{key: a, operator: In}]}}} | metrics.localQueueMetrics.localQueueSelector.matchExpressions[0].values | [] is not allowed; allowed: at least one value for In",
+        "metrics: {customLabels: [{name: 9}]} | metrics.customLabels[0].name | 9 is not allowed",
+        "metrics: {customLabels: [{name: team}]} | metrics.customLabels | not supported yet",
+        "health: {healthProbeBindAddress: ':99999'} | health.healthProbeBindAddress | \":99999\" is not allowed",
+        "controller: {groupKindConcurrency: {Job.batch: 0}} | controller.groupKindConcurrency[Job.batch] | 0 is not allowed; allowed: a whole number of at least 1",
+        "controller: {cacheSyncTimeout: 2m} | controller.cacheSyncTimeout | \"2m\" is not allowed; allowed: a whole number",
+        "tls: {minVersion: TLS13} | tls.minVersion | \"TLS13\" is not allowed; allowed: VersionTLS12, VersionTLS13",
+        "tls: {minVersion: VersionTLS13, cipherSuites: [TLS_AES_128_GCM_SHA256]} | tls.cipherSuites | can't be chosen together",
+        "tls: {cipherSuites: [RC4]} | tls.cipherSuites | \"RC4\" is not allowed",
+        "tls: {curvePreferences: [29]} | tls.curvePreferences | not supported yet",
+        "manageJobsWithoutQueueName: 'yes' | manageJobsWithoutQueueName | \"yes\" is not allowed; allowed: true or false",
+        "managedJobsNamespaceSelector: {} | managedJobsNamespaceSelector | must not match the namespace \"kube-system\"",
+        "managedJobsNamespaceSelector: {matchLabels: {kubernetes.io/metadata.name: own}} | managedJobsNamespaceSelector | must not match the namespace \"own\"",
+        "managedJobsNamespaceSelector: {matchLabels: {'-x': a}} | managedJobsNamespaceSelector.matchLabels | \"-x\" is not allowed",
+        "internalCertManagement: {webhookServiceName: 1a} | internalCertManagement.webhookServiceName | \"1a\" is not allowed",
+        "internalCertManagement: {webhookSecretName: a..b} | internalCertManagement.webhookSecretName | \"a..b\" is not allowed",
+        "waitForPodsReady: {} | waitForPodsReady | not supported yet",
+        "waitForPodsReady: {timeout: 0s} | waitForPodsReady.timeout | \"0s\" is not allowed",
+        "waitForPodsReady: {enable: true} | waitForPodsReady.enable | unknown field: only files of version config.kueue.x-k8s.io/v1beta1",
+        "waitForPodsReady: {requeuingStrategy: {timestamp: Later}} | waitForPodsReady.requeuingStrategy.timestamp | \"Later\" is not allowed; allowed: Creation, Eviction",
+        "waitForPodsReady: {requeuingStrategy: {backoffLimitCount: -1}} | waitForPodsReady.requeuingStrategy.backoffLimitCount | -1 is not allowed",
+        "clientConnection: {qps: fast} | clientConnection.qps | \"fast\" is not allowed; allowed: a number",
+        "clientConnection: {burst: 1.5} | clientConnection.burst | 1.5 is not allowed; allowed: a whole number",
+        "integrations: {frameworks: [batch/jop]} | integrations.frameworks[0] | \"batch/jop\" is not allowed",
+        "integrations: {frameworks: [batch/job, batch/job]} | integrations.frameworks[1] | \"batch/job\" is given twice",
+        "integrations: {frameworks: [batch/job, pod]} | integrations.frameworks[1] | \"pod\" is not supported yet; supported: batch/job",
+        "integrations: {externalFrameworks: [X.v1.y.z]} | integrations.externalFrameworks | not supported yet",
+        "integrations: {externalFrameworks: [x]} | integrations.externalFrameworks[0] | \"x\" is not allowed; allowed: Kind.version.group",
+        "integrations: {labelKeysToCopy: ['a b']} | integrations.labelKeysToCopy[0] | \"a b\" is not allowed",
+        "integrations: {podOptions: {}} | integrations.podOptions | unknown field",
+        "multiKueue: {origin: x} | multiKueue | not supported yet",
+        "multiKueue: {gcInterval: -1s} | multiKueue.gcInterval | \"-1s\" is not allowed",
+        "multiKueue: {incrementalDispatcherConfig: {stepSize: 0}} | multiKueue.incrementalDispatcherConfig.stepSize | 0 is not allowed",
+        "multiKueue: {incrementalDispatcherConfig: {}} | multiKueue.incrementalDispatcherConfig | only goes with dispatcherName",
+        "multiKueue: {clusterProfile: {accessProviders: [{name: a}]}} | multiKueue.clusterProfile.accessProviders[0].execConfig.command | is missing",
+        "fairSharing: {} | fairSharing.preemptionStrategies | [] is not allowed",
+        "fairSharing: {preemptionStrategies: [LessThanInitialShare]} | fairSharing | not supported yet",
+        "admissionFairSharing: {usageHalfLifeTime: 1h} | admissionFairSharing | not supported yet",
+        "admissionFairSharing: {resourceWeights: {cpu: -1}} | admissionFairSharing.resourceWeights.cpu | -1 is not allowed",
+        "resources: {quotaCheckStrategy: IgnoreUndeclared} | resources.quotaCheckStrategy | not supported yet",
+        "resources: {quotaCheckStrategy: Ignore} | resources.quotaCheckStrategy | \"Ignore\" is not allowed; allowed: BlockUndeclared, IgnoreUndeclared",
+        "resources: {excludeResourcePrefixes: [a]} | resources.excludeResourcePrefixes | not supported yet",
+        "resources: {transformations: [{input: a}]} | resources.transformations | not supported yet",
+        "resources: {transformations: [{input: a, outputs: {b: x}}]} | resources.transformations[0].outputs.b | \"x\" is not allowed; allowed: a quantity",
+        "resources: {transformations: [{input: a}, {input: a}]} | resources.transformations[1].input | \"a\" is given twice",
+        "resources: {deviceClassMappings: [{name: a, deviceClassNames: [b]}]} | resources.deviceClassMappings | not supported yet",
+        "resources: {deviceClassMappings: [{name: a}]} | resources.deviceClassMappings[0].deviceClassNames | \"0 names\" is not allowed; allowed: 1 to 8 names",
+        "resources: {deviceClassMappings: [{name: a, deviceClassNames: [c]}, {name: b, deviceClassNames: [c]}]} | resources.deviceClassMappings | device class \"c\" is in two mappings",
+        "objectRetentionPolicies: {workloads: {afterFinished: 1h}} | objectRetentionPolicies.workloads.afterFinished | not supported yet",
+        "objectRetentionPolicies: {workloads: {afterDeactivatedByKueue: -1h}} | objectRetentionPolicies.workloads.afterDeactivatedByKueue | \"-1h\" is not allowed",
+        "visibilityServer: {bindPort: 0} | visibilityServer.bindPort | 0 is not allowed",
+        "visibilityServer: {bindAddress: example.com} | visibilityServer.bindAddress | \"example.com\" is not allowed",
+        "pprofBindAddress: ':6060' | pprofBindAddress | not supported yet",
+        "featureGates: {Nope: true} | featureGates.Nope | unknown feature gate",
+        "featureGates: {partialadmission: true} | featureGates.partialadmission | unknown feature gate; did you mean PartialAdmission?",
+        "featureGates: {PartialAdmission: 'true'} | featureGates.PartialAdmission | \"true\" is not allowed; allowed: true or false",
+        "featureGates: {TopologyAwareScheduling: true} | featureGates.TopologyAwareScheduling | true is not supported yet: in this version of Sluice TopologyAwareScheduling is always off; allowed: false, or leave it out",
+        "featureGates: {FlavorFungibility: false} | featureGates.FlavorFungibility | false is not supported yet",
+        "featureGates: {TLSOptions: false} | featureGates.TLSOptions | false is not allowed; allowed: true (the gate is locked)",
+        "featureGates: {TASBalancedPlacement: true} | featureGates.TASBalancedPlacement | is on, but needs TopologyAwareScheduling, which is off"
+      })
+  void refusesByPathValueAndRule(String yaml, String path, String message) {
+    assertThat(problems(HEAD + yaml, ""))
+        .anySatisfy(
+            problem -> {
+              assertThat(problem.path()).isEqualTo(path);
+              assertThat(problem.message()).startsWith(message);
+            });
+  }
+
+  @Test
+  void tellsEverythingAtOnce() {
+    ConfigurationException failure =
+        failure(HEAD + "webhook: {port: -1}\nfoo: 1\nmultiKueue: {origin: a}\n", "Nope=true");
+
+    assertThat(failure.problems())
+        .extracting(Problem::path)
+        .containsExactly("--feature-gates Nope", "webhook.port", "foo", "multiKueue");
+    assertThat(failure)
+        .hasMessageStartingWith("configuration has 4 problems:\n  - --feature-gates Nope: ");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "# nothing\n"})
+  void anEmptyFileSaysWhatIsNeeded(String yaml) {
+    assertThat(problems(yaml, ""))
+        .extracting(Problem::message)
+        .containsExactly("the file is empty; at least apiVersion and kind are needed");
+  }
+
+  @Test
+  void brokenYamlIsToldWithItsLine() {
+    assertThat(problems(HEAD + "webhook: {port: 1", ""))
+        .singleElement()
+        .satisfies(
+            problem -> assertThat(problem.message()).contains("line 3").contains("not YAML"));
+  }
+
+  @Test
+  void aliasesAndFurtherDocumentsAreRefused() {
+    assertThat(problems(HEAD + "namespace: &a x\npprofBindAddress: *a\n---\nkind: X\n", ""))
+        .extracting(Problem::message)
+        .containsExactly(
+            "line 4: YAML aliases are not allowed; write the value out",
+            "line 6: a second YAML document; only one is allowed");
+  }
+
+  @Test
+  void kindAndVersionMustBeKnown() {
+    assertThat(problems("apiVersion: v1\nkind: ConfigMap\n", ""))
+        .extracting(Problem::toString)
+        .containsExactly(
+            "kind: \"ConfigMap\" is not allowed; allowed: Configuration",
+            "apiVersion: \"v1\" is not allowed; allowed: config.kueue.x-k8s.io/v1beta2 or"
+                + " config.kueue.x-k8s.io/v1beta1");
+    assertThat(problems("namespace: a\n", ""))
+        .extracting(Problem::path)
+        .containsExactly("kind", "apiVersion");
+  }
+
+  @Test
+  void readinessIsNotWatchedAndTheLogSaysSo() throws Exception {
+    Configuration silent = load("namespace: a");
+    Configuration meant = load("featureGates: {DisableWaitForPodsReady: true}");
+    Configuration old = ConfigurationLoader.parse(OLD_HEAD, "", () -> "own");
+
+    assertThat(silent.waitForPodsReady()).isEmpty();
+    assertThat(silent.notices())
+        .singleElement()
+        .asString()
+        .contains("DisableWaitForPodsReady=true");
+    assertThat(meant.notices()).isEmpty();
+    assertThat(old.notices()).isEmpty();
+  }
+
+  @Test
+  void aReadinessBlockWithoutEffectIsAccepted() throws Exception {
+    Configuration c =
+        load("waitForPodsReady: {timeout: 1m}\nfeatureGates: {DisableWaitForPodsReady: true}");
+
+    assertThat(c.waitForPodsReady()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "waitForPodsReady: {enable: false, timeout: 1m}",
+        "fairSharing: {enable: false}",
+        "integrations: {podOptions: {namespaceSelector: {}}}",
+        "queueVisibility: {updateIntervalSeconds: 5, clusterQueues: {maxCount: 3}}"
+      })
+  void oldFilesMaySayWhatHasNoEffect(String yaml) throws Exception {
+    Configuration c = ConfigurationLoader.parse(OLD_HEAD + yaml, "", () -> "own");
+
+    assertThat(c.waitForPodsReady()).isEmpty();
+    assertThat(c.fairSharing()).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "waitForPodsReady: {enable: true} | waitForPodsReady | not supported yet",
+        "fairSharing: {enable: true} | fairSharing | not supported yet",
+        "visibilityServer: {bindPort: 1} | visibilityServer | unknown field: only files of version config.kueue.x-k8s.io/v1beta2",
+        "resources: {quotaCheckStrategy: BlockUndeclared} | resources.quotaCheckStrategy | unknown field: only",
+        "multiKueue: {clusterProfile: {}} | multiKueue.clusterProfile | unknown field: only"
+      })
+  void oldFilesAreRefusedByNameToo(String yaml, String path, String message) {
+    assertThat(problems(OLD_HEAD + yaml, ""))
+        .anySatisfy(
+            problem -> {
+              assertThat(problem.path()).isEqualTo(path);
+              assertThat(problem.message()).startsWith(message);
+            });
+  }
+
+  @Test
+  void gatesOfTheCommandLineCount() throws Exception {
+    Configuration c =
+        ConfigurationLoader.load(
+            Optional.empty(),
+            Optional.of("LocalQueueMetrics=false, MetricsForCohorts=true"),
+            () -> "own");
+
+    assertThat(c.featureGates().enabled(FeatureGate.LOCAL_QUEUE_METRICS)).isFalse();
+    assertThat(c.featureGates().enabled(FeatureGate.METRICS_FOR_COHORTS)).isTrue();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "LocalQueueMetrics | --feature-gates: \"LocalQueueMetrics\" is not allowed; allowed: NAME=true or NAME=false",
+        "LocalQueueMetrics=on | --feature-gates: \"LocalQueueMetrics=on\" is not allowed",
+        "LocalQueueMetrics=true,LocalQueueMetrics=false | --feature-gates LocalQueueMetrics: given twice",
+        "MultiKueue=true | --feature-gates MultiKueue: true is not supported yet"
+      })
+  void gatesOfTheCommandLineAreChecked(String flag, String message) {
+    assertThat(problems(HEAD, flag)).singleElement().asString().startsWith(message);
+  }
+
+  @Test
+  void gatesComeFromOnePlace() {
+    assertThat(problems(HEAD + "featureGates: {LocalQueueMetrics: true}", "LocalQueueMetrics=true"))
+        .extracting(Problem::path)
+        .containsExactly("--feature-gates");
+  }
+
+  @Test
+  void everyGateHasAValueThatIsAccepted() throws Exception {
+    Configuration defaults = load("namespace: own");
+
+    for (FeatureGate gate : FeatureGate.values()) {
+      String flag = gate.text() + "=" + defaults.featureGates().enabled(gate);
+      assertThat(ConfigurationLoader.parse(HEAD, flag, () -> "own").featureGates())
+          .as(flag)
+          .isEqualTo(defaults.featureGates());
+    }
+    assertThat(FeatureGate.values()).hasSize(80);
+  }
+
+  private static Configuration load(String yaml) throws ConfigurationException {
+    return ConfigurationLoader.parse(HEAD + yaml, "", () -> "own");
+  }
+
+  private static List<Problem> problems(String yaml, String gates) {
+    return failure(yaml, gates).problems();
+  }
+
+  private static ConfigurationException failure(String yaml, String gates) {
+    return catchThrowableOfType(
+        ConfigurationException.class, () -> ConfigurationLoader.parse(yaml, gates, () -> "own"));
+  }
+
+  private static Map<String, String> namespace(String name) {
+    return Map.of("kubernetes.io/metadata.name", name);
+  }
+}
