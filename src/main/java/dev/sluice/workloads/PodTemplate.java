@@ -10,7 +10,8 @@ import java.util.Map;
  *
  * @param containers its containers
  * @param initContainers its init containers
- * @param podLevel requests and limits of the pod as a whole, if it has them (both maps empty if not)
+ * @param podLevel requests and limits of the pod as a whole, if it has them (both maps empty if
+ *     not)
  * @param overhead overhead written in the template; empty when absent
  * @param runtimeClassName its RuntimeClass; empty when it has none
  * @param placement where its pods may run

@@ -1,0 +1,144 @@
+package dev.sluice.cli.controlplane;
+
+import dev.sluice.cli.controlplane.binaries.Program;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** One running, or ended, program of a control plane. */
+public final class ManagedProcess {
+
+  private final Program program;
+  private final long pid;
+  private final Instant startedAt;
+  private final Path log;
+  private final @Nullable ProcessHandle handle;
+
+  /** Kept because its death is the program's: the pipe to it closes with this object. */
+  private final @Nullable Process shell;
+
+  private ManagedProcess(Program program, long pid, Path log, @Nullable Process shell) {
+    this.program = program;
+    this.pid = pid;
+    this.log = log;
+    this.shell = shell;
+    this.handle = ProcessHandle.of(pid).orElse(null);
+    this.startedAt =
+        handle == null ? Instant.EPOCH : handle.info().startInstant().orElse(Instant.EPOCH);
+  }
+
+  static ManagedProcess supervised(Program program, long pid, Path log, Process shell) {
+    return new ManagedProcess(program, pid, log, shell);
+  }
+
+  static ManagedProcess found(Program program, long pid, Path log) {
+    return new ManagedProcess(program, pid, log, null);
+  }
+
+  /** What runs. */
+  public Program program() {
+    return program;
+  }
+
+  /** The process id of the program itself. */
+  public long pid() {
+    return pid;
+  }
+
+  /** When it was started; the epoch when it had ended before that could be read. */
+  public Instant startedAt() {
+    return startedAt;
+  }
+
+  /** The file its output goes to. */
+  public Path log() {
+    return log;
+  }
+
+  /** Whether it runs (a suspended process does). */
+  public boolean isAlive() {
+    return handle != null && handle.isAlive() && !ProcessFiles.isZombie(pid);
+  }
+
+  /** Processor time used so far, of all its threads, in user and system mode. */
+  public Duration cpuTime() {
+    return handle == null ? Duration.ZERO : handle.info().totalCpuDuration().orElse(Duration.ZERO);
+  }
+
+  /** Most memory that was resident at a time, in bytes; 0 where the system doesn't say. */
+  public long peakResidentBytes() {
+    return ProcessFiles.peakResidentBytes(pid);
+  }
+
+  /** Stops it from running until {@link #resume}; it keeps its memory and its connections. */
+  public void pause() {
+    signal("STOP");
+  }
+
+  /** Lets it run on after {@link #pause}. */
+  public void resume() {
+    signal("CONT");
+  }
+
+  /** Asks it to end, without waiting. */
+  public void terminate() {
+    if (handle != null) {
+      handle.destroy();
+    }
+  }
+
+  /** Ends it at once, as a crash would, without waiting. */
+  public void kill() {
+    if (handle != null) {
+      handle.destroyForcibly();
+    }
+  }
+
+  /** Waits for its end, at most so long; returns whether it has ended. */
+  public boolean awaitEnd(Duration limit) {
+    if (!isAlive()) {
+      return true;
+    }
+    try {
+      if (shell != null) {
+        return shell.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS);
+      }
+      if (handle != null) {
+        handle.onExit().get(limit.toMillis(), TimeUnit.MILLISECONDS);
+      }
+      return true;
+    } catch (TimeoutException e) {
+      return !isAlive();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ControlPlaneException("interrupted while waiting for " + program.file(), e);
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("waiting for " + program.file() + " failed", e);
+    }
+  }
+
+  private void signal(String name) {
+    try {
+      Process kill = new ProcessBuilder("sh", "-c", "kill -" + name + " " + pid).start();
+      if (kill.waitFor() != 0) {
+        throw new ControlPlaneException(
+            "can't send %s to %s, process %d".formatted(name, program.file(), pid));
+      }
+    } catch (IOException e) {
+      throw new ControlPlaneException("can't run a shell", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ControlPlaneException("interrupted while signalling " + program.file(), e);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return program.file() + "(" + pid + ")";
+  }
+}
