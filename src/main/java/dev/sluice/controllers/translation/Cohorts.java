@@ -1,0 +1,24 @@
+package dev.sluice.controllers.translation;
+
+import dev.sluice.api.v1beta2.Cohort;
+import dev.sluice.model.CohortSpec;
+import dev.sluice.model.ResourceGroup;
+import java.util.List;
+
+/** Cohorts as the engine knows them. */
+public final class Cohorts {
+
+  private Cohorts() {}
+
+  /** The Cohort as the engine knows it. */
+  public static Translated<CohortSpec> translate(Cohort cohort) {
+    dev.sluice.api.v1beta2.CohortSpec spec = cohort.getSpec();
+    String name = cohort.getMetadata().getName();
+    if (spec == null) {
+      return new Translated<>(new CohortSpec(name, "", List.of()), List.of());
+    }
+    Translated<List<ResourceGroup>> groups = Groups.translate(spec.resourceGroups());
+    String parent = spec.parentName() == null ? "" : spec.parentName();
+    return new Translated<>(new CohortSpec(name, parent, groups.value()), groups.faults());
+  }
+}

@@ -1,0 +1,58 @@
+package dev.sluice.controllers.translation;
+
+import dev.sluice.model.QueueProblem;
+import java.util.Comparator;
+import java.util.List;
+
+/** Reasons of a queue's {@code Active} condition, in the contract's order of precedence. */
+public final class Reasons {
+
+  /** All is well. */
+  public static final String READY = "Ready";
+
+  /** The object is being deleted. */
+  public static final String TERMINATING = "Terminating";
+
+  /** Its stop policy holds it. */
+  public static final String STOPPED = "Stopped";
+
+  /** It names a flavor that doesn't exist. */
+  public static final String FLAVOR_NOT_FOUND = "FlavorNotFound";
+
+  /** It names an admission check that doesn't exist. */
+  public static final String ADMISSION_CHECK_NOT_FOUND = "AdmissionCheckNotFound";
+
+  /** It names an admission check that nobody answers at present. */
+  public static final String ADMISSION_CHECK_INACTIVE = "AdmissionCheckInactive";
+
+  /** One of its flavors names a topology that doesn't exist. */
+  public static final String TOPOLOGY_NOT_FOUND = "TopologyNotFound";
+
+  /** Anything else. */
+  public static final String UNKNOWN = "Unknown";
+
+  private static final List<String> PRECEDENCE =
+      List.of(
+          TERMINATING,
+          STOPPED,
+          FLAVOR_NOT_FOUND,
+          ADMISSION_CHECK_NOT_FOUND,
+          ADMISSION_CHECK_INACTIVE,
+          "MultipleMultiKueueAdmissionChecks",
+          "MultiKueueAdmissionCheckAppliedPerFlavor",
+          "MultiKueueWithProvisioningRequest",
+          TOPOLOGY_NOT_FOUND,
+          UNKNOWN);
+
+  private Reasons() {}
+
+  /** Problems of a ClusterQueue in order of precedence; reasons not listed come last. */
+  public static List<QueueProblem> byPrecedence(List<QueueProblem> problems) {
+    return problems.stream().sorted(Comparator.comparingInt(Reasons::rank)).toList();
+  }
+
+  private static int rank(QueueProblem problem) {
+    int rank = PRECEDENCE.indexOf(problem.reason());
+    return rank < 0 ? PRECEDENCE.size() : rank;
+  }
+}

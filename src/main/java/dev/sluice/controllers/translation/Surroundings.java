@@ -1,0 +1,76 @@
+package dev.sluice.controllers.translation;
+
+import dev.sluice.api.v1beta2.AdmissionCheck;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.ResourceFlavor;
+import dev.sluice.model.QueueProblem;
+import io.fabric8.kubernetes.api.model.Condition;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/**
+ * What stands around a ClusterQueue: the objects that it names, looked up by name.
+ *
+ * @param check finds an AdmissionCheck
+ * @param flavor finds a ResourceFlavor
+ * @param topologyExists whether a Topology exists
+ */
+public record Surroundings(
+    Function<String, Optional<AdmissionCheck>> check,
+    Function<String, Optional<ResourceFlavor>> flavor,
+    Predicate<String> topologyExists) {
+
+  /**
+   * Why the queue can't be active, as far as checks and topologies go. Admission checks are not
+   * carried out yet, so a queue that asks for one is never active: nothing may start unchecked.
+   */
+  public List<QueueProblem> problemsOf(ClusterQueue queue) {
+    List<QueueProblem> problems = new ArrayList<>();
+    for (String name : ClusterQueues.admissionChecks(queue)) {
+      problems.add(problemOf(name));
+    }
+    for (String name : ClusterQueues.flavors(queue)) {
+      flavor
+          .apply(name)
+          .flatMap(Flavors::topology)
+          .filter(topology -> !topologyExists.test(topology))
+          .ifPresent(
+              topology ->
+                  problems.add(
+                      new QueueProblem(
+                          Reasons.TOPOLOGY_NOT_FOUND,
+                          "flavor \"%s\" names the Topology \"%s\", which doesn't exist"
+                              .formatted(name, topology))));
+    }
+    return problems;
+  }
+
+  private QueueProblem problemOf(String name) {
+    Optional<AdmissionCheck> found = check.apply(name);
+    if (found.isEmpty()) {
+      return new QueueProblem(
+          Reasons.ADMISSION_CHECK_NOT_FOUND, "AdmissionCheck \"%s\" doesn't exist".formatted(name));
+    }
+    return new QueueProblem(
+        Reasons.ADMISSION_CHECK_INACTIVE,
+        active(found.get())
+            ? "AdmissionCheck \"%s\" can't be asked: this version doesn't carry out admission checks, and admits nothing without them"
+                .formatted(name)
+            : "AdmissionCheck \"%s\" is not active".formatted(name));
+  }
+
+  private static boolean active(AdmissionCheck check) {
+    if (check.getStatus() == null || check.getMetadata().getDeletionTimestamp() != null) {
+      return false;
+    }
+    for (Condition condition : check.getStatus().conditions()) {
+      if ("Active".equals(condition.getType())) {
+        return "True".equals(condition.getStatus());
+      }
+    }
+    return false;
+  }
+}
