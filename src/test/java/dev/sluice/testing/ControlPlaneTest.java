@@ -1,0 +1,33 @@
+package dev.sluice.testing;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.junit.jupiter.api.extension.ExtendWith;
+
+/**
+ * The tests of the class use a real control plane. Their methods, and those of their set-up, may
+ * have a parameter of type {@link TestCluster}; each test gets its own namespace in it, or the one
+ * that a {@code @BeforeAll} method of the class asked for.
+ *
+ * <p>Name such classes {@code *IT}.
+ */
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+@Inherited
+@ExtendWith(ControlPlaneExtension.class)
+public @interface ControlPlaneTest {
+
+  /**
+   * False: the control plane is shared with all tests of the run, so a test disturbs nothing and
+   * gives cluster-wide objects names from {@link TestCluster#name}. True: the class has one of its
+   * own, and its methods may also have a parameter of type {@link
+   * dev.sluice.cli.controlplane.ControlPlane}, whose programs can be crashed, paused and restarted.
+   */
+  boolean exclusive() default false;
+
+  /** Additional arguments of the API server; only with {@link #exclusive}. */
+  String[] apiServerArguments() default {};
+}

@@ -1,0 +1,57 @@
+package dev.sluice.testing;
+
+import dev.sluice.cli.controlplane.ApiClients;
+import dev.sluice.cli.controlplane.ControlPlane;
+import dev.sluice.cli.controlplane.ControlPlaneSpec;
+import dev.sluice.cli.controlplane.ControlPlanes;
+import dev.sluice.cli.controlplane.NodeGroup;
+import dev.sluice.cli.controlplane.binaries.Binaries;
+import dev.sluice.cli.controlplane.binaries.BinariesMissingException;
+import dev.sluice.cli.controlplane.binaries.BinaryChains;
+import dev.sluice.cli.controlplane.binaries.Progress;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A control plane of a test run, with a client of it.
+ *
+ * @param controlPlane ends with this, or with the test process
+ * @param client shared by tests; safe for use by many threads
+ */
+record RunningControlPlane(ControlPlane controlPlane, KubernetesClient client)
+    implements AutoCloseable {
+
+  /** Starts one with two large nodes, and a store that doesn't wait for the disk. */
+  static RunningControlPlane start(String stem, String... apiServerArguments) {
+    ControlPlaneSpec spec =
+        ControlPlaneSpec.named(stem + "-" + Suffixes.next())
+            .withoutSyncedWrites()
+            .withNodes(List.of(NodeGroup.plentiful("node", 2)))
+            .withApiServerArguments(List.of(apiServerArguments));
+    ControlPlane controlPlane =
+        new ControlPlanes(ControlPlanes.defaultRoot(System.getenv()), InstantSource.system())
+            .start(spec, binaries());
+    return new RunningControlPlane(controlPlane, ApiClients.patient(controlPlane.kubeconfig()));
+  }
+
+  private static Binaries binaries() {
+    try {
+      return BinaryChains.standard(
+              Optional.empty(), System.getenv(), InstantSource.system(), Progress.onStandardError())
+          .obtain();
+    } catch (BinariesMissingException e) {
+      throw new IllegalStateException(e.getMessage(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while getting the control plane's programs", e);
+    }
+  }
+
+  @Override
+  public void close() {
+    client.close();
+    controlPlane.close();
+  }
+}
