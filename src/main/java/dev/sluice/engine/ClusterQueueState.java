@@ -1,0 +1,35 @@
+package dev.sluice.engine;
+
+import dev.sluice.model.ClusterQueueSpec;
+import dev.sluice.model.QueueProblem;
+import dev.sluice.queue.PendingQueue;
+import dev.sluice.queue.QueueState;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A ClusterQueue by name: what is declared of it, who waits in it, who holds its quota. It outlives
+ * its declaration as long as somebody holds quota in its name.
+ */
+final class ClusterQueueState {
+
+  final String name;
+  final PendingQueue pending = new PendingQueue();
+  final Set<WorkloadEntry> holders = new LinkedHashSet<>();
+  final AmountTable admitted = new AmountTable();
+  @Nullable ClusterQueueSpec spec;
+  @Nullable QueueState state;
+  List<QueueProblem> problems = List.of();
+  int admittedCount;
+
+  ClusterQueueState(String name) {
+    this.name = name;
+  }
+
+  /** Whether it may admit: declared, in the tree, and without problems. */
+  boolean active() {
+    return state != null && problems.isEmpty();
+  }
+}

@@ -1,0 +1,311 @@
+package dev.sluice.engine;
+
+import dev.sluice.model.ClusterQueueSpec;
+import dev.sluice.model.Decision;
+import dev.sluice.model.Explanation;
+import dev.sluice.model.Fact;
+import dev.sluice.model.LocalQueueSpec;
+import dev.sluice.queue.EquivalenceClass;
+import dev.sluice.queue.PendingItem;
+import dev.sluice.queue.QueueState;
+import dev.sluice.scheduling.Cycle;
+import dev.sluice.scheduling.Cycle.Outcome;
+import dev.sluice.scheduling.Sleepers;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+
+/**
+ * The engine: facts are folded in, decisions come out. It reads no clock and does no I/O: time is a
+ * fact, and the same facts in the same order give the same decisions. Not thread-safe: {@link
+ * EngineLoop} is the thread that owns it.
+ */
+public final class Engine {
+
+  private final Registry registry = new Registry();
+  private final Changes changes = new Changes();
+  private final Sleepers sleepers = new Sleepers();
+  private final Ready ready = new Ready();
+  private final Explanations explanations = new Explanations(registry, ready);
+  private final Untold untold = new Untold(explanations::of);
+  private final Holdings holdings = new Holdings(registry, sleepers, changes);
+  private final WorkloadTable workloads =
+      new WorkloadTable(registry, holdings, changes, untold, ready);
+  private final Answers answers = new Answers(registry, workloads, explanations, ready);
+  private final Consumer<Decision> decisions;
+  private Instant now = Instant.EPOCH;
+  private boolean deciding;
+
+  /**
+   * An engine that knows nothing and doesn't decide yet.
+   *
+   * @param decisions is given each decision; it must be brief and must not call back
+   */
+  public Engine(Consumer<Decision> decisions) {
+    this.decisions = decisions;
+  }
+
+  /** Folds a fact in. */
+  public void fold(Fact fact) {
+    switch (fact) {
+      case Fact.WorkloadPending(var workload) -> workloads.pending(workload);
+      case Fact.WorkloadReserving(var workload) -> workloads.reserving(workload);
+      case Fact.WorkloadReleased(var id, var version) -> workloads.released(id, version);
+      case Fact.AdmissionWritten(var id, var version) -> workloads.written(id, version);
+      case Fact.AdmissionRefused(var id, var decided, var superseded) ->
+          workloads.refused(id, decided, superseded);
+      case Fact.TimePassed(var instant) -> {
+        now = instant;
+        workloads.timePassed(instant);
+      }
+      case Fact.DecidingEnabled(var enabled) -> deciding = enabled;
+      case Fact.FlavorChanged(var flavor) -> {
+        registry.flavors.put(flavor.name(), flavor);
+        changes.everything = true;
+      }
+      case Fact.FlavorRemoved(var name) -> {
+        registry.flavors.remove(name);
+        changes.everything = true;
+      }
+      case Fact.ClusterQueueChanged(var queue) -> declare(queue);
+      case Fact.ClusterQueueRemoved(var name) -> removeClusterQueue(name);
+      case Fact.CohortChanged(var cohort) -> {
+        registry.cohorts.put(cohort.name(), cohort);
+        registry.forest.declareCohort(cohort.name(), cohort.parent(), cohort.groups());
+        changes.everything = true;
+      }
+      case Fact.CohortRemoved(var name) -> {
+        registry.cohorts.remove(name);
+        registry.forest.removeCohort(name);
+        changes.everything = true;
+      }
+      case Fact.LocalQueueChanged(var queue) -> declare(queue);
+      case Fact.LocalQueueRemoved(var id) -> {
+        LocalQueueState state = registry.localQueue(id);
+        ClusterQueueState former = registry.clusterQueues.get(state.clusterQueue());
+        state.spec = null;
+        workloads.replaceAll(state, former);
+        changes.localQueues.add(id);
+      }
+      case Fact.NamespaceChanged(var name, var labels) -> {
+        Map<String, String> before = registry.namespaces.put(name, labels);
+        if (!labels.equals(before)) {
+          reconsiderBarred();
+        }
+      }
+      case Fact.NamespaceRemoved(var name) -> registry.namespaces.remove(name);
+    }
+  }
+
+  private void declare(ClusterQueueSpec spec) {
+    boolean isNew = registry.queueState(spec.name()) == null;
+    registry.declare(spec);
+    changes.everything = true;
+    if (isNew) {
+      for (LocalQueueState localQueue : registry.localQueuesOf(spec.name())) {
+        workloads.replaceAll(localQueue, null);
+      }
+    }
+  }
+
+  private void removeClusterQueue(String name) {
+    ClusterQueueState queue = registry.clusterQueue(name);
+    registry.removeClusterQueue(name);
+    ready.remove(name);
+    for (LocalQueueState localQueue : registry.localQueuesOf(name)) {
+      workloads.replaceAll(localQueue, queue);
+    }
+    changes.everything = true;
+  }
+
+  private void declare(LocalQueueSpec spec) {
+    LocalQueueState state = registry.localQueue(spec.id());
+    ClusterQueueState former = registry.clusterQueues.get(state.clusterQueue());
+    state.spec = spec;
+    workloads.replaceAll(state, former);
+    changes.localQueues.add(spec.id());
+  }
+
+  /** Those set aside for their namespace or their limits may be in order now. */
+  private void reconsiderBarred() {
+    for (ClusterQueueState queue : registry.clusterQueues.values()) {
+      QueueState state = queue.state;
+      if (state == null) {
+        continue;
+      }
+      for (PendingItem item : queue.pending.setAsideItems()) {
+        if (workloads.known(item).kept == null) {
+          queue.pending.bringBack(item);
+        }
+      }
+      ready.add(state);
+    }
+  }
+
+  /**
+   * Runs one cycle if there is anything to look at.
+   *
+   * @return whether there was
+   */
+  public boolean cycle() {
+    settle();
+    if (!deciding) {
+      return false;
+    }
+    for (Sleepers.Sleeper sleeper : sleepers.wake()) {
+      wake(sleeper.queue(), sleeper.equals());
+    }
+    List<QueueState> queues = new ArrayList<>();
+    for (QueueState queue : ready.take()) {
+      if (registry.clusterQueue(queue.name()).active()) {
+        queues.add(queue);
+      }
+    }
+    if (queues.isEmpty()) {
+      return false;
+    }
+    for (Outcome outcome : new Cycle(registry.flavors, this::bar).run(queues)) {
+      carryOut(outcome);
+    }
+    return true;
+  }
+
+  private void wake(QueueState queue, EquivalenceClass equals) {
+    if (ready.isBlockedBy(queue.name(), equals)) {
+      ready.unblock(queue);
+    } else {
+      queue.pending().wake(equals);
+      ready.add(queue);
+    }
+  }
+
+  /** Builds quota trees, if declarations changed, and looks at everything anew. */
+  private void settle() {
+    if (!changes.everything) {
+      return;
+    }
+    registry.forest.settle();
+    sleepers.clear();
+    for (ClusterQueueState queue : registry.clusterQueues.values()) {
+      ClusterQueueSpec spec = queue.spec;
+      QueueState state = queue.state;
+      if (spec == null || state == null) {
+        continue;
+      }
+      boolean wasActive = queue.active();
+      queue.problems = registry.problemsOf(spec);
+      state.advanceQuotaGeneration();
+      queue.pending.parkedClasses().forEach(queue.pending::wake);
+      ready.unblock(state);
+      if (wasActive && !queue.active()) {
+        queue.pending.inOrder().forEach(item -> untold.add(workloads.known(item)));
+      }
+    }
+    changes.everything = false;
+    changes.all = true;
+    reconsiderBarred();
+  }
+
+  /** What bars an item from being considered, whatever the quota. */
+  private Optional<Explanation> bar(PendingItem item) {
+    String namespace = item.id().namespace();
+    Map<String, String> labels = registry.namespaces.get(namespace);
+    ClusterQueueSpec spec =
+        registry.clusterQueue(registry.localQueue(item.localQueue()).clusterQueue()).spec;
+    if (labels == null) {
+      return Optional.of(Explanations.misconfigured("namespace " + namespace + " doesn't exist"));
+    }
+    return spec != null && !spec.namespaceSelector().matches(labels)
+        ? Optional.of(
+            Explanations.misconfigured(
+                "namespace "
+                    + namespace
+                    + " doesn't match the namespaceSelector of ClusterQueue "
+                    + spec.name()))
+        : Optional.empty();
+  }
+
+  private void carryOut(Outcome outcome) {
+    PendingItem item = outcome.item();
+    QueueState queue = outcome.queue();
+    changes.touched(queue.name(), item.localQueue());
+    switch (outcome) {
+      case Outcome.Admitted admitted -> admit(admitted);
+      case Outcome.Overtaken overtaken -> ready.add(queue);
+      case Outcome.Barred barred -> {
+        queue.pending().setAside(item, barred.explanation());
+        untold.add(workloads.known(item));
+        ready.add(queue);
+      }
+      case Outcome.NoFit noFit -> sleep(noFit);
+    }
+  }
+
+  private void admit(Outcome.Admitted admitted) {
+    PendingItem item = admitted.item();
+    QueueState queue = admitted.queue();
+    Reservation reservation =
+        Reservation.of(queue.name(), admitted.assignment().podSets(), false, registry.pairs);
+    workloads.assume(item, reservation);
+    decisions.accept(
+        new Decision.Admit(
+            item.id(),
+            item.version(),
+            queue.name(),
+            admitted.assignment().podSets(),
+            now,
+            item.queuedAt(),
+            admitted.assignment().attempts()));
+    ready.add(queue);
+  }
+
+  private void sleep(Outcome.NoFit noFit) {
+    PendingItem item = noFit.item();
+    QueueState queue = noFit.queue();
+    EquivalenceClass equals = item.equivalenceClass();
+    item.flavorProgress(null, 0);
+    if (queue.spec().strategy() == ClusterQueueSpec.QueueingStrategy.STRICT_FIFO) {
+      equals.lacks(noFit.lacks());
+      ready.block(queue, item, noFit.explanation());
+      untold.add(workloads.known(item));
+    } else {
+      queue.pending().park(equals, noFit.explanation(), noFit.lacks());
+      for (PendingItem member : equals.takeUntold()) {
+        untold.add(workloads.known(member));
+      }
+      ready.add(queue);
+    }
+    sleepers.sleep(new Sleepers.Sleeper(queue, equals), noFit.lacks());
+  }
+
+  /** Whether a cycle would find anything to look at, as far as is known. */
+  boolean idle() {
+    return !changes.everything && ready.isEmpty() && !sleepers.anyReleased();
+  }
+
+  /** Questions about the state as it stands. */
+  Answers answers() {
+    return answers;
+  }
+
+  /** Explanations that people were not told yet. */
+  Untold untold() {
+    return untold;
+  }
+
+  Registry registry() {
+    return registry;
+  }
+
+  Changes changes() {
+    return changes;
+  }
+
+  /** How many Workloads it knows, whatever their stage. */
+  public int workloads() {
+    return workloads.size();
+  }
+}

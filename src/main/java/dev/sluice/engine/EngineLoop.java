@@ -1,0 +1,221 @@
+package dev.sluice.engine;
+
+import dev.sluice.model.Decision;
+import dev.sluice.model.Fact;
+import dev.sluice.model.LocalQueueId;
+import dev.sluice.model.WorkloadId;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The thread that owns the engine: it takes what is in the mailbox, folds it in, runs cycles until
+ * nothing is left to look at, and publishes views. When the mailbox is full of news, one round
+ * takes it all, so that a burst of ends costs one look at who waits.
+ */
+public final class EngineLoop implements EngineMailbox, EngineQuestions, AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(EngineLoop.class);
+
+  /** How many facts are folded in between two cycles at most. */
+  private static final int BATCH = 10_000;
+
+  private static final Duration TICK = Duration.ofMillis(250);
+  private static final Duration PUBLISHING = Duration.ofMillis(100);
+
+  private sealed interface Letter {
+    record News(Fact fact) implements Letter {}
+
+    record Question(Consumer<Engine> ask) implements Letter {}
+  }
+
+  private final LinkedBlockingQueue<Letter> mailbox = new LinkedBlockingQueue<>();
+  private final Engine engine;
+  private final Publisher publisher;
+  private final InstantSource clock;
+  private final CycleListener cycles;
+  private final Thread thread;
+  private Instant published = Instant.EPOCH;
+  private volatile boolean closed;
+
+  /** Is told of every cycle, on the engine's thread. */
+  @FunctionalInterface
+  public interface CycleListener {
+
+    /** A cycle took so many nanoseconds, and admitted somebody or not. */
+    void cycled(long nanos, boolean admitted);
+  }
+
+  /**
+   * A loop that is not running yet.
+   *
+   * @param decisions is given each decision on the engine's thread; it must not block
+   * @param listeners are told of new views on the engine's thread; they must not block
+   * @param cycles is told of every cycle
+   * @param clock what time it is
+   */
+  public EngineLoop(
+      Consumer<Decision> decisions,
+      List<ViewListener> listeners,
+      CycleListener cycles,
+      InstantSource clock) {
+    this.admissions = new CountingSink(decisions);
+    this.engine = new Engine(admissions);
+    this.publisher = new Publisher(listeners);
+    this.cycles = cycles;
+    this.clock = clock;
+    this.thread = Thread.ofPlatform().name("engine").unstarted(this::run);
+  }
+
+  private final CountingSink admissions;
+
+  private static final class CountingSink implements Consumer<Decision> {
+    private final Consumer<Decision> sink;
+    private int decided;
+
+    CountingSink(Consumer<Decision> sink) {
+      this.sink = sink;
+    }
+
+    @Override
+    public void accept(Decision decision) {
+      decided++;
+      sink.accept(decision);
+    }
+  }
+
+  /** Starts the thread. */
+  public void start() {
+    thread.start();
+  }
+
+  @Override
+  public void submit(Fact fact) {
+    mailbox.add(new Letter.News(fact));
+  }
+
+  /** The published views. */
+  public Views views() {
+    return publisher;
+  }
+
+  private void run() {
+    List<Letter> letters = new ArrayList<>();
+    while (!closed) {
+      try {
+        Letter first = mailbox.poll(TICK.toMillis(), TimeUnit.MILLISECONDS);
+        if (first != null) {
+          letters.add(first);
+          mailbox.drainTo(letters, BATCH);
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      }
+      round(letters);
+      letters.clear();
+    }
+  }
+
+  private void round(List<Letter> letters) {
+    Instant now = clock.instant();
+    engine.fold(new Fact.TimePassed(now));
+    for (Letter letter : letters) {
+      read(letter);
+    }
+    boolean more = true;
+    while (more && mailbox.size() < BATCH) {
+      more = cycle();
+    }
+    if (!now.isBefore(published.plus(PUBLISHING)) || mailbox.isEmpty()) {
+      publisher.publish(engine);
+      published = now;
+    }
+  }
+
+  private boolean cycle() {
+    int before = admissions.decided;
+    long start = System.nanoTime();
+    boolean looked = engine.cycle();
+    if (looked) {
+      cycles.cycled(System.nanoTime() - start, admissions.decided > before);
+    }
+    return looked;
+  }
+
+  /** A fact that can't be folded in is a fault of ours: it is logged, and the next one is read. */
+  private void read(Letter letter) {
+    try {
+      switch (letter) {
+        case Letter.News(var fact) -> engine.fold(fact);
+        case Letter.Question(var ask) -> ask.accept(engine);
+      }
+    } catch (RuntimeException e) {
+      LOG.error("fact={} result=not-folded-in", letter, e);
+    }
+  }
+
+  private <T> CompletableFuture<T> ask(Function<Engine, T> question) {
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    mailbox.add(
+        new Letter.Question(
+            state -> {
+              try {
+                answer.complete(question.apply(state));
+              } catch (RuntimeException e) {
+                answer.completeExceptionally(e);
+              }
+            }));
+    return answer;
+  }
+
+  @Override
+  public CompletableFuture<List<PendingPosition>> pendingInClusterQueue(
+      String clusterQueue, int offset, int limit) {
+    return ask(state -> page(state.answers().pendingIn(clusterQueue), offset, limit));
+  }
+
+  @Override
+  public CompletableFuture<List<PendingPosition>> pendingInLocalQueue(
+      LocalQueueId queue, int offset, int limit) {
+    return ask(state -> page(state.answers().pendingIn(queue), offset, limit));
+  }
+
+  private static List<PendingPosition> page(List<PendingPosition> all, int offset, int limit) {
+    int from = Math.min(Math.max(0, offset), all.size());
+    int to = (int) Math.min(all.size(), (long) from + Math.max(0, limit));
+    return List.copyOf(all.subList(from, to));
+  }
+
+  @Override
+  public CompletableFuture<Optional<Waiting>> whyWaiting(WorkloadId id) {
+    return ask(state -> state.answers().whyWaiting(id));
+  }
+
+  @Override
+  public CompletableFuture<List<Decision.Explain>> untoldExplanations(int max) {
+    return ask(state -> state.untold().take(max));
+  }
+
+  /** Stops the thread after the round it is in; what is in the mailbox is dropped. */
+  @Override
+  public void close() {
+    closed = true;
+    thread.interrupt();
+    try {
+      thread.join(Duration.ofSeconds(10));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,39 @@
+package dev.sluice.engine;
+
+import dev.sluice.model.ClusterQueueSpec.StopPolicy;
+import dev.sluice.model.LocalQueueId;
+import dev.sluice.model.LocalQueueSpec;
+import java.util.LinkedHashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** A LocalQueue: what is declared of it, who is kept out of its ClusterQueue, and what it uses. */
+final class LocalQueueState {
+
+  final LocalQueueId id;
+  @Nullable LocalQueueSpec spec;
+  final Set<WorkloadEntry> keptOut = new LinkedHashSet<>();
+  final AmountTable reserved = new AmountTable();
+  final AmountTable admitted = new AmountTable();
+  int reserving;
+  int admittedCount;
+
+  LocalQueueState(LocalQueueId id) {
+    this.id = id;
+  }
+
+  /** The ClusterQueue behind it; empty if it doesn't exist or names none. */
+  String clusterQueue() {
+    LocalQueueSpec declared = spec;
+    return declared == null ? "" : declared.clusterQueue();
+  }
+
+  boolean exists() {
+    return spec != null;
+  }
+
+  boolean stopped() {
+    LocalQueueSpec declared = spec;
+    return declared != null && declared.stopPolicy() != StopPolicy.NONE;
+  }
+}

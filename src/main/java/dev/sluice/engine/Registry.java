@@ -1,0 +1,136 @@
+package dev.sluice.engine;
+
+import dev.sluice.model.ClusterQueueSpec;
+import dev.sluice.model.ClusterQueueSpec.StopPolicy;
+import dev.sluice.model.CohortSpec;
+import dev.sluice.model.Flavor;
+import dev.sluice.model.LocalQueueId;
+import dev.sluice.model.QueueProblem;
+import dev.sluice.model.ResourceGroup;
+import dev.sluice.queue.QueueState;
+import dev.sluice.quota.FlavorResources;
+import dev.sluice.quota.QuotaForest;
+import dev.sluice.quota.QuotaNode;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** What is declared: flavors, namespaces, queues and cohorts, and the quota trees built of them. */
+final class Registry {
+
+  final FlavorResources pairs = new FlavorResources();
+  final QuotaForest forest = new QuotaForest(pairs);
+  final Map<String, Flavor> flavors = new HashMap<>();
+  final Map<String, Map<String, String>> namespaces = new HashMap<>();
+  final SortedMap<String, CohortSpec> cohorts = new TreeMap<>();
+  final SortedMap<String, ClusterQueueState> clusterQueues = new TreeMap<>();
+  final SortedMap<LocalQueueId, LocalQueueState> localQueues = new TreeMap<>();
+
+  ClusterQueueState clusterQueue(String name) {
+    return clusterQueues.computeIfAbsent(name, ClusterQueueState::new);
+  }
+
+  LocalQueueState localQueue(LocalQueueId id) {
+    return localQueues.computeIfAbsent(id, LocalQueueState::new);
+  }
+
+  @Nullable QueueState queueState(String clusterQueue) {
+    ClusterQueueState queue = clusterQueues.get(clusterQueue);
+    return queue == null ? null : queue.state;
+  }
+
+  void declare(ClusterQueueSpec spec) {
+    ClusterQueueState queue = clusterQueue(spec.name());
+    boolean isNew = queue.spec == null;
+    queue.spec = spec;
+    forest.declareQueue(spec.name(), spec.cohort(), spec.groups());
+    QuotaNode node = node(spec.name());
+    if (isNew) {
+      queue.holders.forEach(holder -> addUsage(node, holder));
+    }
+    queue.state = new QueueState(spec, node, queue.pending, pairs);
+  }
+
+  void removeClusterQueue(String name) {
+    ClusterQueueState queue = clusterQueue(name);
+    queue.spec = null;
+    queue.state = null;
+    queue.problems = List.of();
+    forest.removeQueue(name);
+  }
+
+  private QuotaNode node(String clusterQueue) {
+    QuotaNode node = forest.queue(clusterQueue);
+    if (node == null) {
+      throw new IllegalStateException("ClusterQueue " + clusterQueue + " is not declared");
+    }
+    return node;
+  }
+
+  private static void addUsage(QuotaNode node, WorkloadEntry holder) {
+    Reservation reservation = holder.reservation;
+    if (reservation != null) {
+      for (int i = 0; i < reservation.pairs().length; i++) {
+        node.add(reservation.pairs()[i], reservation.amounts()[i]);
+      }
+    }
+  }
+
+  /** LocalQueues that name this ClusterQueue. Cost: all LocalQueues. */
+  Collection<LocalQueueState> localQueuesOf(String clusterQueue) {
+    List<LocalQueueState> result = new ArrayList<>();
+    for (LocalQueueState queue : localQueues.values()) {
+      if (queue.clusterQueue().equals(clusterQueue)) {
+        result.add(queue);
+      }
+    }
+    return result;
+  }
+
+  /** Why a ClusterQueue can't be active, in the order of the life cycle contract, section 9. */
+  List<QueueProblem> problemsOf(ClusterQueueSpec spec) {
+    List<QueueProblem> problems = new ArrayList<>();
+    if (spec.terminating()) {
+      problems.add(
+          new QueueProblem("Terminating", "Can't admit new workloads: it is being deleted"));
+    }
+    if (spec.stopPolicy() != StopPolicy.NONE) {
+      problems.add(new QueueProblem("Stopped", "Can't admit new workloads: it is stopped"));
+    }
+    List<String> missing = missingFlavors(spec);
+    if (!missing.isEmpty()) {
+      problems.add(
+          new QueueProblem(
+              "FlavorNotFound",
+              "Can't admit new workloads: references missing ResourceFlavor(s): "
+                  + String.join(", ", missing)));
+    }
+    problems.addAll(spec.problems());
+    if (!spec.cohort().isEmpty() && forest.inCycle(spec.cohort())) {
+      problems.add(
+          new QueueProblem(
+              "Unknown",
+              "Can't admit new workloads: the parents of cohort "
+                  + spec.cohort()
+                  + " form a cycle"));
+    }
+    return problems;
+  }
+
+  private List<String> missingFlavors(ClusterQueueSpec spec) {
+    List<String> missing = new ArrayList<>();
+    for (ResourceGroup group : spec.groups()) {
+      for (ResourceGroup.FlavorQuotas quotas : group.flavors()) {
+        if (!flavors.containsKey(quotas.flavor())) {
+          missing.add(quotas.flavor());
+        }
+      }
+    }
+    return missing;
+  }
+}

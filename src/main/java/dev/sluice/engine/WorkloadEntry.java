@@ -1,0 +1,36 @@
+package dev.sluice.engine;
+
+import dev.sluice.model.PendingWorkload;
+import dev.sluice.model.WorkloadId;
+import dev.sluice.queue.PendingItem;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the engine knows of one Workload. It is pending (in a queue, or kept outside of one), or
+ * decided for and not confirmed yet, or holds quota as the API server says.
+ */
+final class WorkloadEntry {
+
+  /** Where it stands. */
+  enum Stage {
+    /** Waits: {@code item} if it is in a queue, {@code kept} if something keeps it out. */
+    PENDING,
+    /** Admission is decided and on its way: {@code reservation} and {@code kept} are set. */
+    ASSUMED,
+    /** The API server says it holds quota: {@code reservation} is set. */
+    RESERVING
+  }
+
+  final WorkloadId id;
+  final LocalQueueState localQueue;
+  Stage stage = Stage.PENDING;
+  long version;
+  @Nullable PendingItem item;
+  @Nullable PendingWorkload kept;
+  @Nullable Reservation reservation;
+
+  WorkloadEntry(WorkloadId id, LocalQueueState localQueue) {
+    this.id = id;
+    this.localQueue = localQueue;
+  }
+}

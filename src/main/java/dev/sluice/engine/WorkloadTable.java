@@ -1,0 +1,291 @@
+package dev.sluice.engine;
+
+import dev.sluice.engine.WorkloadEntry.Stage;
+import dev.sluice.model.LocalQueueId;
+import dev.sluice.model.PendingWorkload;
+import dev.sluice.model.ReservingWorkload;
+import dev.sluice.model.WorkloadId;
+import dev.sluice.queue.PendingItem;
+import dev.sluice.queue.QueueState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Every Workload the engine knows, and where it stands. Facts carry versions: one that is older
+ * than what is known is let pass. Since an admission is written with the version that was looked at
+ * as its guard, any later version tells for sure whether it was written.
+ */
+final class WorkloadTable {
+
+  /** How long a Workload rests whose admission the API server refused. */
+  static final Duration REST_AFTER_REFUSAL = Duration.ofSeconds(10);
+
+  private final Registry registry;
+  private final Holdings holdings;
+  private final Changes changes;
+  private final Untold untold;
+  private final Ready ready;
+  private final Timers timers = new Timers();
+  private final Map<String, WorkloadEntry> entries = new HashMap<>();
+  private Instant now = Instant.EPOCH;
+
+  WorkloadTable(Registry registry, Holdings holdings, Changes changes, Untold untold, Ready ready) {
+    this.registry = registry;
+    this.holdings = holdings;
+    this.changes = changes;
+    this.untold = untold;
+    this.ready = ready;
+  }
+
+  @Nullable WorkloadEntry find(String uid) {
+    return entries.get(uid);
+  }
+
+  int size() {
+    return entries.size();
+  }
+
+  void timePassed(Instant instant) {
+    now = instant;
+    for (WorkloadEntry entry : timers.due(instant)) {
+      PendingWorkload kept = entry.kept;
+      if (entry.stage == Stage.PENDING && kept != null) {
+        place(entry, kept, entry.item);
+      }
+    }
+  }
+
+  void pending(PendingWorkload workload) {
+    WorkloadEntry entry = entry(workload.id(), workload.localQueue(), workload.version());
+    if (entry == null || (entry.stage != Stage.PENDING && workload.version() <= entry.version)) {
+      return;
+    }
+    entry.version = workload.version();
+    PendingItem item = entry.item;
+    if (item != null && isPlainly(item, workload) && !isAside(item)) {
+      item.version(workload.version());
+      return;
+    }
+    withdraw(entry);
+    place(entry, workload, item);
+  }
+
+  private static boolean isPlainly(PendingItem item, PendingWorkload workload) {
+    return !workload.held()
+        && workload.notBefore().isEmpty()
+        && workload.defect().isEmpty()
+        && item.equivalenceClass().priority() == workload.priority()
+        && item.queuedAt().equals(workload.queuedAt())
+        && item.equivalenceClass().shape().equals(workload.shape());
+  }
+
+  private boolean isAside(PendingItem item) {
+    return item.equivalenceClass().queue().isAside(item);
+  }
+
+  void reserving(ReservingWorkload workload) {
+    WorkloadEntry entry = entry(workload.id(), workload.localQueue(), workload.version());
+    if (entry == null) {
+      return;
+    }
+    leaveQueue(entry);
+    boolean assumed = entry.stage == Stage.ASSUMED;
+    if (assumed && workload.version() <= entry.version) {
+      return;
+    }
+    entry.version = workload.version();
+    entry.stage = Stage.RESERVING;
+    entry.kept = null;
+    holdings.set(entry, Reservation.of(workload, registry.pairs), false);
+  }
+
+  void released(WorkloadId id, long version) {
+    WorkloadEntry entry = entries.get(id.uid());
+    if (entry == null || version < entry.version) {
+      return;
+    }
+    withdraw(entry);
+    entries.remove(id.uid());
+    changes.touched(entry.localQueue.clusterQueue(), entry.localQueue.id);
+  }
+
+  /** The head of a queue was given quota, which the tree has already. */
+  void assume(PendingItem item, Reservation reservation) {
+    WorkloadEntry entry = known(item);
+    item.equivalenceClass().queue().remove(item);
+    entry.item = null;
+    entry.kept = workload(item, Optional.empty());
+    entry.stage = Stage.ASSUMED;
+    holdings.set(entry, reservation, true);
+  }
+
+  void written(WorkloadId id, long version) {
+    WorkloadEntry entry = entries.get(id.uid());
+    if (entry == null || entry.stage != Stage.ASSUMED || version <= entry.version) {
+      return;
+    }
+    entry.version = version;
+    entry.stage = Stage.RESERVING;
+    entry.kept = null;
+    Reservation reservation = entry.reservation;
+    if (reservation != null) {
+      holdings.set(
+          entry,
+          new Reservation(
+              reservation.clusterQueue(), reservation.pairs(), reservation.amounts(), true),
+          true);
+    }
+  }
+
+  void refused(WorkloadId id, long decided, boolean superseded) {
+    WorkloadEntry entry = entries.get(id.uid());
+    PendingWorkload kept = entry == null ? null : entry.kept;
+    if (entry == null || kept == null || entry.stage != Stage.ASSUMED || entry.version != decided) {
+      return;
+    }
+    holdings.set(entry, null, false);
+    entry.stage = Stage.PENDING;
+    Instant until = superseded ? Instant.MAX : now.plus(REST_AFTER_REFUSAL);
+    place(entry, resting(kept, until), null);
+  }
+
+  /**
+   * Puts a Workload where it belongs, as queues stand now.
+   *
+   * @param before what stood for it in its queue until now, if anything
+   */
+  private void place(WorkloadEntry entry, PendingWorkload workload, @Nullable PendingItem before) {
+    leaveQueue(entry);
+    entry.stage = Stage.PENDING;
+    entry.kept = null;
+    LocalQueueState localQueue = entry.localQueue;
+    QueueState queue = registry.queueState(localQueue.clusterQueue());
+    changes.touched(localQueue.clusterQueue(), localQueue.id);
+    if (queue == null || localQueue.stopped()) {
+      entry.kept = workload;
+      localQueue.keptOut.add(entry);
+      untold.add(entry);
+      return;
+    }
+    PendingItem item = queue.pending().add(workload, localQueue.id, before);
+    entry.item = item;
+    Optional<Instant> notBefore = workload.notBefore().filter(until -> until.isAfter(now));
+    if (workload.held() || notBefore.isPresent()) {
+      entry.kept = workload;
+      queue.pending().setAside(item, null);
+      notBefore.filter(until -> until.isBefore(Instant.MAX)).ifPresent(at -> timers.set(at, entry));
+    } else if (workload.defect().isPresent()) {
+      entry.kept = workload;
+      queue.pending().setAside(item, Explanations.misconfigured(workload.defect().get()));
+      untold.add(entry);
+    } else {
+      untold.arrived(item, entry);
+      ready.add(queue);
+    }
+  }
+
+  /** Takes a Workload from wherever it stands; what it held is given back. */
+  private void withdraw(WorkloadEntry entry) {
+    leaveQueue(entry);
+    entry.localQueue.keptOut.remove(entry);
+    if (entry.reservation != null) {
+      holdings.set(entry, null, false);
+    }
+    entry.stage = Stage.PENDING;
+    entry.kept = null;
+  }
+
+  private void leaveQueue(WorkloadEntry entry) {
+    PendingItem item = entry.item;
+    if (item != null) {
+      item.equivalenceClass().queue().remove(item);
+      entry.item = null;
+      changes.touched(entry.localQueue.clusterQueue(), entry.localQueue.id);
+      QueueState queue = registry.queueState(entry.localQueue.clusterQueue());
+      if (queue != null) {
+        ready.add(queue);
+      }
+    }
+    entry.localQueue.keptOut.remove(entry);
+  }
+
+  /** Places everyone of a LocalQueue anew: its ClusterQueue came, went, or it was (un)stopped. */
+  void replaceAll(LocalQueueState localQueue, @Nullable ClusterQueueState former) {
+    for (WorkloadEntry entry : localQueue.keptOut.toArray(WorkloadEntry[]::new)) {
+      PendingWorkload kept = entry.kept;
+      if (kept != null) {
+        place(entry, kept, null);
+      }
+    }
+    if (former == null || (former.state != null && !localQueue.stopped())) {
+      return;
+    }
+    for (PendingItem item : former.pending.inOrder()) {
+      if (item.localQueue().equals(localQueue.id)) {
+        WorkloadEntry entry = known(item);
+        PendingWorkload kept = entry.kept;
+        PendingWorkload workload = kept != null ? kept : workload(item, Optional.empty());
+        place(entry, workload, item);
+      }
+    }
+  }
+
+  WorkloadEntry known(PendingItem item) {
+    WorkloadEntry entry = entries.get(item.id().uid());
+    if (entry == null) {
+      throw new IllegalStateException("Workload " + item.id() + " is queued but not known");
+    }
+    return entry;
+  }
+
+  /** The entry a fact is about, in its LocalQueue; null if the fact is older than what is known. */
+  private @Nullable WorkloadEntry entry(WorkloadId id, LocalQueueId queue, long version) {
+    WorkloadEntry entry = entries.get(id.uid());
+    if (entry != null && version < entry.version) {
+      return null;
+    }
+    if (entry != null && !entry.localQueue.id.equals(queue)) {
+      withdraw(entry);
+      entries.remove(id.uid());
+      entry = null;
+    }
+    if (entry == null) {
+      entry = new WorkloadEntry(id, registry.localQueue(queue));
+      entry.version = version;
+      entries.put(id.uid(), entry);
+    }
+    return entry;
+  }
+
+  private static PendingWorkload workload(PendingItem item, Optional<Instant> notBefore) {
+    return new PendingWorkload(
+        item.id(),
+        item.version(),
+        item.localQueue().name(),
+        item.equivalenceClass().shape(),
+        item.equivalenceClass().priority(),
+        item.createdAt(),
+        item.queuedAt(),
+        notBefore,
+        false,
+        Optional.empty());
+  }
+
+  private static PendingWorkload resting(PendingWorkload workload, Instant until) {
+    return new PendingWorkload(
+        workload.id(),
+        workload.version(),
+        workload.queueName(),
+        workload.shape(),
+        workload.priority(),
+        workload.createdAt(),
+        workload.queuedAt(),
+        Optional.of(until),
+        workload.held(),
+        workload.defect());
+  }
+}

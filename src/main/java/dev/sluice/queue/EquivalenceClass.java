@@ -1,0 +1,149 @@
+package dev.sluice.queue;
+
+import dev.sluice.model.Explanation;
+import dev.sluice.model.LocalQueueId;
+import dev.sluice.model.WorkloadShape;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Pending Workloads of one queue that are decided alike: same shape, same priority. When one
+ * doesn't fit, none does, and the class is parked as a whole. Confined to the engine's thread.
+ */
+public final class EquivalenceClass extends IndexedHeap.Entry {
+
+  /** Order of classes in a queue: that of their oldest members, priority first. */
+  static final Comparator<EquivalenceClass> BY_RANK =
+      Comparator.comparingLong(EquivalenceClass::priority)
+          .reversed()
+          .thenComparing(EquivalenceClass::eldest, PendingItem.BY_AGE);
+
+  private final PendingQueue queue;
+  private final WorkloadShape shape;
+  private final long priority;
+  private final IndexedHeap<PendingItem> items = new IndexedHeap<>(PendingItem.BY_AGE);
+  private final Map<LocalQueueId, Integer> sizeByLocalQueue = new HashMap<>(2);
+  private @Nullable Explanation parkedWhy;
+  private List<Lack> lacks = List.of();
+  private final List<PendingItem> untold = new ArrayList<>(0);
+  private @Nullable Explanation toldLast;
+  private int setAside;
+
+  /** An amount of a pair that its members lacked when the class was parked. */
+  public record Lack(int pair, long amount) {}
+
+  EquivalenceClass(PendingQueue queue, WorkloadShape shape, long priority) {
+    this.queue = queue;
+    this.shape = shape;
+    this.priority = priority;
+  }
+
+  /** The queue it waits in. */
+  public PendingQueue queue() {
+    return queue;
+  }
+
+  /** What each of them asks for. */
+  public WorkloadShape shape() {
+    return shape;
+  }
+
+  /** The priority of each of them. */
+  public long priority() {
+    return priority;
+  }
+
+  /** How many there are. */
+  public int size() {
+    return items.size();
+  }
+
+  /** Why the class is parked; null while it is in line. */
+  public @Nullable Explanation parkedWhy() {
+    return parkedWhy;
+  }
+
+  /** What its members lacked when it was parked. */
+  public List<Lack> lacks() {
+    return lacks;
+  }
+
+  /** Remembers what its eldest lacked, without parking the class. */
+  public void lacks(List<Lack> what) {
+    lacks = List.copyOf(what);
+  }
+
+  /** Its members, in no order. */
+  public List<PendingItem> members() {
+    return new ArrayList<>(items.entries());
+  }
+
+  /**
+   * Members whom nobody has told yet why they wait: those that came since the last call, or all of
+   * them if the reason is another than it was. Empty while the class is in line.
+   */
+  public List<PendingItem> takeUntold() {
+    Explanation why = parkedWhy;
+    if (why == null) {
+      return List.of();
+    }
+    boolean changed = toldLast == null || toldLast.reason() != why.reason();
+    List<PendingItem> result = changed ? members() : new ArrayList<>(untold);
+    toldLast = why;
+    untold.clear();
+    return result;
+  }
+
+  List<PendingItem> untold() {
+    return untold;
+  }
+
+  /** The member that is next. */
+  PendingItem eldest() {
+    PendingItem first = items.first();
+    if (first == null) {
+      throw new IllegalStateException("an empty class has no eldest");
+    }
+    return first;
+  }
+
+  boolean isEmpty() {
+    return items.isEmpty();
+  }
+
+  /** Whether nobody belongs to it any more, neither in it nor set aside from it. */
+  boolean isUnused() {
+    return items.isEmpty() && setAside == 0;
+  }
+
+  void setAside(int more) {
+    setAside += more;
+  }
+
+  void parked(@Nullable Explanation why, List<Lack> what) {
+    parkedWhy = why;
+    lacks = List.copyOf(what);
+  }
+
+  void add(PendingItem item) {
+    items.add(item);
+    sizeByLocalQueue.merge(item.localQueue(), 1, Integer::sum);
+  }
+
+  void remove(PendingItem item) {
+    items.remove(item);
+    if (items.isEmpty()) {
+      untold.clear();
+    }
+    sizeByLocalQueue.computeIfPresent(
+        item.localQueue(), (queueId, size) -> size == 1 ? null : size - 1);
+  }
+
+  Map<LocalQueueId, Integer> sizeByLocalQueue() {
+    return sizeByLocalQueue;
+  }
+}

@@ -1,0 +1,267 @@
+package dev.sluice.quota;
+
+import dev.sluice.model.Amounts;
+import dev.sluice.model.Quota;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A ClusterQueue or a cohort in the quota tree. Formulae: scheduling semantics, section 5. For each
+ * pair N is the nominal quota, S that of the subtree, U the usage seen here; B and L are the limits
+ * of borrowing and lending. Confined to one thread.
+ */
+public final class QuotaNode {
+
+  private static final long[] NO_AMOUNTS = {};
+
+  private final String name;
+  private final boolean queue;
+  private @Nullable QuotaNode parent;
+  private final List<QuotaNode> children = new ArrayList<>();
+  private int height;
+  private long[] nominal = NO_AMOUNTS;
+  private long[] borrowingLimit = NO_AMOUNTS;
+  private long[] lendingLimit = NO_AMOUNTS;
+  private long[] subtree = NO_AMOUNTS;
+  private long[] usage = NO_AMOUNTS;
+
+  QuotaNode(String name, boolean queue) {
+    this.name = name;
+    this.queue = queue;
+  }
+
+  /** The name of the ClusterQueue or cohort. */
+  public String name() {
+    return name;
+  }
+
+  /** Whether it is a ClusterQueue. */
+  public boolean isQueue() {
+    return queue;
+  }
+
+  /** The cohort above; null for a root. */
+  public @Nullable QuotaNode parent() {
+    return parent;
+  }
+
+  /** The root of its tree: itself if nothing is above. */
+  public QuotaNode root() {
+    QuotaNode node = this;
+    while (node.parent != null) {
+      node = node.parent;
+    }
+    return node;
+  }
+
+  /** Queues and cohorts directly below, in the order of their names. */
+  public List<QuotaNode> children() {
+    return Collections.unmodifiableList(children);
+  }
+
+  /** 0 for a queue, 1 for a cohort that has only queues, else one more than its highest cohort. */
+  public int height() {
+    return height;
+  }
+
+  /** N: its own quota. */
+  public long nominal(int pair) {
+    return at(nominal, pair, 0);
+  }
+
+  /** B: how much it may take from above; unlimited if absent. */
+  public long borrowingLimit(int pair) {
+    return at(borrowingLimit, pair, Amounts.UNLIMITED);
+  }
+
+  /** L: how much it lends; unlimited if absent. */
+  public long lendingLimit(int pair) {
+    return at(lendingLimit, pair, Amounts.UNLIMITED);
+  }
+
+  /** S: the quota of the subtree: its own, and what its children lend. */
+  public long subtreeQuota(int pair) {
+    return at(subtree, pair, 0);
+  }
+
+  /** U: what is used here: for a cohort, what its children use beyond what they never lend. */
+  public long usage(int pair) {
+    return at(usage, pair, 0);
+  }
+
+  /** The part of S that is never lent: max(0, S - L) with a lending limit, else nothing. */
+  public long local(int pair) {
+    long limit = lendingLimit(pair);
+    return limit == Amounts.UNLIMITED ? 0 : Math.max(0, subtreeQuota(pair) - limit);
+  }
+
+  /**
+   * What is free for this node now. It may be negative for a cohort whose quota was lowered; for a
+   * queue it is at least 0.
+   */
+  public long available(int pair) {
+    long free = free(pair);
+    return queue ? Math.max(0, free) : free;
+  }
+
+  private long free(int pair) {
+    long quota = subtreeQuota(pair);
+    long used = usage(pair);
+    QuotaNode above = parent;
+    if (above == null) {
+      return Amounts.subtract(quota, used);
+    }
+    long local = local(pair);
+    long borrowable = above.free(pair);
+    long limit = borrowingLimit(pair);
+    if (limit != Amounts.UNLIMITED) {
+      long ceiling = Amounts.add(quota - local - Math.max(0, used - local), limit);
+      borrowable = Math.min(borrowable, ceiling);
+    }
+    return Amounts.add(Math.max(0, local - used), borrowable);
+  }
+
+  /** What could ever be available to this node, if nothing was used. */
+  public long potential(int pair) {
+    long quota = subtreeQuota(pair);
+    QuotaNode above = parent;
+    if (above == null) {
+      return quota;
+    }
+    long withParent = Amounts.add(local(pair), above.potential(pair));
+    long limit = borrowingLimit(pair);
+    return limit == Amounts.UNLIMITED
+        ? withParent
+        : Math.min(withParent, Amounts.add(quota, limit));
+  }
+
+  /** Uses {@code amount} more: what goes beyond the free local part is taken from above. */
+  public void add(int pair, long amount) {
+    ensure(pair);
+    long localFree = Math.max(0, local(pair) - usage[pair]);
+    usage[pair] = Amounts.add(usage[pair], amount);
+    QuotaNode above = parent;
+    if (above != null && amount > localFree) {
+      above.add(pair, amount - localFree);
+    }
+  }
+
+  /** Gives {@code amount} back: what was taken from above goes back there first. */
+  public void remove(int pair, long amount) {
+    ensure(pair);
+    long borrowed = Math.max(0, usage[pair] - local(pair));
+    usage[pair] = Amounts.subtract(usage[pair], amount);
+    QuotaNode above = parent;
+    if (above != null && borrowed > 0) {
+      above.remove(pair, Math.min(amount, borrowed));
+    }
+  }
+
+  /** Whether it uses more than it has: U > N for a queue, U > S for a cohort. */
+  public boolean borrowing(int pair) {
+    return usage(pair) > subtreeQuota(pair);
+  }
+
+  /**
+   * How high in the tree a request must go: the height of the lowest ancestor whose subtree quota
+   * can hold it on top of what is used, each level absorbing what it has free and never lends; 0
+   * when the own quota can, or without a cohort; the root's height if even the root can't.
+   */
+  public int borrowLevel(int pair, long amount) {
+    QuotaNode holder = holder(pair, amount);
+    return holder == null ? root().height() : holder.height();
+  }
+
+  /** The lowest node whose subtree quota can hold the request; null if even the root can't. */
+  private @Nullable QuotaNode holder(int pair, long amount) {
+    QuotaNode node = this;
+    long remaining = amount;
+    if (parent == null) {
+      return this;
+    }
+    while (Amounts.add(node.usage(pair), remaining) > node.subtreeQuota(pair)) {
+      remaining -= Math.min(remaining, Math.max(0, node.local(pair) - node.usage(pair)));
+      QuotaNode above = node.parent;
+      if (above == null) {
+        return null;
+      }
+      node = above;
+    }
+    return node;
+  }
+
+  void setQuota(int pair, Quota quota) {
+    ensure(pair);
+    nominal[pair] = quota.nominal();
+    borrowingLimit[pair] = quota.borrowingLimit();
+    lendingLimit[pair] = quota.lendingLimit();
+  }
+
+  /** Forgets quota and place in the tree; a queue keeps its usage. */
+  void detach() {
+    parent = null;
+    children.clear();
+    Arrays.fill(nominal, 0);
+    Arrays.fill(borrowingLimit, Amounts.UNLIMITED);
+    Arrays.fill(lendingLimit, Amounts.UNLIMITED);
+    if (!queue) {
+      Arrays.fill(usage, 0);
+    }
+  }
+
+  void attach(QuotaNode child) {
+    child.parent = this;
+    children.add(child);
+  }
+
+  /** Computes height, subtree quota and (for cohorts) usage anew, from the children up. */
+  void settle(int pairs) {
+    for (QuotaNode child : children) {
+      child.settle(pairs);
+    }
+    height = queue ? 0 : 1;
+    for (QuotaNode child : children) {
+      height = Math.max(height, child.height + 1);
+    }
+    for (int pair = 0; pair < pairs; pair++) {
+      settlePair(pair);
+    }
+  }
+
+  private void settlePair(int pair) {
+    long quota = nominal(pair);
+    long used = queue ? usage(pair) : 0;
+    for (QuotaNode child : children) {
+      long local = child.local(pair);
+      quota = Amounts.add(quota, child.subtreeQuota(pair) - local);
+      used = Amounts.add(used, Math.max(0, child.usage(pair) - local));
+    }
+    if (quota != 0 || used != 0 || pair < usage.length) {
+      ensure(pair);
+      subtree[pair] = quota;
+      usage[pair] = used;
+    }
+  }
+
+  private static long at(long[] amounts, int pair, long otherwise) {
+    return pair < amounts.length ? amounts[pair] : otherwise;
+  }
+
+  private void ensure(int pair) {
+    int had = usage.length;
+    if (pair < had) {
+      return;
+    }
+    int size = Math.max(pair + 1, had + 2);
+    nominal = Arrays.copyOf(nominal, size);
+    borrowingLimit = Arrays.copyOf(borrowingLimit, size);
+    lendingLimit = Arrays.copyOf(lendingLimit, size);
+    subtree = Arrays.copyOf(subtree, size);
+    usage = Arrays.copyOf(usage, size);
+    Arrays.fill(borrowingLimit, had, size, Amounts.UNLIMITED);
+    Arrays.fill(lendingLimit, had, size, Amounts.UNLIMITED);
+  }
+}

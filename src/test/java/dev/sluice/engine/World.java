@@ -1,0 +1,155 @@
+package dev.sluice.engine;
+
+import dev.sluice.model.Amounts;
+import dev.sluice.model.ClusterQueueSpec;
+import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.model.ClusterQueueSpec.StopPolicy;
+import dev.sluice.model.CohortSpec;
+import dev.sluice.model.Decision;
+import dev.sluice.model.Fact;
+import dev.sluice.model.Flavor;
+import dev.sluice.model.FlavorFungibility;
+import dev.sluice.model.LabelSelector;
+import dev.sluice.model.LocalQueueId;
+import dev.sluice.model.LocalQueueSpec;
+import dev.sluice.model.PendingWorkload;
+import dev.sluice.model.Placement;
+import dev.sluice.model.PodSetRequest;
+import dev.sluice.model.PreemptionPolicies;
+import dev.sluice.model.Quota;
+import dev.sluice.model.ResourceGroup;
+import dev.sluice.model.Taint;
+import dev.sluice.model.WorkloadId;
+import dev.sluice.model.WorkloadShape;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** A small world for tests of the engine, in the API's words. All amounts are of cpu. */
+final class World {
+
+  static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+
+  final List<Decision> decisions = new ArrayList<>();
+  final Engine engine = new Engine(decisions::add);
+  private long version = 1;
+
+  World() {
+    engine.fold(new Fact.TimePassed(START));
+    engine.fold(new Fact.NamespaceChanged("ns", Map.of()));
+    engine.fold(new Fact.DecidingEnabled(true));
+  }
+
+  void flavor(String name, Taint... taints) {
+    engine.fold(
+        new Fact.FlavorChanged(new Flavor(name, Map.of("type", name), List.of(taints), List.of())));
+  }
+
+  static ResourceGroup.FlavorQuotas quota(String flavor, long nominal, long borrow, long lend) {
+    return new ResourceGroup.FlavorQuotas(flavor, Map.of("cpu", new Quota(nominal, borrow, lend)));
+  }
+
+  static ResourceGroup.FlavorQuotas quota(String flavor, long nominal) {
+    return quota(flavor, nominal, Amounts.UNLIMITED, Amounts.UNLIMITED);
+  }
+
+  /** A ClusterQueue and a LocalQueue of the same name in namespace {@code ns}. */
+  void queue(String name, String cohort, ResourceGroup.FlavorQuotas... quotas) {
+    queue(name, cohort, QueueingStrategy.BEST_EFFORT_FIFO, quotas);
+  }
+
+  void queue(
+      String name, String cohort, QueueingStrategy strategy, ResourceGroup.FlavorQuotas... quotas) {
+    engine.fold(
+        new Fact.ClusterQueueChanged(
+            new ClusterQueueSpec(
+                name,
+                cohort,
+                List.of(new ResourceGroup(List.of("cpu"), List.of(quotas))),
+                strategy,
+                new LabelSelector.Requirements(List.of()),
+                StopPolicy.NONE,
+                false,
+                PreemptionPolicies.NEVER,
+                FlavorFungibility.DEFAULT,
+                List.of(),
+                List.of())));
+    engine.fold(
+        new Fact.LocalQueueChanged(
+            new LocalQueueSpec(new LocalQueueId("ns", name), name, StopPolicy.NONE)));
+  }
+
+  void cohort(String name, String parent, ResourceGroup.FlavorQuotas... quotas) {
+    List<ResourceGroup> groups =
+        quotas.length == 0
+            ? List.of()
+            : List.of(new ResourceGroup(List.of("cpu"), List.of(quotas)));
+    engine.fold(new Fact.CohortChanged(new CohortSpec(name, parent, groups)));
+  }
+
+  WorkloadId submit(String name, String queue, long cpu) {
+    return submit(name, queue, cpu, 0, 0);
+  }
+
+  WorkloadId submit(String name, String queue, long cpu, long priority, int second) {
+    WorkloadId id = new WorkloadId("uid-" + name, "ns", name);
+    Instant created = START.plusSeconds(second);
+    engine.fold(
+        new Fact.WorkloadPending(
+            new PendingWorkload(
+                id,
+                version++,
+                queue,
+                shape(cpu),
+                priority,
+                created,
+                created,
+                Optional.empty(),
+                false,
+                Optional.empty())));
+    return id;
+  }
+
+  static WorkloadShape shape(long cpu) {
+    return new WorkloadShape(
+        List.of(
+            new PodSetRequest(
+                "main", 1, 0, new TreeMap<>(Map.of("cpu", cpu)), Placement.ANYWHERE, "")));
+  }
+
+  /** Runs cycles until nothing is left to look at, and names who was admitted on the way. */
+  List<String> admitted() {
+    int before = decisions.size();
+    while (engine.cycle()) {
+      // each cycle looks at one head of each queue
+    }
+    List<String> names = new ArrayList<>();
+    for (Decision decision : decisions.subList(before, decisions.size())) {
+      if (decision instanceof Decision.Admit admit) {
+        names.add(admit.id().name());
+        engine.fold(new Fact.AdmissionWritten(admit.id(), version++));
+      }
+    }
+    return names;
+  }
+
+  void finish(String name) {
+    engine.fold(new Fact.WorkloadReleased(new WorkloadId("uid-" + name, "ns", name), version++));
+  }
+
+  Decision.Admit admission(String name) {
+    for (Decision decision : decisions) {
+      if (decision instanceof Decision.Admit admit && admit.id().name().equals(name)) {
+        return admit;
+      }
+    }
+    throw new AssertionError(name + " was not admitted: " + decisions);
+  }
+
+  long nextVersion() {
+    return version++;
+  }
+}
