@@ -1,0 +1,118 @@
+package dev.sluice.observe;
+
+import dev.sluice.engine.LocalQueueView;
+import dev.sluice.engine.Views;
+import dev.sluice.model.LocalQueueId;
+import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.Workload.Condition;
+import dev.sluice.workloads.WorkloadListener;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns changes of Workload objects into measurements: whoever wrote the change, it is counted
+ * once, by the replica that decides. What had happened before the first listing is not counted.
+ */
+public final class WorkloadTransitions implements WorkloadListener {
+
+  private static final String DEACTIVATED = "Deactivated";
+  private static final String DEACTIVATED_DUE_TO = "DeactivatedDueTo";
+
+  private final WorkloadMetrics metrics;
+  private final Views views;
+  private final Supplier<ReplicaRole> role;
+  private final InstantSource clock;
+
+  /** With the metrics to feed, the queues there are, what this replica is, and the time. */
+  public WorkloadTransitions(
+      WorkloadMetrics metrics, Views views, Supplier<ReplicaRole> role, InstantSource clock) {
+    this.metrics = metrics;
+    this.views = views;
+    this.role = role;
+    this.clock = clock;
+  }
+
+  @Override
+  public void changed(@Nullable Workload before, @Nullable Workload after) {
+    if (before == null || after == null || !role.get().decides()) {
+      return;
+    }
+    Instant now = clock.instant();
+    Instant queued = queuedAt(before);
+    QueueRef queue = queue(before, after);
+    if (turnedTrue(before, after, "QuotaReserved")) {
+      metrics.quotaReserved(queue, Duration.between(queued, now));
+    }
+    if (turnedTrue(before, after, "Admitted")) {
+      Duration sinceReserved =
+          before.quotaReserved() ? since(before, "QuotaReserved", now) : Duration.ZERO;
+      metrics.admitted(queue, Duration.between(queued, now), sinceReserved);
+    }
+    if (turnedTrue(before, after, "Finished")) {
+      metrics.finished(queue, before.admitted() ? since(before, "Admitted", now) : Duration.ZERO);
+    }
+    if (turnedTrue(before, after, "Evicted") && before.status().admission().isPresent()) {
+      boolean first = before.status().condition("Evicted").isEmpty();
+      metrics.evicted(queue, reason(after), cause(after), first);
+    }
+    if (before.quotaReserved() && !after.quotaReserved() && after.evicted()) {
+      metrics.quotaReleased(queue, reason(after), since(after, "Evicted", now));
+    }
+  }
+
+  private QueueRef queue(Workload before, Workload after) {
+    LocalQueueId local = new LocalQueueId(after.id().namespace(), after.spec().queueName());
+    String cluster =
+        after
+            .status()
+            .admission()
+            .or(() -> before.status().admission())
+            .map(Workload.Admission::clusterQueue)
+            .or(() -> views.localQueue(local).map(LocalQueueView::clusterQueue))
+            .orElse("");
+    String priorityClass =
+        after.spec().priorityClass().map(Workload.PriorityClassRef::name).orElse("");
+    return new QueueRef(cluster, local, priorityClass);
+  }
+
+  private static boolean turnedTrue(Workload before, Workload after, String type) {
+    return after.status().isTrue(type)
+        && (!before.status().isTrue(type) || !moment(before, type).equals(moment(after, type)));
+  }
+
+  private static Optional<Instant> moment(Workload workload, String type) {
+    return workload.status().condition(type).map(Condition::lastTransitionTime);
+  }
+
+  /** When it was created, or queued again. */
+  private static Instant queuedAt(Workload workload) {
+    return workload.status().isTrue("Requeued")
+        ? moment(workload, "Requeued").orElse(workload.createdAt())
+        : workload.createdAt();
+  }
+
+  private static Duration since(Workload workload, String type, Instant now) {
+    return moment(workload, type).map(at -> Duration.between(at, now)).orElse(Duration.ZERO);
+  }
+
+  private static String reason(Workload evicted) {
+    String reason = reasonOf(evicted, "Evicted");
+    return reason.startsWith(DEACTIVATED) ? DEACTIVATED : reason;
+  }
+
+  private static String cause(Workload evicted) {
+    String reason = reasonOf(evicted, "Evicted");
+    if (reason.startsWith(DEACTIVATED_DUE_TO)) {
+      return reason.substring(DEACTIVATED_DUE_TO.length());
+    }
+    return reason.equals("PodsReadyTimeout") ? reasonOf(evicted, "PodsReady") : "";
+  }
+
+  private static String reasonOf(Workload workload, String type) {
+    return workload.status().condition(type).map(Condition::reason).orElse("");
+  }
+}

@@ -1,0 +1,77 @@
+package dev.sluice.observe;
+
+import dev.sluice.engine.ClusterQueueView;
+import dev.sluice.engine.CohortView;
+import dev.sluice.engine.FlavorUsage;
+import dev.sluice.engine.LocalQueueView;
+import dev.sluice.engine.Views;
+import dev.sluice.model.LocalQueueId;
+import dev.sluice.model.QueueProblem;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** Views that a test says. */
+final class FixedViews implements Views {
+
+  private final Map<String, ClusterQueueView> clusterQueues = new TreeMap<>();
+  private final Map<LocalQueueId, LocalQueueView> localQueues = new TreeMap<>();
+  private final Map<String, CohortView> cohorts = new TreeMap<>();
+
+  FixedViews clusterQueue(
+      String name, String cohort, List<QueueProblem> problems, FlavorUsage... usage) {
+    String root = cohort.isEmpty() ? "" : "root";
+    clusterQueues.put(
+        name, new ClusterQueueView(name, cohort, root, problems, 3, 4, 2, 1, List.of(usage)));
+    return this;
+  }
+
+  FixedViews localQueue(String namespace, String name, String clusterQueue, FlavorUsage... usage) {
+    LocalQueueId id = new LocalQueueId(namespace, name);
+    localQueues.put(
+        id, new LocalQueueView(id, clusterQueue, List.of(), 3, 4, 2, 1, List.of(usage)));
+    return this;
+  }
+
+  FixedViews cohort(String name, String parent, FlavorUsage... usage) {
+    cohorts.put(name, new CohortView(name, parent, "root", List.of(usage)));
+    return this;
+  }
+
+  void remove(String clusterQueue) {
+    clusterQueues.remove(clusterQueue);
+    localQueues.values().removeIf(queue -> queue.clusterQueue().equals(clusterQueue));
+  }
+
+  @Override
+  public Optional<ClusterQueueView> clusterQueue(String name) {
+    return Optional.ofNullable(clusterQueues.get(name));
+  }
+
+  @Override
+  public Optional<LocalQueueView> localQueue(LocalQueueId id) {
+    return Optional.ofNullable(localQueues.get(id));
+  }
+
+  @Override
+  public Optional<CohortView> cohort(String name) {
+    return Optional.ofNullable(cohorts.get(name));
+  }
+
+  @Override
+  public Collection<ClusterQueueView> clusterQueues() {
+    return clusterQueues.values();
+  }
+
+  @Override
+  public Collection<LocalQueueView> localQueues() {
+    return localQueues.values();
+  }
+
+  @Override
+  public Collection<CohortView> cohorts() {
+    return cohorts.values();
+  }
+}

@@ -1,0 +1,58 @@
+package dev.sluice.observe;
+
+import dev.sluice.model.WorkloadId;
+import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.Workload.Admission;
+import dev.sluice.workloads.Workload.Condition;
+import dev.sluice.workloads.Workload.PriorityClassRef;
+import dev.sluice.workloads.Workload.Spec;
+import dev.sluice.workloads.Workload.Status;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Workloads of queue {@code team/lq}, created at {@link #CREATED}, by their conditions. */
+final class Workloads {
+
+  static final Instant CREATED = Instant.parse("2030-01-01T00:00:00Z");
+
+  private Workloads() {}
+
+  static Condition is(String type, String reason, Instant since) {
+    return new Condition(type, "True", reason, "", since, 1);
+  }
+
+  static Condition isNot(String type, String reason, Instant since) {
+    return new Condition(type, "False", reason, "", since, 1);
+  }
+
+  static Workload pending(Condition... conditions) {
+    return workload(Optional.empty(), conditions);
+  }
+
+  static Workload admittedBy(String clusterQueue, Condition... conditions) {
+    return workload(Optional.of(new Admission(clusterQueue, List.of())), conditions);
+  }
+
+  private static Workload workload(Optional<Admission> admission, Condition... conditions) {
+    return new Workload(
+        new WorkloadId("uid", "team", "wl"),
+        1,
+        1,
+        CREATED,
+        false,
+        true,
+        Optional.empty(),
+        Map.of(),
+        Map.of(),
+        new Spec("lq", List.of(), 0, Optional.of(new PriorityClassRef("", "", "high")), true, 0),
+        new Status(
+            new ArrayList<>(List.of(conditions)),
+            admission,
+            List.of(),
+            Map.of(),
+            Optional.empty()));
+  }
+}
