@@ -10,6 +10,7 @@ import dev.sluice.api.schema.DateTime;
 import dev.sluice.api.schema.Items;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.schema.ListSet;
+import dev.sluice.api.schema.NonNegative;
 import dev.sluice.api.schema.OneOf;
 import dev.sluice.api.schema.Text;
 import dev.sluice.api.schema.Values;
@@ -47,6 +48,6 @@ import dev.sluice.api.schema.Patterns;
 /** What is guaranteed and what is the most: borrowing from the cohort may reach the difference. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record Quota(
-@ValidationRule(value="type(self) == int ? self >= 0 : !self.startsWith('-')", message="must be 0 or more") @JsonPropertyDescription("Amount that is guaranteed; absent means none. Not negative.") @Nullable Quantity min,
-@ValidationRule(value="type(self) == int ? self >= 0 : !self.startsWith('-')", message="must be 0 or more") @JsonPropertyDescription("Most that may be used, borrowing included; absent means no limit. Not below " + "min. Without a cohort and without min it is the amount that is guaranteed.") @Nullable Quantity max) {
+@NonNegative @JsonPropertyDescription("Amount that is guaranteed; absent means none. Not negative.") @Nullable Quantity min,
+@NonNegative @JsonPropertyDescription("Most that may be used, borrowing included; absent means no limit. Not below " + "min. Without a cohort and without min it is the amount that is guaranteed.") @Nullable Quantity max) {
 }

@@ -10,6 +10,7 @@ import dev.sluice.api.schema.DateTime;
 import dev.sluice.api.schema.Items;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.schema.ListSet;
+import dev.sluice.api.schema.NonNegative;
 import dev.sluice.api.schema.OneOf;
 import dev.sluice.api.schema.Text;
 import dev.sluice.api.schema.Values;
@@ -76,13 +77,13 @@ import dev.sluice.api.schema.Patterns;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 @ValidationRule(value="has(self.cohort) || !has(self.resourceGroups) || self.resourceGroups.all(g, " + "g.flavors.all(f, f.resources.all(r, !has(r.borrowingLimit))))", message="borrowingLimit is allowed only if cohort is set", fieldPath=".resourceGroups")
 @ValidationRule(value="has(self.cohort) || !has(self.resourceGroups) || self.resourceGroups.all(g, " + "g.flavors.all(f, f.resources.all(r, !has(r.lendingLimit))))", message="lendingLimit is allowed only if cohort is set", fieldPath=".resourceGroups")
-@ValidationRule(value="!has(self.resourceGroups) || self.resourceGroups.map(g, " + "size(g.flavors)).sum() <= 256", messageExpression="'there may be 256 flavors over all groups at most, but there are ' + " + "string(self.resourceGroups.map(g, size(g.flavors)).sum())", fieldPath=".resourceGroups")
-@ValidationRule(value="!has(self.resourceGroups) || self.resourceGroups.map(g, " + "size(g.coveredResources)).sum() <= 256", messageExpression="'there may be 256 coveredResources over all groups at most, but there are ' " + "+ string(self.resourceGroups.map(g, size(g.coveredResources)).sum())", fieldPath=".resourceGroups")
+@ValidationRule(value="!has(self.resourceGroups) || self.resourceGroups.map(g, " + "size(g.flavors)).sum() <= 256", messageExpression="'there may be 256 flavors over all groups at most, here are " + "%d'.format([self.resourceGroups.map(g, size(g.flavors)).sum()])", fieldPath=".resourceGroups")
+@ValidationRule(value="!has(self.resourceGroups) || self.resourceGroups.map(g, " + "size(g.coveredResources)).sum() <= 256", messageExpression="'there may be 256 coveredResources over all groups at most, here are " + "%d'.format([self.resourceGroups.map(g, size(g.coveredResources)).sum()])", fieldPath=".resourceGroups")
 @ValidationRule(value="!has(self.resourceGroups) || self.resourceGroups.all(g, size(g.flavors) * " + "size(g.coveredResources) <= 512)", message="flavors times coveredResources may be 512 in one group at most", fieldPath=".resourceGroups")
 public record ClusterQueueSpec(
 @JsonPropertyDescription("Admission checks that a workload has to pass after it got quota here, each " + "for all flavors or for some.") @Nullable AdmissionChecksStrategy admissionChecksStrategy,
 @JsonPropertyDescription("Whether past usage of the local queues, rather than priority and age alone, " + "orders the workloads of this queue. Absent means priority and age.") @Nullable AdmissionScope admissionScope,
-@JsonPropertyDescription("Weight of this queue when idle quota of the cohort is shared fairly.") @Nullable FairSharing fairSharing,
+@ValidationRule(value="!has(self.weight) || (type(self.weight) == int ? self.weight >= 0 : " + "!self.weight.startsWith('-'))", messageExpression="'weight must be 0 or more, here it is %s'.format([self.weight])", fieldPath=".weight") @ValidationRule(value="!has(self.weight) || type(self.weight) == int || !isQuantity(self.weight) " + "|| self.weight.startsWith('-') || " + "quantity(self.weight).compareTo(quantity('0')) == 0 || " + "quantity(self.weight).isGreaterThan(quantity('1n'))", messageExpression="'weight must be 0 or more than 1n, here it is %s'.format([self.weight])", fieldPath=".weight") @JsonPropertyDescription("Weight of this queue when idle quota of the cohort is shared fairly.") @Nullable FairSharing fairSharing,
 @Default("{}") @JsonPropertyDescription("What to do when a flavor would be usable only by borrowing or by " + "preempting: stop there or look at the next flavor.") FlavorFungibility flavorFungibility,
 @JsonPropertyDescription("Namespaces whose workloads may be admitted here. Absent matches no " + "namespace; an empty selector matches every namespace.") @Nullable LabelSelector namespaceSelector,
 @Default("{}") @JsonPropertyDescription("Which running workloads may be stopped to make room for a waiting one.") ClusterQueuePreemption preemption,

@@ -10,6 +10,7 @@ import dev.sluice.api.schema.DateTime;
 import dev.sluice.api.schema.Items;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.schema.ListSet;
+import dev.sluice.api.schema.NonNegative;
 import dev.sluice.api.schema.OneOf;
 import dev.sluice.api.schema.Text;
 import dev.sluice.api.schema.Values;
@@ -75,7 +76,7 @@ import dev.sluice.api.schema.Patterns;
 /** The worker clusters a job may be sent to. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record MultiKueueConfigSpec(
-@Required @Size(min = 1, max = 20) @ValidationRule(value="self.all(c, self.exists_one(d, d == c))", message="names of clusters must be unique") @ListSet @JsonInclude(JsonInclude.Include.ALWAYS) @JsonPropertyDescription("Names of the MultiKueueCluster objects, each once.") List<String> clusters) {
+@Required @Size(min = 1, max = 20) @ListSet @JsonInclude(JsonInclude.Include.ALWAYS) @JsonPropertyDescription("Names of the MultiKueueCluster objects, each once.") List<String> clusters) {
 
 /** Takes what is absent for its default; lists and maps become immutable. */
 public MultiKueueConfigSpec {

@@ -10,6 +10,7 @@ import dev.sluice.api.schema.DateTime;
 import dev.sluice.api.schema.Items;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.schema.ListSet;
+import dev.sluice.api.schema.NonNegative;
 import dev.sluice.api.schema.OneOf;
 import dev.sluice.api.schema.Text;
 import dev.sluice.api.schema.Values;
@@ -74,7 +75,7 @@ import dev.sluice.api.schema.Patterns;
 
 /** A group of equal pods. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-@ValidationRule(value="!has(self.minCount) || self.minCount <= self.count", messageExpression="'minCount ' + string(self.minCount) + ' must not exceed count ' + " + "string(self.count)", fieldPath=".minCount")
+@ValidationRule(value="!has(self.minCount) || self.minCount <= self.count", messageExpression="'minCount %d must not exceed count %d'.format([self.minCount, self.count])", fieldPath=".minCount")
 public record PodSet(
 @Default("main") @Text(max = 63) @Pattern(Patterns.DNS_LABEL) @JsonPropertyDescription("Name of the group, unique in the workload.") String name,
 @Required @Default("1") @Min(0) @JsonPropertyDescription("Number of pods.") Integer count,

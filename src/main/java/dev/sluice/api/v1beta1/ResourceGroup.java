@@ -10,6 +10,7 @@ import dev.sluice.api.schema.DateTime;
 import dev.sluice.api.schema.Items;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.schema.ListSet;
+import dev.sluice.api.schema.NonNegative;
 import dev.sluice.api.schema.OneOf;
 import dev.sluice.api.schema.Text;
 import dev.sluice.api.schema.Values;
@@ -74,7 +75,7 @@ import dev.sluice.api.schema.Patterns;
 
 /** Resources that are always taken from the same flavor, and the flavors to choose from. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-@ValidationRule(value="self.flavors.all(f, size(f.resources) == size(self.coveredResources))", messageExpression="'each flavor has to list as many resources as coveredResources, which has ' " + "+ string(size(self.coveredResources))", fieldPath=".flavors")
+@ValidationRule(value="self.flavors.all(f, size(f.resources) == size(self.coveredResources))", messageExpression="'each flavor must list as many resources as coveredResources, which has " + "%d'.format([size(self.coveredResources)])", fieldPath=".flavors")
 public record ResourceGroup(
 @Required @Size(min = 1, max = 64) @JsonInclude(JsonInclude.Include.ALWAYS) @JsonPropertyDescription("Names of the resources of this group, such as cpu, memory or nvidia.com/gpu.") List<String> coveredResources,
 @Required @Size(min = 1, max = 64) @ListMap("name") @JsonInclude(JsonInclude.Include.ALWAYS) @JsonPropertyDescription("Flavors in order of preference. Each lists the resources of the group in " + "the order of coveredResources.") List<FlavorQuotas> flavors) {

@@ -10,6 +10,7 @@ import dev.sluice.api.schema.DateTime;
 import dev.sluice.api.schema.Items;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.schema.ListSet;
+import dev.sluice.api.schema.NonNegative;
 import dev.sluice.api.schema.OneOf;
 import dev.sluice.api.schema.Text;
 import dev.sluice.api.schema.Values;
@@ -74,7 +75,6 @@ import dev.sluice.api.schema.Patterns;
 
 /** Where pods are to run, as a list of domains in compact form. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-@ValidationRule(value="self.domains.all(d, size(d.values) == size(self.levels))", messageExpression="'values must have one entry for each of the ' + string(size(self.levels)) + " + "' levels'", fieldPath=".domains")
 public record TopologyAssignment(
 @Required @Size(min = 1, max = 16) @Atomic @JsonInclude(JsonInclude.Include.ALWAYS) @JsonPropertyDescription("Node labels of the levels, the widest first.") List<String> levels,
 @Required @JsonInclude(JsonInclude.Include.ALWAYS) @JsonPropertyDescription("The domains in the order of pod ranks.") List<TopologyDomainAssignment> domains) {

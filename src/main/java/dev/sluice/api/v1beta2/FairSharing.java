@@ -10,6 +10,7 @@ import dev.sluice.api.schema.DateTime;
 import dev.sluice.api.schema.Items;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.schema.ListSet;
+import dev.sluice.api.schema.NonNegative;
 import dev.sluice.api.schema.OneOf;
 import dev.sluice.api.schema.Text;
 import dev.sluice.api.schema.Values;
@@ -44,7 +45,7 @@ import dev.sluice.api.schema.Patterns;
 /** Weight in sharing idle quota. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record FairSharing(
-@Default("1") @ValidationRule(value="type(self) == int ? self >= 0 : !self.startsWith('-')", message="must be 0 or more") @ValidationRule(value="type(self) == int || !isQuantity(self) || " + "quantity(self).compareTo(quantity('0')) == 0 || " + "quantity(self).isGreaterThan(quantity('1n'))", message="must be 0 or more than 1n") @JsonPropertyDescription("Share of idle quota relative to the others. 1 is usual; twice the weight " + "may borrow twice as much before it is as fair a target as the others. Zero " + "means that whoever borrows anything is first to give it back. Not negative, " + "and if positive more than 1n (one billionth).") Quantity weight) {
+@Default("1") @JsonPropertyDescription("Share of idle quota relative to the others. 1 is usual; twice the weight " + "may borrow twice as much before it is as fair a target as the others. Zero " + "means that whoever borrows anything is first to give it back. Not negative, " + "and if positive more than 1n (one billionth).") Quantity weight) {
 
 /** Takes what is absent for its default; lists and maps become immutable. */
 public FairSharing {

@@ -10,6 +10,7 @@ import dev.sluice.api.schema.DateTime;
 import dev.sluice.api.schema.Items;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.schema.ListSet;
+import dev.sluice.api.schema.NonNegative;
 import dev.sluice.api.schema.OneOf;
 import dev.sluice.api.schema.Text;
 import dev.sluice.api.schema.Values;
@@ -44,7 +45,7 @@ import dev.sluice.api.schema.Patterns;
 /** The worker clusters a job may be sent to. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record MultiKueueConfigSpec(
-@Required @Size(min = 1, max = 20) @Items(maxLength = 256) @ValidationRule(value="self.all(c, self.exists_one(d, d == c))", message="names of clusters must be unique") @Atomic @JsonInclude(JsonInclude.Include.ALWAYS) @JsonPropertyDescription("Names of the MultiKueueCluster objects, each once.") List<String> clusters,
+@Required @Size(min = 1, max = 20) @Items(maxLength = 256) @ValidationRule(value="self.all(c, self.exists_one(d, d == c))", messageExpression="'names of clusters must be unique, here they are %s'.format([self])") @Atomic @JsonInclude(JsonInclude.Include.ALWAYS) @JsonPropertyDescription("Names of the MultiKueueCluster objects, each once.") List<String> clusters,
 @JsonPropertyDescription("Automated: the quota of the cluster queue here is kept at the sum of the " + "workers' quotas. Manual or absent: it is what was written. Needs the " + "feature gate MultiKueueManagerQuotaAutomation.") @Nullable QuotaManagement quotaManagement) {
 
 /** Takes what is absent for its default; lists and maps become immutable. */

@@ -10,6 +10,7 @@ import dev.sluice.api.schema.DateTime;
 import dev.sluice.api.schema.Items;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.schema.ListSet;
+import dev.sluice.api.schema.NonNegative;
 import dev.sluice.api.schema.OneOf;
 import dev.sluice.api.schema.Text;
 import dev.sluice.api.schema.Values;
@@ -45,7 +46,7 @@ import dev.sluice.api.schema.Patterns;
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record ResourceQuota(
 @Required @JsonPropertyDescription("Name of the resource; the same as the entry of coveredResources at this " + "place.") String name,
-@Required @ValidationRule(value="type(self) == int ? self >= 0 : !self.startsWith('-')", message="must be 0 or more") @JsonPropertyDescription("Amount that is guaranteed. Not negative.") Quantity nominalQuota,
-@ValidationRule(value="type(self) == int ? self >= 0 : !self.startsWith('-')", message="must be 0 or more") @JsonPropertyDescription("Most that may be used beyond nominalQuota when others leave it idle. " + "Absent: no limit. Needs a cohort.") @Nullable Quantity borrowingLimit,
-@ValidationRule(value="type(self) == int ? self >= 0 : !self.startsWith('-')", message="must be 0 or more") @JsonPropertyDescription("Most of the nominal quota that others may use while it is idle here. " + "Absent: all of it. Needs a cohort.") @Nullable Quantity lendingLimit) {
+@Required @NonNegative @JsonPropertyDescription("Amount that is guaranteed. Not negative.") Quantity nominalQuota,
+@NonNegative @JsonPropertyDescription("Most that may be used beyond nominalQuota when others leave it idle. " + "Absent: no limit. Needs a cohort.") @Nullable Quantity borrowingLimit,
+@NonNegative @JsonPropertyDescription("Most of the nominal quota that others may use while it is idle here. " + "Absent: all of it. Needs a cohort.") @Nullable Quantity lendingLimit) {
 }

@@ -10,6 +10,7 @@ import dev.sluice.api.schema.DateTime;
 import dev.sluice.api.schema.Items;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.schema.ListSet;
+import dev.sluice.api.schema.NonNegative;
 import dev.sluice.api.schema.OneOf;
 import dev.sluice.api.schema.Text;
 import dev.sluice.api.schema.Values;
@@ -43,7 +44,7 @@ import dev.sluice.api.schema.Patterns;
 
 /** Where pods are to run, as a list of domains in compact form. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-@ValidationRule(value="self.slices.all(s, size(s.valuesPerLevel) == size(self.levels))", messageExpression="'valuesPerLevel must have one entry for each of the ' + " + "string(size(self.levels)) + ' levels'", fieldPath=".slices")
+@ValidationRule(value="self.slices.all(s, size(s.valuesPerLevel) == size(self.levels))", messageExpression="'valuesPerLevel must have one entry for each of the %d " + "levels'.format([size(self.levels)])", fieldPath=".slices")
 public record TopologyAssignment(
 @Required @Size(min = 1, max = 16) @Items(maxLength = 317) @Atomic @JsonInclude(JsonInclude.Include.ALWAYS) @JsonPropertyDescription("Node labels of the levels, the widest first.") List<String> levels,
 @Required @Size(max = 1000) @Atomic @JsonInclude(JsonInclude.Include.ALWAYS) @JsonPropertyDescription("Runs of domains, one after the other; the order of domains is the order of " + "pod ranks.") List<TopologyAssignmentSlice> slices) {

@@ -10,6 +10,7 @@ import dev.sluice.api.schema.DateTime;
 import dev.sluice.api.schema.Items;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.schema.ListSet;
+import dev.sluice.api.schema.NonNegative;
 import dev.sluice.api.schema.OneOf;
 import dev.sluice.api.schema.Text;
 import dev.sluice.api.schema.Values;
@@ -43,7 +44,7 @@ import dev.sluice.api.schema.Patterns;
 
 /** A run of domains. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-@ValidationRule(value="(!has(self.podCounts.individual) || size(self.podCounts.individual) == " + "self.domainCount) && self.valuesPerLevel.all(v, !has(v.individual) || " + "size(v.individual.roots) == self.domainCount)", messageExpression="'each individual list must have as many entries as domainCount, which is ' " + "+ string(self.domainCount)")
+@ValidationRule(value="(!has(self.podCounts.individual) || size(self.podCounts.individual) == " + "self.domainCount) && self.valuesPerLevel.all(v, !has(v.individual) || " + "size(v.individual.roots) == self.domainCount)", messageExpression="'each individual list must have as many entries as domainCount, which is " + "%d'.format([self.domainCount])")
 public record TopologyAssignmentSlice(
 @Required @Min(1) @JsonPropertyDescription("Number of domains in this run.") Integer domainCount,
 @Required @JsonPropertyDescription("Number of pods in each domain.") TopologyAssignmentSlicePodCounts podCounts,

@@ -20,9 +20,11 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.lang.reflect.ParameterizedType;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** The files of the directory {@code crds}, made of the API types. */
@@ -134,6 +136,9 @@ public final class CrdFiles {
         object.properties().stream()
             .sorted(Map.Entry.comparingByKey())
             .forEach(entry -> result.set(entry.getKey(), sorted(entry.getValue())));
+        if (result.get("x-kubernetes-validations") instanceof ArrayNode rules) {
+          result.set("x-kubernetes-validations", withoutRepetition(rules));
+        }
         yield result;
       }
       case ArrayNode array -> {
@@ -145,6 +150,13 @@ public final class CrdFiles {
           LongNode.valueOf(number.longValue());
       default -> node;
     };
+  }
+
+  /** The generator finds a rule twice that a record's component carries: field and accessor. */
+  private static ArrayNode withoutRepetition(ArrayNode rules) {
+    Set<JsonNode> distinct = new LinkedHashSet<>();
+    rules.forEach(distinct::add);
+    return rules.arrayNode().addAll(distinct);
   }
 
   private static void conversion(ObjectNode crd, boolean byWebhook) {

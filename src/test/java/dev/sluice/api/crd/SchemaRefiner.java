@@ -8,6 +8,7 @@ import dev.sluice.api.schema.DateTime;
 import dev.sluice.api.schema.Items;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.schema.ListSet;
+import dev.sluice.api.schema.NonNegative;
 import dev.sluice.api.schema.OneOf;
 import dev.sluice.api.schema.Text;
 import dev.sluice.api.schema.Values;
@@ -59,6 +60,14 @@ final class SchemaRefiner {
     map(field, schema);
     text(field, schema);
     defaults(field, schema);
+    nonNegative(field, schema);
+  }
+
+  private static void nonNegative(Field field, ObjectNode schema) {
+    if (field.isAnnotationPresent(NonNegative.class)) {
+      schema.put("minimum", 0);
+      schema.put("pattern", schema.path("pattern").asText().replace("^(\\+|-)?", "^\\+?"));
+    }
   }
 
   /** The generator reads a default into the Java type, where more than was said may come of it. */
