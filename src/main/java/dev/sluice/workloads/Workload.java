@@ -1,5 +1,6 @@
 package dev.sluice.workloads;
 
+import dev.sluice.api.Keys;
 import dev.sluice.model.WorkloadId;
 import java.time.Instant;
 import java.util.List;
@@ -14,7 +15,8 @@ import java.util.Optional;
  * @param generation its generation
  * @param createdAt when it was created
  * @param deleting whether it has a deletion timestamp
- * @param finalized whether it carries the finalizer resource-in-use
+ * @param finalizers its finalizers
+ * @param owned whether anything at all owns it, as controller or not
  * @param owner its controller, if it has one
  * @param labels its labels under the project's API group
  * @param annotations its annotations under the project's API group
@@ -27,7 +29,8 @@ public record Workload(
     long generation,
     Instant createdAt,
     boolean deleting,
-    boolean finalized,
+    List<String> finalizers,
+    boolean owned,
     Optional<Owner> owner,
     Map<String, String> labels,
     Map<String, String> annotations,
@@ -69,13 +72,28 @@ public record Workload(
    * @param admissionChecks the state of its admission checks
    * @param reclaimablePods pods that no longer need quota, by pod set
    * @param requeueState back-off after evictions
+   * @param history what earlier admissions left behind
+   * @param requestsTold whether {@code resourceRequests} is written, as it is while it waits
    */
   public record Status(
       List<Condition> conditions,
       Optional<Admission> admission,
       List<CheckState> admissionChecks,
       Map<String, Integer> reclaimablePods,
-      Optional<RequeueState> requeueState) {
+      Optional<RequeueState> requeueState,
+      History history,
+      boolean requestsTold) {
+
+    /** Of a Workload that nothing happened to yet. */
+    public static final Status NEW =
+        new Status(
+            List.of(),
+            Optional.empty(),
+            List.of(),
+            Map.of(),
+            Optional.empty(),
+            History.NONE,
+            false);
 
     /** The condition of the given type, if present. */
     public Optional<Condition> condition(String type) {
@@ -109,11 +127,43 @@ public record Workload(
   public record Assignment(
       String name, Map<String, String> flavors, Map<String, String> resourceUsage, int count) {}
 
-  /** The state of one admission check: Pending, Ready, Retry or Rejected. */
-  public record CheckState(String name, String state, String message) {}
+  /**
+   * The state of one admission check.
+   *
+   * @param state Pending, Ready, Retry or Rejected
+   * @param requeueAfterSeconds back-off that it asks for; -1 when absent
+   * @param retryCount how often it was retried; -1 when absent
+   */
+  public record CheckState(
+      String name,
+      String state,
+      String message,
+      Instant lastTransitionTime,
+      int requeueAfterSeconds,
+      int retryCount) {}
 
   /** Back-off after evictions: how many, and until when. */
   public record RequeueState(int count, Optional<Instant> requeueAt) {}
+
+  /**
+   * What earlier admissions left behind.
+   *
+   * @param executionSeconds how long it was admitted before
+   * @param evictions how often it was sent back, by reason
+   */
+  public record History(int executionSeconds, List<EvictionCount> evictions) {
+
+    /** Never admitted. */
+    public static final History NONE = new History(0, List.of());
+  }
+
+  /** How often it was sent back for a reason; {@code underlyingCause} may be empty. */
+  public record EvictionCount(String reason, String underlyingCause, int count) {}
+
+  /** Whether it carries the finalizer that keeps it until its job has stopped. */
+  public boolean finalized() {
+    return finalizers.contains(Keys.RESOURCE_IN_USE);
+  }
 
   /** Whether it has finished. */
   public boolean finished() {

@@ -1,9 +1,11 @@
 package dev.sluice.observe;
 
+import dev.sluice.api.Keys;
 import dev.sluice.model.WorkloadId;
 import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.Workload.Admission;
 import dev.sluice.workloads.Workload.Condition;
+import dev.sluice.workloads.Workload.History;
 import dev.sluice.workloads.Workload.PriorityClassRef;
 import dev.sluice.workloads.Workload.Spec;
 import dev.sluice.workloads.Workload.Status;
@@ -43,6 +45,7 @@ final class Workloads {
         1,
         CREATED,
         false,
+        List.of(Keys.RESOURCE_IN_USE),
         true,
         Optional.empty(),
         Map.of(),
@@ -53,6 +56,8 @@ final class Workloads {
             admission,
             List.of(),
             Map.of(),
-            Optional.empty()));
+            Optional.empty(),
+            History.NONE,
+            false));
   }
 }
