@@ -1,0 +1,189 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.TextNode;
+import dev.sluice.api.Keys;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalInt;
+
+/** Jobs of batch/v1. */
+final class BatchJobRules {
+
+  private static final FieldPath SPEC = FieldPath.of("spec");
+  private static final FieldPath TEMPLATE_ANNOTATIONS =
+      FieldPath.of("spec", "template", "metadata", "annotations");
+  private static final FieldPath MIN = JobFacts.ANNOTATIONS.key(Keys.JOB_MIN_PARALLELISM);
+  private static final FieldPath EQUAL =
+      JobFacts.ANNOTATIONS.key(Keys.JOB_COMPLETIONS_EQUAL_PARALLELISM);
+  private static final String ELASTIC_GATE = "ElasticJobsViaWorkloadSlices";
+
+  private final WebhookSettings settings;
+  private final JobDefaults defaults;
+  private final JobKeyRules keys;
+  private final TopologyRules topology;
+
+  BatchJobRules(WebhookSettings settings, ClusterFacts cluster) {
+    this.settings = settings;
+    this.defaults = new JobDefaults(settings, cluster);
+    this.keys = new JobKeyRules(settings, cluster, true);
+    this.topology = new TopologyRules(settings);
+  }
+
+  Verdict fillIn(AdmissionRequest request) {
+    if (!request.isCreate()) {
+      return Verdict.allowed();
+    }
+    JsonPatch patch = new JsonPatch(request.object());
+    boolean managed = defaults.fillIn(request, patch, "spec", "suspend");
+    JobFacts job = facts(request.object());
+    if (managed && job.isElastic() && settings.isOn(ELASTIC_GATE)) {
+      patch.append(
+          JsonNodeFactory.instance.objectNode().put("name", Keys.ELASTIC_JOB),
+          "spec",
+          "template",
+          "spec",
+          "schedulingGates");
+    }
+    return Verdict.patched(patch);
+  }
+
+  Verdict check(AdmissionRequest request) {
+    if (request.isFadingOut()) {
+      return Verdict.allowed();
+    }
+    List<FieldError> errors = new ArrayList<>(form(request.object()));
+    if (request.isUpdate()) {
+      // What was there before the webhook doesn't make the job unchangeable.
+      if (!errors.isEmpty()) {
+        errors.removeAll(form(request.oldObject()));
+      }
+      errors.addAll(change(request));
+    }
+    return errors.isEmpty() && isElasticInVain(request)
+        ? new Verdict.Allowed(
+            JsonNodeFactory.instance.arrayNode(),
+            List.of(
+                "annotation "
+                    + Keys.ELASTIC_JOB
+                    + " has no effect: feature gate "
+                    + ELASTIC_GATE
+                    + " is off"))
+        : Verdict.of(errors);
+  }
+
+  private boolean isElasticInVain(AdmissionRequest request) {
+    return request.isCreate()
+        && !settings.isOn(ELASTIC_GATE)
+        && facts(request.object()).isElastic();
+  }
+
+  private List<FieldError> form(JsonNode object) {
+    Complaints bad = new Complaints();
+    JobFacts job = facts(object);
+    keys.form(job, bad);
+    partial(job, object, bad);
+    PodSetShape podSet =
+        new PodSetShape(
+            pods(object),
+            TEMPLATE_ANNOTATIONS,
+            Json.annotations(Json.at(object, "spec", "template")));
+    topology.check(List.of(podSet), bad);
+    if (job.isElastic()) {
+      elastic(podSet, bad);
+    }
+    return bad.errors();
+  }
+
+  private static void partial(JobFacts job, JsonNode object, Complaints bad) {
+    String min = job.annotations().get(Keys.JOB_MIN_PARALLELISM);
+    if (min != null) {
+      OptionalInt number = Numbers.int32(min);
+      long pods = pods(object);
+      if (number.isEmpty() || number.getAsInt() <= 0 || number.getAsInt() >= pods) {
+        bad.invalid(
+            MIN, min, "must be an integer greater than 0 and less than the pods count, " + pods);
+      }
+      if (job.isElastic()) {
+        bad.invalid(MIN, min, "must not be given together with " + Keys.ELASTIC_JOB + "=true");
+      }
+    }
+    String equal = job.annotations().get(Keys.JOB_COMPLETIONS_EQUAL_PARALLELISM);
+    if (equal != null) {
+      completionsEqual(equal, object, bad);
+    }
+  }
+
+  private static void completionsEqual(String value, JsonNode object, Complaints bad) {
+    if (!value.equals("true") && !value.equals("false")) {
+      bad.invalid(EQUAL, value, "must be a boolean value, true or false");
+      return;
+    }
+    if (value.equals("false")) {
+      return;
+    }
+    JsonNode spec = Json.at(object, "spec");
+    if (!Json.text(spec, "completionMode").equals("Indexed")) {
+      bad.invalid(EQUAL, value, "must not be true unless spec.completionMode is Indexed");
+    }
+    long parallelism = Json.at(spec, "parallelism").asLong(1);
+    JsonNode completions = Json.at(spec, "completions");
+    if (completions.asLong(-1) != parallelism) {
+      bad.invalid(
+          SPEC.child("completions"),
+          completions,
+          "must be equal to parallelism, "
+              + parallelism
+              + ", with "
+              + Keys.JOB_COMPLETIONS_EQUAL_PARALLELISM);
+    }
+  }
+
+  private static void elastic(PodSetShape podSet, Complaints bad) {
+    for (String key : List.of(Keys.PODSET_REQUIRED_TOPOLOGY, Keys.PODSET_PREFERRED_TOPOLOGY)) {
+      if (podSet.annotations().containsKey(key)) {
+        bad.forbidden(podSet.path().key(key), "may not be set for an elastic job");
+      }
+    }
+  }
+
+  private List<FieldError> change(AdmissionRequest request) {
+    Complaints bad = new Complaints();
+    JobFacts before = facts(request.oldObject());
+    JobFacts now = facts(request.object());
+    keys.change(before, now, request.namespace(), bad);
+    if (!before.isSuspended() && !now.isSuspended()) {
+      whileRunning(before, now, request, bad);
+    }
+    return bad.errors();
+  }
+
+  private static void whileRunning(
+      JobFacts before, JobFacts now, AdmissionRequest request, Complaints bad) {
+    JsonNode parallelism = Json.at(request.object(), "spec", "parallelism");
+    if (now.annotations().containsKey(Keys.JOB_MIN_PARALLELISM)
+        && parallelism.asLong(1) != Json.at(request.oldObject(), "spec", "parallelism").asLong(1)) {
+      bad.immutable(
+          SPEC.child("parallelism"),
+          parallelism,
+          "while the job runs with " + Keys.JOB_MIN_PARALLELISM);
+    }
+    String key = Keys.JOB_COMPLETIONS_EQUAL_PARALLELISM;
+    if (!Objects.equals(before.annotations().get(key), now.annotations().get(key))) {
+      bad.immutable(
+          EQUAL, TextNode.valueOf(now.annotations().getOrDefault(key, "")), "while the job runs");
+    }
+  }
+
+  private static JobFacts facts(JsonNode object) {
+    return JobFacts.of(object, Json.at(object, "spec", "suspend").asBoolean());
+  }
+
+  /** As many pods as run at once. */
+  private static long pods(JsonNode object) {
+    long parallelism = Json.at(object, "spec", "parallelism").asLong(1);
+    return Math.min(parallelism, Json.at(object, "spec", "completions").asLong(Long.MAX_VALUE));
+  }
+}

@@ -1,0 +1,32 @@
+package dev.sluice.webhooks;
+
+import java.util.Map;
+
+/** What some verdicts need to know about the cluster. Answers come from memory, at once. */
+public interface ClusterFacts {
+
+  /**
+   * The controller of an object.
+   *
+   * @param apiVersion of the owner
+   * @param kind of the owner
+   * @param name of the owner
+   * @param uid of the owner
+   */
+  record Owner(String apiVersion, String kind, String name, String uid) {}
+
+  /** Whether the namespace has a LocalQueue named {@code default}. */
+  boolean hasDefaultLocalQueue(String namespace);
+
+  /** Whether there is a WorkloadPriorityClass named {@code default}. */
+  boolean hasDefaultPriorityClass();
+
+  /** The labels of a namespace; empty when it isn't known. */
+  Map<String, String> namespaceLabels(String namespace);
+
+  /**
+   * Whether this owner, or one of its owners, is managed itself, so that what it owns is not
+   * managed a second time.
+   */
+  boolean isManaged(String namespace, Owner owner);
+}

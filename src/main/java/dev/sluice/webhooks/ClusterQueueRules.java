@@ -1,0 +1,142 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.TextNode;
+import dev.sluice.api.Keys;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** ClusterQueues. */
+final class ClusterQueueRules {
+
+  private static final FieldPath SPEC = FieldPath.of("spec");
+  private static final FieldPath CHECKS =
+      FieldPath.of("spec", "admissionChecksStrategy", "admissionChecks");
+  private static final FieldPath POLICY = FieldPath.of("spec", "concurrentAdmissionPolicy");
+  private static final ResourceGroupRules QUOTAS = new ResourceGroupRules("cohortName", true);
+  private static final int MAX_CONCURRENT_FLAVORS = 16;
+
+  private final WebhookSettings settings;
+
+  ClusterQueueRules(WebhookSettings settings) {
+    this.settings = settings;
+  }
+
+  Verdict fillIn(AdmissionRequest request) {
+    JsonPatch patch = new JsonPatch(request.object());
+    if (request.isCreate()) {
+      patch.append(TextNode.valueOf(Keys.RESOURCE_IN_USE), "metadata", "finalizers");
+    }
+    return Verdict.patched(patch);
+  }
+
+  Verdict check(AdmissionRequest request) {
+    if (request.isFadingOut()) {
+      return Verdict.allowed();
+    }
+    Complaints bad = new Complaints();
+    JsonNode spec = Json.at(request.object(), "spec");
+    JsonNode oldSpec = Json.at(request.oldObject(), "spec");
+    String cohort = Json.text(spec, "cohortName");
+    if (!cohort.isEmpty()) {
+      bad.invalid(SPEC.child("cohortName"), cohort, Names.subdomain(cohort));
+    }
+    QUOTAS.check(spec, bad);
+    ResourceGroupRules.weight(spec, bad);
+    LabelRules.selector(SPEC.child("namespaceSelector"), Json.at(spec, "namespaceSelector"), bad);
+    checksOnFlavors(spec, oldSpec, bad);
+    if (settings.isOn("ConcurrentAdmission")) {
+      concurrentAdmission(spec, bad);
+      if (request.isUpdate()) {
+        policyStays(spec, oldSpec, bad);
+      }
+    }
+    return Verdict.of(bad.errors());
+  }
+
+  private void checksOnFlavors(JsonNode spec, JsonNode oldSpec, Complaints bad) {
+    Set<String> flavors = flavors(spec);
+    boolean tolerant =
+        !settings.isOn("RejectUpdatesToCQWithInvalidOnFlavors") && flavors.equals(flavors(oldSpec));
+    Set<String> before = tolerant ? pairs(oldSpec) : Set.of();
+    List<JsonNode> checks = Json.list(spec, "admissionChecksStrategy", "admissionChecks");
+    for (int i = 0; i < checks.size(); i++) {
+      List<String> names = Json.texts(checks.get(i), "onFlavors");
+      for (int j = 0; j < names.size(); j++) {
+        String name = names.get(j);
+        if (!flavors.contains(name) && !before.contains(pair(checks.get(i), name))) {
+          bad.notSupported(CHECKS.index(i).child("onFlavors").index(j), name, flavors);
+        }
+      }
+    }
+  }
+
+  private static Set<String> pairs(JsonNode spec) {
+    Set<String> pairs = new HashSet<>();
+    for (JsonNode check : Json.list(spec, "admissionChecksStrategy", "admissionChecks")) {
+      Json.texts(check, "onFlavors").forEach(flavor -> pairs.add(pair(check, flavor)));
+    }
+    return pairs;
+  }
+
+  private static String pair(JsonNode check, String flavor) {
+    return Json.text(check, "name") + "/" + flavor;
+  }
+
+  private static Set<String> flavors(JsonNode spec) {
+    Set<String> names = new HashSet<>();
+    for (JsonNode group : Json.list(spec, "resourceGroups")) {
+      Json.list(group, "flavors").forEach(flavor -> names.add(Json.text(flavor, "name")));
+    }
+    return names;
+  }
+
+  private static void concurrentAdmission(JsonNode spec, Complaints bad) {
+    JsonNode policy = Json.at(spec, "concurrentAdmissionPolicy");
+    if (policy.isMissingNode()) {
+      return;
+    }
+    int groups = Json.list(spec, "resourceGroups").size();
+    Set<String> flavors = flavors(spec);
+    if (groups != 1) {
+      bad.invalid(
+          SPEC.child("resourceGroups"),
+          String.valueOf(groups),
+          "must be exactly one resource group with concurrentAdmissionPolicy");
+    }
+    if (flavors.size() > MAX_CONCURRENT_FLAVORS) {
+      bad.tooMany(
+          SPEC.child("resourceGroups"),
+          flavors.size(),
+          MAX_CONCURRENT_FLAVORS,
+          "flavors with concurrentAdmissionPolicy");
+    }
+    if (Json.text(spec, "queueingStrategy").equals("StrictFIFO")) {
+      bad.invalid(
+          SPEC.child("queueingStrategy"),
+          "StrictFIFO",
+          "must be BestEffortFIFO with concurrentAdmissionPolicy");
+    }
+    migration(Json.at(policy, "migration"), flavors, bad);
+  }
+
+  private static void migration(JsonNode migration, Set<String> flavors, Complaints bad) {
+    FieldPath constraints = POLICY.child("migration").child("constraints");
+    if (Json.isPresent(migration, "constraints")
+        && !Json.text(migration, "mode").equals("TryPreferredFlavors")) {
+      bad.forbidden(constraints, "allowed only with mode TryPreferredFlavors");
+    }
+    String last = Json.text(migration, "constraints", "lastAcceptableFlavorName");
+    if (!last.isEmpty() && !flavors.contains(last)) {
+      bad.notSupported(constraints.child("lastAcceptableFlavorName"), last, flavors);
+    }
+  }
+
+  private static void policyStays(JsonNode spec, JsonNode oldSpec, Complaints bad) {
+    JsonNode now = Json.at(spec, "concurrentAdmissionPolicy");
+    if (!now.equals(Json.at(oldSpec, "concurrentAdmissionPolicy"))) {
+      bad.immutable(POLICY, now, "");
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.BooleanNode;
+import dev.sluice.api.Keys;
+import dev.sluice.api.QueueNames;
+
+/** What is filled in at the creation of a job of any kind that has a switch to suspend it. */
+final class JobDefaults {
+
+  private final WebhookSettings settings;
+  private final ClusterFacts cluster;
+
+  JobDefaults(WebhookSettings settings, ClusterFacts cluster) {
+    this.settings = settings;
+    this.cluster = cluster;
+  }
+
+  /**
+   * Fills in queue and priority class, and suspends the job if it is to be managed.
+   *
+   * @param suspend names of the fields on the way to the switch
+   * @return whether the job is managed
+   */
+  boolean fillIn(AdmissionRequest request, JsonPatch patch, String... suspend) {
+    JobFacts job = JobFacts.of(request.object(), false);
+    if (isOwnerManaged(request)) {
+      return false;
+    }
+    boolean inScope =
+        settings.managedNamespaces().test(cluster.namespaceLabels(request.namespace()));
+    boolean queued = job.queue().isPresent();
+    if (!queued && inScope && cluster.hasDefaultLocalQueue(request.namespace())) {
+      patch.set(QueueNames.DEFAULT, "metadata", "labels", Keys.QUEUE_NAME);
+      queued = true;
+    }
+    if (job.label(Keys.PRIORITY_CLASS).isEmpty()
+        && settings.isOn("WorkloadPriorityClassDefaulting")
+        && cluster.hasDefaultPriorityClass()) {
+      patch.set(QueueNames.DEFAULT, "metadata", "labels", Keys.PRIORITY_CLASS);
+    }
+    // A job outside of the managed namespaces is never started again by anyone: not to be stopped.
+    boolean managed = inScope && (queued || settings.manageJobsWithoutQueueName());
+    if (managed && !Json.at(request.object(), suspend).asBoolean()) {
+      patch.set(BooleanNode.TRUE, suspend);
+    }
+    return managed;
+  }
+
+  private boolean isOwnerManaged(AdmissionRequest request) {
+    for (JsonNode owner : Json.list(request.object(), "metadata", "ownerReferences")) {
+      if (Json.at(owner, "controller").asBoolean()) {
+        return cluster.isManaged(
+            request.namespace(),
+            new ClusterFacts.Owner(
+                Json.text(owner, "apiVersion"),
+                Json.text(owner, "kind"),
+                Json.text(owner, "name"),
+                Json.text(owner, "uid")));
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,112 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.databind.node.TextNode;
+import dev.sluice.api.Keys;
+import java.util.Objects;
+import java.util.OptionalInt;
+
+/** Labels and annotations by which a job of any kind speaks to its queue. */
+final class JobKeyRules {
+
+  private final WebhookSettings settings;
+  private final ClusterFacts cluster;
+  private final boolean canBeElastic;
+
+  /**
+   * For one kind.
+   *
+   * @param canBeElastic whether jobs of this kind may change their size while they run
+   */
+  JobKeyRules(WebhookSettings settings, ClusterFacts cluster, boolean canBeElastic) {
+    this.settings = settings;
+    this.cluster = cluster;
+    this.canBeElastic = canBeElastic;
+  }
+
+  /** What must hold for a job at any time. */
+  void form(JobFacts job, Complaints bad) {
+    job.queue().ifPresent(queue -> bad.invalid(job.queuePath(), queue, Names.subdomain(queue)));
+    job.prebuilt().ifPresent(name -> bad.invalid(job.prebuiltPath(), name, Names.subdomain(name)));
+    maxExecTime(job, bad);
+    if (job.annotations().containsKey(Keys.ELASTIC_JOB) && !canBeElastic) {
+      bad.forbidden(
+          JobFacts.ANNOTATIONS.key(Keys.ELASTIC_JOB),
+          "only Job, RayCluster, RayJob and RayService can be elastic");
+    }
+    if (settings.isOn("AdmissionGatedBy")) {
+      GatedByRules.form(job.annotations(), bad);
+    }
+  }
+
+  private static void maxExecTime(JobFacts job, Complaints bad) {
+    String value = job.labels().get(Keys.MAX_EXEC_TIME_SECONDS);
+    if (value == null) {
+      return;
+    }
+    OptionalInt seconds = Numbers.int32(value);
+    if (seconds.isEmpty() || seconds.getAsInt() <= 0) {
+      bad.invalid(
+          JobFacts.LABELS.key(Keys.MAX_EXEC_TIME_SECONDS),
+          value,
+          "must be an integer greater than 0, at most " + Integer.MAX_VALUE);
+    }
+  }
+
+  /** What must hold for a change. */
+  void change(JobFacts before, JobFacts now, String namespace, Complaints bad) {
+    queue(before, now, namespace, bad);
+    if (!before.prebuilt().equals(now.prebuilt())
+        && !now.isSuspended()
+        && !(canBeElastic && now.isElastic())) {
+      bad.immutable(
+          now.prebuiltPath(), TextNode.valueOf(now.prebuilt().orElse("")), "while the job runs");
+    }
+    if (!before.label(Keys.MAX_EXEC_TIME_SECONDS).equals(now.label(Keys.MAX_EXEC_TIME_SECONDS))
+        && !(before.isSuspended() && now.isSuspended())) {
+      bad.immutable(
+          JobFacts.LABELS.key(Keys.MAX_EXEC_TIME_SECONDS),
+          TextNode.valueOf(now.label(Keys.MAX_EXEC_TIME_SECONDS)),
+          "unless the job is suspended");
+    }
+    priorityClass(before, now, bad);
+    elastic(before, now, bad);
+    if (settings.isOn("AdmissionGatedBy")) {
+      GatedByRules.change(before.annotations(), now.annotations(), bad);
+    }
+  }
+
+  private void queue(JobFacts before, JobFacts now, String namespace, Complaints bad) {
+    if (before.queue().equals(now.queue())) {
+      return;
+    }
+    FieldPath path = now.queue().isPresent() ? now.queuePath() : before.queuePath();
+    TextNode value = TextNode.valueOf(now.queue().orElse(""));
+    if (!now.isSuspended()) {
+      bad.immutable(path, value, "while the job runs");
+    } else if (now.queue().isEmpty() && cluster.hasDefaultLocalQueue(namespace)) {
+      bad.invalid(
+          path, value, "must not be emptied in a namespace that has a LocalQueue \"default\"");
+    }
+  }
+
+  private static void priorityClass(JobFacts before, JobFacts now, Complaints bad) {
+    FieldPath path = JobFacts.LABELS.key(Keys.PRIORITY_CLASS);
+    String was = before.label(Keys.PRIORITY_CLASS);
+    String is = now.label(Keys.PRIORITY_CLASS);
+    if (!was.isEmpty() && is.isEmpty()) {
+      bad.invalid(path, is, "must not be removed, it was \"" + was + "\"");
+    } else if (was.isEmpty() && !is.isEmpty() && !now.isSuspended()) {
+      bad.invalid(path, is, "must not be added while the job runs");
+    }
+  }
+
+  private static void elastic(JobFacts before, JobFacts now, Complaints bad) {
+    if (!Objects.equals(
+        before.annotations().get(Keys.ELASTIC_JOB), now.annotations().get(Keys.ELASTIC_JOB))) {
+      bad.immutable(
+          JobFacts.ANNOTATIONS.key(Keys.ELASTIC_JOB),
+          TextNode.valueOf(now.annotations().getOrDefault(Keys.ELASTIC_JOB, "")),
+          "");
+    }
+  }
+}

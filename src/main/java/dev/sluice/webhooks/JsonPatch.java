@@ -1,0 +1,96 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.node.TextNode;
+import java.util.List;
+
+/**
+ * Changes an object and notes each change as a JSON patch. Parents that are missing are added, so
+ * that every operation can be applied in order. For one thread.
+ */
+public final class JsonPatch {
+
+  private final ObjectNode object;
+  private final ArrayNode operations = JsonNodeFactory.instance.arrayNode();
+
+  /** Begins with a copy of the object, which itself stays as it is. */
+  public JsonPatch(JsonNode object) {
+    this.object =
+        object instanceof ObjectNode node ? node.deepCopy() : JsonNodeFactory.instance.objectNode();
+  }
+
+  /** The object with the changes so far. Not to be modified otherwise. */
+  public JsonNode object() {
+    return object;
+  }
+
+  /** The operations so far, in order. */
+  public ArrayNode operations() {
+    return operations;
+  }
+
+  /** Sets a field, of which the names on the way are given, to a value. */
+  public void set(JsonNode value, String... fields) {
+    StringBuilder path = new StringBuilder();
+    ObjectNode parent = object;
+    for (int i = 0; i < fields.length - 1; i++) {
+      path.append('/').append(escaped(fields[i]));
+      parent = childObject(parent, fields[i], path.toString());
+    }
+    String last = fields[fields.length - 1];
+    String operation = parent.has(last) ? "replace" : "add";
+    parent.set(last, value.deepCopy());
+    note(operation, path + "/" + escaped(last), value);
+  }
+
+  /** Appends a value to a list, unless it is there already. */
+  public void append(JsonNode value, String... fields) {
+    if (Json.list(object, fields).contains(value)) {
+      return;
+    }
+    if (Json.at(object, fields) instanceof ArrayNode existing) {
+      existing.add(value.deepCopy());
+      StringBuilder path = new StringBuilder();
+      List.of(fields).forEach(it -> path.append('/').append(escaped(it)));
+      note("add", path + "/-", value);
+    } else {
+      set(JsonNodeFactory.instance.arrayNode().add(value.deepCopy()), fields);
+    }
+  }
+
+  /** Sets a text. */
+  public void set(String value, String... fields) {
+    set(TextNode.valueOf(value), fields);
+  }
+
+  /** Removes a field of an element of a list, if it is there. */
+  public void removeFromElement(String field, int index, String... list) {
+    if (Json.at(object, list).path(index) instanceof ObjectNode element && element.has(field)) {
+      element.remove(field);
+      operations
+          .addObject()
+          .put("op", "remove")
+          .put("path", "/" + String.join("/", list) + "/" + index + "/" + escaped(field));
+    }
+  }
+
+  private ObjectNode childObject(ObjectNode parent, String field, String path) {
+    if (parent.get(field) instanceof ObjectNode existing) {
+      return existing;
+    }
+    ObjectNode added = parent.putObject(field);
+    note("add", path, JsonNodeFactory.instance.objectNode());
+    return added;
+  }
+
+  private void note(String operation, String path, JsonNode value) {
+    operations.addObject().put("op", operation).put("path", path).set("value", value.deepCopy());
+  }
+
+  private static String escaped(String field) {
+    return field.replace("~", "~0").replace("/", "~1");
+  }
+}

@@ -1,0 +1,142 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+
+/** Takes the body of a review and gives back the body of the answer. Keeps nothing. */
+public final class WebhookRouter {
+
+  /** Where versions are converted. */
+  public static final String CONVERSION_PATH = "/convert";
+
+  private static final int MAX_DEPTH = 200;
+  private static final int UNPROCESSABLE = 422;
+  private static final ObjectMapper JSON =
+      new ObjectMapper(
+          JsonFactory.builder()
+              .streamReadConstraints(
+                  StreamReadConstraints.builder().maxNestingDepth(MAX_DEPTH).build())
+              .build());
+
+  private final Map<String, AdmissionFunction> functions;
+  private final UnaryOperator<JsonNode> conversion;
+
+  /**
+   * An answer.
+   *
+   * @param status 200, or 400 when the body is no review, or 404 for a path that doesn't exist
+   * @param isJson whether the body is JSON; otherwise it is text
+   * @param body not to be modified
+   */
+  public record Reply(int status, boolean isJson, byte[] body) {}
+
+  /**
+   * With the functions by path.
+   *
+   * @param conversion from a whole ConversionReview with request to one with response
+   */
+  public WebhookRouter(
+      Map<String, AdmissionFunction> functions, UnaryOperator<JsonNode> conversion) {
+    this.functions = Map.copyOf(functions);
+    this.conversion = conversion;
+  }
+
+  /** Answers what was posted to a path. */
+  public Reply answer(String path, byte[] body) {
+    AdmissionFunction function = functions.get(path);
+    boolean converts = path.equals(CONVERSION_PATH);
+    if (function == null && !converts) {
+      return text(404, "no webhook at " + path);
+    }
+    try {
+      JsonNode review = JSON.readTree(body);
+      if (review == null || !review.isObject()) {
+        return text(400, "the body must be a JSON object");
+      }
+      return json(function == null ? converted(review) : reviewed(function, review));
+    } catch (JsonProcessingException e) {
+      return text(400, "the body is not JSON: " + e.getOriginalMessage());
+    } catch (IOException | IllegalArgumentException e) {
+      return text(400, "the body is not a review: " + e.getMessage());
+    }
+  }
+
+  private JsonNode converted(JsonNode review) {
+    if (!Json.text(review, "kind").equals("ConversionReview")) {
+      throw new IllegalArgumentException("kind must be ConversionReview");
+    }
+    return conversion.apply(review);
+  }
+
+  private static JsonNode reviewed(AdmissionFunction function, JsonNode review) {
+    AdmissionRequest request = AdmissionRequest.of(review);
+    ObjectNode answer = JSON.createObjectNode();
+    answer.put("apiVersion", "admission.k8s.io/v1").put("kind", "AdmissionReview");
+    ObjectNode response = answer.putObject("response");
+    response.put("uid", request.uid());
+    switch (function.review(request)) {
+      case Verdict.Allowed allowed -> write(allowed, response);
+      case Verdict.Rejected rejected -> write(rejected, request, response);
+    }
+    return answer;
+  }
+
+  private static void write(Verdict.Allowed verdict, ObjectNode response) {
+    response.put("allowed", true);
+    if (!verdict.patch().isEmpty()) {
+      response.put("patchType", "JSONPatch");
+      response.put("patch", verdict.patch().toString().getBytes(StandardCharsets.UTF_8));
+    }
+    if (!verdict.warnings().isEmpty()) {
+      var warnings = response.putArray("warnings");
+      verdict.warnings().forEach(warnings::add);
+    }
+  }
+
+  private static void write(
+      Verdict.Rejected verdict, AdmissionRequest request, ObjectNode response) {
+    response.put("allowed", false);
+    ObjectNode status = response.putObject("status");
+    status
+        .put("status", "Failure")
+        .put("message", message(verdict))
+        .put("reason", "Invalid")
+        .put("code", UNPROCESSABLE);
+    ObjectNode details = status.putObject("details");
+    details.put("name", request.name()).put("group", request.group()).put("kind", request.kind());
+    var causes = details.putArray("causes");
+    for (FieldError error : verdict.errors()) {
+      causes
+          .addObject()
+          .put("reason", error.kind().reason())
+          .put("message", error.body())
+          .put("field", error.path().text());
+    }
+  }
+
+  /** One error stands for itself, several are a list. */
+  private static String message(Verdict.Rejected verdict) {
+    return verdict.errors().size() == 1
+        ? verdict.errors().getFirst().message()
+        : verdict.errors().stream()
+            .map(FieldError::message)
+            .collect(Collectors.joining(", ", "[", "]"));
+  }
+
+  private static Reply json(JsonNode body) {
+    return new Reply(200, true, body.toString().getBytes(StandardCharsets.UTF_8));
+  }
+
+  private static Reply text(int status, String text) {
+    return new Reply(status, false, (text + "\n").getBytes(StandardCharsets.UTF_8));
+  }
+}

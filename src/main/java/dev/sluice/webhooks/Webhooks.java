@@ -1,0 +1,44 @@
+package dev.sluice.webhooks;
+
+import java.util.HashMap;
+import java.util.Map;
+
+/** Which function answers at which path. */
+public final class Webhooks {
+
+  private Webhooks() {}
+
+  /**
+   * A function for every path of the contract. Integrations that aren't enabled, or aren't there
+   * yet, allow everything and change nothing.
+   */
+  public static Map<String, AdmissionFunction> functions(
+      WebhookSettings settings, ClusterFacts cluster) {
+    Map<String, AdmissionFunction> functions = new HashMap<>();
+    for (ReviewedKind kind : ReviewedKind.all()) {
+      if (!kind.mutating().isEmpty()) {
+        functions.put(kind.mutatingPath(), request -> Verdict.allowed());
+      }
+      functions.put(kind.validatingPath(), request -> Verdict.allowed());
+    }
+    ownKinds(settings, functions);
+    if (settings.frameworks().contains("batch/job")) {
+      BatchJobRules jobs = new BatchJobRules(settings, cluster);
+      functions.put("/mutate-batch-v1-job", jobs::fillIn);
+      functions.put("/validate-batch-v1-job", jobs::check);
+    }
+    return Map.copyOf(functions);
+  }
+
+  private static void ownKinds(WebhookSettings settings, Map<String, AdmissionFunction> functions) {
+    ClusterQueueRules clusterQueues = new ClusterQueueRules(settings);
+    functions.put("/mutate-kueue-x-k8s-io-v1beta2-clusterqueue", clusterQueues::fillIn);
+    functions.put("/validate-kueue-x-k8s-io-v1beta2-clusterqueue", clusterQueues::check);
+    functions.put("/mutate-kueue-x-k8s-io-v1beta2-resourceflavor", ResourceFlavorRules::fillIn);
+    functions.put("/validate-kueue-x-k8s-io-v1beta2-resourceflavor", ResourceFlavorRules::check);
+    functions.put("/validate-kueue-x-k8s-io-v1beta2-cohort", CohortRules::check);
+    WorkloadRules workloads = new WorkloadRules(settings);
+    functions.put("/mutate-kueue-x-k8s-io-v1beta2-workload", workloads::fillIn);
+    functions.put("/validate-kueue-x-k8s-io-v1beta2-workload", workloads::check);
+  }
+}

@@ -1,0 +1,172 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.time.DateTimeException;
+import java.time.OffsetDateTime;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/** What the status of a Workload must hold to at any time. */
+final class WorkloadStatusRules {
+
+  private static final FieldPath STATUS = FieldPath.of("status");
+  private static final FieldPath ADMISSION = STATUS.child("admission");
+  private static final Pattern REASON = Pattern.compile("[A-Za-z](?:[A-Za-z0-9_,:]*[A-Za-z0-9_])?");
+  private static final int MAX_REASON = 1024;
+  private static final int MAX_MESSAGE = 32768;
+  private static final Set<String> STATUSES = Set.of("True", "False", "Unknown");
+  private static final int MILLI_DIGITS = 3;
+
+  void check(Workload now, Workload before, Complaints bad) {
+    conditions(now, before, bad);
+    if (now.hasQuota() && !now.hasAdmission() && !(before.hasQuota() && !before.hasAdmission())) {
+      bad.required(ADMISSION, "must be set while condition QuotaReserved is True");
+    }
+    assignments(now, before, bad);
+    reclaimable(now, before, bad);
+    podSetUpdates(now, before, bad);
+  }
+
+  private static void conditions(Workload now, Workload before, Complaints bad) {
+    List<JsonNode> conditions = Json.list(now.status(), "conditions");
+    if (conditions.equals(Json.list(before.status(), "conditions"))) {
+      return;
+    }
+    for (int i = 0; i < conditions.size(); i++) {
+      condition(STATUS.child("conditions").index(i), conditions.get(i), bad);
+    }
+  }
+
+  private static void condition(FieldPath path, JsonNode condition, Complaints bad) {
+    String type = Json.text(condition, "type");
+    bad.invalid(path.child("type"), type, Names.qualified(type));
+    String status = Json.text(condition, "status");
+    if (!STATUSES.contains(status)) {
+      bad.notSupported(path.child("status"), status, STATUSES);
+    }
+    String reason = Json.text(condition, "reason");
+    if (reason.isEmpty()) {
+      bad.required(path.child("reason"), "must be set, a word such as Admitted");
+    } else if (reason.length() > MAX_REASON || !REASON.matcher(reason).matches()) {
+      bad.invalid(
+          path.child("reason"),
+          reason,
+          "must have at most " + MAX_REASON + " characters that match " + REASON);
+    }
+    if (Json.text(condition, "message").length() > MAX_MESSAGE) {
+      bad.invalid(
+          path.child("message"),
+          Json.text(condition, "message"),
+          "must be no more than " + MAX_MESSAGE + " bytes");
+    }
+    if (!isTime(Json.text(condition, "lastTransitionTime"))) {
+      bad.required(path.child("lastTransitionTime"), "must be set");
+    }
+    if (Json.at(condition, "observedGeneration").asLong() < 0) {
+      bad.invalid(
+          path.child("observedGeneration"),
+          Json.at(condition, "observedGeneration"),
+          "must be greater than or equal to zero");
+    }
+  }
+
+  private static boolean isTime(String text) {
+    try {
+      OffsetDateTime.parse(text);
+      return true;
+    } catch (DateTimeException notATime) {
+      return false;
+    }
+  }
+
+  private static void assignments(Workload now, Workload before, Complaints bad) {
+    JsonNode admission = Json.at(now.status(), "admission");
+    if (admission.isMissingNode() || admission.equals(Json.at(before.status(), "admission"))) {
+      return;
+    }
+    Set<String> known = now.counts().keySet();
+    List<JsonNode> assignments = Json.list(admission, "podSetAssignments");
+    for (int i = 0; i < assignments.size(); i++) {
+      FieldPath path = ADMISSION.child("podSetAssignments").index(i);
+      String name = Workload.nameOf(assignments.get(i));
+      if (!known.contains(name)) {
+        bad.notSupported(path.child("name"), name, known);
+      }
+      usage(path.child("resourceUsage"), assignments.get(i), bad);
+    }
+  }
+
+  private static void usage(FieldPath path, JsonNode assignment, Complaints bad) {
+    long count = Json.at(assignment, "count").asLong();
+    if (count <= 0) {
+      return;
+    }
+    for (Map.Entry<String, JsonNode> entry : Json.at(assignment, "resourceUsage").properties()) {
+      FieldPath at = path.key(entry.getKey());
+      Quantities.checkNonNegative(at, entry.getValue(), bad)
+          .map(amount -> units(entry.getKey(), amount))
+          .filter(units -> units.remainder(BigDecimal.valueOf(count)).signum() != 0)
+          .ifPresent(
+              units -> bad.invalid(at, entry.getValue(), "is not a multiple of count, " + count));
+    }
+  }
+
+  /** CPU is counted in thousandths, everything else in whole units. */
+  private static BigDecimal units(String resource, BigDecimal amount) {
+    BigDecimal scaled = resource.equals("cpu") ? amount.movePointRight(MILLI_DIGITS) : amount;
+    return scaled.setScale(0, RoundingMode.CEILING);
+  }
+
+  private static void reclaimable(Workload now, Workload before, Complaints bad) {
+    Map<String, Long> counts = now.counts();
+    Map<String, Long> old = before.reclaimable();
+    List<JsonNode> entries = Json.list(now.status(), "reclaimablePods");
+    for (int i = 0; i < entries.size(); i++) {
+      FieldPath path = STATUS.child("reclaimablePods").index(i);
+      String name = Workload.nameOf(entries.get(i));
+      long count = Json.at(entries.get(i), "count").asLong();
+      Long max = counts.get(name);
+      Long oldCount = old.get(name);
+      boolean stale = now.isElastic() && oldCount != null && oldCount == count;
+      if (max == null) {
+        bad.notSupported(path.child("name"), name, counts.keySet());
+      } else if (count > max && !stale) {
+        bad.invalid(
+            path.child("count"),
+            Json.at(entries.get(i), "count"),
+            "should be less than or equal to the count of the pod set, " + max);
+      }
+    }
+  }
+
+  private static void podSetUpdates(Workload now, Workload before, Complaints bad) {
+    List<JsonNode> checks = Json.list(now.status(), "admissionChecks");
+    if (checks.equals(Json.list(before.status(), "admissionChecks"))) {
+      return;
+    }
+    Set<String> known = now.counts().keySet();
+    for (int i = 0; i < checks.size(); i++) {
+      List<JsonNode> updates = Json.list(checks.get(i), "podSetUpdates");
+      for (int j = 0; j < updates.size(); j++) {
+        FieldPath path = STATUS.child("admissionChecks").index(i).child("podSetUpdates").index(j);
+        podSetUpdate(path, updates.get(j), known, bad);
+      }
+    }
+  }
+
+  private static void podSetUpdate(
+      FieldPath path, JsonNode update, Set<String> known, Complaints bad) {
+    String name = Json.text(update, "name");
+    if (!known.contains(name)) {
+      bad.notSupported(path.child("name"), name, known);
+    }
+    LabelRules.labels(path.child("labels"), Json.map(update, "labels"), bad);
+    LabelRules.annotations(path.child("annotations"), Json.map(update, "annotations"), bad);
+    LabelRules.labels(path.child("nodeSelector"), Json.map(update, "nodeSelector"), bad);
+    LabelRules.tolerationKeys(path.child("tolerations"), Json.list(update, "tolerations"), bad);
+  }
+}

@@ -1,0 +1,167 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.core.JsonPointer;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+
+/** Objects written as YAML, changed in one place, and what is said about them. */
+final class Reviews {
+
+  static final YAMLMapper YAML = new YAMLMapper();
+
+  /** The gates that are on by default. */
+  static final Set<String> GATES =
+      Set.of(
+          "PartialAdmission",
+          "AdmissionGatedBy",
+          "WorkloadPriorityClassDefaulting",
+          "WorkloadValidateResourcesAreNonNegative",
+          "WorkloadValidationForPodSetMetadata",
+          "TASValidateWorkloadSliceSize",
+          "TopologyAwareScheduling",
+          "TASMultiLayerTopology",
+          "ElasticJobsViaWorkloadSlices");
+
+  private Reviews() {}
+
+  /** One place in an object and what to write there; the value null removes it. */
+  record Edit(String pointer, String yaml) {}
+
+  static Edit set(String pointer, String yaml) {
+    return new Edit(pointer, yaml);
+  }
+
+  static JsonNode yaml(String text) {
+    try {
+      return YAML.readTree(text);
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException(e);
+    }
+  }
+
+  /** A copy of the object with the edits. Objects on the way are added. */
+  static JsonNode edited(JsonNode object, Edit... edits) {
+    JsonNode copy = object.deepCopy();
+    for (Edit edit : edits) {
+      JsonPointer pointer = JsonPointer.compile(edit.pointer());
+      JsonNode value = yaml(edit.yaml());
+      String last = pointer.last().getMatchingProperty();
+      switch (parent(copy, pointer.head())) {
+        case ArrayNode array when last.equals("-") -> array.add(value);
+        case ArrayNode array -> array.set(Integer.parseInt(last), value);
+        case ObjectNode fields when value.isNull() -> fields.remove(last);
+        case ObjectNode fields -> fields.set(last, value);
+        case JsonNode other -> throw new IllegalArgumentException(edit + " at " + other);
+      }
+    }
+    return copy;
+  }
+
+  private static JsonNode parent(JsonNode object, JsonPointer pointer) {
+    JsonNode found = object.at(pointer);
+    if (found.isMissingNode()) {
+      JsonNode above = parent(object, pointer.head());
+      return ((ObjectNode) above).putObject(pointer.last().getMatchingProperty());
+    }
+    return found;
+  }
+
+  static AdmissionRequest create(JsonNode object) {
+    return request(AdmissionRequest.Operation.CREATE, "", object, MissingNode.getInstance());
+  }
+
+  static AdmissionRequest update(JsonNode before, JsonNode now) {
+    return request(AdmissionRequest.Operation.UPDATE, "", now, before);
+  }
+
+  static AdmissionRequest updateStatus(JsonNode before, JsonNode now) {
+    return request(AdmissionRequest.Operation.UPDATE, "status", now, before);
+  }
+
+  private static AdmissionRequest request(
+      AdmissionRequest.Operation operation, String subResource, JsonNode now, JsonNode before) {
+    return new AdmissionRequest(
+        "uid-1",
+        operation,
+        subResource,
+        "kueue.x-k8s.io",
+        Json.text(now, "kind"),
+        "team",
+        Json.text(now, "metadata", "name"),
+        now,
+        before);
+  }
+
+  static WebhookSettings settings(String... gateChanges) {
+    Set<String> gates = new HashSet<>(GATES);
+    for (String change : gateChanges) {
+      if (change.startsWith("-")) {
+        gates.remove(change.substring(1));
+      } else {
+        gates.add(change);
+      }
+    }
+    return new WebhookSettings(
+        false, labels -> !"no".equals(labels.get("managed")), Set.of("batch/job"), gates::contains);
+  }
+
+  /** What is wrong, as people read it; empty when it is allowed. */
+  static List<String> messages(Verdict verdict) {
+    return switch (verdict) {
+      case Verdict.Allowed allowed -> List.of();
+      case Verdict.Rejected rejected ->
+          rejected.errors().stream().map(FieldError::message).toList();
+    };
+  }
+
+  static List<String> messages(
+      Function<AdmissionRequest, Verdict> rules, AdmissionRequest request) {
+    return messages(rules.apply(request));
+  }
+
+  /** The patch as text, one operation per element. */
+  static List<String> patch(Verdict verdict) {
+    return switch (verdict) {
+      case Verdict.Rejected rejected -> throw new AssertionError(rejected);
+      case Verdict.Allowed allowed ->
+          allowed.patch().valueStream().map(JsonNode::toString).toList();
+    };
+  }
+
+  /** A cluster that is written down. */
+  record Cluster(
+      boolean hasQueue, boolean hasPriority, boolean ownerManaged, Map<String, String> labels)
+      implements ClusterFacts {
+
+    static final Cluster EMPTY = new Cluster(false, false, false, Map.of());
+
+    @Override
+    public boolean hasDefaultLocalQueue(String namespace) {
+      return hasQueue;
+    }
+
+    @Override
+    public boolean hasDefaultPriorityClass() {
+      return hasPriority;
+    }
+
+    @Override
+    public Map<String, String> namespaceLabels(String namespace) {
+      return labels;
+    }
+
+    @Override
+    public boolean isManaged(String namespace, Owner owner) {
+      return ownerManaged;
+    }
+  }
+}

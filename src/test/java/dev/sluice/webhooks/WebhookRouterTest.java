@@ -1,0 +1,165 @@
+package dev.sluice.webhooks;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Base64;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class WebhookRouterTest {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String REVIEW =
+      """
+      {"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":{
+        "uid":"705ab4f5","operation":"CREATE","namespace":"team","name":"sample",
+        "kind":{"group":"batch","version":"v1","kind":"Job"},
+        "object":{"apiVersion":"batch/v1","kind":"Job",
+          "metadata":{"name":"sample","labels":{"kueue.x-k8s.io/queue-name":"%s"}},
+          "spec":{"parallelism":3}},"oldObject":null}}
+      """;
+
+  private final WebhookRouter router =
+      new WebhookRouter(
+          Webhooks.functions(Reviews.settings(), Reviews.Cluster.EMPTY),
+          review -> ((ObjectNode) review).put("converted", true));
+
+  private JsonNode ask(String path, String body) throws Exception {
+    WebhookRouter.Reply reply = router.answer(path, body.getBytes(UTF_8));
+    assertThat(reply.status()).isEqualTo(200);
+    return JSON.readTree(reply.body());
+  }
+
+  @Test
+  void thePatchIsBase64() throws Exception {
+    JsonNode answer = ask("/mutate-batch-v1-job", REVIEW.formatted("training"));
+
+    assertThat(answer.toString())
+        .isEqualTo(
+            "{\"apiVersion\":\"admission.k8s.io/v1\",\"kind\":\"AdmissionReview\",\"response\":{"
+                + "\"uid\":\"705ab4f5\",\"allowed\":true,\"patchType\":\"JSONPatch\",\"patch\":\""
+                + Base64.getEncoder()
+                    .encodeToString(
+                        "[{\"op\":\"add\",\"path\":\"/spec/suspend\",\"value\":true}]"
+                            .getBytes(UTF_8))
+                + "\"}}");
+  }
+
+  @Test
+  void aRefusalNamesFieldValueAndRule() throws Exception {
+    JsonNode answer = ask("/validate-batch-v1-job", REVIEW.formatted("A b"));
+
+    JsonNode status = answer.at("/response/status");
+    assertThat(answer.at("/response/allowed").asBoolean(true)).isFalse();
+    assertThat(status.path("code").asInt()).isEqualTo(422);
+    assertThat(status.path("reason").asText()).isEqualTo("Invalid");
+    assertThat(status.path("message").asText())
+        .startsWith("metadata.labels[kueue.x-k8s.io/queue-name]: Invalid value: \"A b\": a lower");
+    assertThat(status.at("/details/causes/0/field").asText())
+        .isEqualTo("metadata.labels[kueue.x-k8s.io/queue-name]");
+    assertThat(status.at("/details/causes/0/reason").asText()).isEqualTo("FieldValueInvalid");
+    assertThat(status.at("/details/causes/0/message").asText())
+        .startsWith("Invalid value: \"A b\"");
+    assertThat(status.at("/details/kind").asText()).isEqualTo("Job");
+    assertThat(status.at("/details/name").asText()).isEqualTo("sample");
+  }
+
+  @Test
+  void nothingToChangeMeansNoPatch() throws Exception {
+    JsonNode answer = ask("/validate-batch-v1-job", REVIEW.formatted("training"));
+    assertThat(answer.path("response").toString())
+        .isEqualTo("{\"uid\":\"705ab4f5\",\"allowed\":true}");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "",
+        "no json",
+        "[]",
+        "7",
+        "null",
+        "{}",
+        "{\"kind\":\"AdmissionReview\"}",
+        "{\"kind\":\"AdmissionReview\",\"request\":{}}",
+        "{\"kind\":\"AdmissionReview\",\"request\":{\"uid\":\"a\",\"operation\":\"EAT\"}}",
+        "{\"kind\":\"Other\",\"request\":{\"uid\":\"a\",\"operation\":\"CREATE\"}}"
+      })
+  void whatIsNoReviewIsABadRequest(String body) {
+    WebhookRouter.Reply reply = router.answer("/mutate-batch-v1-job", body.getBytes(UTF_8));
+    assertThat(reply.status()).isEqualTo(400);
+    assertThat(new String(reply.body(), UTF_8)).doesNotContain("Exception").doesNotContain("\tat ");
+  }
+
+  @Test
+  void nestingWithoutEndIsABadRequest() {
+    WebhookRouter.Reply reply =
+        router.answer("/mutate-batch-v1-job", "{\"a\":".repeat(100_000).getBytes(UTF_8));
+    assertThat(reply.status()).isEqualTo(400);
+  }
+
+  @Test
+  void unknownPathsAreNotFound() {
+    assertThat(router.answer("/mutate-batch-v2-job", REVIEW.getBytes(UTF_8)).status())
+        .isEqualTo(404);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "/mutate--v1-pod",
+        "/validate--v1-pod",
+        "/mutate-jobset-x-k8s-io-v1alpha2-jobset",
+        "/validate-kubeflow-org-v1-pytorchjob",
+        "/mutate-kubeflow-org-v1-jaxjob",
+        "/mutate-kubeflow-org-v2beta1-mpijob",
+        "/mutate-trainer-kubeflow-org-v1alpha1-trainjob",
+        "/mutate-ray-io-v1-rayjob",
+        "/mutate-ray-io-v1-raycluster",
+        "/mutate-ray-io-v1-rayservice",
+        "/mutate-workload-codeflare-dev-v1beta2-appwrapper",
+        "/mutate-sparkoperator-k8s-io-v1beta2-sparkapplication",
+        "/mutate-apps-v1-deployment",
+        "/mutate-apps-v1-statefulset",
+        "/validate-leaderworkerset-x-k8s-io-v1-leaderworkerset"
+      })
+  void integrationsThatAreOffAllowEverything(String path) throws Exception {
+    assertThat(ask(path, REVIEW.formatted("A b")).path("response").toString())
+        .isEqualTo("{\"uid\":\"705ab4f5\",\"allowed\":true}");
+  }
+
+  @Test
+  void aJobIntegrationThatIsOffAllowsEverything() throws Exception {
+    WebhookSettings off =
+        new WebhookSettings(false, labels -> true, Set.of(), Reviews.GATES::contains);
+    WebhookRouter.Reply reply =
+        new WebhookRouter(Webhooks.functions(off, Reviews.Cluster.EMPTY), review -> review)
+            .answer("/mutate-batch-v1-job", REVIEW.formatted("training").getBytes(UTF_8));
+    assertThat(new String(reply.body(), UTF_8))
+        .contains("\"allowed\":true")
+        .doesNotContain("patch");
+  }
+
+  @Test
+  void conversionIsHandedOn() throws Exception {
+    assertThat(ask("/convert", "{\"kind\":\"ConversionReview\"}").path("converted").asBoolean())
+        .isTrue();
+    assertThat(router.answer("/convert", REVIEW.getBytes(UTF_8)).status()).isEqualTo(400);
+  }
+
+  @Test
+  void everyPathOfTheContractHasAFunction() {
+    assertThat(Webhooks.functions(Reviews.settings(), Reviews.Cluster.EMPTY).keySet())
+        .hasSize(43)
+        .containsAll(
+            Map.of("/validate-kueue-x-k8s-io-v1beta2-cohort", 1, "/validate-batch-v1-job", 1)
+                .keySet());
+  }
+}
