@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Date;
 import java.util.List;
+import java.util.stream.Stream;
 import org.bouncycastle.asn1.x500.X500Name;
 import org.bouncycastle.asn1.x500.X500NameBuilder;
 import org.bouncycastle.asn1.x500.style.BCStyle;
@@ -98,7 +99,7 @@ final class CertificateAuthority {
   /** A credential that authenticates a server by these names and addresses. */
   Credential server(String name, List<String> dnsNames, List<String> addresses) {
     List<GeneralName> names =
-        java.util.stream.Stream.concat(
+        Stream.concat(
                 dnsNames.stream().map(dns -> new GeneralName(GeneralName.dNSName, dns)),
                 addresses.stream().map(ip -> new GeneralName(GeneralName.iPAddress, ip)))
             .toList();

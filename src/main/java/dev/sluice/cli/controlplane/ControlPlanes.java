@@ -7,8 +7,6 @@ import dev.sluice.cli.controlplane.binaries.Program;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.file.DirectoryNotEmptyException;
-import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -17,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -143,13 +142,14 @@ public final class ControlPlanes {
       } finally {
         DirectoryTree.delete(part);
       }
-    } catch (FileAlreadyExistsException | DirectoryNotEmptyException e) {
-      throw new ControlPlaneException(
-          ("a control plane named \"%s\" exists; stop it with"
-                  + " \"sluice control-plane down --name %s\", or choose another name")
-              .formatted(state.name(), state.name()),
-          e);
     } catch (IOException e) {
+      if (Files.exists(layout.directory())) {
+        throw new ControlPlaneException(
+            ("a control plane named \"%s\" exists; stop it with"
+                    + " \"sluice control-plane down --name %s\", or choose another name")
+                .formatted(state.name(), state.name()),
+            e);
+      }
       throw new UncheckedIOException(e);
     }
     return layout;
@@ -217,7 +217,7 @@ public final class ControlPlanes {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    states.sort(java.util.Comparator.comparing(State::name));
+    states.sort(Comparator.comparing(State::name));
     return states;
   }
 

@@ -2,6 +2,7 @@ package dev.sluice.cli.controlplane;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -42,7 +43,7 @@ record Endpoints(int apiServer, int store, int storePeer) {
     InetAddress loopback = InetAddress.getLoopbackAddress();
     try (ServerSocket socket = new ServerSocket(port, 1, loopback)) {
       return socket.isBound();
-    } catch (java.net.BindException taken) {
+    } catch (BindException taken) {
       return false;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
