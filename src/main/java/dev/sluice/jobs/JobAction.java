@@ -1,0 +1,74 @@
+package dev.sluice.jobs;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.workloads.Workload;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+
+/** One thing to do for a job. Actions are done in order; the rest is dropped when one fails. */
+public sealed interface JobAction {
+
+  /** Create its Workload. */
+  record CreateWorkload(ObjectNode workload) implements JobAction {}
+
+  /**
+   * Patch its Workload so that it says what the job says now.
+   *
+   * @param note what changed, for people; empty when it concerns nobody
+   */
+  record PatchWorkload(Workload workload, ObjectNode patch, String note) implements JobAction {}
+
+  /**
+   * Patch the status of its Workload.
+   *
+   * @param change what that means, for the log
+   */
+  record PatchStatus(Workload workload, ObjectNode status, String change) implements JobAction {}
+
+  /** Mark its Workload finished, for a reason of the contract. */
+  record FinishWorkload(Workload workload, ObjectNode status, String reason, String message)
+      implements JobAction {}
+
+  /** Delete a Workload that is not the job's any more. */
+  record DeleteWorkload(Workload workload, String why) implements JobAction {}
+
+  /** Take the finalizer off a Workload that needs no guarding any more. */
+  record RemoveFinalizer(Workload workload) implements JobAction {}
+
+  /** Let the job run. */
+  record Start(Workload workload, List<JobPatch> patches, String note) implements JobAction {}
+
+  /**
+   * Stop the job and give its templates back what they had before it was started.
+   *
+   * @param reason why, as the contract names it
+   * @param original the Workload that knows the templates; empty when none does
+   */
+  record Stop(StopReason reason, Optional<Workload> original, String note) implements JobAction {}
+
+  /** Tell people of something they should look at. */
+  record Warn(String reason, String note) implements JobAction {}
+
+  /** Look again after a while, since nothing may happen that would make us. */
+  record LookAgain(Duration after) implements JobAction {}
+
+  /** Why a job is stopped. */
+  enum StopReason {
+    WORKLOAD_DELETED("WorkloadDeleted"),
+    WORKLOAD_EVICTED("WorkloadEvicted"),
+    NO_MATCHING_WORKLOAD("NoMatchingWorkload"),
+    NOT_ADMITTED("NotAdmitted");
+
+    private final String word;
+
+    StopReason(String word) {
+      this.word = word;
+    }
+
+    /** The contract's word for it. */
+    public String word() {
+      return word;
+    }
+  }
+}

@@ -1,0 +1,31 @@
+package dev.sluice.jobs;
+
+/**
+ * A kind of job.
+ *
+ * @param group its API group; empty for the core group
+ * @param version the version it is read and written in
+ * @param kind its kind
+ * @param plural its resource name in paths
+ * @param framework its name in the configuration's list of integrations
+ */
+public record JobKind(String group, String version, String kind, String plural, String framework) {
+
+  /** {@code group/version}, or the version alone in the core group. */
+  public String apiVersion() {
+    return group.isEmpty() ? version : group + "/" + version;
+  }
+
+  /** The path of one object of this kind at the API server. */
+  public String path(String namespace, String name) {
+    String root = group.isEmpty() ? "/api/" : "/apis/";
+    return root + apiVersion() + "/namespaces/" + namespace + "/" + plural + "/" + name;
+  }
+
+  /** Whether an owner reference with these fields means this kind, in whatever version. */
+  public boolean is(String apiVersion, String kind) {
+    int slash = apiVersion.indexOf('/');
+    String otherGroup = slash < 0 ? "" : apiVersion.substring(0, slash);
+    return this.kind.equals(kind) && group.equals(otherGroup);
+  }
+}

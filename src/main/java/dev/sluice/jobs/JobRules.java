@@ -1,0 +1,45 @@
+package dev.sluice.jobs;
+
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/**
+ * The part of the configuration that jobs are handled by.
+ *
+ * @param manageJobsWithoutQueueName whether jobs that name no queue are taken over too
+ * @param managedNamespaces the namespaces whose jobs are handled at all, by name
+ * @param labelKeysToCopy labels that a Workload takes from its job
+ * @param longestWorkloadName how long the name of a Workload may become
+ * @param queueLabelsOnPods whether started pods carry the names of their queues (gate
+ *     AssignQueueLabelsForPods)
+ * @param workloadAnnotationOnPods whether started pods carry the name of their Workload (gate
+ *     TopologyAwareScheduling)
+ * @param partialAdmission whether a job may start with fewer pods (gate PartialAdmission)
+ */
+public record JobRules(
+    boolean manageJobsWithoutQueueName,
+    Predicate<String> managedNamespaces,
+    List<String> labelKeysToCopy,
+    int longestWorkloadName,
+    boolean queueLabelsOnPods,
+    boolean workloadAnnotationOnPods,
+    boolean partialAdmission) {
+
+  public JobRules {
+    labelKeysToCopy = List.copyOf(labelKeysToCopy);
+  }
+
+  /** The rules of a configuration that says nothing, for an operator in the given namespace. */
+  public static JobRules defaults(String operatorNamespace) {
+    Set<String> spared = Set.of("kube-system", operatorNamespace);
+    return new JobRules(
+        false,
+        namespace -> !spared.contains(namespace),
+        List.of(),
+        WorkloadNames.LONGEST,
+        true,
+        true,
+        true);
+  }
+}

@@ -1,0 +1,30 @@
+package dev.sluice.jobs;
+
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * How a job stands, in words that all kinds share.
+ *
+ * @param suspended whether it is told not to run
+ * @param stopUnfinished whether stopping it was begun and is not complete
+ * @param active whether pods of it run
+ * @param end how it ended, if it has
+ * @param podsReady whether all its pods are ready or done
+ * @param reclaimable pods that need no quota any more, by pod set; only amounts above zero
+ */
+public record JobState(
+    boolean suspended,
+    boolean stopUnfinished,
+    boolean active,
+    Optional<End> end,
+    boolean podsReady,
+    Map<String, Integer> reclaimable) {
+
+  public JobState {
+    reclaimable = Map.copyOf(reclaimable);
+  }
+
+  /** The end of a job, in the words of its own condition. */
+  public record End(boolean succeeded, String message) {}
+}

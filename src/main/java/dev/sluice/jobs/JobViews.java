@@ -1,0 +1,98 @@
+package dev.sluice.jobs;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.workloads.TemplateFingerprint;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Reads what is kept of a job from the object's JSON. */
+public final class JobViews {
+
+  private static final String KUBECTL = "kubectl.kubernetes.io/last-applied-configuration";
+
+  private JobViews() {}
+
+  /** The view of an object of the adapter's kind. */
+  public static JobView of(JobAdapter adapter, JsonNode object) {
+    JsonNode metadata = object.path("metadata");
+    JobState state = adapter.state(object);
+    boolean mayStart = state.suspended() && state.end().isEmpty();
+    return new JobView(
+        new JobRef(
+            adapter.kind(),
+            metadata.path("namespace").asText(),
+            metadata.path("name").asText(),
+            metadata.path("uid").asText()),
+        metadata.path("resourceVersion").asLong(),
+        instant(metadata.path("creationTimestamp")),
+        metadata.hasNonNull("deletionTimestamp"),
+        controller(metadata),
+        strings(metadata.path("labels")),
+        annotations(metadata),
+        state,
+        podSets(adapter, object),
+        adapter.priorityClass(object),
+        mayStart ? text(object) : "");
+  }
+
+  private static Instant instant(JsonNode time) {
+    return time.isTextual() ? Instant.parse(time.asText()) : Instant.EPOCH;
+  }
+
+  private static Optional<JobView.Controller> controller(JsonNode metadata) {
+    for (JsonNode owner : metadata.path("ownerReferences")) {
+      if (owner.path("controller").asBoolean()) {
+        return Optional.of(
+            new JobView.Controller(
+                owner.path("apiVersion").asText(),
+                owner.path("kind").asText(),
+                owner.path("name").asText(),
+                owner.path("uid").asText()));
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static Map<String, String> annotations(JsonNode metadata) {
+    Map<String, String> annotations = strings(metadata.path("annotations"));
+    annotations.remove(KUBECTL);
+    return annotations;
+  }
+
+  private static Map<String, String> strings(JsonNode map) {
+    Map<String, String> result = new LinkedHashMap<>();
+    map.properties().forEach(entry -> result.put(entry.getKey(), entry.getValue().asText()));
+    return result;
+  }
+
+  private static List<JobView.PodSet> podSets(JobAdapter adapter, JsonNode object) {
+    List<JobView.PodSet> result = new ArrayList<>();
+    for (PodSetTemplate podSet : adapter.podSets(object)) {
+      JsonNode spec = podSet.template().path("spec");
+      result.add(
+          new JobView.PodSet(
+              podSet.name(),
+              podSet.count(),
+              podSet.minCount(),
+              TemplateFingerprint.of(spec),
+              spec.path("priorityClassName").asText()));
+    }
+    return result;
+  }
+
+  private static String text(JsonNode object) {
+    ObjectNode copy = object.deepCopy();
+    if (copy.get("metadata") instanceof ObjectNode metadata) {
+      metadata.remove("managedFields");
+      if (metadata.get("annotations") instanceof ObjectNode annotations) {
+        annotations.remove(KUBECTL);
+      }
+    }
+    return copy.toString();
+  }
+}

@@ -1,0 +1,31 @@
+package dev.sluice.jobs;
+
+import dev.sluice.workloads.Workload;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * All that is looked at to decide what a job needs.
+ *
+ * @param job the job
+ * @param standing whether it is ours to handle
+ * @param owned the Workloads it controls, oldest first
+ * @param prebuilt the Workload it names as made for it, if that exists
+ * @param flavors the flavors
+ * @param priorities the priority classes
+ * @param now the time
+ */
+public record Situation(
+    JobView job,
+    Standing standing,
+    List<Workload> owned,
+    Optional<Workload> prebuilt,
+    FlavorLookup flavors,
+    PriorityLookup priorities,
+    Instant now) {
+
+  public Situation {
+    owned = List.copyOf(owned);
+  }
+}

@@ -1,0 +1,64 @@
+package dev.sluice.jobs;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.Keys;
+import java.util.Map;
+import java.util.Optional;
+
+/** What the annotations of a pod template ask of the topology, in the API's form. */
+public final class TopologyRequests {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Map<String, String> FIELDS =
+      Map.of(
+          Keys.PODSET_REQUIRED_TOPOLOGY, "required",
+          Keys.PODSET_PREFERRED_TOPOLOGY, "preferred",
+          Keys.PODSET_SLICE_REQUIRED_TOPOLOGY, "podSetSliceRequiredTopology",
+          Keys.PODSET_GROUP_NAME, "podSetGroupName");
+
+  private TopologyRequests() {}
+
+  /**
+   * The request of a template; empty when it asks for nothing.
+   *
+   * @param podIndexLabel the label by which pods of the kind tell their place
+   */
+  public static Optional<ObjectNode> of(JsonNode template, String podIndexLabel) {
+    JsonNode annotations = template.path("metadata").path("annotations");
+    ObjectNode request = JsonNodeFactory.instance.objectNode();
+    FIELDS.forEach(
+        (key, field) -> {
+          if (!annotations.path(key).asText().isEmpty()) {
+            request.put(field, annotations.path(key).asText());
+          }
+        });
+    if (annotations.path(Keys.PODSET_UNCONSTRAINED_TOPOLOGY).asText().equals("true")) {
+      request.put("unconstrained", true);
+    }
+    int sliceSize = annotations.path(Keys.PODSET_SLICE_SIZE).asInt();
+    if (sliceSize > 0) {
+      request.put("podSetSliceSize", sliceSize);
+    }
+    JsonNode layers =
+        layers(annotations.path(Keys.PODSET_SLICE_REQUIRED_TOPOLOGY_CONSTRAINTS).asText());
+    if (layers.isArray() && !layers.isEmpty()) {
+      request.set("podsetSliceRequiredTopologyConstraints", layers);
+    }
+    if (request.isEmpty()) {
+      return Optional.empty();
+    }
+    return Optional.of(request.put("podIndexLabel", podIndexLabel));
+  }
+
+  private static JsonNode layers(String text) {
+    try {
+      return text.isEmpty() ? JSON.missingNode() : JSON.readTree(text);
+    } catch (JsonProcessingException refusedByTheWebhook) {
+      return JSON.missingNode();
+    }
+  }
+}

@@ -1,0 +1,128 @@
+package dev.sluice.jobs;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.Keys;
+import java.util.List;
+import java.util.Map;
+
+/** Writes the Workload of a job (contract: Workload life cycle, section 7). */
+final class WorkloadComposer {
+
+  private static final List<String> COPIED_ANNOTATIONS =
+      List.of(Keys.ELASTIC_JOB, Keys.ADMISSION_GATED_BY);
+
+  private final JobAdapter adapter;
+  private final JobRules rules;
+
+  WorkloadComposer(JobAdapter adapter, JobRules rules) {
+    this.adapter = adapter;
+    this.rules = rules;
+  }
+
+  /** The Workload as it is to be created. */
+  ObjectNode compose(JobView job, JsonNode object, PrioritySource.Found priority) {
+    JobRef ref = job.ref();
+    ObjectNode workload = JsonNodeFactory.instance.objectNode();
+    workload.put("apiVersion", Keys.GROUP + "/v1beta2").put("kind", "Workload");
+    ObjectNode metadata = workload.putObject("metadata");
+    metadata.put("name", name(ref)).put("namespace", ref.namespace());
+    metadata.putArray("ownerReferences").add(ownerReference(ref));
+    metadata.putArray("finalizers").add(Keys.RESOURCE_IN_USE);
+    labels(job, metadata.putObject("labels"));
+    annotations(job, metadata);
+    workload.set("spec", spec(job, object, priority));
+    return workload;
+  }
+
+  /** The spec of the Workload, as the job has it now. */
+  ObjectNode spec(JobView job, JsonNode object, PrioritySource.Found priority) {
+    ObjectNode spec = JsonNodeFactory.instance.objectNode();
+    spec.put("active", true);
+    if (!job.queueName().isEmpty()) {
+      spec.put("queueName", job.queueName());
+    }
+    spec.setAll(priority(priority));
+    if (job.maximumExecutionTimeSeconds() > 0) {
+      spec.put("maximumExecutionTimeSeconds", job.maximumExecutionTimeSeconds());
+    }
+    ArrayNode podSets = spec.putArray("podSets");
+    for (PodSetTemplate podSet : adapter.podSets(object)) {
+      ObjectNode item = podSets.addObject().put("name", podSet.name()).put("count", podSet.count());
+      if (podSet.minCount() > 0 && rules.partialAdmission()) {
+        item.put("minCount", podSet.minCount());
+      }
+      podSet.topologyRequest().ifPresent(request -> item.set("topologyRequest", request));
+      item.set("template", PodTemplates.forWorkload(podSet.template()));
+    }
+    return spec;
+  }
+
+  /** The patch of the spec that makes it what the job says now. */
+  ObjectNode rewrite(JobView job, JsonNode object, PrioritySource.Found priority) {
+    ObjectNode spec = spec(job, object, priority);
+    spec.remove("active");
+    for (String optional :
+        List.of("queueName", "priorityClassRef", "maximumExecutionTimeSeconds")) {
+      if (!spec.has(optional)) {
+        spec.putNull(optional);
+      }
+    }
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    patch.set("spec", spec);
+    return patch;
+  }
+
+  /** The fields of the spec that hold a priority. */
+  static ObjectNode priority(PrioritySource.Found priority) {
+    ObjectNode fields = JsonNodeFactory.instance.objectNode().put("priority", priority.value());
+    priority
+        .ref()
+        .ifPresent(
+            ref ->
+                fields
+                    .putObject("priorityClassRef")
+                    .put("group", ref.group())
+                    .put("kind", ref.kind())
+                    .put("name", ref.name()));
+    return fields;
+  }
+
+  /** The reference of a Workload to the job that controls it. */
+  static ObjectNode ownerReference(JobRef ref) {
+    return JsonNodeFactory.instance
+        .objectNode()
+        .put("apiVersion", ref.kind().apiVersion())
+        .put("kind", ref.kind().kind())
+        .put("name", ref.name())
+        .put("uid", ref.uid())
+        .put("controller", true)
+        .put("blockOwnerDeletion", true);
+  }
+
+  private String name(JobRef ref) {
+    JobKind kind = ref.kind();
+    return WorkloadNames.of(
+        kind.kind(), kind.group(), ref.name(), ref.uid(), "", rules.longestWorkloadName());
+  }
+
+  private void labels(JobView job, ObjectNode labels) {
+    labels.put(Keys.JOB_UID, job.ref().uid());
+    for (String key : rules.labelKeysToCopy()) {
+      if (job.labels().containsKey(key)) {
+        labels.put(key, job.labels().get(key));
+      }
+    }
+  }
+
+  private static void annotations(JobView job, ObjectNode metadata) {
+    for (Map.Entry<String, String> annotation : job.annotations().entrySet()) {
+      String key = annotation.getKey();
+      if (key.startsWith(Keys.PROVISIONING_REQUEST_PREFIX) || COPIED_ANNOTATIONS.contains(key)) {
+        metadata.withObjectProperty("annotations").put(key, annotation.getValue());
+      }
+    }
+  }
+}

@@ -1,0 +1,50 @@
+package dev.sluice.jobs;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.Locale;
+
+/** Names of the Workloads that are made for jobs (contract: Workload life cycle, section 7). */
+public final class WorkloadNames {
+
+  /** The longest name of an object. */
+  public static final int LONGEST = 253;
+
+  /** The longest name with the gate ShortWorkloadNames. */
+  public static final int SHORT = 63;
+
+  private static final int HASH = 5;
+
+  private WorkloadNames() {}
+
+  /**
+   * The name of a job's Workload: kind and name, cut to size, and a hash that tells namesakes
+   * apart.
+   *
+   * @param group the kind's API group; empty for the core group
+   * @param extra what tells several Workloads of one job apart; empty when it has only one
+   * @param longest how long the name may become
+   */
+  public static String of(
+      String kind, String group, String jobName, String jobUid, String extra, int longest) {
+    String hashed = kind + "\n" + group + "\n" + jobName + "\n" + jobUid;
+    if (!extra.isEmpty()) {
+      hashed += "\n" + extra;
+    }
+    String readable = kind.toLowerCase(Locale.ROOT) + "-" + jobName;
+    int room = longest - HASH - 1;
+    return readable.substring(0, Math.min(room, readable.length())) + "-" + sha1(hashed);
+  }
+
+  private static String sha1(String text) {
+    try {
+      byte[] digest =
+          MessageDigest.getInstance("SHA-1").digest(text.getBytes(StandardCharsets.UTF_8));
+      return HexFormat.of().formatHex(digest).substring(0, HASH);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has SHA-1", e);
+    }
+  }
+}

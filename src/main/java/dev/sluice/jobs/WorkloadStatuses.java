@@ -1,0 +1,44 @@
+package dev.sluice.jobs;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.workloads.StatusPatch;
+import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.Workload.Condition;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/** Merge patches of a Workload's status, for what jobs report of themselves. */
+final class WorkloadStatuses {
+
+  private static final Set<String> REQUEUED_AT_ONCE = Set.of("Preempted", "NodeFailures");
+
+  private WorkloadStatuses() {}
+
+  /** Finished, for good. */
+  static ObjectNode finished(Workload workload, String reason, String message, Instant now) {
+    return StatusPatch.of(workload, now).condition("Finished", true, reason, message).build();
+  }
+
+  /** The job has stopped after an eviction: its quota goes back (second phase of the protocol). */
+  static ObjectNode reservationDropped(Workload workload, Condition evicted, Instant now) {
+    String reason = workload.spec().active() ? "PendingEvaluation" : "Deactivated";
+    boolean atOnce = REQUEUED_AT_ONCE.contains(evicted.reason());
+    return StatusPatch.of(workload, now)
+        .dropReservation(reason, evicted.message())
+        .condition("Requeued", atOnce, evicted.reason(), evicted.message())
+        .build();
+  }
+
+  /** The pods that need no quota any more. */
+  static ObjectNode reclaimable(Map<String, Integer> pods) {
+    ObjectNode status = JsonNodeFactory.instance.objectNode();
+    ArrayNode list = status.putArray("reclaimablePods");
+    new TreeMap<>(pods)
+        .forEach((podSet, count) -> list.addObject().put("name", podSet).put("count", count));
+    return status;
+  }
+}

@@ -1,0 +1,181 @@
+package dev.sluice.jobs.batch;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.Keys;
+import dev.sluice.jobs.JobAdapter;
+import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.JobPatch;
+import dev.sluice.jobs.JobState;
+import dev.sluice.jobs.MergePatch;
+import dev.sluice.jobs.PodSetStart;
+import dev.sluice.jobs.PodSetTemplate;
+import dev.sluice.jobs.PodTemplates;
+import dev.sluice.jobs.StartConflictException;
+import dev.sluice.jobs.TopologyRequests;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Jobs of batch/v1 (contract: integrations, batch/v1 Job). */
+public final class BatchJob implements JobAdapter {
+
+  /** The kind. */
+  public static final JobKind KIND = new JobKind("batch", "v1", "Job", "jobs", "batch/job");
+
+  private static final String POD_SET = "main";
+  private static final String INDEX_LABEL = "batch.kubernetes.io/job-completion-index";
+
+  @Override
+  public JobKind kind() {
+    return KIND;
+  }
+
+  @Override
+  public JobState state(JsonNode job) {
+    return new JobState(
+        job.path("spec").path("suspend").asBoolean(),
+        job.path("metadata").path("annotations").has(Keys.STOPPING),
+        job.path("status").path("active").asInt() != 0,
+        end(job),
+        podsReady(job),
+        reclaimable(job));
+  }
+
+  private static Optional<JobState.End> end(JsonNode job) {
+    for (JsonNode condition : job.path("status").path("conditions")) {
+      String type = condition.path("type").asText();
+      boolean ends = type.equals("Complete") || type.equals("Failed");
+      if (ends && condition.path("status").asText().equals("True")) {
+        String message = condition.path("message").asText();
+        return Optional.of(new JobState.End(type.equals("Complete"), message));
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static boolean podsReady(JsonNode job) {
+    JsonNode status = job.path("status");
+    int uncounted = status.path("uncountedTerminatedPods").path("succeeded").size();
+    int done = status.path("succeeded").asInt() + status.path("ready").asInt() + uncounted;
+    return done >= count(job);
+  }
+
+  private static Map<String, Integer> reclaimable(JsonNode job) {
+    int parallelism = parallelism(job);
+    int done = done(job);
+    if (parallelism <= 1 || done == 0) {
+      return Map.of();
+    }
+    int completions = job.path("spec").path("completions").asInt(parallelism);
+    int remaining = Math.max(0, completions - done);
+    return remaining < parallelism ? Map.of(POD_SET, parallelism - remaining) : Map.of();
+  }
+
+  private static int done(JsonNode job) {
+    JsonNode status = job.path("status");
+    if (!job.path("spec").path("completionMode").asText().equals("Indexed")) {
+      return status.path("succeeded").asInt();
+    }
+    return IndexSet.parse(status.path("completedIndexes").asText())
+        .union(IndexSet.parse(status.path("failedIndexes").asText()))
+        .size();
+  }
+
+  private static int parallelism(JsonNode job) {
+    return job.path("spec").path("parallelism").asInt(1);
+  }
+
+  private static int count(JsonNode job) {
+    int parallelism = parallelism(job);
+    return Math.min(parallelism, job.path("spec").path("completions").asInt(parallelism));
+  }
+
+  private static int minCount(JsonNode job) {
+    return job.path("metadata").path("annotations").path(Keys.JOB_MIN_PARALLELISM).asInt();
+  }
+
+  @Override
+  public List<PodSetTemplate> podSets(JsonNode job) {
+    ObjectNode template =
+        job.path("spec").path("template") instanceof ObjectNode present
+            ? present
+            : JsonNodeFactory.instance.objectNode();
+    return List.of(
+        new PodSetTemplate(
+            POD_SET,
+            count(job),
+            minCount(job),
+            template,
+            TopologyRequests.of(template, INDEX_LABEL)));
+  }
+
+  @Override
+  public List<JobPatch> start(ObjectNode job, List<PodSetStart> starts)
+      throws StartConflictException {
+    PodSetStart start = starts.getFirst();
+    ObjectNode started = job.deepCopy();
+    ObjectNode spec = started.withObjectProperty("spec").put("suspend", false);
+    PodTemplates.merge(spec.withObjectProperty("template"), start);
+    if (minCount(job) > 0 && start.count() != count(job)) {
+      resize(started, start.count());
+    }
+    List<JobPatch> patches = new ArrayList<>(withoutStartTime(job));
+    patches.add(new JobPatch(false, MergePatch.between(job, started)));
+    return patches;
+  }
+
+  private static void resize(ObjectNode job, int count) {
+    ObjectNode spec = job.withObjectProperty("spec").put("parallelism", count);
+    JsonNode annotations = job.path("metadata").path("annotations");
+    if (annotations.path(Keys.JOB_COMPLETIONS_EQUAL_PARALLELISM).asText().equals("true")) {
+      spec.put("completions", count);
+    }
+  }
+
+  /** A template may be changed only while its Job has no start time. */
+  private static List<JobPatch> withoutStartTime(JsonNode job) {
+    if (!job.path("status").hasNonNull("startTime")) {
+      return List.of();
+    }
+    ObjectNode body = JsonNodeFactory.instance.objectNode();
+    body.putObject("status").putNull("startTime");
+    return List.of(new JobPatch(true, body));
+  }
+
+  @Override
+  public Optional<JobPatch> nextStopStep(JsonNode job, Optional<List<PodSetTemplate>> original) {
+    if (!job.path("spec").path("suspend").asBoolean()) {
+      return Optional.of(suspend());
+    }
+    if (!state(job).stopUnfinished()) {
+      return Optional.empty();
+    }
+    return withoutStartTime(job).stream()
+        .findFirst()
+        .or(() -> Optional.of(new JobPatch(false, restored(job, original))));
+  }
+
+  private static JobPatch suspend() {
+    ObjectNode body = JsonNodeFactory.instance.objectNode();
+    body.putObject("metadata").putObject("annotations").put(Keys.STOPPING, "true");
+    body.putObject("spec").put("suspend", true);
+    return new JobPatch(false, body);
+  }
+
+  private static ObjectNode restored(JsonNode job, Optional<List<PodSetTemplate>> original) {
+    ObjectNode restored = job.deepCopy();
+    restored.withObjectProperty("metadata").withObjectProperty("annotations").remove(Keys.STOPPING);
+    if (original.isPresent() && original.get().size() == 1) {
+      PodSetTemplate podSet = original.get().getFirst();
+      ObjectNode spec = restored.withObjectProperty("spec");
+      PodTemplates.restore(spec.withObjectProperty("template"), podSet.template());
+      if (minCount(job) > 0) {
+        resize(restored, podSet.count());
+      }
+    }
+    return MergePatch.between(job, restored);
+  }
+}
