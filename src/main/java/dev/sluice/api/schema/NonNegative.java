@@ -6,8 +6,8 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * The quantity is zero or more. This is a bound of the schema and not a rule, because the quotas of a
- * queue are so many that a rule for each would cost more than the API server allows.
+ * The quantity is zero or more. This is a bound of the schema and not a rule, because the quotas of
+ * a queue are so many that a rule for each would cost more than the API server allows.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.FIELD})

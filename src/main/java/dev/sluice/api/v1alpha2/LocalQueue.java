@@ -1,35 +1,11 @@
 package dev.sluice.api.v1alpha2;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
-import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import com.fasterxml.jackson.annotation.JsonClassDescription;
 import dev.sluice.api.ApiVersions;
-import dev.sluice.api.schema.Absent;
-import dev.sluice.api.schema.Atomic;
-import dev.sluice.api.schema.ConvertedByWebhook;
-import dev.sluice.api.schema.DateTime;
-import dev.sluice.api.schema.Items;
-import dev.sluice.api.schema.ListMap;
-import dev.sluice.api.schema.ListSet;
-import dev.sluice.api.schema.NonNegative;
-import dev.sluice.api.schema.OneOf;
-import dev.sluice.api.schema.Text;
-import dev.sluice.api.schema.Values;
+import dev.sluice.api.v1beta2.LocalQueueStatus;
 import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
-import io.fabric8.crd.generator.annotation.AdditionalSelectableField;
-import io.fabric8.generator.annotation.Default;
-import io.fabric8.generator.annotation.Min;
-import io.fabric8.generator.annotation.Pattern;
-import io.fabric8.generator.annotation.Required;
-import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
-import io.fabric8.kubernetes.api.model.Condition;
-import io.fabric8.kubernetes.api.model.LabelSelector;
 import io.fabric8.kubernetes.api.model.Namespaced;
-import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.Taint;
-import io.fabric8.kubernetes.api.model.Toleration;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.model.annotation.Group;
 import io.fabric8.kubernetes.model.annotation.Kind;
@@ -37,36 +13,57 @@ import io.fabric8.kubernetes.model.annotation.Plural;
 import io.fabric8.kubernetes.model.annotation.ShortNames;
 import io.fabric8.kubernetes.model.annotation.Singular;
 import io.fabric8.kubernetes.model.annotation.Version;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import dev.sluice.api.v1beta2.QueueingStrategy;
-import dev.sluice.api.v1beta2.LocalQueueStatus;
-import dev.sluice.api.v1beta2.ClusterQueueStatus;
-import dev.sluice.api.schema.Patterns;
-import com.fasterxml.jackson.annotation.JsonClassDescription;
 
 /** The queue that the jobs of a namespace are sent to; it leads to a cluster queue. */
-@JsonClassDescription("The queue that the jobs of a namespace are sent to; it leads to a cluster " + "queue.")
+@JsonClassDescription(
+    "The queue that the jobs of a namespace are sent to; it leads to a cluster " + "queue.")
 @Group(ApiVersions.GROUP)
-@Version(value = ApiVersions.V1ALPHA2, storage = false, deprecated = true, deprecationWarning = "kueue.x-k8s.io/v1alpha2 LocalQueue is deprecated; use v1beta2")
+@Version(
+    value = ApiVersions.V1ALPHA2,
+    storage = false,
+    deprecated = true,
+    deprecationWarning = "kueue.x-k8s.io/v1alpha2 LocalQueue is deprecated; use v1beta2")
 @Kind("LocalQueue")
 @Plural("localqueues")
 @Singular("localqueue")
 @ShortNames({"queue", "queues", "lq"})
-@AdditionalPrinterColumn(name = "ClusterQueue", jsonPath = ".spec.clusterQueue", type = AdditionalPrinterColumn.Type.STRING, getDescription = "Cluster queue behind the queue.")
-@AdditionalPrinterColumn(name = "Pending Workloads", jsonPath = ".status.pendingWorkloads", type = AdditionalPrinterColumn.Type.INTEGER, getDescription = "Workloads that wait.")
-@AdditionalPrinterColumn(name = "Admitted Workloads", jsonPath = ".status.admittedWorkloads", type = AdditionalPrinterColumn.Type.INTEGER, getDescription = "Workloads that are admitted and not finished.")
-@ValidationRule(value="!has(oldSelf.spec) || !has(oldSelf.spec.clusterQueue) || has(self.spec) && " + "has(self.spec.clusterQueue) && self.spec.clusterQueue == " + "oldSelf.spec.clusterQueue", messageExpression="'spec.clusterQueue can not change, it is ' + oldSelf.spec.clusterQueue")
-public final class LocalQueue extends CustomResource<LocalQueueSpec, LocalQueueStatus> implements Namespaced {
+@AdditionalPrinterColumn(
+    name = "ClusterQueue",
+    jsonPath = ".spec.clusterQueue",
+    type = AdditionalPrinterColumn.Type.STRING,
+    getDescription = "Cluster queue behind the queue.")
+@AdditionalPrinterColumn(
+    name = "Pending Workloads",
+    jsonPath = ".status.pendingWorkloads",
+    type = AdditionalPrinterColumn.Type.INTEGER,
+    getDescription = "Workloads that wait.")
+@AdditionalPrinterColumn(
+    name = "Admitted Workloads",
+    jsonPath = ".status.admittedWorkloads",
+    type = AdditionalPrinterColumn.Type.INTEGER,
+    getDescription = "Workloads that are admitted and not finished.")
+@ValidationRule(
+    value =
+        "!has(oldSelf.spec) || !has(oldSelf.spec.clusterQueue) || has(self.spec) && "
+            + "has(self.spec.clusterQueue) && self.spec.clusterQueue == "
+            + "oldSelf.spec.clusterQueue",
+    messageExpression = "'spec.clusterQueue can not change, it is ' + oldSelf.spec.clusterQueue")
+public final class LocalQueue extends CustomResource<LocalQueueSpec, LocalQueueStatus>
+    implements Namespaced {
 
-/** Makes an object that has metadata and no spec or status. */
-public LocalQueue() {}
+  /** Makes an object that has metadata and no spec or status. */
+  public LocalQueue() {}
 
-/** Nothing is said about a new object until its spec is set. */
-@Override protected @Nullable LocalQueueSpec initSpec() { return null; }
+  /** Nothing is said about a new object until its spec is set. */
+  @Override
+  protected @Nullable LocalQueueSpec initSpec() {
+    return null;
+  }
 
-/** A new object has no status. */
-@Override protected @Nullable LocalQueueStatus initStatus() { return null; }
+  /** A new object has no status. */
+  @Override
+  protected @Nullable LocalQueueStatus initStatus() {
+    return null;
+  }
 }

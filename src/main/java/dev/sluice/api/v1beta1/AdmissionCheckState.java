@@ -1,91 +1,47 @@
 package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.sluice.api.schema.Absent;
 import dev.sluice.api.schema.Atomic;
-import dev.sluice.api.schema.ConvertedByWebhook;
 import dev.sluice.api.schema.DateTime;
-import dev.sluice.api.schema.Items;
-import dev.sluice.api.schema.ListMap;
-import dev.sluice.api.schema.ListSet;
-import dev.sluice.api.schema.NonNegative;
-import dev.sluice.api.schema.OneOf;
 import dev.sluice.api.schema.Text;
-import dev.sluice.api.schema.Values;
-import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
-import io.fabric8.crd.generator.annotation.AdditionalSelectableField;
-import io.fabric8.generator.annotation.Default;
+import dev.sluice.api.v1beta2.CheckState;
 import io.fabric8.generator.annotation.Min;
-import io.fabric8.generator.annotation.Pattern;
 import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
-import io.fabric8.generator.annotation.ValidationRule;
-import io.fabric8.kubernetes.api.model.Condition;
-import io.fabric8.kubernetes.api.model.LabelSelector;
-import io.fabric8.kubernetes.api.model.Namespaced;
-import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.Taint;
-import io.fabric8.kubernetes.api.model.Toleration;
-import io.fabric8.kubernetes.client.CustomResource;
-import io.fabric8.kubernetes.model.annotation.Group;
-import io.fabric8.kubernetes.model.annotation.Kind;
-import io.fabric8.kubernetes.model.annotation.Plural;
-import io.fabric8.kubernetes.model.annotation.ShortNames;
-import io.fabric8.kubernetes.model.annotation.Singular;
-import io.fabric8.kubernetes.model.annotation.Version;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import dev.sluice.api.v1beta2.AdmissionFairSharingStatus;
-import dev.sluice.api.v1beta2.BorrowWithinCohort;
-import dev.sluice.api.v1beta2.BorrowWithinCohortPolicy;
-import dev.sluice.api.v1beta2.CheckState;
-import dev.sluice.api.v1beta2.ClusterProfileReference;
-import dev.sluice.api.v1beta2.ClusterQueuePreemption;
-import dev.sluice.api.v1beta2.FairSharing;
-import dev.sluice.api.v1beta2.FlavorFungibilityPreference;
-import dev.sluice.api.v1beta2.FlavorQuotas;
-import dev.sluice.api.v1beta2.FlavorUsage;
-import dev.sluice.api.v1beta2.LocalQueueFairSharingStatus;
-import dev.sluice.api.v1beta2.LocalQueueFlavorUsage;
-import dev.sluice.api.v1beta2.LocalQueueResourceUsage;
-import dev.sluice.api.v1beta2.LocalQueueSpec;
-import dev.sluice.api.v1beta2.LocationType;
-import dev.sluice.api.v1beta2.PodSetMergePolicy;
-import dev.sluice.api.v1beta2.PodSetRequest;
-import dev.sluice.api.v1beta2.ProvisioningRequestPodSetUpdatesNodeSelector;
-import dev.sluice.api.v1beta2.ProvisioningRequestRetryStrategy;
-import dev.sluice.api.v1beta2.QueueingStrategy;
-import dev.sluice.api.v1beta2.ReclaimWithinCohortPolicy;
-import dev.sluice.api.v1beta2.ReclaimablePod;
-import dev.sluice.api.v1beta2.RequeueState;
-import dev.sluice.api.v1beta2.ResourceFlavorSpec;
-import dev.sluice.api.v1beta2.ResourceQuota;
-import dev.sluice.api.v1beta2.ResourceUsage;
-import dev.sluice.api.v1beta2.SchedulingStatsEviction;
-import dev.sluice.api.v1beta2.StopPolicy;
-import dev.sluice.api.v1beta2.TopologyLevel;
-import dev.sluice.api.v1beta2.TopologySpec;
-import dev.sluice.api.v1beta2.WithinClusterQueuePolicy;
-import dev.sluice.api.schema.Patterns;
 
 /** The answer of one admission check. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record AdmissionCheckState(
-@Required @Text(max = 316) @JsonPropertyDescription("Name of the admission check.") String name,
-@Required @DateTime @JsonPropertyDescription("When the state last changed.") String lastTransitionTime,
-@Required @Text(max = 32768) @JsonPropertyDescription("What a person should know about the state.") String message,
-@Required @JsonPropertyDescription("Pending: not answered yet. Ready: passed. Retry: the workload gives its " + "quota back and tries again. Rejected: the workload is stopped for good.") CheckState state,
-@Size(max = 18) @Atomic @JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("What the check wants to be added to the pods.") List<PodSetUpdate> podSetUpdates,
-@Min(0) @JsonPropertyDescription("Seconds after which a workload that has to retry may be queued again.") @Nullable Integer requeueAfterSeconds,
-@Min(0) @JsonPropertyDescription("How often the check asked for a retry.") @Nullable Integer retryCount) {
+    @Required @Text(max = 316) @JsonPropertyDescription("Name of the admission check.") String name,
+    @Required @DateTime @JsonPropertyDescription("When the state last changed.")
+        String lastTransitionTime,
+    @Required
+        @Text(max = 32768)
+        @JsonPropertyDescription("What a person should know about the state.")
+        String message,
+    @Required
+        @JsonPropertyDescription(
+            "Pending: not answered yet. Ready: passed. Retry: the workload gives its "
+                + "quota back and tries again. Rejected: the workload is stopped for good.")
+        CheckState state,
+    @Size(max = 18)
+        @Atomic
+        @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        @JsonPropertyDescription("What the check wants to be added to the pods.")
+        List<PodSetUpdate> podSetUpdates,
+    @Min(0)
+        @JsonPropertyDescription(
+            "Seconds after which a workload that has to retry may be queued again.")
+        @Nullable Integer requeueAfterSeconds,
+    @Min(0) @JsonPropertyDescription("How often the check asked for a retry.")
+        @Nullable Integer retryCount) {
 
-/** Takes what is absent for its default; lists and maps become immutable. */
-public AdmissionCheckState {
-podSetUpdates = Absent.orEmpty(podSetUpdates);
-}
+  /** Takes what is absent for its default; lists and maps become immutable. */
+  public AdmissionCheckState {
+    podSetUpdates = Absent.orEmpty(podSetUpdates);
+  }
 }

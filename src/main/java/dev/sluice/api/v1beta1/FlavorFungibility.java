@@ -1,92 +1,49 @@
 package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.sluice.api.schema.Absent;
-import dev.sluice.api.schema.Atomic;
-import dev.sluice.api.schema.ConvertedByWebhook;
-import dev.sluice.api.schema.DateTime;
-import dev.sluice.api.schema.Items;
-import dev.sluice.api.schema.ListMap;
-import dev.sluice.api.schema.ListSet;
-import dev.sluice.api.schema.NonNegative;
-import dev.sluice.api.schema.OneOf;
-import dev.sluice.api.schema.Text;
-import dev.sluice.api.schema.Values;
-import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
-import io.fabric8.crd.generator.annotation.AdditionalSelectableField;
-import io.fabric8.generator.annotation.Default;
-import io.fabric8.generator.annotation.Min;
-import io.fabric8.generator.annotation.Pattern;
-import io.fabric8.generator.annotation.Required;
-import io.fabric8.generator.annotation.Size;
-import io.fabric8.generator.annotation.ValidationRule;
-import io.fabric8.kubernetes.api.model.Condition;
-import io.fabric8.kubernetes.api.model.LabelSelector;
-import io.fabric8.kubernetes.api.model.Namespaced;
-import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.Taint;
-import io.fabric8.kubernetes.api.model.Toleration;
-import io.fabric8.kubernetes.client.CustomResource;
-import io.fabric8.kubernetes.model.annotation.Group;
-import io.fabric8.kubernetes.model.annotation.Kind;
-import io.fabric8.kubernetes.model.annotation.Plural;
-import io.fabric8.kubernetes.model.annotation.ShortNames;
-import io.fabric8.kubernetes.model.annotation.Singular;
-import io.fabric8.kubernetes.model.annotation.Version;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
-import dev.sluice.api.v1beta2.AdmissionFairSharingStatus;
-import dev.sluice.api.v1beta2.BorrowWithinCohort;
-import dev.sluice.api.v1beta2.BorrowWithinCohortPolicy;
-import dev.sluice.api.v1beta2.CheckState;
-import dev.sluice.api.v1beta2.ClusterProfileReference;
-import dev.sluice.api.v1beta2.ClusterQueuePreemption;
-import dev.sluice.api.v1beta2.FairSharing;
 import dev.sluice.api.v1beta2.FlavorFungibilityPreference;
-import dev.sluice.api.v1beta2.FlavorQuotas;
-import dev.sluice.api.v1beta2.FlavorUsage;
-import dev.sluice.api.v1beta2.LocalQueueFairSharingStatus;
-import dev.sluice.api.v1beta2.LocalQueueFlavorUsage;
-import dev.sluice.api.v1beta2.LocalQueueResourceUsage;
-import dev.sluice.api.v1beta2.LocalQueueSpec;
-import dev.sluice.api.v1beta2.LocationType;
-import dev.sluice.api.v1beta2.PodSetMergePolicy;
-import dev.sluice.api.v1beta2.PodSetRequest;
-import dev.sluice.api.v1beta2.ProvisioningRequestPodSetUpdatesNodeSelector;
-import dev.sluice.api.v1beta2.ProvisioningRequestRetryStrategy;
-import dev.sluice.api.v1beta2.QueueingStrategy;
-import dev.sluice.api.v1beta2.ReclaimWithinCohortPolicy;
-import dev.sluice.api.v1beta2.ReclaimablePod;
-import dev.sluice.api.v1beta2.RequeueState;
-import dev.sluice.api.v1beta2.ResourceFlavorSpec;
-import dev.sluice.api.v1beta2.ResourceQuota;
-import dev.sluice.api.v1beta2.ResourceUsage;
-import dev.sluice.api.v1beta2.SchedulingStatsEviction;
-import dev.sluice.api.v1beta2.StopPolicy;
-import dev.sluice.api.v1beta2.TopologyLevel;
-import dev.sluice.api.v1beta2.TopologySpec;
-import dev.sluice.api.v1beta2.WithinClusterQueuePolicy;
-import dev.sluice.api.schema.Patterns;
+import io.fabric8.generator.annotation.Default;
+import io.fabric8.generator.annotation.ValidationRule;
+import org.jspecify.annotations.Nullable;
 
 /** When the search for a flavor stops at one that would need borrowing or preemption. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-@ValidationRule(value="!has(self.preference) || has(self.whenCanBorrow) && self.whenCanBorrow == " + "'TryNextFlavor' && has(self.whenCanPreempt) && self.whenCanPreempt == " + "'TryNextFlavor'", messageExpression="'preference ' + self.preference + ' is allowed only if whenCanBorrow and " + "whenCanPreempt are both TryNextFlavor'", fieldPath=".preference")
+@ValidationRule(
+    value =
+        "!has(self.preference) || has(self.whenCanBorrow) && self.whenCanBorrow == "
+            + "'TryNextFlavor' && has(self.whenCanPreempt) && self.whenCanPreempt == "
+            + "'TryNextFlavor'",
+    messageExpression =
+        "'preference ' + self.preference + ' is allowed only if whenCanBorrow and "
+            + "whenCanPreempt are both TryNextFlavor'",
+    fieldPath = ".preference")
 public record FlavorFungibility(
-@JsonPropertyDescription("When several flavors were looked at and none fits freely: prefer the one " + "that needs borrowing or the one that needs preemption. Only when " + "whenCanBorrow and whenCanPreempt are both TryNextFlavor.") @Nullable FlavorFungibilityPreference preference,
-@Default("MayStopSearch") @JsonPropertyDescription("What to do when the workload fits a flavor only by borrowing. " + "MayStopSearch: take this flavor. TryNextFlavor: look at the next ones first.") WhenCanBorrowPolicy whenCanBorrow,
-@Default("TryNextFlavor") @JsonPropertyDescription("What to do when the workload fits a flavor only by preempting others. " + "MayStopSearch: take this flavor. TryNextFlavor: look at the next ones first.") WhenCanPreemptPolicy whenCanPreempt) {
+    @JsonPropertyDescription(
+            "When several flavors were looked at and none fits freely: prefer the one "
+                + "that needs borrowing or the one that needs preemption. Only when "
+                + "whenCanBorrow and whenCanPreempt are both TryNextFlavor.")
+        @Nullable FlavorFungibilityPreference preference,
+    @Default("MayStopSearch")
+        @JsonPropertyDescription(
+            "What to do when the workload fits a flavor only by borrowing. "
+                + "MayStopSearch: take this flavor. TryNextFlavor: look at the next ones first.")
+        WhenCanBorrowPolicy whenCanBorrow,
+    @Default("TryNextFlavor")
+        @JsonPropertyDescription(
+            "What to do when the workload fits a flavor only by preempting others. "
+                + "MayStopSearch: take this flavor. TryNextFlavor: look at the next ones first.")
+        WhenCanPreemptPolicy whenCanPreempt) {
 
-/** What holds when nothing is said. */
-public static final FlavorFungibility DEFAULT = new FlavorFungibility(null, WhenCanBorrowPolicy.MAY_STOP_SEARCH, WhenCanPreemptPolicy.TRY_NEXT_FLAVOR);
+  /** What holds when nothing is said. */
+  public static final FlavorFungibility DEFAULT =
+      new FlavorFungibility(
+          null, WhenCanBorrowPolicy.MAY_STOP_SEARCH, WhenCanPreemptPolicy.TRY_NEXT_FLAVOR);
 
-/** Takes what is absent for its default; lists and maps become immutable. */
-public FlavorFungibility {
-whenCanBorrow = Absent.or(whenCanBorrow, WhenCanBorrowPolicy.MAY_STOP_SEARCH);
-whenCanPreempt = Absent.or(whenCanPreempt, WhenCanPreemptPolicy.TRY_NEXT_FLAVOR);
-}
+  /** Takes what is absent for its default; lists and maps become immutable. */
+  public FlavorFungibility {
+    whenCanBorrow = Absent.or(whenCanBorrow, WhenCanBorrowPolicy.MAY_STOP_SEARCH);
+    whenCanPreempt = Absent.or(whenCanPreempt, WhenCanPreemptPolicy.TRY_NEXT_FLAVOR);
+  }
 }

@@ -1,88 +1,38 @@
 package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
-import dev.sluice.api.schema.Atomic;
-import dev.sluice.api.schema.ConvertedByWebhook;
-import dev.sluice.api.schema.DateTime;
-import dev.sluice.api.schema.Items;
-import dev.sluice.api.schema.ListMap;
-import dev.sluice.api.schema.ListSet;
-import dev.sluice.api.schema.NonNegative;
-import dev.sluice.api.schema.OneOf;
-import dev.sluice.api.schema.Text;
-import dev.sluice.api.schema.Values;
-import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
-import io.fabric8.crd.generator.annotation.AdditionalSelectableField;
-import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Min;
-import io.fabric8.generator.annotation.Pattern;
-import io.fabric8.generator.annotation.Required;
-import io.fabric8.generator.annotation.Size;
-import io.fabric8.generator.annotation.ValidationRule;
-import io.fabric8.kubernetes.api.model.Condition;
-import io.fabric8.kubernetes.api.model.LabelSelector;
-import io.fabric8.kubernetes.api.model.Namespaced;
-import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.Taint;
-import io.fabric8.kubernetes.api.model.Toleration;
-import io.fabric8.kubernetes.client.CustomResource;
-import io.fabric8.kubernetes.model.annotation.Group;
-import io.fabric8.kubernetes.model.annotation.Kind;
-import io.fabric8.kubernetes.model.annotation.Plural;
-import io.fabric8.kubernetes.model.annotation.ShortNames;
-import io.fabric8.kubernetes.model.annotation.Singular;
-import io.fabric8.kubernetes.model.annotation.Version;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import dev.sluice.api.v1beta2.AdmissionFairSharingStatus;
-import dev.sluice.api.v1beta2.BorrowWithinCohort;
-import dev.sluice.api.v1beta2.BorrowWithinCohortPolicy;
-import dev.sluice.api.v1beta2.CheckState;
-import dev.sluice.api.v1beta2.ClusterProfileReference;
-import dev.sluice.api.v1beta2.ClusterQueuePreemption;
-import dev.sluice.api.v1beta2.FairSharing;
-import dev.sluice.api.v1beta2.FlavorFungibilityPreference;
-import dev.sluice.api.v1beta2.FlavorQuotas;
-import dev.sluice.api.v1beta2.FlavorUsage;
-import dev.sluice.api.v1beta2.LocalQueueFairSharingStatus;
-import dev.sluice.api.v1beta2.LocalQueueFlavorUsage;
-import dev.sluice.api.v1beta2.LocalQueueResourceUsage;
-import dev.sluice.api.v1beta2.LocalQueueSpec;
-import dev.sluice.api.v1beta2.LocationType;
-import dev.sluice.api.v1beta2.PodSetMergePolicy;
-import dev.sluice.api.v1beta2.PodSetRequest;
-import dev.sluice.api.v1beta2.ProvisioningRequestPodSetUpdatesNodeSelector;
-import dev.sluice.api.v1beta2.ProvisioningRequestRetryStrategy;
-import dev.sluice.api.v1beta2.QueueingStrategy;
-import dev.sluice.api.v1beta2.ReclaimWithinCohortPolicy;
-import dev.sluice.api.v1beta2.ReclaimablePod;
-import dev.sluice.api.v1beta2.RequeueState;
-import dev.sluice.api.v1beta2.ResourceFlavorSpec;
-import dev.sluice.api.v1beta2.ResourceQuota;
-import dev.sluice.api.v1beta2.ResourceUsage;
-import dev.sluice.api.v1beta2.SchedulingStatsEviction;
-import dev.sluice.api.v1beta2.StopPolicy;
-import dev.sluice.api.v1beta2.TopologyLevel;
-import dev.sluice.api.v1beta2.TopologySpec;
-import dev.sluice.api.v1beta2.WithinClusterQueuePolicy;
-import dev.sluice.api.schema.Patterns;
 
 /** How the pods of a pod set are to be placed together. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record PodSetTopologyRequest(
-@JsonPropertyDescription("Topology level, given by its node label, one domain of which has to hold " + "all the pods.") @Nullable String required,
-@JsonPropertyDescription("Topology level, given by its node label, one domain of which should hold " + "all the pods; wider ones will do.") @Nullable String preferred,
-@JsonPropertyDescription("Label of the pods that holds their index in the group.") @Nullable String podIndexLabel,
-@JsonPropertyDescription("Pod sets with the same group name are put on the same flavor and into the " + "same domain.") @Nullable String podSetGroupName,
-@JsonPropertyDescription("Topology level, given by its node label, one domain of which has to hold " + "each slice of podSetSliceSize pods.") @Nullable String podSetSliceRequiredTopology,
-@Min(1) @JsonPropertyDescription("Number of pods in a slice. Goes with podSetSliceRequiredTopology.") @Nullable Integer podSetSliceSize,
-@JsonPropertyDescription("Number of sub-groups, such as the jobs of one replicated job.") @Nullable Integer subGroupCount,
-@JsonPropertyDescription("Label of the pods that holds the index of their sub-group.") @Nullable String subGroupIndexLabel,
-@JsonPropertyDescription("Placed wherever there is room, but counted against the topology.") @Nullable Boolean unconstrained) {
-}
+    @JsonPropertyDescription(
+            "Topology level, given by its node label, one domain of which has to hold "
+                + "all the pods.")
+        @Nullable String required,
+    @JsonPropertyDescription(
+            "Topology level, given by its node label, one domain of which should hold "
+                + "all the pods; wider ones will do.")
+        @Nullable String preferred,
+    @JsonPropertyDescription("Label of the pods that holds their index in the group.")
+        @Nullable String podIndexLabel,
+    @JsonPropertyDescription(
+            "Pod sets with the same group name are put on the same flavor and into the "
+                + "same domain.")
+        @Nullable String podSetGroupName,
+    @JsonPropertyDescription(
+            "Topology level, given by its node label, one domain of which has to hold "
+                + "each slice of podSetSliceSize pods.")
+        @Nullable String podSetSliceRequiredTopology,
+    @Min(1)
+        @JsonPropertyDescription(
+            "Number of pods in a slice. Goes with podSetSliceRequiredTopology.")
+        @Nullable Integer podSetSliceSize,
+    @JsonPropertyDescription("Number of sub-groups, such as the jobs of one replicated job.")
+        @Nullable Integer subGroupCount,
+    @JsonPropertyDescription("Label of the pods that holds the index of their sub-group.")
+        @Nullable String subGroupIndexLabel,
+    @JsonPropertyDescription("Placed wherever there is room, but counted against the topology.")
+        @Nullable Boolean unconstrained) {}

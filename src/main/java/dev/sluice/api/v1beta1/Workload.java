@@ -1,35 +1,10 @@
 package dev.sluice.api.v1beta1;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
-import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import com.fasterxml.jackson.annotation.JsonClassDescription;
 import dev.sluice.api.ApiVersions;
-import dev.sluice.api.schema.Absent;
-import dev.sluice.api.schema.Atomic;
-import dev.sluice.api.schema.ConvertedByWebhook;
-import dev.sluice.api.schema.DateTime;
-import dev.sluice.api.schema.Items;
-import dev.sluice.api.schema.ListMap;
-import dev.sluice.api.schema.ListSet;
-import dev.sluice.api.schema.NonNegative;
-import dev.sluice.api.schema.OneOf;
-import dev.sluice.api.schema.Text;
-import dev.sluice.api.schema.Values;
 import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
-import io.fabric8.crd.generator.annotation.AdditionalSelectableField;
-import io.fabric8.generator.annotation.Default;
-import io.fabric8.generator.annotation.Min;
-import io.fabric8.generator.annotation.Pattern;
-import io.fabric8.generator.annotation.Required;
-import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
-import io.fabric8.kubernetes.api.model.Condition;
-import io.fabric8.kubernetes.api.model.LabelSelector;
 import io.fabric8.kubernetes.api.model.Namespaced;
-import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.Taint;
-import io.fabric8.kubernetes.api.model.Toleration;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.model.annotation.Group;
 import io.fabric8.kubernetes.model.annotation.Kind;
@@ -37,70 +12,125 @@ import io.fabric8.kubernetes.model.annotation.Plural;
 import io.fabric8.kubernetes.model.annotation.ShortNames;
 import io.fabric8.kubernetes.model.annotation.Singular;
 import io.fabric8.kubernetes.model.annotation.Version;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import dev.sluice.api.v1beta2.AdmissionFairSharingStatus;
-import dev.sluice.api.v1beta2.BorrowWithinCohort;
-import dev.sluice.api.v1beta2.BorrowWithinCohortPolicy;
-import dev.sluice.api.v1beta2.CheckState;
-import dev.sluice.api.v1beta2.ClusterProfileReference;
-import dev.sluice.api.v1beta2.ClusterQueuePreemption;
-import dev.sluice.api.v1beta2.FairSharing;
-import dev.sluice.api.v1beta2.FlavorFungibilityPreference;
-import dev.sluice.api.v1beta2.FlavorQuotas;
-import dev.sluice.api.v1beta2.FlavorUsage;
-import dev.sluice.api.v1beta2.LocalQueueFairSharingStatus;
-import dev.sluice.api.v1beta2.LocalQueueFlavorUsage;
-import dev.sluice.api.v1beta2.LocalQueueResourceUsage;
-import dev.sluice.api.v1beta2.LocalQueueSpec;
-import dev.sluice.api.v1beta2.LocationType;
-import dev.sluice.api.v1beta2.PodSetMergePolicy;
-import dev.sluice.api.v1beta2.PodSetRequest;
-import dev.sluice.api.v1beta2.ProvisioningRequestPodSetUpdatesNodeSelector;
-import dev.sluice.api.v1beta2.ProvisioningRequestRetryStrategy;
-import dev.sluice.api.v1beta2.QueueingStrategy;
-import dev.sluice.api.v1beta2.ReclaimWithinCohortPolicy;
-import dev.sluice.api.v1beta2.ReclaimablePod;
-import dev.sluice.api.v1beta2.RequeueState;
-import dev.sluice.api.v1beta2.ResourceFlavorSpec;
-import dev.sluice.api.v1beta2.ResourceQuota;
-import dev.sluice.api.v1beta2.ResourceUsage;
-import dev.sluice.api.v1beta2.SchedulingStatsEviction;
-import dev.sluice.api.v1beta2.StopPolicy;
-import dev.sluice.api.v1beta2.TopologyLevel;
-import dev.sluice.api.v1beta2.TopologySpec;
-import dev.sluice.api.v1beta2.WithinClusterQueuePolicy;
-import dev.sluice.api.schema.Patterns;
-import com.fasterxml.jackson.annotation.JsonClassDescription;
 
-/** What a job asks for and what it was given. Usually made by the operator for each job; people read it to see why a job waits. */
-@JsonClassDescription("What a job asks for and what it was given. Usually made by the operator for " + "each job; people read it to see why a job waits.")
+/**
+ * What a job asks for and what it was given. Usually made by the operator for each job; people read
+ * it to see why a job waits.
+ */
+@JsonClassDescription(
+    "What a job asks for and what it was given. Usually made by the operator for "
+        + "each job; people read it to see why a job waits.")
 @Group(ApiVersions.GROUP)
-@Version(value = ApiVersions.V1BETA1, storage = false, deprecated = true, deprecationWarning = "kueue.x-k8s.io/v1beta1 Workload is deprecated; use v1beta2")
+@Version(
+    value = ApiVersions.V1BETA1,
+    storage = false,
+    deprecated = true,
+    deprecationWarning = "kueue.x-k8s.io/v1beta1 Workload is deprecated; use v1beta2")
 @Kind("Workload")
 @Plural("workloads")
 @Singular("workload")
 @ShortNames({"kwl", "kueueworkload", "kueueworkloads"})
-@AdditionalPrinterColumn(name = "Queue", jsonPath = ".spec.queueName", type = AdditionalPrinterColumn.Type.STRING, getDescription = "Local queue the workload waits in.")
-@AdditionalPrinterColumn(name = "Reserved in", jsonPath = ".status.admission.clusterQueue", type = AdditionalPrinterColumn.Type.STRING, getDescription = "Cluster queue whose quota the workload holds.")
-@AdditionalPrinterColumn(name = "Admitted", jsonPath = ".status.conditions[?(@.type=='Admitted')].status", type = AdditionalPrinterColumn.Type.STRING, getDescription = "Whether the workload is admitted.")
-@AdditionalPrinterColumn(name = "Finished", jsonPath = ".status.conditions[?(@.type=='Finished')].status", type = AdditionalPrinterColumn.Type.STRING, getDescription = "Whether the workload is finished.")
-@AdditionalPrinterColumn(name = "Age", jsonPath = ".metadata.creationTimestamp", type = AdditionalPrinterColumn.Type.DATE, getDescription = "Time since creation.")
-@ValidationRule(value="!has(self.status) || !has(self.status.admission) || !(has(self.status) && " + "has(self.status.conditions) && self.status.conditions.exists(c, c.type == " + "'QuotaReserved' && c.status == 'True')) || " + "size(has(self.status.admission.podSetAssignments) ? " + "self.status.admission.podSetAssignments : []) == size(has(self.spec) && " + "has(self.spec.podSets) ? self.spec.podSets : [])", message="status.admission.podSetAssignments must have one entry for each of " + "spec.podSets while QuotaReserved is True")
-@ValidationRule(value="!(has(oldSelf.status) && has(oldSelf.status.conditions) && " + "oldSelf.status.conditions.exists(c, c.type == 'QuotaReserved' && c.status " + "== 'True')) || (has(self.spec) && has(self.spec.priorityClassSource) ? " + "self.spec.priorityClassSource : '') == (has(oldSelf.spec) && " + "has(oldSelf.spec.priorityClassSource) ? oldSelf.spec.priorityClassSource : " + "'')", message="spec.priorityClassSource is fixed while QuotaReserved is True")
-@ValidationRule(value="!(has(oldSelf.status) && has(oldSelf.status.conditions) && " + "oldSelf.status.conditions.exists(c, c.type == 'QuotaReserved' && c.status " + "== 'True')) || !has(self.spec) || !has(oldSelf.spec) || " + "!has(oldSelf.spec.priorityClassSource) || oldSelf.spec.priorityClassSource " + "!= 'scheduling.k8s.io/priorityclass' || " + "!has(oldSelf.spec.priorityClassName) || has(self.spec.priorityClassName) && " + "self.spec.priorityClassName == oldSelf.spec.priorityClassName", messageExpression="'spec.priorityClassName of a PriorityClass is fixed while QuotaReserved is " + "True: ' + oldSelf.spec.priorityClassName")
-@ValidationRule(value="!(has(oldSelf.status) && has(oldSelf.status.conditions) && " + "oldSelf.status.conditions.exists(c, c.type == 'QuotaReserved' && c.status " + "== 'True')) || !(has(self.status) && has(self.status.conditions) && " + "self.status.conditions.exists(c, c.type == 'QuotaReserved' && c.status == " + "'True')) || (has(self.spec) && has(self.spec.queueName) ? " + "self.spec.queueName : '') == (has(oldSelf.spec) && " + "has(oldSelf.spec.queueName) ? oldSelf.spec.queueName : '')", messageExpression="'spec.queueName is fixed while QuotaReserved is True: ' + " + "(has(oldSelf.spec) && has(oldSelf.spec.queueName) ? oldSelf.spec.queueName " + ": 'none')")
-@ValidationRule(value="!(has(oldSelf.status) && has(oldSelf.status.conditions) && " + "oldSelf.status.conditions.exists(c, c.type == 'Admitted' && c.status == " + "'True')) || !(has(self.status) && has(self.status.conditions) && " + "self.status.conditions.exists(c, c.type == 'Admitted' && c.status == " + "'True')) || (has(self.spec) && has(self.spec.maximumExecutionTimeSeconds) ? " + "self.spec.maximumExecutionTimeSeconds : 0) == (has(oldSelf.spec) && " + "has(oldSelf.spec.maximumExecutionTimeSeconds) ? " + "oldSelf.spec.maximumExecutionTimeSeconds : 0)", messageExpression="'spec.maximumExecutionTimeSeconds is fixed while Admitted is True: " + "%d'.format([has(oldSelf.spec) && " + "has(oldSelf.spec.maximumExecutionTimeSeconds) ? " + "oldSelf.spec.maximumExecutionTimeSeconds : 0])")
-public final class Workload extends CustomResource<WorkloadSpec, WorkloadStatus> implements Namespaced {
+@AdditionalPrinterColumn(
+    name = "Queue",
+    jsonPath = ".spec.queueName",
+    type = AdditionalPrinterColumn.Type.STRING,
+    getDescription = "Local queue the workload waits in.")
+@AdditionalPrinterColumn(
+    name = "Reserved in",
+    jsonPath = ".status.admission.clusterQueue",
+    type = AdditionalPrinterColumn.Type.STRING,
+    getDescription = "Cluster queue whose quota the workload holds.")
+@AdditionalPrinterColumn(
+    name = "Admitted",
+    jsonPath = ".status.conditions[?(@.type=='Admitted')].status",
+    type = AdditionalPrinterColumn.Type.STRING,
+    getDescription = "Whether the workload is admitted.")
+@AdditionalPrinterColumn(
+    name = "Finished",
+    jsonPath = ".status.conditions[?(@.type=='Finished')].status",
+    type = AdditionalPrinterColumn.Type.STRING,
+    getDescription = "Whether the workload is finished.")
+@AdditionalPrinterColumn(
+    name = "Age",
+    jsonPath = ".metadata.creationTimestamp",
+    type = AdditionalPrinterColumn.Type.DATE,
+    getDescription = "Time since creation.")
+@ValidationRule(
+    value =
+        "!has(self.status) || !has(self.status.admission) || !(has(self.status) && "
+            + "has(self.status.conditions) && self.status.conditions.exists(c, c.type == "
+            + "'QuotaReserved' && c.status == 'True')) || "
+            + "size(has(self.status.admission.podSetAssignments) ? "
+            + "self.status.admission.podSetAssignments : []) == size(has(self.spec) && "
+            + "has(self.spec.podSets) ? self.spec.podSets : [])",
+    message =
+        "status.admission.podSetAssignments must have one entry for each of "
+            + "spec.podSets while QuotaReserved is True")
+@ValidationRule(
+    value =
+        "!(has(oldSelf.status) && has(oldSelf.status.conditions) && "
+            + "oldSelf.status.conditions.exists(c, c.type == 'QuotaReserved' && c.status "
+            + "== 'True')) || (has(self.spec) && has(self.spec.priorityClassSource) ? "
+            + "self.spec.priorityClassSource : '') == (has(oldSelf.spec) && "
+            + "has(oldSelf.spec.priorityClassSource) ? oldSelf.spec.priorityClassSource : "
+            + "'')",
+    message = "spec.priorityClassSource is fixed while QuotaReserved is True")
+@ValidationRule(
+    value =
+        "!(has(oldSelf.status) && has(oldSelf.status.conditions) && "
+            + "oldSelf.status.conditions.exists(c, c.type == 'QuotaReserved' && c.status "
+            + "== 'True')) || !has(self.spec) || !has(oldSelf.spec) || "
+            + "!has(oldSelf.spec.priorityClassSource) || oldSelf.spec.priorityClassSource "
+            + "!= 'scheduling.k8s.io/priorityclass' || "
+            + "!has(oldSelf.spec.priorityClassName) || has(self.spec.priorityClassName) && "
+            + "self.spec.priorityClassName == oldSelf.spec.priorityClassName",
+    messageExpression =
+        "'spec.priorityClassName of a PriorityClass is fixed while QuotaReserved is "
+            + "True: ' + oldSelf.spec.priorityClassName")
+@ValidationRule(
+    value =
+        "!(has(oldSelf.status) && has(oldSelf.status.conditions) && "
+            + "oldSelf.status.conditions.exists(c, c.type == 'QuotaReserved' && c.status "
+            + "== 'True')) || !(has(self.status) && has(self.status.conditions) && "
+            + "self.status.conditions.exists(c, c.type == 'QuotaReserved' && c.status == "
+            + "'True')) || (has(self.spec) && has(self.spec.queueName) ? "
+            + "self.spec.queueName : '') == (has(oldSelf.spec) && "
+            + "has(oldSelf.spec.queueName) ? oldSelf.spec.queueName : '')",
+    messageExpression =
+        "'spec.queueName is fixed while QuotaReserved is True: ' + "
+            + "(has(oldSelf.spec) && has(oldSelf.spec.queueName) ? oldSelf.spec.queueName "
+            + ": 'none')")
+@ValidationRule(
+    value =
+        "!(has(oldSelf.status) && has(oldSelf.status.conditions) && "
+            + "oldSelf.status.conditions.exists(c, c.type == 'Admitted' && c.status == "
+            + "'True')) || !(has(self.status) && has(self.status.conditions) && "
+            + "self.status.conditions.exists(c, c.type == 'Admitted' && c.status == "
+            + "'True')) || (has(self.spec) && has(self.spec.maximumExecutionTimeSeconds) ? "
+            + "self.spec.maximumExecutionTimeSeconds : 0) == (has(oldSelf.spec) && "
+            + "has(oldSelf.spec.maximumExecutionTimeSeconds) ? "
+            + "oldSelf.spec.maximumExecutionTimeSeconds : 0)",
+    messageExpression =
+        "'spec.maximumExecutionTimeSeconds is fixed while Admitted is True: "
+            + "%d'.format([has(oldSelf.spec) && "
+            + "has(oldSelf.spec.maximumExecutionTimeSeconds) ? "
+            + "oldSelf.spec.maximumExecutionTimeSeconds : 0])")
+public final class Workload extends CustomResource<WorkloadSpec, WorkloadStatus>
+    implements Namespaced {
 
-/** Makes an object that has metadata and no spec or status. */
-public Workload() {}
+  /** Makes an object that has metadata and no spec or status. */
+  public Workload() {}
 
-/** Nothing is said about a new object until its spec is set. */
-@Override protected @Nullable WorkloadSpec initSpec() { return null; }
+  /** Nothing is said about a new object until its spec is set. */
+  @Override
+  protected @Nullable WorkloadSpec initSpec() {
+    return null;
+  }
 
-/** A new object has no status. */
-@Override protected @Nullable WorkloadStatus initStatus() { return null; }
+  /** A new object has no status. */
+  @Override
+  protected @Nullable WorkloadStatus initStatus() {
+    return null;
+  }
 }

@@ -1,103 +1,98 @@
 package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.sluice.api.schema.Absent;
 import dev.sluice.api.schema.Atomic;
-import dev.sluice.api.schema.ConvertedByWebhook;
-import dev.sluice.api.schema.DateTime;
-import dev.sluice.api.schema.Items;
 import dev.sluice.api.schema.ListMap;
-import dev.sluice.api.schema.ListSet;
-import dev.sluice.api.schema.NonNegative;
-import dev.sluice.api.schema.OneOf;
-import dev.sluice.api.schema.Text;
-import dev.sluice.api.schema.Values;
-import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
-import io.fabric8.crd.generator.annotation.AdditionalSelectableField;
-import io.fabric8.generator.annotation.Default;
-import io.fabric8.generator.annotation.Min;
-import io.fabric8.generator.annotation.Pattern;
-import io.fabric8.generator.annotation.Required;
+import dev.sluice.api.v1beta2.PodSetRequest;
+import dev.sluice.api.v1beta2.ReclaimablePod;
+import dev.sluice.api.v1beta2.RequeueState;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
 import io.fabric8.kubernetes.api.model.Condition;
-import io.fabric8.kubernetes.api.model.LabelSelector;
-import io.fabric8.kubernetes.api.model.Namespaced;
-import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.Taint;
-import io.fabric8.kubernetes.api.model.Toleration;
-import io.fabric8.kubernetes.client.CustomResource;
-import io.fabric8.kubernetes.model.annotation.Group;
-import io.fabric8.kubernetes.model.annotation.Kind;
-import io.fabric8.kubernetes.model.annotation.Plural;
-import io.fabric8.kubernetes.model.annotation.ShortNames;
-import io.fabric8.kubernetes.model.annotation.Singular;
-import io.fabric8.kubernetes.model.annotation.Version;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import dev.sluice.api.v1beta2.AdmissionFairSharingStatus;
-import dev.sluice.api.v1beta2.BorrowWithinCohort;
-import dev.sluice.api.v1beta2.BorrowWithinCohortPolicy;
-import dev.sluice.api.v1beta2.CheckState;
-import dev.sluice.api.v1beta2.ClusterProfileReference;
-import dev.sluice.api.v1beta2.ClusterQueuePreemption;
-import dev.sluice.api.v1beta2.FairSharing;
-import dev.sluice.api.v1beta2.FlavorFungibilityPreference;
-import dev.sluice.api.v1beta2.FlavorQuotas;
-import dev.sluice.api.v1beta2.FlavorUsage;
-import dev.sluice.api.v1beta2.LocalQueueFairSharingStatus;
-import dev.sluice.api.v1beta2.LocalQueueFlavorUsage;
-import dev.sluice.api.v1beta2.LocalQueueResourceUsage;
-import dev.sluice.api.v1beta2.LocalQueueSpec;
-import dev.sluice.api.v1beta2.LocationType;
-import dev.sluice.api.v1beta2.PodSetMergePolicy;
-import dev.sluice.api.v1beta2.PodSetRequest;
-import dev.sluice.api.v1beta2.ProvisioningRequestPodSetUpdatesNodeSelector;
-import dev.sluice.api.v1beta2.ProvisioningRequestRetryStrategy;
-import dev.sluice.api.v1beta2.QueueingStrategy;
-import dev.sluice.api.v1beta2.ReclaimWithinCohortPolicy;
-import dev.sluice.api.v1beta2.ReclaimablePod;
-import dev.sluice.api.v1beta2.RequeueState;
-import dev.sluice.api.v1beta2.ResourceFlavorSpec;
-import dev.sluice.api.v1beta2.ResourceQuota;
-import dev.sluice.api.v1beta2.ResourceUsage;
-import dev.sluice.api.v1beta2.SchedulingStatsEviction;
-import dev.sluice.api.v1beta2.StopPolicy;
-import dev.sluice.api.v1beta2.TopologyLevel;
-import dev.sluice.api.v1beta2.TopologySpec;
-import dev.sluice.api.v1beta2.WithinClusterQueuePolicy;
-import dev.sluice.api.schema.Patterns;
 
 /** Where a workload stands. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-@ValidationRule(value="!has(oldSelf.clusterName) || oldSelf.clusterName == '' || " + "!has(self.clusterName) || self.clusterName == '' || self.clusterName == " + "oldSelf.clusterName", messageExpression="'clusterName can be cleared but not changed from ' + oldSelf.clusterName + " + "' to ' + self.clusterName", fieldPath=".clusterName")
-@ValidationRule(value="!has(self.clusterName) || self.clusterName == '' || " + "!has(self.nominatedClusterNames) || size(self.nominatedClusterNames) == 0", messageExpression="'nominatedClusterNames must be empty, because clusterName is ' + " + "self.clusterName", fieldPath=".nominatedClusterNames")
-@ValidationRule(value="!has(oldSelf.admission) || !has(self.admission) || " + "!has(oldSelf.admission.clusterQueue) || has(self.admission.clusterQueue) && " + "self.admission.clusterQueue == oldSelf.admission.clusterQueue", messageExpression="'admission can be set or cleared, but its clusterQueue can not change from " + "' + oldSelf.admission.clusterQueue", fieldPath=".admission")
+@ValidationRule(
+    value =
+        "!has(oldSelf.clusterName) || oldSelf.clusterName == '' || "
+            + "!has(self.clusterName) || self.clusterName == '' || self.clusterName == "
+            + "oldSelf.clusterName",
+    messageExpression =
+        "'clusterName can be cleared but not changed from ' + oldSelf.clusterName + "
+            + "' to ' + self.clusterName",
+    fieldPath = ".clusterName")
+@ValidationRule(
+    value =
+        "!has(self.clusterName) || self.clusterName == '' || "
+            + "!has(self.nominatedClusterNames) || size(self.nominatedClusterNames) == 0",
+    messageExpression =
+        "'nominatedClusterNames must be empty, because clusterName is ' + " + "self.clusterName",
+    fieldPath = ".nominatedClusterNames")
+@ValidationRule(
+    value =
+        "!has(oldSelf.admission) || !has(self.admission) || "
+            + "!has(oldSelf.admission.clusterQueue) || has(self.admission.clusterQueue) && "
+            + "self.admission.clusterQueue == oldSelf.admission.clusterQueue",
+    messageExpression =
+        "'admission can be set or cleared, but its clusterQueue can not change from "
+            + "' + oldSelf.admission.clusterQueue",
+    fieldPath = ".admission")
 public record WorkloadStatus(
-@JsonPropertyDescription("The quota the workload holds. Absent while it holds none.") @Nullable Admission admission,
-@Size(max = 8) @ListMap("name") @JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("Answers of the admission checks the workload has to pass.") List<AdmissionCheckState> admissionChecks,
-@JsonPropertyDescription("Worker cluster that the workload runs on.") @Nullable String clusterName,
-@ListMap("type") @JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("Latest observations: QuotaReserved, Admitted, PodsReady, Evicted, " + "Preempted, Requeued, Finished and others.") List<Condition> conditions,
-@Size(max = 20) @Atomic @JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("Worker clusters that are being tried. Empty once clusterName is set.") List<String> nominatedClusterNames,
-@Size(max = 18) @ListMap("name") @JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("Pods that are no longer needed, by pod set; their quota is given back while " + "the others run on.") List<ReclaimablePod> reclaimablePods,
-@JsonPropertyDescription("How often and until when the workload is held back after it was evicted.") @Nullable RequeueState requeueState,
-@Size(max = 18) @ListMap("name") @JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("What each pod set asks for in total while no quota is held.") List<PodSetRequest> resourceRequests,
-@JsonPropertyDescription("How often the workload was evicted, and why.") @Nullable SchedulingStats schedulingStats,
-@JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("Nodes of the workload's topology assignment that failed.") List<UnhealthyNode> unhealthyNodes,
-@JsonPropertyDescription("Seconds the workload was admitted before its present admission.") @Nullable Integer accumulatedPastExexcutionTimeSeconds) {
+    @JsonPropertyDescription("The quota the workload holds. Absent while it holds none.")
+        @Nullable Admission admission,
+    @Size(max = 8)
+        @ListMap("name")
+        @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        @JsonPropertyDescription("Answers of the admission checks the workload has to pass.")
+        List<AdmissionCheckState> admissionChecks,
+    @JsonPropertyDescription("Worker cluster that the workload runs on.")
+        @Nullable String clusterName,
+    @ListMap("type")
+        @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        @JsonPropertyDescription(
+            "Latest observations: QuotaReserved, Admitted, PodsReady, Evicted, "
+                + "Preempted, Requeued, Finished and others.")
+        List<Condition> conditions,
+    @Size(max = 20)
+        @Atomic
+        @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        @JsonPropertyDescription(
+            "Worker clusters that are being tried. Empty once clusterName is set.")
+        List<String> nominatedClusterNames,
+    @Size(max = 18)
+        @ListMap("name")
+        @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        @JsonPropertyDescription(
+            "Pods that are no longer needed, by pod set; their quota is given back while "
+                + "the others run on.")
+        List<ReclaimablePod> reclaimablePods,
+    @JsonPropertyDescription(
+            "How often and until when the workload is held back after it was evicted.")
+        @Nullable RequeueState requeueState,
+    @Size(max = 18)
+        @ListMap("name")
+        @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        @JsonPropertyDescription("What each pod set asks for in total while no quota is held.")
+        List<PodSetRequest> resourceRequests,
+    @JsonPropertyDescription("How often the workload was evicted, and why.")
+        @Nullable SchedulingStats schedulingStats,
+    @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        @JsonPropertyDescription("Nodes of the workload's topology assignment that failed.")
+        List<UnhealthyNode> unhealthyNodes,
+    @JsonPropertyDescription("Seconds the workload was admitted before its present admission.")
+        @Nullable Integer accumulatedPastExexcutionTimeSeconds) {
 
-/** Takes what is absent for its default; lists and maps become immutable. */
-public WorkloadStatus {
-admissionChecks = Absent.orEmpty(admissionChecks);
-conditions = Absent.orEmpty(conditions);
-nominatedClusterNames = Absent.orEmpty(nominatedClusterNames);
-reclaimablePods = Absent.orEmpty(reclaimablePods);
-resourceRequests = Absent.orEmpty(resourceRequests);
-unhealthyNodes = Absent.orEmpty(unhealthyNodes);
-}
+  /** Takes what is absent for its default; lists and maps become immutable. */
+  public WorkloadStatus {
+    admissionChecks = Absent.orEmpty(admissionChecks);
+    conditions = Absent.orEmpty(conditions);
+    nominatedClusterNames = Absent.orEmpty(nominatedClusterNames);
+    reclaimablePods = Absent.orEmpty(reclaimablePods);
+    resourceRequests = Absent.orEmpty(resourceRequests);
+    unhealthyNodes = Absent.orEmpty(unhealthyNodes);
+  }
 }

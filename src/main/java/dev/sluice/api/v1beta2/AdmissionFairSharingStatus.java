@@ -1,55 +1,28 @@
 package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.sluice.api.schema.Absent;
-import dev.sluice.api.schema.Atomic;
-import dev.sluice.api.schema.ConvertedByWebhook;
 import dev.sluice.api.schema.DateTime;
-import dev.sluice.api.schema.Items;
-import dev.sluice.api.schema.ListMap;
-import dev.sluice.api.schema.ListSet;
-import dev.sluice.api.schema.NonNegative;
-import dev.sluice.api.schema.OneOf;
-import dev.sluice.api.schema.Text;
-import dev.sluice.api.schema.Values;
-import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
-import io.fabric8.crd.generator.annotation.AdditionalSelectableField;
-import io.fabric8.generator.annotation.Default;
-import io.fabric8.generator.annotation.Min;
-import io.fabric8.generator.annotation.Pattern;
 import io.fabric8.generator.annotation.Required;
-import io.fabric8.generator.annotation.Size;
-import io.fabric8.generator.annotation.ValidationRule;
-import io.fabric8.kubernetes.api.model.Condition;
-import io.fabric8.kubernetes.api.model.LabelSelector;
-import io.fabric8.kubernetes.api.model.Namespaced;
-import io.fabric8.kubernetes.api.model.PodTemplateSpec;
 import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.Taint;
-import io.fabric8.kubernetes.api.model.Toleration;
-import io.fabric8.kubernetes.client.CustomResource;
-import io.fabric8.kubernetes.model.annotation.Group;
-import io.fabric8.kubernetes.model.annotation.Kind;
-import io.fabric8.kubernetes.model.annotation.Plural;
-import io.fabric8.kubernetes.model.annotation.ShortNames;
-import io.fabric8.kubernetes.model.annotation.Singular;
-import io.fabric8.kubernetes.model.annotation.Version;
-import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
-import dev.sluice.api.schema.Patterns;
 
 /** Past usage that fair admission goes by. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record AdmissionFairSharingStatus(
-@Required @JsonInclude(JsonInclude.Include.ALWAYS) @JsonPropertyDescription("Usage over time by resource, in which older usage counts less and less.") Map<String, Quantity> consumedResources,
-@Required @DateTime @JsonPropertyDescription("When consumedResources was last brought up to date.") String lastUpdate) {
+    @Required
+        @JsonInclude(JsonInclude.Include.ALWAYS)
+        @JsonPropertyDescription(
+            "Usage over time by resource, in which older usage counts less and less.")
+        Map<String, Quantity> consumedResources,
+    @Required
+        @DateTime
+        @JsonPropertyDescription("When consumedResources was last brought up to date.")
+        String lastUpdate) {
 
-/** Takes what is absent for its default; lists and maps become immutable. */
-public AdmissionFairSharingStatus {
-consumedResources = Absent.orEmpty(consumedResources);
-}
+  /** Takes what is absent for its default; lists and maps become immutable. */
+  public AdmissionFairSharingStatus {
+    consumedResources = Absent.orEmpty(consumedResources);
+  }
 }

@@ -1,35 +1,9 @@
 package dev.sluice.api.v1beta2;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
-import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import com.fasterxml.jackson.annotation.JsonClassDescription;
 import dev.sluice.api.ApiVersions;
-import dev.sluice.api.schema.Absent;
-import dev.sluice.api.schema.Atomic;
 import dev.sluice.api.schema.ConvertedByWebhook;
-import dev.sluice.api.schema.DateTime;
-import dev.sluice.api.schema.Items;
-import dev.sluice.api.schema.ListMap;
-import dev.sluice.api.schema.ListSet;
-import dev.sluice.api.schema.NonNegative;
-import dev.sluice.api.schema.OneOf;
-import dev.sluice.api.schema.Text;
-import dev.sluice.api.schema.Values;
 import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
-import io.fabric8.crd.generator.annotation.AdditionalSelectableField;
-import io.fabric8.generator.annotation.Default;
-import io.fabric8.generator.annotation.Min;
-import io.fabric8.generator.annotation.Pattern;
-import io.fabric8.generator.annotation.Required;
-import io.fabric8.generator.annotation.Size;
-import io.fabric8.generator.annotation.ValidationRule;
-import io.fabric8.kubernetes.api.model.Condition;
-import io.fabric8.kubernetes.api.model.LabelSelector;
-import io.fabric8.kubernetes.api.model.Namespaced;
-import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.Taint;
-import io.fabric8.kubernetes.api.model.Toleration;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.model.annotation.Group;
 import io.fabric8.kubernetes.model.annotation.Kind;
@@ -37,12 +11,7 @@ import io.fabric8.kubernetes.model.annotation.Plural;
 import io.fabric8.kubernetes.model.annotation.ShortNames;
 import io.fabric8.kubernetes.model.annotation.Singular;
 import io.fabric8.kubernetes.model.annotation.Version;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import dev.sluice.api.schema.Patterns;
-import com.fasterxml.jackson.annotation.JsonClassDescription;
 
 /** A pool of quota, with the rules by which it is handed out. */
 @JsonClassDescription("A pool of quota, with the rules by which it is handed out.")
@@ -53,18 +22,42 @@ import com.fasterxml.jackson.annotation.JsonClassDescription;
 @Singular("clusterqueue")
 @ShortNames({"cq"})
 @ConvertedByWebhook
-@AdditionalPrinterColumn(name = "Cohort", jsonPath = ".spec.cohortName", type = AdditionalPrinterColumn.Type.STRING, getDescription = "Cohort the queue belongs to.")
-@AdditionalPrinterColumn(name = "Strategy", jsonPath = ".spec.queueingStrategy", type = AdditionalPrinterColumn.Type.STRING, priority = 1, getDescription = "Order of admission.")
-@AdditionalPrinterColumn(name = "Pending Workloads", jsonPath = ".status.pendingWorkloads", type = AdditionalPrinterColumn.Type.INTEGER, getDescription = "Workloads that wait.")
-@AdditionalPrinterColumn(name = "Admitted Workloads", jsonPath = ".status.admittedWorkloads", type = AdditionalPrinterColumn.Type.INTEGER, priority = 1, getDescription = "Workloads that are admitted and not finished.")
+@AdditionalPrinterColumn(
+    name = "Cohort",
+    jsonPath = ".spec.cohortName",
+    type = AdditionalPrinterColumn.Type.STRING,
+    getDescription = "Cohort the queue belongs to.")
+@AdditionalPrinterColumn(
+    name = "Strategy",
+    jsonPath = ".spec.queueingStrategy",
+    type = AdditionalPrinterColumn.Type.STRING,
+    priority = 1,
+    getDescription = "Order of admission.")
+@AdditionalPrinterColumn(
+    name = "Pending Workloads",
+    jsonPath = ".status.pendingWorkloads",
+    type = AdditionalPrinterColumn.Type.INTEGER,
+    getDescription = "Workloads that wait.")
+@AdditionalPrinterColumn(
+    name = "Admitted Workloads",
+    jsonPath = ".status.admittedWorkloads",
+    type = AdditionalPrinterColumn.Type.INTEGER,
+    priority = 1,
+    getDescription = "Workloads that are admitted and not finished.")
 public final class ClusterQueue extends CustomResource<ClusterQueueSpec, ClusterQueueStatus> {
 
-/** Makes an object that has metadata and no spec or status. */
-public ClusterQueue() {}
+  /** Makes an object that has metadata and no spec or status. */
+  public ClusterQueue() {}
 
-/** Nothing is said about a new object until its spec is set. */
-@Override protected @Nullable ClusterQueueSpec initSpec() { return null; }
+  /** Nothing is said about a new object until its spec is set. */
+  @Override
+  protected @Nullable ClusterQueueSpec initSpec() {
+    return null;
+  }
 
-/** A new object has no status. */
-@Override protected @Nullable ClusterQueueStatus initStatus() { return null; }
+  /** A new object has no status. */
+  @Override
+  protected @Nullable ClusterQueueStatus initStatus() {
+    return null;
+  }
 }

@@ -1,62 +1,53 @@
 package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.sluice.api.schema.Absent;
-import dev.sluice.api.schema.Atomic;
-import dev.sluice.api.schema.ConvertedByWebhook;
-import dev.sluice.api.schema.DateTime;
-import dev.sluice.api.schema.Items;
-import dev.sluice.api.schema.ListMap;
-import dev.sluice.api.schema.ListSet;
-import dev.sluice.api.schema.NonNegative;
-import dev.sluice.api.schema.OneOf;
-import dev.sluice.api.schema.Text;
-import dev.sluice.api.schema.Values;
-import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
-import io.fabric8.crd.generator.annotation.AdditionalSelectableField;
 import io.fabric8.generator.annotation.Default;
-import io.fabric8.generator.annotation.Min;
-import io.fabric8.generator.annotation.Pattern;
-import io.fabric8.generator.annotation.Required;
-import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
-import io.fabric8.kubernetes.api.model.Condition;
-import io.fabric8.kubernetes.api.model.LabelSelector;
-import io.fabric8.kubernetes.api.model.Namespaced;
-import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.Taint;
-import io.fabric8.kubernetes.api.model.Toleration;
-import io.fabric8.kubernetes.client.CustomResource;
-import io.fabric8.kubernetes.model.annotation.Group;
-import io.fabric8.kubernetes.model.annotation.Kind;
-import io.fabric8.kubernetes.model.annotation.Plural;
-import io.fabric8.kubernetes.model.annotation.ShortNames;
-import io.fabric8.kubernetes.model.annotation.Singular;
-import io.fabric8.kubernetes.model.annotation.Version;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
-import dev.sluice.api.schema.Patterns;
 
 /** Which running workloads a waiting one may stop. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-@ValidationRule(value="!(has(self.reclaimWithinCohort) && self.reclaimWithinCohort == 'Never') || " + "!has(self.borrowWithinCohort) || !has(self.borrowWithinCohort.policy) || " + "self.borrowWithinCohort.policy == 'Never'", messageExpression="'borrowWithinCohort.policy ' + self.borrowWithinCohort.policy + ' is not " + "allowed with reclaimWithinCohort Never; it must be Never too, or " + "reclaimWithinCohort LowerPriority or Any'", fieldPath=".borrowWithinCohort")
+@ValidationRule(
+    value =
+        "!(has(self.reclaimWithinCohort) && self.reclaimWithinCohort == 'Never') || "
+            + "!has(self.borrowWithinCohort) || !has(self.borrowWithinCohort.policy) || "
+            + "self.borrowWithinCohort.policy == 'Never'",
+    messageExpression =
+        "'borrowWithinCohort.policy ' + self.borrowWithinCohort.policy + ' is not "
+            + "allowed with reclaimWithinCohort Never; it must be Never too, or "
+            + "reclaimWithinCohort LowerPriority or Any'",
+    fieldPath = ".borrowWithinCohort")
 public record ClusterQueuePreemption(
-@Default("{}") @JsonPropertyDescription("Whether a waiting workload may stop workloads of other queues even though " + "it has to borrow itself. Not with reclaimWithinCohort Never.") BorrowWithinCohort borrowWithinCohort,
-@Default("Never") @JsonPropertyDescription("Whether a waiting workload that fits the nominal quota of its own queue may " + "stop workloads of other queues of the cohort that borrow. Never: no. " + "LowerPriority: those of lower priority. Any: all that borrow.") ReclaimWithinCohortPolicy reclaimWithinCohort,
-@Default("Never") @JsonPropertyDescription("Whether a waiting workload may stop workloads of its own queue. Never: no. " + "LowerPriority: those of lower priority. LowerOrNewerEqualPriority: also " + "those of equal priority that were queued later.") WithinClusterQueuePolicy withinClusterQueue) {
+    @Default("{}")
+        @JsonPropertyDescription(
+            "Whether a waiting workload may stop workloads of other queues even though "
+                + "it has to borrow itself. Not with reclaimWithinCohort Never.")
+        BorrowWithinCohort borrowWithinCohort,
+    @Default("Never")
+        @JsonPropertyDescription(
+            "Whether a waiting workload that fits the nominal quota of its own queue may "
+                + "stop workloads of other queues of the cohort that borrow. Never: no. "
+                + "LowerPriority: those of lower priority. Any: all that borrow.")
+        ReclaimWithinCohortPolicy reclaimWithinCohort,
+    @Default("Never")
+        @JsonPropertyDescription(
+            "Whether a waiting workload may stop workloads of its own queue. Never: no. "
+                + "LowerPriority: those of lower priority. LowerOrNewerEqualPriority: also "
+                + "those of equal priority that were queued later.")
+        WithinClusterQueuePolicy withinClusterQueue) {
 
-/** What holds when nothing is said. */
-public static final ClusterQueuePreemption DEFAULT = new ClusterQueuePreemption(BorrowWithinCohort.DEFAULT, ReclaimWithinCohortPolicy.NEVER, WithinClusterQueuePolicy.NEVER);
+  /** What holds when nothing is said. */
+  public static final ClusterQueuePreemption DEFAULT =
+      new ClusterQueuePreemption(
+          BorrowWithinCohort.DEFAULT,
+          ReclaimWithinCohortPolicy.NEVER,
+          WithinClusterQueuePolicy.NEVER);
 
-/** Takes what is absent for its default; lists and maps become immutable. */
-public ClusterQueuePreemption {
-borrowWithinCohort = Absent.or(borrowWithinCohort, BorrowWithinCohort.DEFAULT);
-reclaimWithinCohort = Absent.or(reclaimWithinCohort, ReclaimWithinCohortPolicy.NEVER);
-withinClusterQueue = Absent.or(withinClusterQueue, WithinClusterQueuePolicy.NEVER);
-}
+  /** Takes what is absent for its default; lists and maps become immutable. */
+  public ClusterQueuePreemption {
+    borrowWithinCohort = Absent.or(borrowWithinCohort, BorrowWithinCohort.DEFAULT);
+    reclaimWithinCohort = Absent.or(reclaimWithinCohort, ReclaimWithinCohortPolicy.NEVER);
+    withinClusterQueue = Absent.or(withinClusterQueue, WithinClusterQueuePolicy.NEVER);
+  }
 }

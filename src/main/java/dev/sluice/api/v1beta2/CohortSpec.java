@@ -1,58 +1,70 @@
 package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.sluice.api.schema.Absent;
 import dev.sluice.api.schema.Atomic;
-import dev.sluice.api.schema.ConvertedByWebhook;
-import dev.sluice.api.schema.DateTime;
-import dev.sluice.api.schema.Items;
-import dev.sluice.api.schema.ListMap;
-import dev.sluice.api.schema.ListSet;
-import dev.sluice.api.schema.NonNegative;
-import dev.sluice.api.schema.OneOf;
+import dev.sluice.api.schema.Patterns;
 import dev.sluice.api.schema.Text;
-import dev.sluice.api.schema.Values;
-import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
-import io.fabric8.crd.generator.annotation.AdditionalSelectableField;
-import io.fabric8.generator.annotation.Default;
-import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Pattern;
-import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
-import io.fabric8.kubernetes.api.model.Condition;
-import io.fabric8.kubernetes.api.model.LabelSelector;
-import io.fabric8.kubernetes.api.model.Namespaced;
-import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.Taint;
-import io.fabric8.kubernetes.api.model.Toleration;
-import io.fabric8.kubernetes.client.CustomResource;
-import io.fabric8.kubernetes.model.annotation.Group;
-import io.fabric8.kubernetes.model.annotation.Kind;
-import io.fabric8.kubernetes.model.annotation.Plural;
-import io.fabric8.kubernetes.model.annotation.ShortNames;
-import io.fabric8.kubernetes.model.annotation.Singular;
-import io.fabric8.kubernetes.model.annotation.Version;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import dev.sluice.api.schema.Patterns;
 
 /** A cohort's own quota, its parent and its weight. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-@ValidationRule(value="has(self.parentName) || !has(self.resourceGroups) || " + "self.resourceGroups.all(g, g.flavors.all(f, f.resources.all(r, " + "!has(r.borrowingLimit))))", message="borrowingLimit is allowed only if parentName is set", fieldPath=".resourceGroups")
-@ValidationRule(value="has(self.parentName) || !has(self.resourceGroups) || " + "self.resourceGroups.all(g, g.flavors.all(f, f.resources.all(r, " + "!has(r.lendingLimit))))", message="lendingLimit is allowed only if parentName is set", fieldPath=".resourceGroups")
+@ValidationRule(
+    value =
+        "has(self.parentName) || !has(self.resourceGroups) || "
+            + "self.resourceGroups.all(g, g.flavors.all(f, f.resources.all(r, "
+            + "!has(r.borrowingLimit))))",
+    message = "borrowingLimit is allowed only if parentName is set",
+    fieldPath = ".resourceGroups")
+@ValidationRule(
+    value =
+        "has(self.parentName) || !has(self.resourceGroups) || "
+            + "self.resourceGroups.all(g, g.flavors.all(f, f.resources.all(r, "
+            + "!has(r.lendingLimit))))",
+    message = "lendingLimit is allowed only if parentName is set",
+    fieldPath = ".resourceGroups")
 public record CohortSpec(
-@ValidationRule(value="!has(self.weight) || (type(self.weight) == int ? self.weight >= 0 : " + "!self.weight.startsWith('-'))", messageExpression="'weight must be 0 or more, here it is %s'.format([self.weight])", fieldPath=".weight") @ValidationRule(value="!has(self.weight) || type(self.weight) == int || !isQuantity(self.weight) " + "|| self.weight.startsWith('-') || " + "quantity(self.weight).compareTo(quantity('0')) == 0 || " + "quantity(self.weight).isGreaterThan(quantity('1n'))", messageExpression="'weight must be 0 or more than 1n, here it is %s'.format([self.weight])", fieldPath=".weight") @JsonPropertyDescription("Weight of this cohort among its siblings when idle quota of the parent is " + "shared fairly.") @Nullable FairSharing fairSharing,
-@Text(max = 253) @Pattern(Patterns.DNS_SUBDOMAIN) @JsonPropertyDescription("Parent of this cohort. Absent: the cohort is a root. The name may be one " + "for which no Cohort object exists. A chain of parents that loops keeps " + "every queue below it from admitting until it is mended.") @Nullable String parentName,
-@Size(max = 16) @Atomic @JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("Quota that the cohort itself adds for the queues and cohorts below it. A " + "resource belongs to one group only, and so does a flavor.") List<ResourceGroup> resourceGroups) {
+    @ValidationRule(
+            value =
+                "!has(self.weight) || (type(self.weight) == int ? self.weight >= 0 : "
+                    + "!self.weight.startsWith('-'))",
+            messageExpression = "'weight must be 0 or more, here it is %s'.format([self.weight])",
+            fieldPath = ".weight")
+        @ValidationRule(
+            value =
+                "!has(self.weight) || type(self.weight) == int || !isQuantity(self.weight) "
+                    + "|| self.weight.startsWith('-') || "
+                    + "quantity(self.weight).compareTo(quantity('0')) == 0 || "
+                    + "quantity(self.weight).isGreaterThan(quantity('1n'))",
+            messageExpression =
+                "'weight must be 0 or more than 1n, here it is %s'.format([self.weight])",
+            fieldPath = ".weight")
+        @JsonPropertyDescription(
+            "Weight of this cohort among its siblings when idle quota of the parent is "
+                + "shared fairly.")
+        @Nullable FairSharing fairSharing,
+    @Text(max = 253)
+        @Pattern(Patterns.DNS_SUBDOMAIN)
+        @JsonPropertyDescription(
+            "Parent of this cohort. Absent: the cohort is a root. The name may be one "
+                + "for which no Cohort object exists. A chain of parents that loops keeps "
+                + "every queue below it from admitting until it is mended.")
+        @Nullable String parentName,
+    @Size(max = 16)
+        @Atomic
+        @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        @JsonPropertyDescription(
+            "Quota that the cohort itself adds for the queues and cohorts below it. A "
+                + "resource belongs to one group only, and so does a flavor.")
+        List<ResourceGroup> resourceGroups) {
 
-/** Takes what is absent for its default; lists and maps become immutable. */
-public CohortSpec {
-resourceGroups = Absent.orEmpty(resourceGroups);
-}
+  /** Takes what is absent for its default; lists and maps become immutable. */
+  public CohortSpec {
+    resourceGroups = Absent.orEmpty(resourceGroups);
+  }
 }

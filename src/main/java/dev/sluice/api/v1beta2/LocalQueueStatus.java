@@ -1,105 +1,135 @@
 package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.sluice.api.schema.Absent;
-import dev.sluice.api.schema.Atomic;
-import dev.sluice.api.schema.ConvertedByWebhook;
-import dev.sluice.api.schema.DateTime;
-import dev.sluice.api.schema.Items;
 import dev.sluice.api.schema.ListMap;
-import dev.sluice.api.schema.ListSet;
-import dev.sluice.api.schema.NonNegative;
-import dev.sluice.api.schema.OneOf;
-import dev.sluice.api.schema.Text;
-import dev.sluice.api.schema.Values;
-import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
-import io.fabric8.crd.generator.annotation.AdditionalSelectableField;
-import io.fabric8.generator.annotation.Default;
-import io.fabric8.generator.annotation.Min;
-import io.fabric8.generator.annotation.Pattern;
-import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
-import io.fabric8.generator.annotation.ValidationRule;
 import io.fabric8.kubernetes.api.model.Condition;
-import io.fabric8.kubernetes.api.model.LabelSelector;
-import io.fabric8.kubernetes.api.model.Namespaced;
-import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.Taint;
-import io.fabric8.kubernetes.api.model.Toleration;
-import io.fabric8.kubernetes.client.CustomResource;
-import io.fabric8.kubernetes.model.annotation.Group;
-import io.fabric8.kubernetes.model.annotation.Kind;
-import io.fabric8.kubernetes.model.annotation.Plural;
-import io.fabric8.kubernetes.model.annotation.ShortNames;
-import io.fabric8.kubernetes.model.annotation.Singular;
-import io.fabric8.kubernetes.model.annotation.Version;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import dev.sluice.api.schema.Patterns;
 
 /** What a local queue holds at present. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record LocalQueueStatus(
-@JsonPropertyDescription("Workloads of this queue that are admitted and not finished.") @Nullable Integer admittedWorkloads,
-@Size(max = 16) @ListMap("type") @JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("Latest observations. Active tells whether workloads of this queue can be " + "admitted, and if not, why.") List<Condition> conditions,
-@JsonPropertyDescription("Past usage of the queue. Present only while admission goes by past usage.") @Nullable LocalQueueFairSharingStatus fairSharing,
-@Size(max = 64) @ListMap("name") @JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("Quota that is reserved by workloads of this queue, by flavor.") List<LocalQueueFlavorUsage> flavorsReservation,
-@Size(max = 64) @ListMap("name") @JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("Quota that is used by admitted workloads of this queue, by flavor.") List<LocalQueueFlavorUsage> flavorsUsage,
-@JsonPropertyDescription("Workloads of this queue that wait.") @Nullable Integer pendingWorkloads,
-@JsonPropertyDescription("Workloads of this queue that hold quota and are not finished.") @Nullable Integer reservingWorkloads) {
+    @JsonPropertyDescription("Workloads of this queue that are admitted and not finished.")
+        @Nullable Integer admittedWorkloads,
+    @Size(max = 16)
+        @ListMap("type")
+        @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        @JsonPropertyDescription(
+            "Latest observations. Active tells whether workloads of this queue can be "
+                + "admitted, and if not, why.")
+        List<Condition> conditions,
+    @JsonPropertyDescription(
+            "Past usage of the queue. Present only while admission goes by past usage.")
+        @Nullable LocalQueueFairSharingStatus fairSharing,
+    @Size(max = 64)
+        @ListMap("name")
+        @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        @JsonPropertyDescription("Quota that is reserved by workloads of this queue, by flavor.")
+        List<LocalQueueFlavorUsage> flavorsReservation,
+    @Size(max = 64)
+        @ListMap("name")
+        @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        @JsonPropertyDescription(
+            "Quota that is used by admitted workloads of this queue, by flavor.")
+        List<LocalQueueFlavorUsage> flavorsUsage,
+    @JsonPropertyDescription("Workloads of this queue that wait.")
+        @Nullable Integer pendingWorkloads,
+    @JsonPropertyDescription("Workloads of this queue that hold quota and are not finished.")
+        @Nullable Integer reservingWorkloads) {
 
-/** Takes what is absent for its default; lists and maps become immutable. */
-public LocalQueueStatus {
-conditions = Absent.orEmpty(conditions);
-flavorsReservation = Absent.orEmpty(flavorsReservation);
-flavorsUsage = Absent.orEmpty(flavorsUsage);
-}
+  /** Takes what is absent for its default; lists and maps become immutable. */
+  public LocalQueueStatus {
+    conditions = Absent.orEmpty(conditions);
+    flavorsReservation = Absent.orEmpty(flavorsReservation);
+    flavorsUsage = Absent.orEmpty(flavorsUsage);
+  }
 
-/** A builder on which nothing is set yet. */
-public static Builder builder() { return new Builder(); }
+  /** A builder on which nothing is set yet. */
+  public static Builder builder() {
+    return new Builder();
+  }
 
-/** A builder that starts from this value. */
-public Builder toBuilder() { return new Builder().admittedWorkloads(admittedWorkloads).conditions(conditions).fairSharing(fairSharing).flavorsReservation(flavorsReservation).flavorsUsage(flavorsUsage).pendingWorkloads(pendingWorkloads).reservingWorkloads(reservingWorkloads); }
+  /** A builder that starts from this value. */
+  public Builder toBuilder() {
+    return new Builder()
+        .admittedWorkloads(admittedWorkloads)
+        .conditions(conditions)
+        .fairSharing(fairSharing)
+        .flavorsReservation(flavorsReservation)
+        .flavorsUsage(flavorsUsage)
+        .pendingWorkloads(pendingWorkloads)
+        .reservingWorkloads(reservingWorkloads);
+  }
 
-/** Collects the parts of a {@link LocalQueueStatus}; each method is named after the field it sets. */
-public static final class Builder {
-private @Nullable Integer admittedWorkloads;
-private List<Condition> conditions = List.of();
-private @Nullable LocalQueueFairSharingStatus fairSharing;
-private List<LocalQueueFlavorUsage> flavorsReservation = List.of();
-private List<LocalQueueFlavorUsage> flavorsUsage = List.of();
-private @Nullable Integer pendingWorkloads;
-private @Nullable Integer reservingWorkloads;
+  /**
+   * Collects the parts of a {@link LocalQueueStatus}; each method is named after the field it sets.
+   */
+  public static final class Builder {
+    private @Nullable Integer admittedWorkloads;
+    private List<Condition> conditions = List.of();
+    private @Nullable LocalQueueFairSharingStatus fairSharing;
+    private List<LocalQueueFlavorUsage> flavorsReservation = List.of();
+    private List<LocalQueueFlavorUsage> flavorsUsage = List.of();
+    private @Nullable Integer pendingWorkloads;
+    private @Nullable Integer reservingWorkloads;
 
-private Builder() {}
+    private Builder() {}
 
-/** Sets the field of this name; null for absent. */
-public Builder admittedWorkloads(@Nullable Integer admittedWorkloads) { this.admittedWorkloads = admittedWorkloads; return this; }
+    /** Sets the field of this name; null for absent. */
+    public Builder admittedWorkloads(@Nullable Integer admittedWorkloads) {
+      this.admittedWorkloads = admittedWorkloads;
+      return this;
+    }
 
-/** Sets the field of this name. */
-public Builder conditions(List<Condition> conditions) { this.conditions = conditions; return this; }
+    /** Sets the field of this name. */
+    public Builder conditions(List<Condition> conditions) {
+      this.conditions = conditions;
+      return this;
+    }
 
-/** Sets the field of this name; null for absent. */
-public Builder fairSharing(@Nullable LocalQueueFairSharingStatus fairSharing) { this.fairSharing = fairSharing; return this; }
+    /** Sets the field of this name; null for absent. */
+    public Builder fairSharing(@Nullable LocalQueueFairSharingStatus fairSharing) {
+      this.fairSharing = fairSharing;
+      return this;
+    }
 
-/** Sets the field of this name. */
-public Builder flavorsReservation(List<LocalQueueFlavorUsage> flavorsReservation) { this.flavorsReservation = flavorsReservation; return this; }
+    /** Sets the field of this name. */
+    public Builder flavorsReservation(List<LocalQueueFlavorUsage> flavorsReservation) {
+      this.flavorsReservation = flavorsReservation;
+      return this;
+    }
 
-/** Sets the field of this name. */
-public Builder flavorsUsage(List<LocalQueueFlavorUsage> flavorsUsage) { this.flavorsUsage = flavorsUsage; return this; }
+    /** Sets the field of this name. */
+    public Builder flavorsUsage(List<LocalQueueFlavorUsage> flavorsUsage) {
+      this.flavorsUsage = flavorsUsage;
+      return this;
+    }
 
-/** Sets the field of this name; null for absent. */
-public Builder pendingWorkloads(@Nullable Integer pendingWorkloads) { this.pendingWorkloads = pendingWorkloads; return this; }
+    /** Sets the field of this name; null for absent. */
+    public Builder pendingWorkloads(@Nullable Integer pendingWorkloads) {
+      this.pendingWorkloads = pendingWorkloads;
+      return this;
+    }
 
-/** Sets the field of this name; null for absent. */
-public Builder reservingWorkloads(@Nullable Integer reservingWorkloads) { this.reservingWorkloads = reservingWorkloads; return this; }
+    /** Sets the field of this name; null for absent. */
+    public Builder reservingWorkloads(@Nullable Integer reservingWorkloads) {
+      this.reservingWorkloads = reservingWorkloads;
+      return this;
+    }
 
-/** The value. What the API requires has to be set. */
-public LocalQueueStatus build() { return new LocalQueueStatus(admittedWorkloads, conditions, fairSharing, flavorsReservation, flavorsUsage, pendingWorkloads, reservingWorkloads); }
-}
+    /** The value. What the API requires has to be set. */
+    public LocalQueueStatus build() {
+      return new LocalQueueStatus(
+          admittedWorkloads,
+          conditions,
+          fairSharing,
+          flavorsReservation,
+          flavorsUsage,
+          pendingWorkloads,
+          reservingWorkloads);
+    }
+  }
 }

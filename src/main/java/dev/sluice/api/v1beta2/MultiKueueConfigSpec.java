@@ -1,55 +1,38 @@
 package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.sluice.api.schema.Absent;
 import dev.sluice.api.schema.Atomic;
-import dev.sluice.api.schema.ConvertedByWebhook;
-import dev.sluice.api.schema.DateTime;
 import dev.sluice.api.schema.Items;
-import dev.sluice.api.schema.ListMap;
-import dev.sluice.api.schema.ListSet;
-import dev.sluice.api.schema.NonNegative;
-import dev.sluice.api.schema.OneOf;
-import dev.sluice.api.schema.Text;
-import dev.sluice.api.schema.Values;
-import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
-import io.fabric8.crd.generator.annotation.AdditionalSelectableField;
-import io.fabric8.generator.annotation.Default;
-import io.fabric8.generator.annotation.Min;
-import io.fabric8.generator.annotation.Pattern;
 import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
-import io.fabric8.kubernetes.api.model.Condition;
-import io.fabric8.kubernetes.api.model.LabelSelector;
-import io.fabric8.kubernetes.api.model.Namespaced;
-import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.Taint;
-import io.fabric8.kubernetes.api.model.Toleration;
-import io.fabric8.kubernetes.client.CustomResource;
-import io.fabric8.kubernetes.model.annotation.Group;
-import io.fabric8.kubernetes.model.annotation.Kind;
-import io.fabric8.kubernetes.model.annotation.Plural;
-import io.fabric8.kubernetes.model.annotation.ShortNames;
-import io.fabric8.kubernetes.model.annotation.Singular;
-import io.fabric8.kubernetes.model.annotation.Version;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import dev.sluice.api.schema.Patterns;
 
 /** The worker clusters a job may be sent to. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record MultiKueueConfigSpec(
-@Required @Size(min = 1, max = 20) @Items(maxLength = 256) @ValidationRule(value="self.all(c, self.exists_one(d, d == c))", messageExpression="'names of clusters must be unique, here they are %s'.format([self])") @Atomic @JsonInclude(JsonInclude.Include.ALWAYS) @JsonPropertyDescription("Names of the MultiKueueCluster objects, each once.") List<String> clusters,
-@JsonPropertyDescription("Automated: the quota of the cluster queue here is kept at the sum of the " + "workers' quotas. Manual or absent: it is what was written. Needs the " + "feature gate MultiKueueManagerQuotaAutomation.") @Nullable QuotaManagement quotaManagement) {
+    @Required
+        @Size(min = 1, max = 20)
+        @Items(maxLength = 256)
+        @ValidationRule(
+            value = "self.all(c, self.exists_one(d, d == c))",
+            messageExpression =
+                "'names of clusters must be unique, here they are %s'.format([self])")
+        @Atomic
+        @JsonInclude(JsonInclude.Include.ALWAYS)
+        @JsonPropertyDescription("Names of the MultiKueueCluster objects, each once.")
+        List<String> clusters,
+    @JsonPropertyDescription(
+            "Automated: the quota of the cluster queue here is kept at the sum of the "
+                + "workers' quotas. Manual or absent: it is what was written. Needs the "
+                + "feature gate MultiKueueManagerQuotaAutomation.")
+        @Nullable QuotaManagement quotaManagement) {
 
-/** Takes what is absent for its default; lists and maps become immutable. */
-public MultiKueueConfigSpec {
-clusters = Absent.orEmpty(clusters);
-}
+  /** Takes what is absent for its default; lists and maps become immutable. */
+  public MultiKueueConfigSpec {
+    clusters = Absent.orEmpty(clusters);
+  }
 }

@@ -1,60 +1,47 @@
 package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.sluice.api.schema.Absent;
-import dev.sluice.api.schema.Atomic;
-import dev.sluice.api.schema.ConvertedByWebhook;
-import dev.sluice.api.schema.DateTime;
-import dev.sluice.api.schema.Items;
-import dev.sluice.api.schema.ListMap;
-import dev.sluice.api.schema.ListSet;
-import dev.sluice.api.schema.NonNegative;
-import dev.sluice.api.schema.OneOf;
+import dev.sluice.api.schema.Patterns;
 import dev.sluice.api.schema.Text;
-import dev.sluice.api.schema.Values;
-import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
-import io.fabric8.crd.generator.annotation.AdditionalSelectableField;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Pattern;
 import io.fabric8.generator.annotation.Required;
-import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
-import io.fabric8.kubernetes.api.model.Condition;
-import io.fabric8.kubernetes.api.model.LabelSelector;
-import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.Taint;
-import io.fabric8.kubernetes.api.model.Toleration;
-import io.fabric8.kubernetes.client.CustomResource;
-import io.fabric8.kubernetes.model.annotation.Group;
-import io.fabric8.kubernetes.model.annotation.Kind;
-import io.fabric8.kubernetes.model.annotation.Plural;
-import io.fabric8.kubernetes.model.annotation.ShortNames;
-import io.fabric8.kubernetes.model.annotation.Singular;
-import io.fabric8.kubernetes.model.annotation.Version;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import dev.sluice.api.schema.Patterns;
 
 /** A group of equal pods. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-@ValidationRule(value="!has(self.minCount) || self.minCount <= self.count", messageExpression="'minCount %d must not exceed count %d'.format([self.minCount, self.count])", fieldPath=".minCount")
+@ValidationRule(
+    value = "!has(self.minCount) || self.minCount <= self.count",
+    messageExpression =
+        "'minCount %d must not exceed count %d'.format([self.minCount, self.count])",
+    fieldPath = ".minCount")
 public record PodSet(
-@Default("main") @Text(max = 63) @Pattern(Patterns.DNS_LABEL) @JsonPropertyDescription("Name of the group, unique in the workload.") String name,
-@Required @JsonPropertyDescription("Pod template. Of its metadata only labels and annotations are kept.") PodTemplateSpec template,
-@Default("1") @Min(0) @JsonPropertyDescription("Number of pods.") Integer count,
-@Min(1) @JsonPropertyDescription("Smallest number of pods the job can start with when not all fit. At most " + "count, and in one pod set at most.") @Nullable Integer minCount,
-@JsonPropertyDescription("How the pods are to be placed together.") @Nullable PodSetTopologyRequest topologyRequest) {
+    @Default("main")
+        @Text(max = 63)
+        @Pattern(Patterns.DNS_LABEL)
+        @JsonPropertyDescription("Name of the group, unique in the workload.")
+        String name,
+    @Required
+        @JsonPropertyDescription(
+            "Pod template. Of its metadata only labels and annotations are kept.")
+        PodTemplateSpec template,
+    @Default("1") @Min(0) @JsonPropertyDescription("Number of pods.") Integer count,
+    @Min(1)
+        @JsonPropertyDescription(
+            "Smallest number of pods the job can start with when not all fit. At most "
+                + "count, and in one pod set at most.")
+        @Nullable Integer minCount,
+    @JsonPropertyDescription("How the pods are to be placed together.")
+        @Nullable PodSetTopologyRequest topologyRequest) {
 
-/** Takes what is absent for its default; lists and maps become immutable. */
-public PodSet {
-name = Absent.or(name, "main");
-count = Absent.or(count, 1);
-}
+  /** Takes what is absent for its default; lists and maps become immutable. */
+  public PodSet {
+    name = Absent.or(name, "main");
+    count = Absent.or(count, 1);
+  }
 }

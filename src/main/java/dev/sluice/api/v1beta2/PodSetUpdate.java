@@ -1,61 +1,44 @@
 package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.sluice.api.schema.Absent;
 import dev.sluice.api.schema.Atomic;
-import dev.sluice.api.schema.ConvertedByWebhook;
-import dev.sluice.api.schema.DateTime;
-import dev.sluice.api.schema.Items;
-import dev.sluice.api.schema.ListMap;
-import dev.sluice.api.schema.ListSet;
-import dev.sluice.api.schema.NonNegative;
-import dev.sluice.api.schema.OneOf;
+import dev.sluice.api.schema.Patterns;
 import dev.sluice.api.schema.Text;
-import dev.sluice.api.schema.Values;
-import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
-import io.fabric8.crd.generator.annotation.AdditionalSelectableField;
-import io.fabric8.generator.annotation.Default;
-import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Pattern;
 import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
-import io.fabric8.generator.annotation.ValidationRule;
-import io.fabric8.kubernetes.api.model.Condition;
-import io.fabric8.kubernetes.api.model.LabelSelector;
-import io.fabric8.kubernetes.api.model.Namespaced;
-import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.api.model.Toleration;
-import io.fabric8.kubernetes.client.CustomResource;
-import io.fabric8.kubernetes.model.annotation.Group;
-import io.fabric8.kubernetes.model.annotation.Kind;
-import io.fabric8.kubernetes.model.annotation.Plural;
-import io.fabric8.kubernetes.model.annotation.ShortNames;
-import io.fabric8.kubernetes.model.annotation.Singular;
-import io.fabric8.kubernetes.model.annotation.Version;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
-import dev.sluice.api.schema.Patterns;
 
 /** What an admission check adds to the pods of a pod set. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record PodSetUpdate(
-@Required @Text(max = 63) @Pattern(Patterns.DNS_LABEL) @JsonPropertyDescription("Name of the pod set.") String name,
-@JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("Labels to add.") Map<String, String> labels,
-@JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("Annotations to add.") Map<String, String> annotations,
-@JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("Node selector entries to add.") Map<String, String> nodeSelector,
-@Size(max = 8) @Atomic @JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("Tolerations to add.") List<Toleration> tolerations) {
+    @Required
+        @Text(max = 63)
+        @Pattern(Patterns.DNS_LABEL)
+        @JsonPropertyDescription("Name of the pod set.")
+        String name,
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("Labels to add.")
+        Map<String, String> labels,
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("Annotations to add.")
+        Map<String, String> annotations,
+    @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        @JsonPropertyDescription("Node selector entries to add.")
+        Map<String, String> nodeSelector,
+    @Size(max = 8)
+        @Atomic
+        @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        @JsonPropertyDescription("Tolerations to add.")
+        List<Toleration> tolerations) {
 
-/** Takes what is absent for its default; lists and maps become immutable. */
-public PodSetUpdate {
-labels = Absent.orEmpty(labels);
-annotations = Absent.orEmpty(annotations);
-nodeSelector = Absent.orEmpty(nodeSelector);
-tolerations = Absent.orEmpty(tolerations);
-}
+  /** Takes what is absent for its default; lists and maps become immutable. */
+  public PodSetUpdate {
+    labels = Absent.orEmpty(labels);
+    annotations = Absent.orEmpty(annotations);
+    nodeSelector = Absent.orEmpty(nodeSelector);
+    tolerations = Absent.orEmpty(tolerations);
+  }
 }

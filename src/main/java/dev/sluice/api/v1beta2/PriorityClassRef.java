@@ -1,52 +1,36 @@
 package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
-import dev.sluice.api.schema.Atomic;
-import dev.sluice.api.schema.ConvertedByWebhook;
-import dev.sluice.api.schema.DateTime;
-import dev.sluice.api.schema.Items;
-import dev.sluice.api.schema.ListMap;
-import dev.sluice.api.schema.ListSet;
-import dev.sluice.api.schema.NonNegative;
 import dev.sluice.api.schema.OneOf;
+import dev.sluice.api.schema.Patterns;
 import dev.sluice.api.schema.Text;
-import dev.sluice.api.schema.Values;
-import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
-import io.fabric8.crd.generator.annotation.AdditionalSelectableField;
-import io.fabric8.generator.annotation.Default;
-import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Pattern;
 import io.fabric8.generator.annotation.Required;
-import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
-import io.fabric8.kubernetes.api.model.Condition;
-import io.fabric8.kubernetes.api.model.LabelSelector;
-import io.fabric8.kubernetes.api.model.Namespaced;
-import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.Taint;
-import io.fabric8.kubernetes.api.model.Toleration;
-import io.fabric8.kubernetes.client.CustomResource;
-import io.fabric8.kubernetes.model.annotation.Group;
-import io.fabric8.kubernetes.model.annotation.Kind;
-import io.fabric8.kubernetes.model.annotation.Plural;
-import io.fabric8.kubernetes.model.annotation.ShortNames;
-import io.fabric8.kubernetes.model.annotation.Singular;
-import io.fabric8.kubernetes.model.annotation.Version;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import org.jspecify.annotations.Nullable;
-import dev.sluice.api.schema.Patterns;
 
 /** Names the class that a priority comes from. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-@ValidationRule(value="(self.group == 'scheduling.k8s.io') == (self.kind == 'PriorityClass')", messageExpression="'kind ' + self.kind + ' does not belong to group ' + self.group + ': " + "PriorityClass is of scheduling.k8s.io, WorkloadPriorityClass of " + "kueue.x-k8s.io'", fieldPath=".kind")
+@ValidationRule(
+    value = "(self.group == 'scheduling.k8s.io') == (self.kind == 'PriorityClass')",
+    messageExpression =
+        "'kind ' + self.kind + ' does not belong to group ' + self.group + ': "
+            + "PriorityClass is of scheduling.k8s.io, WorkloadPriorityClass of "
+            + "kueue.x-k8s.io'",
+    fieldPath = ".kind")
 public record PriorityClassRef(
-@Required @Text(min = 1, max = 253) @Pattern(Patterns.DNS_SUBDOMAIN) @JsonPropertyDescription("Name of the class.") String name,
-@Required @OneOf({"kueue.x-k8s.io", "scheduling.k8s.io"}) @JsonPropertyDescription("API group of the class: kueue.x-k8s.io for WorkloadPriorityClass, " + "scheduling.k8s.io for PriorityClass.") String group,
-@Required @OneOf({"WorkloadPriorityClass", "PriorityClass"}) @JsonPropertyDescription("Kind of the class: WorkloadPriorityClass or PriorityClass.") String kind) {
-}
+    @Required
+        @Text(min = 1, max = 253)
+        @Pattern(Patterns.DNS_SUBDOMAIN)
+        @JsonPropertyDescription("Name of the class.")
+        String name,
+    @Required
+        @OneOf({"kueue.x-k8s.io", "scheduling.k8s.io"})
+        @JsonPropertyDescription(
+            "API group of the class: kueue.x-k8s.io for WorkloadPriorityClass, "
+                + "scheduling.k8s.io for PriorityClass.")
+        String group,
+    @Required
+        @OneOf({"WorkloadPriorityClass", "PriorityClass"})
+        @JsonPropertyDescription("Kind of the class: WorkloadPriorityClass or PriorityClass.")
+        String kind) {}

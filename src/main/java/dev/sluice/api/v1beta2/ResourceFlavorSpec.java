@@ -1,60 +1,59 @@
 package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.sluice.api.schema.Absent;
 import dev.sluice.api.schema.Atomic;
-import dev.sluice.api.schema.ConvertedByWebhook;
-import dev.sluice.api.schema.DateTime;
-import dev.sluice.api.schema.Items;
-import dev.sluice.api.schema.ListMap;
-import dev.sluice.api.schema.ListSet;
-import dev.sluice.api.schema.NonNegative;
-import dev.sluice.api.schema.OneOf;
+import dev.sluice.api.schema.Patterns;
 import dev.sluice.api.schema.Text;
-import dev.sluice.api.schema.Values;
-import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
-import io.fabric8.crd.generator.annotation.AdditionalSelectableField;
-import io.fabric8.generator.annotation.Default;
-import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Pattern;
-import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.generator.annotation.ValidationRule;
-import io.fabric8.kubernetes.api.model.Condition;
-import io.fabric8.kubernetes.api.model.LabelSelector;
-import io.fabric8.kubernetes.api.model.Namespaced;
-import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.Taint;
 import io.fabric8.kubernetes.api.model.Toleration;
-import io.fabric8.kubernetes.client.CustomResource;
-import io.fabric8.kubernetes.model.annotation.Group;
-import io.fabric8.kubernetes.model.annotation.Kind;
-import io.fabric8.kubernetes.model.annotation.Plural;
-import io.fabric8.kubernetes.model.annotation.ShortNames;
-import io.fabric8.kubernetes.model.annotation.Singular;
-import io.fabric8.kubernetes.model.annotation.Version;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import dev.sluice.api.schema.Patterns;
 
 /** Which nodes make up a flavor, and what pods need to run there. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
-@ValidationRule(value="!has(self.topologyName) || has(self.nodeLabels) && size(self.nodeLabels) > 0", messageExpression="'topologyName ' + self.topologyName + ' needs at least one entry of " + "nodeLabels'", fieldPath=".nodeLabels")
+@ValidationRule(
+    value = "!has(self.topologyName) || has(self.nodeLabels) && size(self.nodeLabels) > 0",
+    messageExpression =
+        "'topologyName ' + self.topologyName + ' needs at least one entry of " + "nodeLabels'",
+    fieldPath = ".nodeLabels")
 public record ResourceFlavorSpec(
-@Size(max = 8) @Atomic @JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("Labels of the nodes. They become the node selector of a job that is started " + "on this flavor.") Map<String, String> nodeLabels,
-@Size(max = 8) @Atomic @JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("Taints of the nodes. Only workloads that tolerate all of them, by " + "themselves or through the tolerations given here, are put on this flavor. " + "The pair of key and effect is unique.") List<Taint> nodeTaints,
-@Size(max = 8) @Atomic @JsonInclude(JsonInclude.Include.NON_EMPTY) @JsonPropertyDescription("Tolerations that a job started on this flavor is given.") List<Toleration> tolerations,
-@Text(max = 253) @Pattern(Patterns.DNS_SUBDOMAIN) @JsonPropertyDescription("Topology of the nodes. Needs at least one node label; once set it can be " + "neither changed nor removed.") @Nullable String topologyName) {
+    @Size(max = 8)
+        @Atomic
+        @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        @JsonPropertyDescription(
+            "Labels of the nodes. They become the node selector of a job that is started "
+                + "on this flavor.")
+        Map<String, String> nodeLabels,
+    @Size(max = 8)
+        @Atomic
+        @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        @JsonPropertyDescription(
+            "Taints of the nodes. Only workloads that tolerate all of them, by "
+                + "themselves or through the tolerations given here, are put on this flavor. "
+                + "The pair of key and effect is unique.")
+        List<Taint> nodeTaints,
+    @Size(max = 8)
+        @Atomic
+        @JsonInclude(JsonInclude.Include.NON_EMPTY)
+        @JsonPropertyDescription("Tolerations that a job started on this flavor is given.")
+        List<Toleration> tolerations,
+    @Text(max = 253)
+        @Pattern(Patterns.DNS_SUBDOMAIN)
+        @JsonPropertyDescription(
+            "Topology of the nodes. Needs at least one node label; once set it can be "
+                + "neither changed nor removed.")
+        @Nullable String topologyName) {
 
-/** Takes what is absent for its default; lists and maps become immutable. */
-public ResourceFlavorSpec {
-nodeLabels = Absent.orEmpty(nodeLabels);
-nodeTaints = Absent.orEmpty(nodeTaints);
-tolerations = Absent.orEmpty(tolerations);
-}
+  /** Takes what is absent for its default; lists and maps become immutable. */
+  public ResourceFlavorSpec {
+    nodeLabels = Absent.orEmpty(nodeLabels);
+    nodeTaints = Absent.orEmpty(nodeTaints);
+    tolerations = Absent.orEmpty(tolerations);
+  }
 }

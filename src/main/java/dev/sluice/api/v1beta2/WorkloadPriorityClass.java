@@ -1,35 +1,11 @@
 package dev.sluice.api.v1beta2;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonClassDescription;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import dev.sluice.api.ApiVersions;
-import dev.sluice.api.schema.Absent;
-import dev.sluice.api.schema.Atomic;
-import dev.sluice.api.schema.ConvertedByWebhook;
-import dev.sluice.api.schema.DateTime;
-import dev.sluice.api.schema.Items;
-import dev.sluice.api.schema.ListMap;
-import dev.sluice.api.schema.ListSet;
-import dev.sluice.api.schema.NonNegative;
-import dev.sluice.api.schema.OneOf;
 import dev.sluice.api.schema.Text;
-import dev.sluice.api.schema.Values;
 import io.fabric8.crd.generator.annotation.AdditionalPrinterColumn;
-import io.fabric8.crd.generator.annotation.AdditionalSelectableField;
-import io.fabric8.generator.annotation.Default;
-import io.fabric8.generator.annotation.Min;
-import io.fabric8.generator.annotation.Pattern;
 import io.fabric8.generator.annotation.Required;
-import io.fabric8.generator.annotation.Size;
-import io.fabric8.generator.annotation.ValidationRule;
-import io.fabric8.kubernetes.api.model.Condition;
-import io.fabric8.kubernetes.api.model.LabelSelector;
-import io.fabric8.kubernetes.api.model.Namespaced;
-import io.fabric8.kubernetes.api.model.PodTemplateSpec;
-import io.fabric8.kubernetes.api.model.Quantity;
-import io.fabric8.kubernetes.api.model.Taint;
-import io.fabric8.kubernetes.api.model.Toleration;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.model.annotation.Group;
 import io.fabric8.kubernetes.model.annotation.Kind;
@@ -37,38 +13,58 @@ import io.fabric8.kubernetes.model.annotation.Plural;
 import io.fabric8.kubernetes.model.annotation.ShortNames;
 import io.fabric8.kubernetes.model.annotation.Singular;
 import io.fabric8.kubernetes.model.annotation.Version;
-import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import dev.sluice.api.schema.Patterns;
-import com.fasterxml.jackson.annotation.JsonClassDescription;
 
-/** A priority that jobs can name. It orders waiting jobs and decides who may be preempted; the pods' own priority is left alone. */
-@JsonClassDescription("A priority that jobs can name. It orders waiting jobs and decides who may " + "be preempted; the pods' own priority is left alone.")
+/**
+ * A priority that jobs can name. It orders waiting jobs and decides who may be preempted; the pods'
+ * own priority is left alone.
+ */
+@JsonClassDescription(
+    "A priority that jobs can name. It orders waiting jobs and decides who may "
+        + "be preempted; the pods' own priority is left alone.")
 @Group(ApiVersions.GROUP)
 @Version(value = ApiVersions.V1BETA2)
 @Kind("WorkloadPriorityClass")
 @Plural("workloadpriorityclasses")
 @Singular("workloadpriorityclass")
 @ShortNames({"wpc"})
-@AdditionalPrinterColumn(name = "Value", jsonPath = ".value", type = AdditionalPrinterColumn.Type.INTEGER, getDescription = "The priority.")
+@AdditionalPrinterColumn(
+    name = "Value",
+    jsonPath = ".value",
+    type = AdditionalPrinterColumn.Type.INTEGER,
+    getDescription = "The priority.")
 public final class WorkloadPriorityClass extends CustomResource<Void, Void> {
-@Required @JsonPropertyDescription("The priority; larger goes first. Changing it changes the priority of all " + "unfinished workloads that name this class.") private int value;
-@Text(max = 2048) @JsonPropertyDescription("What the class is for.") @Nullable private String description;
+  @Required
+  @JsonPropertyDescription(
+      "The priority; larger goes first. Changing it changes the priority of all "
+          + "unfinished workloads that name this class.")
+  private int value;
 
-/** Makes an object without metadata. */
-public WorkloadPriorityClass() {}
+  @Text(max = 2048)
+  @JsonPropertyDescription("What the class is for.")
+  @Nullable
+  private String description;
 
-/** The priority; larger goes first. */
-public int getValue() { return value; }
+  /** Makes an object without metadata. */
+  public WorkloadPriorityClass() {}
 
-/** Sets the priority. */
-public void setValue(int value) { this.value = value; }
+  /** The priority; larger goes first. */
+  public int getValue() {
+    return value;
+  }
 
-/** What the class is for, or null. */
-public @Nullable String getDescription() { return description; }
+  /** Sets the priority. */
+  public void setValue(int value) {
+    this.value = value;
+  }
 
-/** Sets what the class is for. */
-public void setDescription(@Nullable String description) { this.description = description; }
+  /** What the class is for, or null. */
+  public @Nullable String getDescription() {
+    return description;
+  }
+
+  /** Sets what the class is for. */
+  public void setDescription(@Nullable String description) {
+    this.description = description;
+  }
 }

@@ -104,8 +104,7 @@ public final class CrdFiles {
       ObjectNode schema = (ObjectNode) version.at("/schema/openAPIV3Schema");
       schema.put("description", type.getAnnotation(JsonClassDescription.class).value());
       refiner.refine(type, schema);
-      var arguments =
-          ((ParameterizedType) type.getGenericSuperclass()).getActualTypeArguments();
+      var arguments = ((ParameterizedType) type.getGenericSuperclass()).getActualTypeArguments();
       part(refiner, arguments[0], schema, "spec", "What is wanted.");
       part(refiner, arguments[1], schema, "status", "What was observed.");
       ((ObjectNode) version.get("schema")).set("openAPIV3Schema", sorted(schema));

@@ -21,7 +21,8 @@ class CrdFilesTest {
     }
 
     assertThat(committed())
-        .as("files of the directory crds; renew: mvn test -Dtest=CrdFilesTest -Dsluice.crds.write=true")
+        .as(
+            "files of the directory crds; renew: mvn test -Dtest=CrdFilesTest -Dsluice.crds.write=true")
         .isEqualTo(generated);
   }
 

@@ -1,0 +1,40 @@
+package dev.sluice.observe;
+
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.util.function.Supplier;
+
+/** Counts what became of the events that were recorded. */
+public final class EventCounts {
+
+  private final Supplier<ReplicaRole> role;
+  private final Counter events;
+
+  /** Registers its metric, {@code sluice_events_total}. */
+  public EventCounts(PrometheusRegistry registry, Supplier<ReplicaRole> role) {
+    this.role = role;
+    events =
+        new Families(registry)
+            .counter("sluice_events_total", "Events recorded, by what became of them", "result");
+  }
+
+  void written() {
+    count("written");
+  }
+
+  void aggregated() {
+    count("aggregated");
+  }
+
+  void dropped() {
+    count("dropped");
+  }
+
+  void failed() {
+    count("failed");
+  }
+
+  private void count(String result) {
+    events.labelValues(Families.values(role.get(), result)).inc();
+  }
+}

@@ -1,0 +1,207 @@
+package dev.sluice.observe;
+
+import dev.sluice.api.Quantities;
+import dev.sluice.engine.EngineQuestions.Holder;
+import dev.sluice.engine.EngineQuestions.Waiting;
+import dev.sluice.model.Explanation;
+import dev.sluice.model.FlavorAttempt;
+import dev.sluice.model.Obstacle;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Renders explanations for people: in conditions, in events, and at length. */
+public final class ExplanationText {
+
+  /** The most characters that the message of a condition may have. */
+  public static final int LONGEST_MESSAGE = 32768;
+
+  private static final String NOT_EVALUATED = "not evaluated yet";
+
+  private ExplanationText() {}
+
+  /** The message of the condition QuotaReserved=False, and of the event beside it. */
+  public static String message(Explanation explanation) {
+    List<String> parts = new ArrayList<>();
+    if (!explanation.detail().isEmpty()) {
+      parts.add(explanation.detail());
+    }
+    byPodSet(explanation.attempts())
+        .forEach(
+            (podSet, attempts) -> {
+              String obstacles =
+                  attempts.stream()
+                      .filter(attempt -> !attempt.obstacles().isEmpty())
+                      .map(ExplanationText::attempt)
+                      .collect(Collectors.joining("; "));
+              if (!obstacles.isEmpty()) {
+                parts.add("pod set " + podSet + ": " + obstacles);
+              }
+            });
+    if (parts.isEmpty()) {
+      parts.add(explanation.reason().apiReason());
+    }
+    return truncated(String.join(" | ", parts), LONGEST_MESSAGE);
+  }
+
+  /** What stands in the way, in one clause. */
+  public static String obstacle(Obstacle obstacle) {
+    return switch (obstacle) {
+      case Obstacle.FlavorMissing() -> "the ResourceFlavor doesn't exist";
+      case Obstacle.UntoleratedTaint(var taint) -> "taint " + taint + " is not tolerated";
+      case Obstacle.PlacementMismatch() -> "node selector or affinity excludes its nodes";
+      case Obstacle.ResourceNotCovered(var resource, var requested) ->
+          "the ClusterQueue has no quota for "
+              + resource
+              + ", "
+              + Quantities.format(resource, requested)
+              + " requested";
+      case Obstacle.ExceedsMaximum(var resource, var requested, var maximum) ->
+          resource
+              + ": "
+              + Quantities.format(resource, requested)
+              + " requested, more than the maximum of "
+              + Quantities.format(resource, maximum);
+      case Obstacle.InsufficientQuota(var resource, var requested, var available, var maximum) ->
+          resource
+              + ": "
+              + Quantities.format(resource, requested)
+              + " requested, "
+              + Quantities.format(resource, Math.max(0, available))
+              + " available of "
+              + Quantities.format(resource, maximum);
+    };
+  }
+
+  /** The note of the event QuotaReserved. */
+  public static String quotaReserved(
+      String clusterQueue, Duration waited, List<FlavorAttempt> considered) {
+    String flavors = considered(considered);
+    return "Quota reserved in ClusterQueue "
+        + clusterQueue
+        + ", wait time since queued was "
+        + waited.toSeconds()
+        + "s"
+        + (flavors.isEmpty() ? "" : "; Flavors considered: " + flavors);
+  }
+
+  /** The note of the event Admitted. */
+  public static String admitted(String clusterQueue, Duration sinceReserved) {
+    return "Admitted by ClusterQueue "
+        + clusterQueue
+        + ", wait time since reservation was "
+        + sinceReserved.toSeconds()
+        + "s";
+  }
+
+  /**
+   * The flavors that were looked at, per pod set (contract: Workload life cycle, section 10); those
+   * that plainly fit are left out.
+   */
+  static String considered(List<FlavorAttempt> attempts) {
+    List<String> podSets = new ArrayList<>();
+    byPodSet(attempts)
+        .forEach(
+            (podSet, tried) -> {
+              String flavors =
+                  tried.stream()
+                      .filter(attempt -> attempt.borrowLevel() > 0 || !fits(attempt))
+                      .map(ExplanationText::mode)
+                      .collect(Collectors.joining(", "));
+              if (!flavors.isEmpty()) {
+                podSets.add(podSet + ": " + flavors);
+              }
+            });
+    return String.join(" | ", podSets);
+  }
+
+  /** What {@code explain} shows of a Workload that waits: several lines. */
+  public static List<String> lines(Waiting waiting) {
+    List<String> lines = new ArrayList<>();
+    lines.add(
+        "position "
+            + waiting.position().inClusterQueue()
+            + " in ClusterQueue "
+            + waiting.clusterQueue()
+            + ", "
+            + waiting.position().inLocalQueue()
+            + " in LocalQueue "
+            + waiting.position().queueName()
+            + " (0 is next), priority "
+            + waiting.position().priority());
+    lines.add(waiting.explanation().map(e -> e.reason().apiReason()).orElse(NOT_EVALUATED));
+    if (waiting.position().inadmissible()) {
+      lines.add("parked: looked at again when what it lacks changes");
+    }
+    waiting.explanation().ifPresent(explanation -> lines.addAll(lines(explanation)));
+    waiting.holders().forEach(holder -> lines.add(holder(holder)));
+    return List.copyOf(lines);
+  }
+
+  /** {@code text}, cut off at {@code longest} characters with a mark that something is missing. */
+  static String truncated(String text, int longest) {
+    return text.length() <= longest ? text : text.substring(0, longest - 1) + "…";
+  }
+
+  private static List<String> lines(Explanation explanation) {
+    List<String> lines = new ArrayList<>();
+    if (!explanation.detail().isEmpty()) {
+      lines.add(explanation.detail());
+    }
+    for (FlavorAttempt attempt : explanation.attempts()) {
+      String result = fits(attempt) ? "fits" : obstacles(attempt);
+      String flavor = attempt.flavor().isEmpty() ? "" : ", flavor " + attempt.flavor();
+      lines.add("pod set " + attempt.podSet() + flavor + ": " + result);
+    }
+    return lines;
+  }
+
+  private static String holder(Holder holder) {
+    String resource = holder.pair().resource();
+    return holder.id()
+        + " in ClusterQueue "
+        + holder.clusterQueue()
+        + " holds "
+        + Quantities.format(resource, holder.amount())
+        + " "
+        + resource
+        + " of flavor "
+        + holder.pair().flavor();
+  }
+
+  private static String mode(FlavorAttempt attempt) {
+    List<String> parts = new ArrayList<>();
+    parts.add(fits(attempt) ? "Fit" : "NoFit");
+    if (attempt.borrowLevel() > 0) {
+      parts.add("borrow=" + attempt.borrowLevel());
+    }
+    if (!fits(attempt)) {
+      parts.add(obstacles(attempt));
+    }
+    return attempt.flavor() + "(" + String.join(";", parts) + ")";
+  }
+
+  private static String attempt(FlavorAttempt attempt) {
+    String flavor = attempt.flavor().isEmpty() ? "" : "flavor " + attempt.flavor() + ": ";
+    return flavor + obstacles(attempt);
+  }
+
+  private static String obstacles(FlavorAttempt attempt) {
+    return attempt.obstacles().stream()
+        .map(ExplanationText::obstacle)
+        .collect(Collectors.joining(", "));
+  }
+
+  private static boolean fits(FlavorAttempt attempt) {
+    return attempt.obstacles().isEmpty();
+  }
+
+  private static Map<String, List<FlavorAttempt>> byPodSet(List<FlavorAttempt> attempts) {
+    return attempts.stream()
+        .collect(
+            Collectors.groupingBy(FlavorAttempt::podSet, LinkedHashMap::new, Collectors.toList()));
+  }
+}
