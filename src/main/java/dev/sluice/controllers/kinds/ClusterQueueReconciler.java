@@ -1,0 +1,102 @@
+package dev.sluice.controllers.kinds;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.ClusterQueueStatus;
+import dev.sluice.controllers.Leadership;
+import dev.sluice.controllers.MergePatches;
+import dev.sluice.controllers.Notices;
+import dev.sluice.controllers.PatchOutcome;
+import dev.sluice.controllers.status.QueueStatuses;
+import dev.sluice.controllers.status.StatusPatches;
+import dev.sluice.controllers.translation.NotActedUpon;
+import dev.sluice.controllers.translation.Reasons;
+import dev.sluice.engine.ClusterQueueView;
+import dev.sluice.engine.Views;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.function.Predicate;
+
+/**
+ * A ClusterQueue: held by its finalizer while Workloads hold its quota; its status is what the
+ * engine says.
+ */
+final class ClusterQueueReconciler extends LeaderReconciler<ClusterQueue> {
+
+  private final Views views;
+  private final Predicate<String> holdsQuota;
+  private final MergePatches writer;
+  private final StatusPatches patches;
+  private final WrittenStatuses<ClusterQueueStatus> statuses;
+  private final Remarks remarks;
+  private final InstantSource clock;
+
+  /**
+   * A reconciler of ClusterQueues.
+   *
+   * @param holdsQuota whether any Workload holds quota of the ClusterQueue of this name, by what
+   *     the API server says
+   */
+  ClusterQueueReconciler(
+      Leadership leadership,
+      Signals<ClusterQueue> signals,
+      Views views,
+      Predicate<String> holdsQuota,
+      MergePatches writer,
+      ObjectMapper mapper,
+      Notices notices,
+      InstantSource clock) {
+    super(leadership, signals);
+    this.views = views;
+    this.holdsQuota = holdsQuota;
+    this.writer = writer;
+    this.patches = new StatusPatches(mapper);
+    this.statuses = new WrittenStatuses<>(mapper, ClusterQueueStatus.class);
+    this.remarks = new Remarks(notices);
+    this.clock = clock;
+  }
+
+  @Override
+  Step step(ClusterQueue queue) {
+    Optional<ClusterQueueView> view = views.clusterQueue(queue.getMetadata().getName());
+    if (!queue.isMarkedForDeletion()) {
+      remarks.say(queue, NotActedUpon.REASON, NotActedUpon.in(queue));
+      if (!Finalizers.present(queue)) {
+        return after(queue, writer.patch(queue, Finalizers.add(queue)));
+      }
+    } else if (!Finalizers.present(queue)) {
+      return new Step.Done();
+    } else if (view.isPresent() && isFree(view.get())) {
+      return after(queue, writer.patch(queue, Finalizers.remove(queue)));
+    }
+    return view.map(seen -> writeStatus(queue, seen)).orElseGet(Step.Done::new);
+  }
+
+  /** Nobody holds its quota, and nobody can get any more: the engine knows that it is ending. */
+  private boolean isFree(ClusterQueueView view) {
+    boolean closed =
+        view.problems().stream().anyMatch(problem -> problem.reason().equals(Reasons.TERMINATING));
+    return closed && view.reserving() == 0 && !holdsQuota.test(view.name());
+  }
+
+  private Step writeStatus(ClusterQueue queue, ClusterQueueView view) {
+    ClusterQueueStatus standing = statuses.standing(queue);
+    ClusterQueueStatus wanted =
+        QueueStatuses.clusterQueue(
+            view, queue.getMetadata().getGeneration(), standing, clock.instant());
+    Optional<ObjectNode> patch = patches.between(standing, wanted);
+    if (patch.isEmpty()) {
+      return new Step.Done();
+    }
+    PatchOutcome outcome = writer.patchStatus(queue, patch.get());
+    statuses.remember(queue, outcome);
+    return after(queue, outcome);
+  }
+
+  @Override
+  void forget(ClusterQueue queue) {
+    statuses.forget(queue);
+    remarks.forget(queue);
+  }
+}

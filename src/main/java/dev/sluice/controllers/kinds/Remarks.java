@@ -1,0 +1,34 @@
+package dev.sluice.controllers.kinds;
+
+import dev.sluice.controllers.Notices;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** What people should know about an object's spec: said once for each state of it. */
+final class Remarks {
+
+  private final Notices notices;
+  private final Map<String, Long> remarked = new ConcurrentHashMap<>();
+
+  Remarks(Notices notices) {
+    this.notices = notices;
+  }
+
+  /** Says all remarks in one notice, unless that was done for this generation. */
+  void say(HasMetadata object, String reason, List<String> remarks) {
+    Long generation = object.getMetadata().getGeneration();
+    Long now = generation == null ? 0L : generation;
+    Long before = remarked.put(object.getMetadata().getUid(), now);
+    if (!remarks.isEmpty() && !Objects.equals(before, now)) {
+      notices.warn(object, reason, String.join("; ", remarks));
+    }
+  }
+
+  /** Forgets an object. */
+  void forget(HasMetadata object) {
+    remarked.remove(object.getMetadata().getUid());
+  }
+}

@@ -1,0 +1,120 @@
+package dev.sluice.controllers.kinds;
+
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.controllers.status.Pacer;
+import dev.sluice.engine.ViewListener;
+import dev.sluice.engine.Views;
+import dev.sluice.model.LocalQueueId;
+import dev.sluice.model.QueueProblem;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** Has queues reconciled when the engine published new views of them, at the pace of statuses. */
+final class ViewSignals implements ViewListener, AutoCloseable {
+
+  private final Views views;
+  private final Pacer<Target> pacer;
+  private final InstantSource clock;
+  private final Signals<ClusterQueue> clusterQueues;
+  private final Signals<LocalQueue> localQueues;
+  private final Queue<Target> changed = new ConcurrentLinkedQueue<>();
+  private final AtomicBoolean woken = new AtomicBoolean();
+  private final Map<Target, List<QueueProblem>> known = new HashMap<>();
+  private final ScheduledExecutorService executor =
+      Executors.newSingleThreadScheduledExecutor(
+          Thread.ofPlatform().daemon().name("queue-status-pace").factory());
+
+  ViewSignals(
+      Views views,
+      Pacer<Target> pacer,
+      InstantSource clock,
+      Signals<ClusterQueue> clusterQueues,
+      Signals<LocalQueue> localQueues) {
+    this.views = views;
+    this.pacer = pacer;
+    this.clock = clock;
+    this.clusterQueues = clusterQueues;
+    this.localQueues = localQueues;
+  }
+
+  @Override
+  public void changed(
+      Set<String> clusterQueueNames, Set<LocalQueueId> localQueueIds, Set<String> cohorts) {
+    clusterQueueNames.forEach(name -> changed.add(new ClusterQueueTarget(name)));
+    localQueueIds.forEach(id -> changed.add(new LocalQueueTarget(id)));
+    wake();
+  }
+
+  private void wake() {
+    if (woken.compareAndSet(false, true) && !executor.isShutdown()) {
+      executor.execute(this::pace);
+    }
+  }
+
+  private void pace() {
+    woken.set(false);
+    for (Target target = changed.poll(); target != null; target = changed.poll()) {
+      pacer.touch(target, hasNewProblems(target));
+    }
+    Instant now = clock.instant();
+    pacer.due(now).forEach(this::signal);
+    pacer
+        .next(now)
+        .ifPresent(
+            next -> {
+              long millis = Math.max(1, Duration.between(now, next).toMillis());
+              executor.schedule(this::wake, millis, TimeUnit.MILLISECONDS);
+            });
+  }
+
+  /**
+   * Whether the queue's problems are others than when last looked at, so that people wait for it.
+   */
+  private boolean hasNewProblems(Target target) {
+    List<QueueProblem> problems =
+        switch (target) {
+          case ClusterQueueTarget(String name) ->
+              views.clusterQueue(name).map(view -> view.problems()).orElse(null);
+          case LocalQueueTarget(LocalQueueId id) ->
+              views.localQueue(id).map(view -> view.problems()).orElse(null);
+        };
+    if (problems == null) {
+      known.remove(target);
+      return true;
+    }
+    return !problems.equals(known.put(target, problems));
+  }
+
+  private void signal(Target target) {
+    switch (target) {
+      case ClusterQueueTarget(String name) -> clusterQueues.signal(name);
+      case LocalQueueTarget(LocalQueueId id) ->
+          localQueues.signal(new ResourceID(id.name(), id.namespace()));
+    }
+  }
+
+  @Override
+  public void close() {
+    executor.shutdownNow();
+  }
+
+  /** Whose status is paced. */
+  sealed interface Target {}
+
+  record ClusterQueueTarget(String name) implements Target {}
+
+  record LocalQueueTarget(LocalQueueId id) implements Target {}
+}

@@ -1,0 +1,133 @@
+package dev.sluice.controllers.kinds;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.Keys;
+import dev.sluice.api.v1beta2.WorkloadPriorityClass;
+import dev.sluice.controllers.Leadership;
+import dev.sluice.controllers.world.ObjectStore;
+import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.WorkloadListener;
+import dev.sluice.workloads.WorkloadStore;
+import dev.sluice.workloads.WorkloadWriter;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A WorkloadPriorityClass: its value is the priority of every unfinished Workload that names it,
+ * also of those whose job read an older value while it made them.
+ */
+final class WorkloadPriorityClassReconciler extends LeaderReconciler<WorkloadPriorityClass>
+    implements WorkloadListener {
+
+  private static final Logger LOG = LoggerFactory.getLogger(WorkloadPriorityClassReconciler.class);
+  private static final String KIND = "WorkloadPriorityClass";
+  private static final int AT_A_TIME = 16;
+  private static final Duration AGAIN = Duration.ofSeconds(1);
+
+  private final Signals<WorkloadPriorityClass> signals;
+  private final ObjectStore<WorkloadPriorityClass> classes;
+  private final WorkloadStore workloads;
+  private final WorkloadWriter writer;
+
+  WorkloadPriorityClassReconciler(
+      Leadership leadership,
+      Signals<WorkloadPriorityClass> signals,
+      ObjectStore<WorkloadPriorityClass> classes,
+      WorkloadStore workloads,
+      WorkloadWriter writer) {
+    super(leadership, signals);
+    this.signals = signals;
+    this.classes = classes;
+    this.workloads = workloads;
+    this.writer = writer;
+  }
+
+  @Override
+  Step step(WorkloadPriorityClass priorityClass) {
+    String name = priorityClass.getMetadata().getName();
+    AtomicInteger written = new AtomicInteger();
+    AtomicInteger left = new AtomicInteger();
+    Semaphore free = new Semaphore(AT_A_TIME);
+    for (Workload workload : workloads.all()) {
+      if (className(workload).filter(name::equals).isPresent()
+          && workload.spec().priority() != priorityClass.getValue()) {
+        free.acquireUninterruptibly();
+        writer
+            .patch(workload.id(), workload.version(), priority(priorityClass.getValue()))
+            .whenComplete(
+                (outcome, failure) -> {
+                  free.release();
+                  (stands(workload, outcome, failure) ? written : left).incrementAndGet();
+                });
+      }
+    }
+    free.acquireUninterruptibly(AT_A_TIME);
+    if (written.get() + left.get() > 0) {
+      LOG.info(
+          "WorkloadPriorityClass {} value={} workloads={} left={}",
+          name,
+          priorityClass.getValue(),
+          written,
+          left);
+    }
+    return left.get() == 0 ? new Step.Done() : new Step.Again(AGAIN);
+  }
+
+  private static boolean stands(
+      Workload workload, WorkloadWriter.@Nullable Outcome outcome, @Nullable Throwable failure) {
+    if (outcome == null) {
+      LOG.debug(
+          "Workload {} priority not written reason=\"{}\"",
+          workload.id(),
+          failure instanceof CompletionException ? failure.getCause() : failure);
+      return false;
+    }
+    return switch (outcome) {
+      case WorkloadWriter.Outcome.Written standing -> true;
+      case WorkloadWriter.Outcome.Gone gone -> true;
+      case WorkloadWriter.Outcome.Conflict conflict -> false;
+      case WorkloadWriter.Outcome.Refused refused -> {
+        LOG.warn(
+            "Workload {} priority refused code={} reason=\"{}\"",
+            workload.id(),
+            refused.code(),
+            refused.message());
+        yield true;
+      }
+    };
+  }
+
+  @Override
+  public void changed(@Nullable Workload before, @Nullable Workload after) {
+    if (before == null && after != null) {
+      className(after)
+          .flatMap(classes::find)
+          .filter(priorityClass -> priorityClass.getValue() != after.spec().priority())
+          .ifPresent(priorityClass -> signals.signal(priorityClass.getMetadata().getName()));
+    }
+  }
+
+  /** The WorkloadPriorityClass that an unfinished Workload names, if it does. */
+  private static Optional<String> className(Workload workload) {
+    return workload.finished()
+        ? Optional.empty()
+        : workload
+            .spec()
+            .priorityClass()
+            .filter(ref -> ref.group().equals(Keys.GROUP) && ref.kind().equals(KIND))
+            .map(Workload.PriorityClassRef::name);
+  }
+
+  private static ObjectNode priority(int value) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    patch.putObject("spec").put("priority", value);
+    return patch;
+  }
+}

@@ -1,0 +1,65 @@
+package dev.sluice.controllers.kinds;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.controllers.PatchOutcome;
+import io.fabric8.kubernetes.client.CustomResource;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The statuses that were written and that the informer hasn't brought back yet. Without them the
+ * next patch would be computed from a status that no longer stands, and miss what changed back.
+ *
+ * @param <S> the type of status
+ */
+final class WrittenStatuses<S> {
+
+  private final ObjectMapper mapper;
+  private final Class<S> type;
+  private final Map<String, Written<S>> written = new ConcurrentHashMap<>();
+
+  WrittenStatuses(ObjectMapper mapper, Class<S> type) {
+    this.mapper = mapper;
+    this.type = type;
+  }
+
+  /** The status that stands, as far as is known here; null if the object has none. */
+  @Nullable S standing(CustomResource<?, S> object) {
+    Written<S> last = written.get(object.getMetadata().getUid());
+    if (last == null) {
+      return object.getStatus();
+    }
+    if (version(object.getMetadata().getResourceVersion()) >= last.version()) {
+      written.remove(object.getMetadata().getUid(), last);
+      return object.getStatus();
+    }
+    return last.status();
+  }
+
+  /** Remembers what a patch of the object's status led to. */
+  void remember(CustomResource<?, S> object, PatchOutcome outcome) {
+    if (outcome instanceof PatchOutcome.Written(var now)) {
+      try {
+        S status = mapper.treeToValue(now.path("status"), type);
+        long version = version(now.path("metadata").path("resourceVersion").asText());
+        written.put(object.getMetadata().getUid(), new Written<>(version, status));
+      } catch (JsonProcessingException e) {
+        throw new IllegalStateException(
+            "status of " + object.getMetadata().getName() + " can't be read back", e);
+      }
+    }
+  }
+
+  /** Forgets an object. */
+  void forget(CustomResource<?, S> object) {
+    written.remove(object.getMetadata().getUid());
+  }
+
+  private static long version(String resourceVersion) {
+    return Long.parseLong(resourceVersion);
+  }
+
+  private record Written<S>(long version, S status) {}
+}

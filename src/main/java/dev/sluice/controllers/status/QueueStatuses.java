@@ -1,0 +1,165 @@
+package dev.sluice.controllers.status;
+
+import dev.sluice.api.Quantities;
+import dev.sluice.api.v1beta2.ClusterQueueStatus;
+import dev.sluice.api.v1beta2.FlavorUsage;
+import dev.sluice.api.v1beta2.LocalQueueFlavorUsage;
+import dev.sluice.api.v1beta2.LocalQueueResourceUsage;
+import dev.sluice.api.v1beta2.LocalQueueStatus;
+import dev.sluice.api.v1beta2.ResourceUsage;
+import dev.sluice.controllers.translation.Reasons;
+import dev.sluice.engine.ClusterQueueView;
+import dev.sluice.engine.LocalQueueView;
+import dev.sluice.model.Amounts;
+import dev.sluice.model.QueueProblem;
+import io.fabric8.kubernetes.api.model.Condition;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The status of queues as the engine's views say it should be. */
+public final class QueueStatuses {
+
+  /** The condition that tells whether a queue admits. */
+  public static final String ACTIVE = "Active";
+
+  /** Lists of flavors and of resources in a status may be no longer than this. */
+  private static final int LONGEST_LIST = 64;
+
+  private QueueStatuses() {}
+
+  /**
+   * The status of a ClusterQueue.
+   *
+   * @param view what the engine says
+   * @param generation the generation of the object whose status it is
+   * @param current the status that stands, if any; conditions of others are kept
+   * @param now time of a transition, if there is one
+   */
+  public static ClusterQueueStatus clusterQueue(
+      ClusterQueueView view, long generation, @Nullable ClusterQueueStatus current, Instant now) {
+    List<Condition> conditions = current == null ? List.of() : current.conditions();
+    return ClusterQueueStatus.builder()
+        .conditions(
+            active(
+                conditions,
+                Reasons.byPrecedence(view.problems()),
+                "Can admit new workloads",
+                "Can't admit new workloads",
+                generation,
+                now))
+        .pendingWorkloads(view.pendingActive() + view.pendingInadmissible())
+        .reservingWorkloads(view.reserving())
+        .admittedWorkloads(view.admitted())
+        .flavorsReservation(
+            byFlavor(
+                view.usage(),
+                usage -> resource(usage, dev.sluice.engine.FlavorUsage::reserved),
+                FlavorUsage::new))
+        .flavorsUsage(
+            byFlavor(
+                view.usage(),
+                usage -> resource(usage, dev.sluice.engine.FlavorUsage::admitted),
+                FlavorUsage::new))
+        .build();
+  }
+
+  /** The status of a LocalQueue; the parameters are those of {@link #clusterQueue}. */
+  public static LocalQueueStatus localQueue(
+      LocalQueueView view, long generation, @Nullable LocalQueueStatus current, Instant now) {
+    List<Condition> conditions = current == null ? List.of() : current.conditions();
+    return LocalQueueStatus.builder()
+        .conditions(
+            active(
+                conditions,
+                view.problems(),
+                "Can submit new workloads to clusterQueue",
+                "Can't submit new workloads to clusterQueue",
+                generation,
+                now))
+        .pendingWorkloads(view.pendingActive() + view.pendingInadmissible())
+        .reservingWorkloads(view.reserving())
+        .admittedWorkloads(view.admitted())
+        .flavorsReservation(
+            byFlavor(
+                view.usage(),
+                usage -> localResource(usage, dev.sluice.engine.FlavorUsage::reserved),
+                LocalQueueFlavorUsage::new))
+        .flavorsUsage(
+            byFlavor(
+                view.usage(),
+                usage -> localResource(usage, dev.sluice.engine.FlavorUsage::admitted),
+                LocalQueueFlavorUsage::new))
+        .build();
+  }
+
+  private static List<Condition> active(
+      List<Condition> conditions,
+      List<QueueProblem> problems,
+      String can,
+      String cannot,
+      long generation,
+      Instant now) {
+    if (problems.isEmpty()) {
+      return Conditions.with(conditions, ACTIVE, true, Reasons.READY, can, generation, now);
+    }
+    String all = problems.stream().map(QueueProblem::message).collect(Collectors.joining("; "));
+    return Conditions.with(
+        conditions,
+        ACTIVE,
+        false,
+        problems.getFirst().reason(),
+        cannot + ": " + all,
+        generation,
+        now);
+  }
+
+  /** Entries in the order of the view, gathered under their flavors. */
+  private static <R, F> List<F> byFlavor(
+      List<dev.sluice.engine.FlavorUsage> usage,
+      Function<dev.sluice.engine.FlavorUsage, R> resource,
+      FlavorMaker<R, F> flavor) {
+    Map<String, List<R>> resources = new LinkedHashMap<>();
+    for (dev.sluice.engine.FlavorUsage entry : usage) {
+      resources
+          .computeIfAbsent(entry.flavor(), name -> new ArrayList<>())
+          .add(resource.apply(entry));
+    }
+    return resources.entrySet().stream()
+        .limit(LONGEST_LIST)
+        .map(
+            entry ->
+                flavor.make(entry.getKey(), entry.getValue().stream().limit(LONGEST_LIST).toList()))
+        .toList();
+  }
+
+  private static ResourceUsage resource(
+      dev.sluice.engine.FlavorUsage usage, ToLongFunction<dev.sluice.engine.FlavorUsage> part) {
+    long total = part.applyAsLong(usage);
+    long borrowed = Math.max(0, Amounts.subtract(total, usage.nominal()));
+    return new ResourceUsage(
+        usage.resource(), quantity(usage.resource(), borrowed), quantity(usage.resource(), total));
+  }
+
+  private static LocalQueueResourceUsage localResource(
+      dev.sluice.engine.FlavorUsage usage, ToLongFunction<dev.sluice.engine.FlavorUsage> part) {
+    return new LocalQueueResourceUsage(
+        usage.resource(), quantity(usage.resource(), part.applyAsLong(usage)));
+  }
+
+  private static Quantity quantity(String resource, long amount) {
+    return Quantity.parse(Quantities.format(resource, amount));
+  }
+
+  /** Makes the entry of a flavor from its name and its resources. */
+  private interface FlavorMaker<R, F> {
+    F make(String name, List<R> resources);
+  }
+}

@@ -1,0 +1,45 @@
+package dev.sluice.controllers.status;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Merge patches that hold what changes in a status, and nothing else. */
+public final class StatusPatches {
+
+  private final ObjectMapper mapper;
+
+  /** Patches of values that {@code mapper} writes as the API server reads them. */
+  public StatusPatches(ObjectMapper mapper) {
+    this.mapper = mapper;
+  }
+
+  /**
+   * The merge patch of {@code {"status": …}} that leads from one status to another; empty if they
+   * are the same. Lists are replaced whole, as merge patches do.
+   */
+  public Optional<ObjectNode> between(@Nullable Object current, Object wanted) {
+    ObjectNode from = current == null ? empty() : mapper.valueToTree(current);
+    ObjectNode to = mapper.valueToTree(wanted);
+    ObjectNode changes = empty();
+    for (Map.Entry<String, JsonNode> field : to.properties()) {
+      if (!field.getValue().equals(from.get(field.getKey()))) {
+        changes.set(field.getKey(), field.getValue());
+      }
+    }
+    for (Map.Entry<String, JsonNode> field : from.properties()) {
+      if (!to.has(field.getKey())) {
+        changes.putNull(field.getKey());
+      }
+    }
+    return changes.isEmpty() ? Optional.empty() : Optional.of(empty().set("status", changes));
+  }
+
+  private static ObjectNode empty() {
+    return JsonNodeFactory.instance.objectNode();
+  }
+}
