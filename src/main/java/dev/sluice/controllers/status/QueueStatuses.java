@@ -52,7 +52,7 @@ public final class QueueStatuses {
                 conditions,
                 Reasons.byPrecedence(view.problems()),
                 "Can admit new workloads",
-                "Can't admit new workloads",
+                "Can't admit new workloads: ",
                 generation,
                 now))
         .pendingWorkloads(view.pendingActive() + view.pendingInadmissible())
@@ -81,7 +81,7 @@ public final class QueueStatuses {
                 conditions,
                 view.problems(),
                 "Can submit new workloads to clusterQueue",
-                "Can't submit new workloads to clusterQueue",
+                "",
                 generation,
                 now))
         .pendingWorkloads(view.pendingActive() + view.pendingInadmissible())
@@ -110,15 +110,22 @@ public final class QueueStatuses {
     if (problems.isEmpty()) {
       return Conditions.with(conditions, ACTIVE, true, Reasons.READY, can, generation, now);
     }
-    String all = problems.stream().map(QueueProblem::message).collect(Collectors.joining("; "));
     return Conditions.with(
         conditions,
         ACTIVE,
         false,
         problems.getFirst().reason(),
-        cannot + ": " + all,
+        cannot + joined(problems, cannot),
         generation,
         now);
+  }
+
+  /** All messages, without the opening that they may share with the condition's message. */
+  private static String joined(List<QueueProblem> problems, String opening) {
+    return problems.stream()
+        .map(QueueProblem::message)
+        .map(text -> text.startsWith(opening) ? text.substring(opening.length()) : text)
+        .collect(Collectors.joining("; "));
   }
 
   /** Entries in the order of the view, gathered under their flavors. */
