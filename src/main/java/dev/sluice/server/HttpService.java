@@ -6,7 +6,9 @@ import com.sun.net.httpserver.HttpServer;
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsParameters;
 import com.sun.net.httpserver.HttpsServer;
+import dev.sluice.api.config.BindAddress;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Locale;
@@ -64,7 +66,7 @@ public final class HttpService implements AutoCloseable {
   public static HttpService plain(BindAddress address, Endpoint endpoint, Duration grace)
       throws IOException {
     preparePlatform();
-    return new HttpService(HttpServer.create(address.socketAddress(), BACKLOG), endpoint, grace);
+    return new HttpService(HttpServer.create(socketAddress(address), BACKLOG), endpoint, grace);
   }
 
   /**
@@ -84,7 +86,7 @@ public final class HttpService implements AutoCloseable {
       throws IOException {
     preparePlatform();
     SSLParameters checked = settings.parameters(context);
-    HttpsServer server = HttpsServer.create(address.socketAddress(), BACKLOG);
+    HttpsServer server = HttpsServer.create(socketAddress(address), BACKLOG);
     server.setHttpsConfigurator(
         new HttpsConfigurator(context) {
           @Override
@@ -105,6 +107,12 @@ public final class HttpService implements AutoCloseable {
   public void close() {
     server.stop((int) Math.max(0, grace.toSeconds()));
     threads.shutdownNow();
+  }
+
+  private static InetSocketAddress socketAddress(BindAddress address) {
+    return address.host().isEmpty()
+        ? new InetSocketAddress(address.port())
+        : new InetSocketAddress(address.host(), address.port());
   }
 
   private static void preparePlatform() {

@@ -1,5 +1,7 @@
 package dev.sluice.server;
 
+import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.Configuration.TlsVersion;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -15,11 +17,11 @@ import javax.net.ssl.SSLParameters;
  * @param curves numbers of the TLS registry, in order of preference; empty means the platform's
  *     choice
  */
-public record TlsSettings(Version minVersion, List<String> cipherSuites, List<Integer> curves) {
+public record TlsSettings(TlsVersion minVersion, List<String> cipherSuites, List<Integer> curves) {
 
   /** TLS 1.3 with the platform's ciphers. */
   public static final TlsSettings STRICT =
-      new TlsSettings(Version.VersionTLS13, List.of(), List.of());
+      new TlsSettings(TlsVersion.TLS_1_3, List.of(), List.of());
 
   /** TLS registry numbers of key exchange groups, by their Java name. */
   private static final Map<Integer, String> CURVES =
@@ -34,24 +36,16 @@ public record TlsSettings(Version minVersion, List<String> cipherSuites, List<In
           "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305",
           "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256");
 
-  /** Protocol versions in the configuration's words. */
-  public enum Version {
-    /** TLS 1.2 and 1.3. */
-    VersionTLS12("TLSv1.3", "TLSv1.2"),
-    /** TLS 1.3 only. */
-    VersionTLS13("TLSv1.3");
-
-    private final List<String> protocols;
-
-    Version(String... protocols) {
-      this.protocols = List.of(protocols);
-    }
-  }
-
   /** Takes copies. */
   public TlsSettings {
     cipherSuites = List.copyOf(cipherSuites);
     curves = List.copyOf(curves);
+  }
+
+  /** As the configuration says; where it says nothing, TLS 1.3. */
+  public static TlsSettings of(Configuration.Tls tls) {
+    return new TlsSettings(
+        tls.minVersion().orElse(TlsVersion.TLS_1_3), tls.cipherSuites(), tls.curvePreferences());
   }
 
   /**
@@ -61,7 +55,7 @@ public record TlsSettings(Version minVersion, List<String> cipherSuites, List<In
    */
   SSLParameters parameters(SSLContext context) {
     SSLParameters parameters = context.getDefaultSSLParameters();
-    parameters.setProtocols(minVersion.protocols.toArray(String[]::new));
+    parameters.setProtocols(protocols());
     parameters.setNeedClientAuth(false);
     if (!cipherSuites.isEmpty()) {
       parameters.setCipherSuites(ciphers(context));
@@ -70,6 +64,13 @@ public record TlsSettings(Version minVersion, List<String> cipherSuites, List<In
       parameters.setNamedGroups(groups());
     }
     return parameters;
+  }
+
+  private String[] protocols() {
+    return switch (minVersion) {
+      case TLS_1_2 -> new String[] {TlsVersion.TLS_1_3.protocol(), TlsVersion.TLS_1_2.protocol()};
+      case TLS_1_3 -> new String[] {TlsVersion.TLS_1_3.protocol()};
+    };
   }
 
   private String[] ciphers(SSLContext context) {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.Keys;
+import dev.sluice.api.config.FeatureGate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -18,18 +19,20 @@ final class BatchJobRules {
   private static final FieldPath MIN = JobFacts.ANNOTATIONS.key(Keys.JOB_MIN_PARALLELISM);
   private static final FieldPath EQUAL =
       JobFacts.ANNOTATIONS.key(Keys.JOB_COMPLETIONS_EQUAL_PARALLELISM);
-  private static final String ELASTIC_GATE = "ElasticJobsViaWorkloadSlices";
+  private static final FeatureGate ELASTIC_GATE = FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES;
 
   private final WebhookSettings settings;
   private final JobDefaults defaults;
   private final JobKeyRules keys;
   private final TopologyRules topology;
+  private final JobNotices notices;
 
   BatchJobRules(WebhookSettings settings, ClusterFacts cluster) {
     this.settings = settings;
     this.defaults = new JobDefaults(settings, cluster);
     this.keys = new JobKeyRules(settings, cluster, true);
     this.topology = new TopologyRules(settings);
+    this.notices = new JobNotices(settings);
   }
 
   Verdict fillIn(AdmissionRequest request) {
@@ -62,22 +65,9 @@ final class BatchJobRules {
       }
       errors.addAll(change(request));
     }
-    return errors.isEmpty() && isElasticInVain(request)
-        ? new Verdict.Allowed(
-            JsonNodeFactory.instance.arrayNode(),
-            List.of(
-                "annotation "
-                    + Keys.ELASTIC_JOB
-                    + " has no effect: feature gate "
-                    + ELASTIC_GATE
-                    + " is off"))
-        : Verdict.of(errors);
-  }
-
-  private boolean isElasticInVain(AdmissionRequest request) {
-    return request.isCreate()
-        && !settings.isOn(ELASTIC_GATE)
-        && facts(request.object()).isElastic();
+    return errors.isEmpty()
+        ? new Verdict.Allowed(JsonNodeFactory.instance.arrayNode(), notices.of(request))
+        : new Verdict.Rejected(errors);
   }
 
   private List<FieldError> form(JsonNode object) {

@@ -3,6 +3,7 @@ package dev.sluice.webhooks;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.Keys;
+import dev.sluice.api.config.FeatureGate;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -46,7 +47,7 @@ final class ClusterQueueRules {
     ResourceGroupRules.weight(spec, bad);
     LabelRules.selector(SPEC.child("namespaceSelector"), Json.at(spec, "namespaceSelector"), bad);
     checksOnFlavors(spec, oldSpec, bad);
-    if (settings.isOn("ConcurrentAdmission")) {
+    if (settings.isOn(FeatureGate.CONCURRENT_ADMISSION)) {
       concurrentAdmission(spec, bad);
       if (request.isUpdate()) {
         policyStays(spec, oldSpec, bad);
@@ -58,7 +59,8 @@ final class ClusterQueueRules {
   private void checksOnFlavors(JsonNode spec, JsonNode oldSpec, Complaints bad) {
     Set<String> flavors = flavors(spec);
     boolean tolerant =
-        !settings.isOn("RejectUpdatesToCQWithInvalidOnFlavors") && flavors.equals(flavors(oldSpec));
+        !settings.isOn(FeatureGate.REJECT_UPDATES_TO_CQ_WITH_INVALID_ON_FLAVORS)
+            && flavors.equals(flavors(oldSpec));
     Set<String> before = tolerant ? pairs(oldSpec) : Set.of();
     List<JsonNode> checks = Json.list(spec, "admissionChecksStrategy", "admissionChecks");
     for (int i = 0; i < checks.size(); i++) {

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.BooleanNode;
 import dev.sluice.api.Keys;
 import dev.sluice.api.QueueNames;
+import dev.sluice.api.config.FeatureGate;
 
 /** What is filled in at the creation of a job of any kind that has a switch to suspend it. */
 final class JobDefaults {
@@ -35,7 +36,7 @@ final class JobDefaults {
       queued = true;
     }
     if (job.label(Keys.PRIORITY_CLASS).isEmpty()
-        && settings.isOn("WorkloadPriorityClassDefaulting")
+        && settings.isOn(FeatureGate.WORKLOAD_PRIORITY_CLASS_DEFAULTING)
         && cluster.hasDefaultPriorityClass()) {
       patch.set(QueueNames.DEFAULT, "metadata", "labels", Keys.PRIORITY_CLASS);
     }

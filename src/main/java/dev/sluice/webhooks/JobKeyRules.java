@@ -2,6 +2,7 @@ package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.Keys;
+import dev.sluice.api.config.FeatureGate;
 import java.util.Objects;
 import java.util.OptionalInt;
 
@@ -33,7 +34,7 @@ final class JobKeyRules {
           JobFacts.ANNOTATIONS.key(Keys.ELASTIC_JOB),
           "only Job, RayCluster, RayJob and RayService can be elastic");
     }
-    if (settings.isOn("AdmissionGatedBy")) {
+    if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
       GatedByRules.form(job.annotations(), bad);
     }
   }
@@ -70,7 +71,7 @@ final class JobKeyRules {
     }
     priorityClass(before, now, bad);
     elastic(before, now, bad);
-    if (settings.isOn("AdmissionGatedBy")) {
+    if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
       GatedByRules.change(before.annotations(), now.annotations(), bad);
     }
   }

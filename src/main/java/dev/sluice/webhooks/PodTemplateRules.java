@@ -1,6 +1,7 @@
 package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.config.FeatureGate;
 import java.util.List;
 
 /** Pod templates of Workloads. */
@@ -15,7 +16,7 @@ final class PodTemplateRules {
   }
 
   void check(FieldPath path, JsonNode template, Complaints bad) {
-    if (settings.isOn("WorkloadValidationForPodSetMetadata")) {
+    if (settings.isOn(FeatureGate.WORKLOAD_VALIDATION_FOR_POD_SET_METADATA)) {
       FieldPath metadata = path.child("metadata");
       LabelRules.labels(metadata.child("labels"), Json.labels(template), bad);
       LabelRules.annotations(metadata.child("annotations"), Json.annotations(template), bad);
@@ -51,10 +52,10 @@ final class PodTemplateRules {
   }
 
   private void amounts(FieldPath path, JsonNode amounts, Complaints bad) {
-    if (settings.isOn("WorkloadValidateResourcesAreNonNegative")) {
+    if (settings.isOn(FeatureGate.WORKLOAD_VALIDATE_RESOURCES_ARE_NON_NEGATIVE)) {
       amounts
           .properties()
-          .forEach(it -> Quantities.checkNonNegative(path.key(it.getKey()), it.getValue(), bad));
+          .forEach(it -> QuantityRules.checkNonNegative(path.key(it.getKey()), it.getValue(), bad));
     }
   }
 }

@@ -58,7 +58,7 @@ record ResourceGroupRules(String parentField, boolean lendingWithinNominal) {
       return;
     }
     FieldPath path = FieldPath.of("spec", "fairSharing", "weight");
-    Quantities.checkNonNegative(path, weight, bad)
+    QuantityRules.checkNonNegative(path, weight, bad)
         .filter(it -> it.signum() > 0 && it.compareTo(LEAST_WEIGHT) <= 0)
         .ifPresent(it -> bad.invalid(path, weight, "must be 0 or greater than 1n"));
   }
@@ -107,7 +107,7 @@ record ResourceGroupRules(String parentField, boolean lendingWithinNominal) {
   private void quota(FieldPath path, JsonNode quota, boolean hasParent, Complaints bad) {
     FieldPath nominalPath = path.child("nominalQuota");
     Optional<BigDecimal> nominal =
-        Quantities.checkNonNegative(nominalPath, Json.at(quota, "nominalQuota"), bad);
+        QuantityRules.checkNonNegative(nominalPath, Json.at(quota, "nominalQuota"), bad);
     limit(path.child("borrowingLimit"), Json.at(quota, "borrowingLimit"), hasParent, bad);
     JsonNode lendingLimit = Json.at(quota, "lendingLimit");
     FieldPath lendingPath = path.child("lendingLimit");
@@ -132,6 +132,6 @@ record ResourceGroupRules(String parentField, boolean lendingWithinNominal) {
     if (!hasParent) {
       bad.invalid(path, value, "must be nil when " + parentField + " is empty");
     }
-    return Quantities.checkNonNegative(path, value, bad);
+    return QuantityRules.checkNonNegative(path, value, bad);
   }
 }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.Keys;
+import dev.sluice.api.config.FeatureGate;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -38,7 +39,7 @@ final class TopologyRules {
   }
 
   void check(List<PodSetShape> podSets, Complaints bad) {
-    if (!settings.isOn("TopologyAwareScheduling")) {
+    if (!settings.isOn(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)) {
       return;
     }
     for (PodSetShape podSet : podSets) {
@@ -104,7 +105,7 @@ final class TopologyRules {
       return;
     }
     FieldPath path = podSet.path().key(key);
-    if (!settings.isOn("TASMultiLayerTopology")) {
+    if (!settings.isOn(FeatureGate.TAS_MULTI_LAYER_TOPOLOGY)) {
       bad.forbidden(path, "feature gate TASMultiLayerTopology is off");
       return;
     }

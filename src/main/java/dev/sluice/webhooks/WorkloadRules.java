@@ -2,6 +2,7 @@ package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.Keys;
+import dev.sluice.api.config.FeatureGate;
 import java.util.List;
 import java.util.Map;
 
@@ -24,7 +25,7 @@ final class WorkloadRules {
 
   Verdict fillIn(AdmissionRequest request) {
     JsonPatch patch = new JsonPatch(request.object());
-    if (request.isCreate() && !settings.isOn("PartialAdmission")) {
+    if (request.isCreate() && !settings.isOn(FeatureGate.PARTIAL_ADMISSION)) {
       int count = Json.list(request.object(), "spec", "podSets").size();
       for (int i = 0; i < count; i++) {
         patch.removeFromElement("minCount", i, "spec", "podSets");
@@ -61,7 +62,7 @@ final class WorkloadRules {
   }
 
   private boolean isElastic(JsonNode object) {
-    return settings.isOn("ElasticJobsViaWorkloadSlices")
+    return settings.isOn(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES)
         && "true".equals(Json.annotations(object).get(Keys.ELASTIC_JOB));
   }
 
@@ -81,7 +82,7 @@ final class WorkloadRules {
               "must not be given together with annotation " + Keys.ELASTIC_JOB + "=true");
         }
       }
-      if (settings.isOn("TASValidateWorkloadSliceSize")) {
+      if (settings.isOn(FeatureGate.TAS_VALIDATE_WORKLOAD_SLICE_SIZE)) {
         slices(path.child("topologyRequest"), Json.at(podSet, "topologyRequest"), bad);
       }
     }
@@ -105,11 +106,13 @@ final class WorkloadRules {
   }
 
   private void annotations(Map<String, String> annotations, Complaints bad) {
-    if (settings.isOn("AdmissionGatedBy")) {
+    if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
       GatedByRules.form(annotations, bad);
     }
     String boost = annotations.get(Keys.PRIORITY_BOOST);
-    if (settings.isOn("PriorityBoost") && boost != null && Numbers.int32(boost).isEmpty()) {
+    if (settings.isOn(FeatureGate.PRIORITY_BOOST)
+        && boost != null
+        && Numbers.int32(boost).isEmpty()) {
       bad.invalid(
           FieldPath.of("metadata", "annotations").key(Keys.PRIORITY_BOOST),
           boost,

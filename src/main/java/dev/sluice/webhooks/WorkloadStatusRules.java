@@ -107,7 +107,7 @@ final class WorkloadStatusRules {
     }
     for (Map.Entry<String, JsonNode> entry : Json.at(assignment, "resourceUsage").properties()) {
       FieldPath at = path.key(entry.getKey());
-      Quantities.checkNonNegative(at, entry.getValue(), bad)
+      QuantityRules.checkNonNegative(at, entry.getValue(), bad)
           .map(amount -> units(entry.getKey(), amount))
           .filter(units -> units.remainder(BigDecimal.valueOf(count)).signum() != 0)
           .ifPresent(

@@ -3,6 +3,7 @@ package dev.sluice.webhooks;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Keys;
+import dev.sluice.api.config.FeatureGate;
 import java.util.List;
 import java.util.Map;
 
@@ -28,7 +29,7 @@ final class WorkloadUpdateRules {
     admission(now, before, bad);
     checks(now, before, bad);
     clusterName(now, before, bad);
-    if (settings.isOn("AdmissionGatedBy")) {
+    if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
       GatedByRules.change(Json.annotations(before.object()), Json.annotations(now.object()), bad);
     }
   }

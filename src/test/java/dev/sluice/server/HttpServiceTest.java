@@ -4,6 +4,8 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.sluice.api.config.BindAddress;
+import dev.sluice.api.config.Configuration.TlsVersion;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -20,8 +22,6 @@ import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509TrustManager;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class HttpServiceTest {
 
@@ -72,7 +72,7 @@ class HttpServiceTest {
   @Test
   void theOldProtocolIsRefusedUnlessConfigured() throws Exception {
     keys.use(Fakes.selfMade("a.example"));
-    TlsSettings lenient = new TlsSettings(TlsSettings.Version.VersionTLS12, List.of(), List.of());
+    TlsSettings lenient = new TlsSettings(TlsVersion.TLS_1_2, List.of(), List.of());
     try (HttpService strict = tls(TlsSettings.STRICT, request -> Response.text(200, "ok"));
         HttpService older = tls(lenient, request -> Response.text(200, "ok"))) {
       assertThatThrownBy(() -> handshake(strict.port(), "TLSv1.2"))
@@ -88,9 +88,7 @@ class HttpServiceTest {
     keys.use(Fakes.selfMade("a.example"));
     TlsSettings chosen =
         new TlsSettings(
-            TlsSettings.Version.VersionTLS12,
-            List.of("TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305"),
-            List.of(29, 23));
+            TlsVersion.TLS_1_2, List.of("TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305"), List.of(29, 23));
     try (HttpService server = tls(chosen, request -> Response.text(200, "ok"))) {
       assertThat(handshake(server.port(), "TLSv1.2")).isNotNull();
     }
@@ -98,8 +96,7 @@ class HttpServiceTest {
 
   @Test
   void aCipherThatDoesntExistIsNamed() {
-    TlsSettings wrong =
-        new TlsSettings(TlsSettings.Version.VersionTLS12, List.of("TLS_NONE"), List.of());
+    TlsSettings wrong = new TlsSettings(TlsVersion.TLS_1_2, List.of("TLS_NONE"), List.of());
     assertThatThrownBy(() -> tls(wrong, request -> Response.text(200, "ok")))
         .hasMessageContaining("tls.cipherSuites")
         .hasMessageContaining("\"TLS_NONE\"");
@@ -107,7 +104,7 @@ class HttpServiceTest {
 
   @Test
   void aCurveThatDoesntExistIsNamed() {
-    TlsSettings wrong = new TlsSettings(TlsSettings.Version.VersionTLS13, List.of(), List.of(7));
+    TlsSettings wrong = new TlsSettings(TlsVersion.TLS_1_3, List.of(), List.of(7));
     assertThatThrownBy(() -> tls(wrong, request -> Response.text(200, "ok")))
         .hasMessageContaining("tls.curvePreferences: 7 is not supported")
         .hasMessageContaining("29");
@@ -210,18 +207,6 @@ class HttpServiceTest {
                           Duration.ZERO))
           .isInstanceOf(IOException.class);
     }
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {":8081", "0.0.0.0:8081", "[::1]:8081", "8081"})
-  void addressesAreRead(String text) {
-    assertThat(BindAddress.parse(text).port()).isEqualTo(8081);
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {"", "host", "host:", ":99999", ":-1"})
-  void addressesThatArentAreNamed(String text) {
-    assertThatThrownBy(() -> BindAddress.parse(text)).isInstanceOf(IllegalArgumentException.class);
   }
 
   private static final class TrustAll implements X509TrustManager {

@@ -130,9 +130,7 @@ class BatchJobRulesTest {
 
   @Test
   void jobsWithoutQueueAreSuspendedWhereThatIsAskedFor() {
-    WebhookSettings all =
-        new WebhookSettings(
-            true, labels -> !"no".equals(labels.get("managed")), Set.of("batch/job"), gate -> true);
+    WebhookSettings all = settings(true);
     assertThat(Reviews.patch(new BatchJobRules(all, Reviews.Cluster.EMPTY).fillIn(create(PLAIN))))
         .containsExactly(SUSPEND);
     assertThat(
@@ -153,8 +151,6 @@ class BatchJobRulesTest {
                 + "\"value\":[{\"name\":\"kueue.x-k8s.io/elastic-job\"}]}");
     BatchJobRules off = rules(Reviews.Cluster.EMPTY, "-ElasticJobsViaWorkloadSlices");
     assertThat(Reviews.patch(off.fillIn(create(elastic)))).isEmpty();
-    assertThat(off.check(create(elastic)))
-        .isInstanceOfSatisfying(Verdict.Allowed.class, it -> assertThat(it.warnings()).hasSize(1));
   }
 
   // ---- creation
@@ -304,6 +300,40 @@ class BatchJobRulesTest {
                 "{kueue.x-k8s.io/queue-name: A, kueue.x-k8s.io/max-exec-time-seconds: x}"),
             set("/metadata/annotations", "{kueue.x-k8s.io/job-min-parallelism: x}"));
     assertThat(messages(rules::check, create(job))).hasSize(3);
+  }
+
+  @Test
+  void whatHasNoEffectIsSaid() {
+    JsonNode job =
+        edited(
+            PLAIN,
+            set(
+                "/metadata/annotations",
+                "{kueue.x-k8s.io/elastic-job: \"true\", kueue.x-k8s.io/admission-gated-by: a.b/c}"),
+            set(
+                "/spec/template/metadata/annotations",
+                "{kueue.x-k8s.io/podset-unconstrained-topology: \"true\"}"));
+    WebhookSettings all = settings();
+    WebhookSettings none =
+        new WebhookSettings(
+            false, all.managedNamespaces(), all.frameworks(), all.gates(), Set.of());
+
+    assertThat(warnings(new BatchJobRules(none, Reviews.Cluster.EMPTY).check(create(job))))
+        .containsExactly(
+            "annotation kueue.x-k8s.io/admission-gated-by has no effect: feature AdmissionGatedBy"
+                + " is off or not there",
+            "annotation kueue.x-k8s.io/elastic-job has no effect: feature"
+                + " ElasticJobsViaWorkloadSlices is off or not there",
+            "annotation kueue.x-k8s.io/podset-unconstrained-topology has no effect: feature"
+                + " TopologyAwareScheduling is off or not there");
+    assertThat(warnings(rules.check(create(job)))).isEmpty();
+  }
+
+  private static List<String> warnings(Verdict verdict) {
+    return switch (verdict) {
+      case Verdict.Allowed allowed -> allowed.warnings();
+      case Verdict.Rejected rejected -> throw new AssertionError(rejected);
+    };
   }
 
   // ---- update

@@ -7,11 +7,13 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.sluice.api.config.FeatureGate;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** Objects written as YAML, changed in one place, and what is said about them. */
 final class Reviews {
@@ -102,6 +104,11 @@ final class Reviews {
   }
 
   static WebhookSettings settings(String... gateChanges) {
+    return settings(false, gateChanges);
+  }
+
+  /** The default gates with changes: a name turns one on, a name after a minus off. */
+  static WebhookSettings settings(boolean withoutQueueName, String... gateChanges) {
     Set<String> gates = new HashSet<>(GATES);
     for (String change : gateChanges) {
       if (change.startsWith("-")) {
@@ -110,8 +117,16 @@ final class Reviews {
         gates.add(change);
       }
     }
+    Set<FeatureGate> on =
+        gates.stream()
+            .map(name -> FeatureGate.named(name).orElseThrow())
+            .collect(Collectors.toSet());
     return new WebhookSettings(
-        false, labels -> !"no".equals(labels.get("managed")), Set.of("batch/job"), gates::contains);
+        withoutQueueName,
+        labels -> !"no".equals(labels.get("managed")),
+        Set.of("batch/job"),
+        on,
+        on);
   }
 
   /** What is wrong, as people read it; empty when it is allowed. */

@@ -137,8 +137,9 @@ class WebhookRouterTest {
 
   @Test
   void aJobIntegrationThatIsOffAllowsEverything() throws Exception {
+    WebhookSettings on = Reviews.settings();
     WebhookSettings off =
-        new WebhookSettings(false, labels -> true, Set.of(), Reviews.GATES::contains);
+        new WebhookSettings(false, on.managedNamespaces(), Set.of(), on.gates(), on.working());
     WebhookRouter.Reply reply =
         new WebhookRouter(Webhooks.functions(off, Reviews.Cluster.EMPTY), review -> review)
             .answer("/mutate-batch-v1-job", REVIEW.formatted("training").getBytes(UTF_8));

@@ -10,12 +10,16 @@ import static dev.sluice.api.config.FeatureGate.METRICS_FOR_COHORTS;
 import static dev.sluice.api.config.FeatureGate.METRIC_FOR_WORKLOAD_CREATION_LATENCY;
 import static dev.sluice.api.config.FeatureGate.PRIORITY_SORTING_WITHIN_COHORT;
 import static dev.sluice.api.config.FeatureGate.RECLAIMABLE_PODS;
+import static dev.sluice.api.config.FeatureGate.REJECT_UPDATES_TO_CQ_WITH_INVALID_ON_FLAVORS;
 import static dev.sluice.api.config.FeatureGate.REMOVE_FINALIZERS_WITH_STRICT_PATCH;
 import static dev.sluice.api.config.FeatureGate.SCHEDULING_EQUIVALENCE_HASHING;
 import static dev.sluice.api.config.FeatureGate.TLS_OPTIONS;
 import static dev.sluice.api.config.FeatureGate.UNADMITTED_WORKLOADS_OBSERVABILITY;
 import static dev.sluice.api.config.FeatureGate.VECTORIZED_RESOURCE_REQUESTS;
+import static dev.sluice.api.config.FeatureGate.WORKLOAD_PRIORITY_CLASS_DEFAULTING;
 import static dev.sluice.api.config.FeatureGate.WORKLOAD_REQUEST_USE_MERGE_PATCH;
+import static dev.sluice.api.config.FeatureGate.WORKLOAD_VALIDATE_RESOURCES_ARE_NON_NEGATIVE;
+import static dev.sluice.api.config.FeatureGate.WORKLOAD_VALIDATION_FOR_POD_SET_METADATA;
 
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -53,9 +57,13 @@ final class Supported {
           LOCAL_QUEUE_METRICS,
           METRICS_FOR_COHORTS,
           METRIC_FOR_WORKLOAD_CREATION_LATENCY,
+          REJECT_UPDATES_TO_CQ_WITH_INVALID_ON_FLAVORS,
           REMOVE_FINALIZERS_WITH_STRICT_PATCH,
           VECTORIZED_RESOURCE_REQUESTS,
-          WORKLOAD_REQUEST_USE_MERGE_PATCH);
+          WORKLOAD_PRIORITY_CLASS_DEFAULTING,
+          WORKLOAD_REQUEST_USE_MERGE_PATCH,
+          WORKLOAD_VALIDATE_RESOURCES_ARE_NON_NEGATIVE,
+          WORKLOAD_VALIDATION_FOR_POD_SET_METADATA);
 
   /**
    * Fields that can't be used yet: refused where the file gives them and they would do something.
