@@ -26,9 +26,10 @@ public final class BinariesOption {
   /**
    * The programs, fetched or built when need be, with progress on the error stream.
    *
-   * @throws ControlPlaneException when they can't be had, with the reason of each source
+   * @throws BinariesMissingException when they can't be had, with the reason of each source; a
+   *     command then ends with 3
    */
-  public Binaries obtain() {
+  public Binaries obtain() throws BinariesMissingException {
     try {
       return BinaryChains.standard(
               Optional.ofNullable(directory),
@@ -36,8 +37,6 @@ public final class BinariesOption {
               InstantSource.system(),
               Progress.onStandardError())
           .obtain();
-    } catch (BinariesMissingException e) {
-      throw new ControlPlaneException(String.valueOf(e.getMessage()), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new ControlPlaneException("interrupted while getting the control plane's programs", e);

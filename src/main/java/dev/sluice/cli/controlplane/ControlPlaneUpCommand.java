@@ -1,5 +1,6 @@
 package dev.sluice.cli.controlplane;
 
+import dev.sluice.cli.controlplane.binaries.BinariesMissingException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -26,7 +27,8 @@ import picocli.CommandLine.Spec;
     exitCodeList = {
       "0:it can be used",
       "1:it could not be started; the message says why",
-      "2:the command line is wrong"
+      "2:the command line is wrong",
+      "3:its programs can't be had; the message says from where it was tried, and why not"
     })
 public final class ControlPlaneUpCommand implements Callable<Integer> {
 
@@ -90,6 +92,9 @@ public final class ControlPlaneUpCommand implements Callable<Integer> {
     } catch (ControlPlaneException e) {
       spec.commandLine().getErr().println(e.getMessage());
       return 1;
+    } catch (BinariesMissingException e) {
+      spec.commandLine().getErr().println(e.getMessage());
+      return 3;
     }
   }
 

@@ -2,6 +2,7 @@ package dev.sluice.cli.controlplane;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.sluice.cli.controlplane.ControlPlaneStatus.Condition;
 import dev.sluice.cli.controlplane.binaries.Binaries;
@@ -12,16 +13,20 @@ import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Control planes are started, found and stopped by their names, several side by side. */
 class ControlPlanesIT {
+
+  private static final Duration LIMIT = Duration.ofSeconds(30);
 
   @TempDir private Path root = Path.of("");
   private ControlPlanes controlPlanes = new ControlPlanes(root, InstantSource.system());
@@ -88,6 +93,55 @@ class ControlPlanesIT {
     assertThat(Files.exists(status.kubeconfig())).isFalse();
   }
 
+  @Test
+  void nothingIsLeftWhenTheStarterIsAskedToEnd() throws Exception {
+    Process starter = starter();
+    ControlPlaneStatus status = controlPlanes.find("child").orElseThrow();
+
+    starter.destroy();
+
+    await().atMost(LIMIT).until(() -> !starter.isAlive());
+    assertThat(status.processes().values()).hasSize(5).noneMatch(ControlPlanesIT::isAlive);
+    assertThat(controlPlanes.list()).isEmpty();
+  }
+
+  @Test
+  void whenTheStarterIsKilledItsProgramsDieAndItsFilesGoWithTheNextStart() throws Exception {
+    Process starter = starter();
+    ControlPlaneStatus status = controlPlanes.find("child").orElseThrow();
+    assertThat(status.condition()).isEqualTo(Condition.RUNNING);
+
+    starter.destroyForcibly();
+
+    await()
+        .atMost(LIMIT)
+        .until(() -> status.processes().values().stream().noneMatch(ControlPlanesIT::isAlive));
+    assertThat(controlPlanes.list())
+        .extracting(ControlPlaneStatus::condition)
+        .containsExactly(Condition.STALE);
+    try (ControlPlane next = controlPlanes.start(spec("next"), binaries())) {
+      assertThat(controlPlanes.list())
+          .extracting(ControlPlaneStatus::name)
+          .containsExactly(next.name());
+    }
+  }
+
+  /** A process that has started the control plane "child" below the same root. */
+  private Process starter() throws Exception {
+    Process starter =
+        new ProcessBuilder(
+                ProcessHandle.current().info().command().orElseThrow(),
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Starter.class.getName(),
+                root.toString())
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    assertThat(starter.inputReader().readLine()).isEqualTo("started");
+    return starter;
+  }
+
   private static ControlPlaneSpec spec(String name) {
     return ControlPlaneSpec.named(name).withoutSyncedWrites();
   }
@@ -101,5 +155,18 @@ class ControlPlanesIT {
     return BinaryChains.standard(
             Optional.empty(), System.getenv(), InstantSource.system(), Progress.onStandardError())
         .obtain();
+  }
+
+  /** Starts a control plane, says so, and waits for its end. */
+  static final class Starter {
+
+    private Starter() {}
+
+    public static void main(String[] args) throws Exception {
+      new ControlPlanes(Path.of(args[0]), InstantSource.system()).start(spec("child"), binaries());
+      System.out.println("started");
+      System.out.flush();
+      new CountDownLatch(1).await();
+    }
   }
 }
