@@ -1,0 +1,153 @@
+package dev.sluice.jobs;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.WorkloadReader;
+import dev.sluice.workloads.WorkloadWriter;
+import io.javaoperatorsdk.operator.api.config.ControllerConfigurationOverrider;
+import io.javaoperatorsdk.operator.api.reconciler.Context;
+import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
+import io.javaoperatorsdk.operator.api.reconciler.IndexedResourceCache;
+import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
+import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import io.javaoperatorsdk.operator.processing.event.source.EventSource;
+import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One kind of jobs in the operator framework: its watch, its cache, what wakes its jobs. The
+ * operator that it is registered with must hand out resources from the cache as they are (identity
+ * cloner), and its client must know the resource class for the kind.
+ *
+ * @param <R> the kind's resource
+ */
+public final class JobController<R extends JobResource> implements Reconciler<R> {
+
+  private static final Logger LOG = LoggerFactory.getLogger(JobController.class);
+  private static final Duration FIRST_RETRY = Duration.ofMillis(500);
+  private static final Duration LONGEST_RETRY = Duration.ofMinutes(1);
+  private static final Duration LATER = Duration.ofSeconds(2);
+  private static final long PAGE = 500;
+
+  private final JobKind kind;
+  private final JobReconciler reconciler;
+  private final Ancestry ancestry;
+  private final WorkloadReader workloads;
+  private final WorkloadWriter writer;
+  private final JobObjects objects;
+  private final ExecutorService background;
+  private final WorkloadEvents<R> workloadEvents;
+  private final JobDirectory directory;
+
+  /**
+   * The controller of a kind.
+   *
+   * @param background runs what must not hold up the Workload reader
+   */
+  public JobController(
+      JobKind kind,
+      JobReconciler reconciler,
+      Ancestry ancestry,
+      JobDirectory directory,
+      JobReconciler.Surroundings around,
+      ExecutorService background) {
+    this.kind = kind;
+    this.reconciler = reconciler;
+    this.ancestry = ancestry;
+    this.directory = directory;
+    this.workloads = around.workloads();
+    this.writer = around.writer();
+    this.objects = around.objects();
+    this.background = background;
+    this.workloadEvents =
+        new WorkloadEvents<>(
+            kind, workloads.store(), workload -> background.execute(() -> letGo(workload)));
+    workloads.listen(workloadEvents);
+  }
+
+  /** How the controller is to be registered. */
+  public void configure(ControllerConfigurationOverrider<R> configuration) {
+    configuration
+        .withGenerationAware(false)
+        .withTriggerReconcilerOnAllEvents(true)
+        .withGenericFilter(job -> ancestry.concerns(job.view()))
+        .withOnUpdateFilter((now, before) -> !looksTheSame(now.view(), before.view()))
+        .withReconciliationMaxInterval(null)
+        .withInformerListLimit(PAGE)
+        .withRetry(
+            new GenericRetry()
+                .setInitialInterval(FIRST_RETRY.toMillis())
+                .setIntervalMultiplier(2)
+                .setMaxInterval(LONGEST_RETRY.toMillis())
+                .withoutMaxAttempts());
+  }
+
+  private static boolean looksTheSame(JobView now, JobView before) {
+    return now.deleting() == before.deleting()
+        && now.state().equals(before.state())
+        && now.labels().equals(before.labels())
+        && now.annotations().equals(before.annotations())
+        && now.controller().equals(before.controller())
+        && now.podSets().equals(before.podSets());
+  }
+
+  @Override
+  public List<EventSource<?, R>> prepareEventSources(EventSourceContext<R> context) {
+    IndexedResourceCache<R> cache = context.getPrimaryCache();
+    directory.register(
+        kind,
+        (namespace, name) -> cache.get(new ResourceID(name, namespace)).map(JobResource::view));
+    return List.of(workloadEvents);
+  }
+
+  @Override
+  public UpdateControl<R> reconcile(R job, Context<R> context) throws InterruptedException {
+    if (context.isPrimaryResourceDeleted()) {
+      reconciler.gone(job.view());
+      return UpdateControl.noUpdate();
+    }
+    Optional<Duration> again = reconciler.reconcile(job.view());
+    UpdateControl<R> nothing = UpdateControl.noUpdate();
+    return again.map(nothing::rescheduleAfter).orElse(nothing);
+  }
+
+  /** Takes the finalizer off a Workload that is being deleted and whose job is gone. */
+  private void letGo(Workload workload) {
+    Workload.Owner owner = workload.owner().orElseThrow();
+    JobView.Controller job =
+        new JobView.Controller(owner.apiVersion(), owner.kind(), owner.name(), owner.uid());
+    if (directory.find(workload.id().namespace(), job).isPresent()) {
+      return;
+    }
+    try {
+      letGoIfAlone(workload, owner);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (IllegalStateException e) {
+      LOG.warn("workload={} not released yet, reason=\"{}\"", workload.id(), e.getMessage());
+      CompletableFuture.delayedExecutor(LATER.toMillis(), TimeUnit.MILLISECONDS, background)
+          .execute(() -> letGo(workload));
+    }
+  }
+
+  private void letGoIfAlone(Workload workload, Workload.Owner owner) throws InterruptedException {
+    Optional<ObjectNode> job =
+        Waiting.forResult(objects.read(kind.path(workload.id().namespace(), owner.name())));
+    boolean alive =
+        job.filter(found -> found.path("metadata").path("uid").asText().equals(owner.uid()))
+            .isPresent();
+    if (!alive) {
+      Waiting.forResult(
+          writer.patch(workload.id(), workload.version(), JobExecutor.finalizerRemoval(workload)));
+      LOG.info("workload={} released, reason=\"its {} is gone\"", workload.id(), owner.kind());
+    }
+  }
+}

@@ -1,0 +1,225 @@
+package dev.sluice.jobs;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.Keys;
+import dev.sluice.jobs.JobAction.CreateWorkload;
+import dev.sluice.jobs.JobAction.DeleteWorkload;
+import dev.sluice.jobs.JobAction.FinishWorkload;
+import dev.sluice.jobs.JobAction.LookAgain;
+import dev.sluice.jobs.JobAction.PatchStatus;
+import dev.sluice.jobs.JobAction.PatchWorkload;
+import dev.sluice.jobs.JobAction.RemoveFinalizer;
+import dev.sluice.jobs.JobAction.Start;
+import dev.sluice.jobs.JobAction.Stop;
+import dev.sluice.jobs.JobAction.Warn;
+import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.WorkloadWriter;
+import dev.sluice.workloads.WorkloadWriter.Outcome;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Carries out what was decided for a job, and tells people. */
+final class JobExecutor {
+
+  private static final Logger LOG = LoggerFactory.getLogger(JobExecutor.class);
+  private static final Duration SOON = Duration.ofMillis(200);
+  private static final Duration LATER = Duration.ofSeconds(30);
+
+  private final WorkloadWriter writer;
+  private final JobObjects objects;
+  private final JobStopper stopper;
+  private final JobEvents events;
+  private final Expectations expectations;
+
+  JobExecutor(JobAdapter adapter, JobReconciler.Surroundings around, Expectations expectations) {
+    this.writer = around.writer();
+    this.objects = around.objects();
+    this.events = around.events();
+    this.expectations = expectations;
+    this.stopper = new JobStopper(adapter, around.objects());
+  }
+
+  /**
+   * Does the actions in order, up to the first that doesn't succeed.
+   *
+   * @return after what time to look again even if nothing happens
+   */
+  Optional<Duration> execute(JobView job, List<JobAction> actions) throws InterruptedException {
+    for (JobAction action : actions) {
+      Optional<Duration> again = execute(job, action);
+      if (again.isPresent()) {
+        return again;
+      }
+    }
+    return Optional.empty();
+  }
+
+  private Optional<Duration> execute(JobView job, JobAction action) throws InterruptedException {
+    return switch (action) {
+      case CreateWorkload create -> create(job, create.workload());
+      case PatchWorkload patch -> patch(job, patch);
+      case PatchStatus patch ->
+          status(job, patch.workload(), patch.status(), patch.change(), "", "");
+      case FinishWorkload finish ->
+          status(
+              job,
+              finish.workload(),
+              finish.status(),
+              "finished, reason=" + finish.reason(),
+              "FinishedWorkload",
+              "Workload " + finish.workload().id() + " is finished: " + finish.reason());
+      case DeleteWorkload delete -> delete(job, delete);
+      case RemoveFinalizer remove -> removeFinalizer(job, remove.workload());
+      case Start start -> start(job, start);
+      case Stop stop -> stop(job, stop);
+      case Warn warn -> {
+        events.warning(job.ref(), warn.reason(), warn.note());
+        yield Optional.empty();
+      }
+      case LookAgain again -> Optional.of(again.after());
+    };
+  }
+
+  private Optional<Duration> create(JobView job, ObjectNode workload) throws InterruptedException {
+    String namespace = job.ref().namespace();
+    String name = workload.path("metadata").path("name").asText();
+    return switch (Waiting.forResult(writer.create(namespace, workload))) {
+      case Outcome.Written written -> {
+        expectations.created(job.ref(), name, written.version());
+        LOG.info("job=\"{}\" workload={}/{} created", job.ref(), namespace, name);
+        events.normal(job.ref(), "CreatedWorkload", "Created Workload: " + namespace + "/" + name);
+        yield Optional.empty();
+      }
+      case Outcome.Conflict conflict -> Optional.of(SOON);
+      case Outcome.Gone gone -> Optional.of(LATER);
+      case Outcome.Refused refused -> {
+        LOG.warn("job=\"{}\" workload not created, reason=\"{}\"", job.ref(), refused.message());
+        events.warning(job.ref(), "ErrWorkloadCompose", refused.message());
+        yield Optional.of(LATER);
+      }
+    };
+  }
+
+  private Optional<Duration> patch(JobView job, PatchWorkload patch) throws InterruptedException {
+    Workload workload = patch.workload();
+    CompletableFuture<Outcome> written =
+        writer.patch(workload.id(), workload.version(), patch.patch());
+    return done(
+        job, workload, Waiting.forResult(written), "updated", "UpdatedWorkload", patch.note());
+  }
+
+  private Optional<Duration> status(
+      JobView job, Workload workload, JsonNode status, String change, String event, String note)
+      throws InterruptedException {
+    CompletableFuture<Outcome> written =
+        writer.patchStatus(
+            workload.id(), workload.version(), status, WorkloadWriter.Urgency.DECISION);
+    return done(job, workload, Waiting.forResult(written), change, event, note);
+  }
+
+  private Optional<Duration> delete(JobView job, DeleteWorkload delete)
+      throws InterruptedException {
+    Outcome outcome = Waiting.forResult(writer.delete(delete.workload().id()));
+    return done(
+        job,
+        delete.workload(),
+        outcome,
+        "deleted, reason=\"" + delete.why() + "\"",
+        "DeletedWorkload",
+        "Deleted Workload " + delete.workload().id() + ": " + delete.why());
+  }
+
+  private Optional<Duration> removeFinalizer(JobView job, Workload workload)
+      throws InterruptedException {
+    ObjectNode patch = finalizerRemoval(workload);
+    Outcome outcome = Waiting.forResult(writer.patch(workload.id(), workload.version(), patch));
+    return done(job, workload, outcome, "released", "", "");
+  }
+
+  /** The patch that takes our finalizer off a Workload and leaves the others. */
+  static ObjectNode finalizerRemoval(Workload workload) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    ArrayNode rest = patch.putObject("metadata").putArray("finalizers");
+    workload.finalizers().stream()
+        .filter(finalizer -> !finalizer.equals(Keys.RESOURCE_IN_USE))
+        .forEach(rest::add);
+    return patch;
+  }
+
+  private Optional<Duration> done(
+      JobView job, Workload workload, Outcome outcome, String change, String event, String note) {
+    return switch (outcome) {
+      case Outcome.Written written -> {
+        expectations.changed(job.ref(), workload.id().name(), written.version());
+        LOG.info("job=\"{}\" workload={} {}", job.ref(), workload.id(), change);
+        if (!event.isEmpty() && !note.isEmpty()) {
+          events.normal(job.ref(), event, note);
+        }
+        yield Optional.empty();
+      }
+      case Outcome.Conflict conflict -> Optional.of(SOON);
+      case Outcome.Gone gone -> Optional.empty();
+      case Outcome.Refused refused -> {
+        LOG.warn(
+            "job=\"{}\" workload={} not {}, reason=\"{}\"",
+            job.ref(),
+            workload.id(),
+            change,
+            refused.message());
+        yield Optional.of(LATER);
+      }
+    };
+  }
+
+  private Optional<Duration> start(JobView job, Start start) throws InterruptedException {
+    long version = job.version();
+    for (JobPatch patch : start.patches()) {
+      switch (Waiting.forResult(objects.patch(job.ref(), version, patch))) {
+        case JobObjects.Outcome.Written written ->
+            version = written.object().path("metadata").path("resourceVersion").asLong();
+        case JobObjects.Outcome.Conflict conflict -> {
+          return Optional.of(SOON);
+        }
+        case JobObjects.Outcome.Gone gone -> {
+          return Optional.empty();
+        }
+        case JobObjects.Outcome.Refused refused -> {
+          LOG.warn("job=\"{}\" not started, reason=\"{}\"", job.ref(), refused.message());
+          return Optional.of(LATER);
+        }
+      }
+    }
+    expectations.job(job.ref(), version);
+    LOG.info(
+        "job=\"{}\" workload={} started, reason=\"{}\"",
+        job.ref(),
+        start.workload().id(),
+        start.note());
+    events.normal(job.ref(), "Started", start.note());
+    return Optional.empty();
+  }
+
+  private Optional<Duration> stop(JobView job, Stop stop) throws InterruptedException {
+    return switch (stopper.stop(job, stop)) {
+      case JobStopper.Result.Stopped stopped -> {
+        expectations.job(job.ref(), stopped.version());
+        LOG.info("job=\"{}\" stopped, reason={}", job.ref(), stop.reason().word());
+        events.normal(job.ref(), "Stopped", stop.note());
+        yield Optional.empty();
+      }
+      case JobStopper.Result.LookAgain again -> Optional.of(SOON);
+      case JobStopper.Result.Refused refused -> {
+        LOG.warn("job=\"{}\" not stopped, reason=\"{}\"", job.ref(), refused.message());
+        yield Optional.of(LATER);
+      }
+      case JobStopper.Result.Gone gone -> Optional.empty();
+    };
+  }
+}

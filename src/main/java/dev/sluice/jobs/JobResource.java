@@ -1,0 +1,50 @@
+package dev.sluice.jobs;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Namespaced;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+
+/**
+ * A job as the watch brings it and the cache holds it: the view, in the clothes of an API object.
+ * It is read-only, it is its own copy, and it must never be written back. Each kind has a subclass
+ * that names its group, version and kind and says how it is read.
+ */
+public abstract class JobResource implements HasMetadata, Namespaced {
+
+  private static final long serialVersionUID = 1L;
+
+  private final transient JobView view;
+  private ObjectMeta metadata;
+
+  /** Holds this view. */
+  protected JobResource(JobView view) {
+    this.view = view;
+    this.metadata = new ObjectMeta();
+    metadata.setNamespace(view.ref().namespace());
+    metadata.setName(view.ref().name());
+    metadata.setUid(view.ref().uid());
+    metadata.setResourceVersion(Long.toString(view.version()));
+  }
+
+  /** What is known of the job. */
+  public JobView view() {
+    return view;
+  }
+
+  @Override
+  public ObjectMeta getMetadata() {
+    return metadata;
+  }
+
+  @Override
+  public void setMetadata(ObjectMeta metadata) {
+    this.metadata = metadata;
+  }
+
+  @Override
+  public void setApiVersion(String version) {
+    if (!version.equals(getApiVersion())) {
+      throw new IllegalArgumentException("version is " + getApiVersion() + ", not " + version);
+    }
+  }
+}

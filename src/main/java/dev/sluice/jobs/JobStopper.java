@@ -1,0 +1,113 @@
+package dev.sluice.jobs;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.Keys;
+import dev.sluice.model.WorkloadId;
+import dev.sluice.workloads.Workload;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Takes a job through the steps of its kind to a full stop. Every step is written for the version
+ * that the step before it made, so that nobody else's change is lost; when interrupted anywhere, a
+ * later call goes on from there.
+ */
+final class JobStopper {
+
+  private static final JobKind WORKLOAD =
+      new JobKind(Keys.GROUP, "v1beta2", "Workload", "workloads", "");
+  private static final int MOST_STEPS = 8;
+
+  private final JobAdapter adapter;
+  private final JobObjects objects;
+
+  JobStopper(JobAdapter adapter, JobObjects objects) {
+    this.adapter = adapter;
+    this.objects = objects;
+  }
+
+  /** How it went. */
+  sealed interface Result {
+
+    /** The job is stopped and restored, in this version. */
+    record Stopped(long version) implements Result {}
+
+    /** Somebody else changed the job in between. */
+    record LookAgain() implements Result {}
+
+    /** The job doesn't exist any more. */
+    record Gone() implements Result {}
+
+    /** The API server refuses a step. */
+    record Refused(String message) implements Result {}
+  }
+
+  Result stop(JobView job, JobAction.Stop stop) throws InterruptedException {
+    JobRef ref = job.ref();
+    Optional<ObjectNode> found =
+        Waiting.forResult(objects.read(ref.kind().path(ref.namespace(), ref.name())));
+    if (found.isEmpty() || !isThis(job, found.get())) {
+      return new Result.Gone();
+    }
+    Optional<List<PodSetTemplate>> original = original(stop.original());
+    ObjectNode object = found.get();
+    for (int step = 0; step < MOST_STEPS; step++) {
+      Optional<JobPatch> next = adapter.nextStopStep(object, original);
+      if (next.isEmpty()) {
+        return new Result.Stopped(version(object));
+      }
+      switch (Waiting.forResult(objects.patch(ref, version(object), next.get()))) {
+        case JobObjects.Outcome.Written written -> object = written.object();
+        case JobObjects.Outcome.Conflict conflict -> {
+          return new Result.LookAgain();
+        }
+        case JobObjects.Outcome.Gone gone -> {
+          return new Result.Gone();
+        }
+        case JobObjects.Outcome.Refused refused -> {
+          return new Result.Refused(refused.message());
+        }
+      }
+    }
+    throw new IllegalStateException(
+        "stopping " + ref + " takes more than " + MOST_STEPS + " steps");
+  }
+
+  private static boolean isThis(JobView job, JsonNode object) {
+    return object.path("metadata").path("uid").asText().equals(job.ref().uid());
+  }
+
+  private static long version(JsonNode object) {
+    return object.path("metadata").path("resourceVersion").asLong();
+  }
+
+  /** The pod sets as the Workload has them in full; memory keeps only what is decided by. */
+  private Optional<List<PodSetTemplate>> original(Optional<Workload> workload)
+      throws InterruptedException {
+    if (workload.isEmpty()) {
+      return Optional.empty();
+    }
+    WorkloadId id = workload.get().id();
+    Optional<ObjectNode> object =
+        Waiting.forResult(objects.read(WORKLOAD.path(id.namespace(), id.name())));
+    return object.map(JobStopper::podSets);
+  }
+
+  private static List<PodSetTemplate> podSets(JsonNode workload) {
+    List<PodSetTemplate> result = new ArrayList<>();
+    for (JsonNode podSet : workload.path("spec").path("podSets")) {
+      if (podSet.path("template") instanceof ObjectNode template) {
+        result.add(
+            new PodSetTemplate(
+                podSet.path("name").asText(),
+                podSet.path("count").asInt(),
+                podSet.path("minCount").asInt(),
+                template,
+                Optional.empty()));
+      }
+    }
+    return result;
+  }
+}

@@ -1,0 +1,44 @@
+package dev.sluice.jobs.batch;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.databind.DeserializationContext;
+import com.fasterxml.jackson.databind.JsonDeserializer;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
+import dev.sluice.jobs.JobResource;
+import dev.sluice.jobs.JobView;
+import dev.sluice.jobs.JobViews;
+import io.fabric8.kubernetes.model.annotation.Group;
+import io.fabric8.kubernetes.model.annotation.Kind;
+import io.fabric8.kubernetes.model.annotation.Plural;
+import io.fabric8.kubernetes.model.annotation.Version;
+import java.io.IOException;
+
+/** A Job of batch/v1 in the cache. */
+@Group("batch")
+@Version("v1")
+@Kind("Job")
+@Plural("jobs")
+@JsonDeserialize(using = BatchJobResource.Reader.class)
+public final class BatchJobResource extends JobResource {
+
+  private static final long serialVersionUID = 1L;
+
+  /** Holds this view. */
+  public BatchJobResource(JobView view) {
+    super(view);
+  }
+
+  /** Reads a Job, and keeps its view only. */
+  static final class Reader extends JsonDeserializer<BatchJobResource> {
+
+    private final BatchJob adapter = new BatchJob();
+
+    @Override
+    public BatchJobResource deserialize(JsonParser parser, DeserializationContext context)
+        throws IOException {
+      JsonNode object = parser.readValueAsTree();
+      return new BatchJobResource(JobViews.of(adapter, object));
+    }
+  }
+}
