@@ -1,0 +1,17 @@
+package dev.sluice.api.conversion;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+/** Cohorts of v1beta1: past usage in the status was never written and is left out. */
+final class CohortV1Beta1 implements KindConversion {
+
+  @Override
+  public void up(ObjectNode object, Memory memory) {
+    Json.object(object.path("status").get("fairSharing")).remove("admissionFairSharingStatus");
+  }
+
+  @Override
+  public void down(ObjectNode object, Memory memory) {
+    memory.keepNothing();
+  }
+}

@@ -1,0 +1,31 @@
+package dev.sluice.api.conversion;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+/**
+ * How objects of one kind read in one older version. Both ways change the object in place; what the
+ * target can't say goes to {@code memory}, and what the target said before is found there.
+ */
+interface KindConversion {
+
+  /** From the older version to the stored one. */
+  void up(ObjectNode object, Memory memory);
+
+  /** From the stored version to the older one; never refuses an object. */
+  void down(ObjectNode object, Memory memory);
+
+  /** For kinds that are the same in both versions but for the version's name. */
+  static KindConversion same() {
+    return new KindConversion() {
+      @Override
+      public void up(ObjectNode object, Memory memory) {
+        memory.keepNothing();
+      }
+
+      @Override
+      public void down(ObjectNode object, Memory memory) {
+        memory.keepNothing();
+      }
+    };
+  }
+}

@@ -1,0 +1,22 @@
+package dev.sluice.api.conversion;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.Set;
+
+/** Local queues of v1alpha2: they name their cluster queue and say nothing else. */
+final class LocalQueueV1Alpha2 implements KindConversion {
+
+  private static final Set<String> KNOWN = Set.of("clusterQueue");
+
+  @Override
+  public void up(ObjectNode object, Memory memory) {
+    if (!memory.recalled().isEmpty()) {
+      Json.fill(object.withObject("/spec"), memory.recalled());
+    }
+  }
+
+  @Override
+  public void down(ObjectNode object, Memory memory) {
+    Json.moveAllBut(Json.object(object.get("spec")), KNOWN, memory.kept());
+  }
+}

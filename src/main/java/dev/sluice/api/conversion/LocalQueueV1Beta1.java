@@ -1,0 +1,19 @@
+package dev.sluice.api.conversion;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+/** Local queues of v1beta1: usage has another name, and the list of flavors is left out. */
+final class LocalQueueV1Beta1 implements KindConversion {
+
+  @Override
+  public void up(ObjectNode object, Memory memory) {
+    ObjectNode status = Json.object(object.get("status"));
+    status.remove("flavors");
+    Json.rename(status, "flavorUsage", "flavorsUsage");
+  }
+
+  @Override
+  public void down(ObjectNode object, Memory memory) {
+    Json.rename(Json.object(object.get("status")), "flavorsUsage", "flavorUsage");
+  }
+}

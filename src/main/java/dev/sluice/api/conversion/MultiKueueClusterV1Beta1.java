@@ -1,0 +1,35 @@
+package dev.sluice.api.conversion;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+/**
+ * Worker clusters of v1beta1: kubeconfig and cluster profile stand in the spec itself, and the
+ * kubeconfig is required; one without a location stands for none.
+ */
+final class MultiKueueClusterV1Beta1 implements KindConversion {
+
+  @Override
+  public void up(ObjectNode object, Memory memory) {
+    if (object.get("spec") instanceof ObjectNode spec) {
+      ObjectNode source = spec.objectNode();
+      Json.move(spec, "clusterProfileRef", source, "clusterProfileRef");
+      Json.move(spec, "kubeConfig", source, "kubeConfig");
+      if (source.path("kubeConfig").path("location").asText("").isEmpty()) {
+        source.remove("kubeConfig");
+      }
+      spec.set("clusterSource", source);
+    }
+  }
+
+  @Override
+  public void down(ObjectNode object, Memory memory) {
+    if (object.get("spec") instanceof ObjectNode spec) {
+      ObjectNode source = Json.object(spec.remove("clusterSource"));
+      Json.move(source, "clusterProfileRef", spec, "clusterProfileRef");
+      Json.move(source, "kubeConfig", spec, "kubeConfig");
+      if (!spec.has("kubeConfig")) {
+        spec.putObject("kubeConfig").put("location", "").put("locationType", "Secret");
+      }
+    }
+  }
+}

@@ -1,0 +1,65 @@
+package dev.sluice.api.conversion;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+/**
+ * Workloads of v1beta1: the priority class is a name and a source, places are listed domain by
+ * domain, and neither gates nor slices within slices are known.
+ */
+final class WorkloadV1Beta1 implements KindConversion {
+
+  private static final String CONSTRAINTS = "podsetSliceRequiredTopologyConstraints";
+  private static final String GATES = "preemptionGates";
+  private static final String ACCUMULATED = "accumulatedPastExecutionTimeSeconds";
+  private static final String ACCUMULATED_OLD = "accumulatedPastExexcutionTimeSeconds";
+
+  @Override
+  public void up(ObjectNode object, Memory memory) {
+    ObjectNode said = memory.recalled();
+    ObjectNode spec = Json.object(object.get("spec"));
+    PriorityClasses.up(spec, memory.kept());
+    for (JsonNode podSet : spec.path("podSets")) {
+      JsonNode constraints = said.path(CONSTRAINTS).get(podSet.path("name").asText());
+      if (constraints != null && podSet.get("topologyRequest") instanceof ObjectNode request) {
+        request.set(CONSTRAINTS, constraints);
+      }
+    }
+    Json.move(said, GATES, spec, GATES);
+    ObjectNode status = Json.object(object.get("status"));
+    Json.rename(status, ACCUMULATED_OLD, ACCUMULATED);
+    Json.move(said, "statusPreemptionGates", status, GATES);
+    for (JsonNode assignment : assignments(status)) {
+      TopologyAssignments.up(
+          assignment, Json.array(said.path("slices").get(assignment.path("name").asText())));
+    }
+  }
+
+  @Override
+  public void down(ObjectNode object, Memory memory) {
+    ObjectNode kept = memory.kept();
+    ObjectNode spec = Json.object(object.get("spec"));
+    PriorityClasses.down(spec, memory.recalled());
+    for (JsonNode podSet : spec.path("podSets")) {
+      if (podSet.get("topologyRequest") instanceof ObjectNode request && request.has(CONSTRAINTS)) {
+        kept.withObject("/" + CONSTRAINTS)
+            .set(podSet.path("name").asText(), request.remove(CONSTRAINTS));
+      }
+    }
+    Json.move(spec, GATES, kept, GATES);
+    ObjectNode status = Json.object(object.get("status"));
+    Json.rename(status, ACCUMULATED, ACCUMULATED_OLD);
+    Json.move(status, GATES, kept, "statusPreemptionGates");
+    for (JsonNode assignment : assignments(status)) {
+      ArrayNode unusual = TopologyAssignments.down(assignment);
+      if (!unusual.isEmpty()) {
+        kept.withObject("/slices").set(assignment.path("name").asText(), unusual);
+      }
+    }
+  }
+
+  private static JsonNode assignments(ObjectNode status) {
+    return status.path("admission").path("podSetAssignments");
+  }
+}
