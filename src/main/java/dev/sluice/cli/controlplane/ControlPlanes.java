@@ -96,13 +96,14 @@ public final class ControlPlanes {
             new CommandLines(binaries, spec, layout, endpoints),
             new Patience(clock, START_LIMIT),
             new StateFile(layout.state(), state));
-    if (spec.lifetime() == Lifetime.WITH_THIS_PROCESS) {
-      stopAtExit(controlPlane);
-    }
+    Thread stopAtExit = stopAtExit(controlPlane);
     boolean started = false;
     try {
       writeFiles(layout, endpoints);
       controlPlane.start();
+      if (spec.lifetime() == Lifetime.UNTIL_STOPPED) {
+        Runtime.getRuntime().removeShutdownHook(stopAtExit);
+      }
       started = true;
       return controlPlane;
     } finally {
@@ -112,9 +113,10 @@ public final class ControlPlanes {
     }
   }
 
-  private static void stopAtExit(ControlPlane controlPlane) {
-    Runtime.getRuntime()
-        .addShutdownHook(new Thread(controlPlane::stop, "stop-" + controlPlane.name()));
+  private static Thread stopAtExit(ControlPlane controlPlane) {
+    Thread thread = new Thread(controlPlane::stop, "stop-" + controlPlane.name());
+    Runtime.getRuntime().addShutdownHook(thread);
+    return thread;
   }
 
   private void writeFiles(Layout layout, Endpoints endpoints) {
