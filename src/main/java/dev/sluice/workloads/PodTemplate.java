@@ -15,11 +15,10 @@ import java.util.Map;
  * @param overhead overhead written in the template; empty when absent
  * @param runtimeClassName its RuntimeClass; empty when it has none
  * @param placement where its pods may run
- * @param podSetGroup the pod-set group it asks for; empty when none
- * @param topologyRequested whether it asks for a topology
  * @param fingerprint a digest of containers, init containers and (see {@link
  *     #fingerprintWithoutTolerations}) tolerations: equal for templates that run the same pods
  * @param fingerprintWithoutTolerations the same without tolerations
+ * @param problems what can't be understood in it, each naming field and value; usually none
  */
 public record PodTemplate(
     List<Container> containers,
@@ -28,10 +27,9 @@ public record PodTemplate(
     Map<String, Long> overhead,
     String runtimeClassName,
     Placement placement,
-    String podSetGroup,
-    boolean topologyRequested,
     String fingerprint,
-    String fingerprintWithoutTolerations) {
+    String fingerprintWithoutTolerations,
+    List<String> problems) {
 
   /**
    * A container.
@@ -39,6 +37,12 @@ public record PodTemplate(
    * @param restartable whether it is an init container that keeps running (a sidecar)
    */
   public record Container(String name, ResourceNeeds resources, boolean restartable) {}
+
+  /** Cheap, since templates are looked up by it: equal templates have equal fingerprints. */
+  @Override
+  public int hashCode() {
+    return fingerprint.hashCode();
+  }
 
   /** Requests and limits, by resource. */
   public record ResourceNeeds(Map<String, Long> requests, Map<String, Long> limits) {}

@@ -58,8 +58,20 @@ public record Workload(
       boolean active,
       int maximumExecutionTimeSeconds) {}
 
-  /** A pod set; {@code minCount} is 0 when it must be all. Templates alike share one. */
-  public record PodSet(String name, int count, int minCount, PodTemplate template) {}
+  /**
+   * A pod set. Templates alike share one.
+   *
+   * @param minCount the least number of pods it can start with; 0 when it must be all
+   * @param group the pod-set group it asks for; empty when none
+   * @param topologyRequested whether it asks for a topology
+   */
+  public record PodSet(
+      String name,
+      int count,
+      int minCount,
+      PodTemplate template,
+      String group,
+      boolean topologyRequested) {}
 
   /** Where a priority came from: group, kind and name of a class. */
   public record PriorityClassRef(String group, String kind, String name) {}

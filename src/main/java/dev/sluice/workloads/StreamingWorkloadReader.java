@@ -1,0 +1,260 @@
+package dev.sluice.workloads;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads Workloads off the API server's own stream: one listing in pages, then a watch that resumes
+ * where it broke, listing again only when the server no longer knows what happened since.
+ *
+ * <p>Catching up: a consistent read gives the newest version of the whole store, which other kinds
+ * move as well, so that an idle watch of Workloads may never say it. When the watch hasn't reached
+ * it, the reader either lists again (few Workloads), or replaces the watch by a short one, at whose
+ * end the server sends a bookmark; should that not come either, it lists again. A listing is
+ * consistent, so in each case what completes is certain.
+ */
+public final class StreamingWorkloadReader implements WorkloadReader {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+  private final WorkloadRequests requests;
+  private final ReaderSettings settings;
+  private final InstantSource clock;
+  private final RandomGenerator random;
+  private final ReaderCounters counters = new ReaderCounters();
+  private final WorkloadIndex index;
+  private final Outage outage;
+  private final CatchingUp catchingUp = new CatchingUp();
+  private final WorkloadListing listing;
+  private final WorkloadWatch watch;
+  private final CompletableFuture<Void> synced = new CompletableFuture<>();
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private final ObjectMapper mapper = new ObjectMapper();
+  private volatile @Nullable ResponseStream stream;
+  private volatile boolean listNext = true;
+  private volatile boolean following;
+
+  /**
+   * A reader over the connections of {@code client}, which stays the caller's.
+   *
+   * @param index where the Workloads go; the writer may feed its answers there
+   * @param random scatters pauses
+   */
+  public StreamingWorkloadReader(
+      KubernetesClient client,
+      WorkloadParser parser,
+      WorkloadIndex index,
+      ReaderSettings settings,
+      InstantSource clock,
+      RandomGenerator random) {
+    this.requests = new WorkloadRequests(client, PATIENCE);
+    this.index = index;
+    this.settings = settings;
+    this.clock = clock;
+    this.random = random;
+    this.outage = new Outage(clock);
+    Unreadable unreadable = new Unreadable(counters);
+    this.listing = new WorkloadListing(parser, index, unreadable);
+    this.watch =
+        new WorkloadWatch(
+            parser, index, unreadable, counters, () -> catchingUp.reached(index.position()));
+  }
+
+  @Override
+  public void listen(WorkloadListener listener) {
+    index.listen(listener);
+  }
+
+  @Override
+  public WorkloadStore store() {
+    return index;
+  }
+
+  /** What it did so far. */
+  public ReaderCounters counters() {
+    return counters;
+  }
+
+  @Override
+  public CompletableFuture<Void> start() {
+    Thread.ofPlatform().name("workload-reader").daemon().start(this::read);
+    Thread.ofPlatform().name("workload-reader-watchdog").daemon().start(this::watchOver);
+    return synced;
+  }
+
+  private void read() {
+    Backoff backoff = new Backoff(settings.firstPause(), settings.longestPause(), random);
+    while (!isClosed()) {
+      try {
+        if (listNext) {
+          list();
+        }
+        if (follow()) {
+          backoff.reset();
+        } else {
+          pause(backoff.next());
+        }
+      } catch (VersionGoneException e) {
+        listNext = true;
+      } catch (IOException | RuntimeException e) {
+        failed(e);
+        pause(backoff.next());
+      }
+    }
+  }
+
+  private void list() throws IOException {
+    counters.listing();
+    listing.run(next -> opened(requests.page(settings.pageSize(), next)));
+    listNext = false;
+    outage.over();
+    catchingUp.reached(index.position());
+    if (!synced.isDone()) {
+      index.synced();
+      synced.complete(null);
+    }
+  }
+
+  /** Follows a watch to its end; true if it was of use, so that the next may begin at once. */
+  private boolean follow() throws IOException {
+    boolean hurried = catchingUp.isWaiting();
+    int seconds =
+        hurried
+            ? settings.hurriedWatchSeconds()
+            : settings.watchSeconds() * 3 / 4 + random.nextInt(settings.watchSeconds() / 2 + 1);
+    Instant begun = clock.instant();
+    counters.watch();
+    int events = 0;
+    try (ResponseStream opened = opened(requests.watch(index.position(), seconds))) {
+      following = true;
+      if (catchingUp.isWaiting() != hurried) {
+        return true;
+      }
+      outage.over();
+      events = watch.follow(opened);
+    } catch (IOException e) {
+      if (!wasEndedHere()) {
+        throw e;
+      }
+    } finally {
+      following = false;
+    }
+    if (hurried && catchingUp.isWaiting()) {
+      listNext = true;
+    }
+    boolean lasted = Duration.between(begun, clock.instant()).compareTo(Duration.ofSeconds(1)) > 0;
+    return events > 0 || lasted || wasEndedHere();
+  }
+
+  private boolean wasEndedHere() {
+    ResponseStream last = stream;
+    return last != null && last.wasCut();
+  }
+
+  private ResponseStream opened(HttpRequest request) throws IOException {
+    ResponseStream opened = ResponseStream.open(requests, request, PATIENCE, clock);
+    stream = opened;
+    if (isClosed()) {
+      opened.cut();
+    }
+    return opened;
+  }
+
+  private void failed(Exception cause) {
+    if (!isClosed()) {
+      counters.failure();
+      outage.failed(cause);
+    }
+  }
+
+  private void watchOver() {
+    long period = Math.max(10, settings.silence().toMillis() / 10);
+    while (!isClosed()) {
+      pause(Duration.ofMillis(period));
+      ResponseStream current = stream;
+      if (current != null && current.heard().plus(settings.silence()).isBefore(clock.instant())) {
+        current.cut();
+      }
+    }
+  }
+
+  @Override
+  public CompletableFuture<Void> caughtUp() {
+    CompletableFuture<Void> result = new CompletableFuture<>();
+    Thread.ofVirtual().name("workload-reader-newest").start(() -> catchUp(result));
+    return result;
+  }
+
+  private void catchUp(CompletableFuture<Void> result) {
+    Backoff backoff = new Backoff(settings.firstPause(), settings.longestPause(), random);
+    while (!isClosed()) {
+      try {
+        long newest = newestVersion();
+        if (!catchingUp.await(newest, index.position(), result)) {
+          hurry();
+        }
+        if (isClosed()) {
+          catchingUp.cancel();
+        }
+        return;
+      } catch (IOException e) {
+        failed(e);
+        pause(backoff.next());
+      }
+    }
+    result.cancel(false);
+  }
+
+  private long newestVersion() throws IOException {
+    try (ResponseStream answer =
+        ResponseStream.open(requests, requests.newest(), PATIENCE, clock)) {
+      byte[] frame = ListSplitter.split(answer, (bytes, length) -> {});
+      return mapper.readTree(frame).path("metadata").path("resourceVersion").asLong();
+    }
+  }
+
+  private void hurry() {
+    if (index.size() < settings.relistBelow()) {
+      listNext = true;
+    }
+    ResponseStream current = stream;
+    if (following && current != null) {
+      current.cut();
+    }
+  }
+
+  private boolean isClosed() {
+    return closed.getCount() == 0;
+  }
+
+  private void pause(Duration duration) {
+    try {
+      if (closed.await(duration.toMillis(), TimeUnit.MILLISECONDS)) {
+        catchingUp.cancel();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void close() {
+    closed.countDown();
+    ResponseStream current = stream;
+    if (current != null) {
+      current.cut();
+    }
+    synced.cancel(false);
+    catchingUp.cancel();
+  }
+}

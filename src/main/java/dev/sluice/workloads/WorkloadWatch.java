@@ -1,0 +1,107 @@
+package dev.sluice.workloads;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+
+/** Carries the events of one watch into the index, in their order. */
+final class WorkloadWatch {
+
+  private final JsonFactory json = new JsonFactory();
+  private final ObjectMapper mapper = new ObjectMapper();
+  private final WorkloadParser parser;
+  private final WorkloadIndex index;
+  private final Unreadable unreadable;
+  private final ReaderCounters counters;
+  private final Runnable progress;
+
+  /** Calls {@code progress} after each event. */
+  WorkloadWatch(
+      WorkloadParser parser,
+      WorkloadIndex index,
+      Unreadable unreadable,
+      ReaderCounters counters,
+      Runnable progress) {
+    this.parser = parser;
+    this.index = index;
+    this.unreadable = unreadable;
+    this.counters = counters;
+    this.progress = progress;
+  }
+
+  /**
+   * Follows the watch until the server ends it.
+   *
+   * @return how many events came
+   * @throws VersionGoneException if the server can't continue from where the watch began
+   */
+  int follow(ResponseStream stream) throws IOException {
+    LineReader lines = new LineReader(stream);
+    int events = 0;
+    while (lines.next()) {
+      event(lines.bytes(), lines.offset(), lines.length());
+      events++;
+      counters.event();
+      progress.run();
+    }
+    return events;
+  }
+
+  private void event(byte[] bytes, int offset, int length) throws IOException {
+    String type = "";
+    int from = 0;
+    int to = 0;
+    try (JsonParser event = json.createParser(bytes, offset, length)) {
+      event.nextToken();
+      while (event.nextToken() == JsonToken.FIELD_NAME) {
+        String field = event.currentName();
+        event.nextToken();
+        if (field.equals("type")) {
+          type = event.getText();
+        } else if (field.equals("object")) {
+          from = offset + (int) event.currentTokenLocation().getByteOffset();
+          event.skipChildren();
+          to = offset + (int) event.currentLocation().getByteOffset();
+        } else {
+          event.skipChildren();
+        }
+      }
+    }
+    carryOut(type, bytes, from, to - from);
+  }
+
+  private void carryOut(String type, byte[] bytes, int from, int length) throws IOException {
+    switch (type) {
+      case "ADDED", "MODIFIED", "DELETED" -> change(type, bytes, from, length);
+      case "BOOKMARK" -> index.reached(parser.parse(bytes, from, length).version());
+      case "ERROR" -> fail(mapper.readTree(bytes, from, length));
+      default -> throw new IOException("unknown event of type \"" + type + "\"");
+    }
+  }
+
+  private void change(String type, byte[] bytes, int from, int length) {
+    try {
+      Workload workload = parser.parse(bytes, from, length);
+      if (type.equals("DELETED")) {
+        index.deleted(workload);
+      } else {
+        index.seen(workload);
+      }
+      index.reached(workload.version());
+    } catch (IOException | RuntimeException e) {
+      unreadable.report(bytes, from, length, e);
+    }
+  }
+
+  private static void fail(JsonNode status) throws IOException {
+    String message = status.path("message").asText("");
+    int code = status.path("code").asInt(0);
+    if (code == 410 || status.path("reason").asText("").equals("Expired")) {
+      throw new VersionGoneException(message);
+    }
+    throw new IOException("the watch failed: " + code + " " + message);
+  }
+}
