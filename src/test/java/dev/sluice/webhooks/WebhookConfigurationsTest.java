@@ -1,0 +1,137 @@
+package dev.sluice.webhooks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.api.config.Selector;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhook;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhook;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class WebhookConfigurationsTest {
+
+  private static final WebhookRegistration SHIPPED =
+      WebhookRegistration.shipped(
+          "kueue-system",
+          "kueue-webhook-service",
+          "system:serviceaccount:kueue-system:kueue-controller-manager");
+
+  private static WebhookRegistration byUrl(boolean withoutQueue, Optional<Selector> namespaces) {
+    return new WebhookRegistration(
+        new WebhookRegistration.Url("https://127.0.0.1:9443"),
+        "UEVN",
+        "kueue-system",
+        Set.of("batch/job"),
+        withoutQueue,
+        namespaces,
+        Optional.empty(),
+        "IfNeeded");
+  }
+
+  @Test
+  void theShippedOnesAskTheService() {
+    var mutating = new WebhookConfigurations(SHIPPED).mutating();
+    var validating = new WebhookConfigurations(SHIPPED).validating();
+
+    assertThat(mutating.getMetadata().getName()).isEqualTo("kueue-mutating-webhook-configuration");
+    assertThat(validating.getMetadata().getName())
+        .isEqualTo("kueue-validating-webhook-configuration");
+    assertThat(mutating.getWebhooks())
+        .extracting(MutatingWebhook::getName)
+        .containsExactly(
+            "mclusterqueue.kb.io",
+            "mresourceflavor.kb.io",
+            "mworkload.kb.io",
+            "mjob.kb.io",
+            "mjob-without-queue.kb.io");
+    assertThat(validating.getWebhooks())
+        .extracting(ValidatingWebhook::getName)
+        .containsExactly(
+            "vclusterqueue.kb.io",
+            "vresourceflavor.kb.io",
+            "vworkload.kb.io",
+            "vcohort.kb.io",
+            "vjob.kb.io");
+    assertThat(validating.getWebhooks())
+        .allSatisfy(
+            it -> {
+              assertThat(it.getFailurePolicy()).isEqualTo("Fail");
+              assertThat(it.getSideEffects()).isEqualTo("None");
+              assertThat(it.getAdmissionReviewVersions()).containsExactly("v1");
+              assertThat(it.getClientConfig().getService().getName())
+                  .isEqualTo("kueue-webhook-service");
+              assertThat(it.getClientConfig().getService().getPort()).isEqualTo(443);
+              assertThat(it.getRules().getFirst().getOperations())
+                  .containsExactly("CREATE", "UPDATE");
+            });
+    assertThat(validating.getWebhooks().get(2).getRules().getFirst().getResources())
+        .containsExactly("workloads", "workloads/status");
+    assertThat(validating.getWebhooks().get(2).getMatchConditions().getFirst().getExpression())
+        .isEqualTo(
+            "request.userInfo.username !="
+                + " 'system:serviceaccount:kueue-system:kueue-controller-manager'");
+  }
+
+  @Test
+  void onlyAJobWithoutQueueMayPassWhileTheOperatorIsAway() {
+    assertThat(new WebhookConfigurations(SHIPPED).mutating().getWebhooks())
+        .filteredOn(it -> it.getFailurePolicy().equals("Ignore"))
+        .extracting(MutatingWebhook::getName)
+        .containsExactly("mjob-without-queue.kb.io");
+  }
+
+  @Test
+  void wherAllJobsAreManagedAllAreAskedAbout() {
+    var mutating = new WebhookConfigurations(byUrl(true, Optional.empty())).mutating();
+    assertThat(mutating.getWebhooks())
+        .filteredOn(it -> it.getName().contains("job"))
+        .singleElement()
+        .satisfies(
+            it -> {
+              assertThat(it.getFailurePolicy()).isEqualTo("Fail");
+              assertThat(it.getMatchConditions()).isEmpty();
+              assertThat(it.getReinvocationPolicy()).isEqualTo("IfNeeded");
+              assertThat(it.getClientConfig().getUrl())
+                  .isEqualTo("https://127.0.0.1:9443/mutate-batch-v1-job");
+              assertThat(it.getClientConfig().getCaBundle()).isEqualTo("UEVN");
+            });
+  }
+
+  @Test
+  void jobsOfTheSystemAreNeverAskedAbout() {
+    var job = new WebhookConfigurations(SHIPPED).mutating().getWebhooks().get(3);
+    assertThat(job.getNamespaceSelector().getMatchExpressions())
+        .singleElement()
+        .satisfies(
+            it -> {
+              assertThat(it.getKey()).isEqualTo("kubernetes.io/metadata.name");
+              assertThat(it.getOperator()).isEqualTo("NotIn");
+              assertThat(it.getValues()).containsExactly("kube-system", "kueue-system");
+            });
+  }
+
+  @Test
+  void theConfiguredNamespacesAreTakenOver() {
+    Selector teams = new Selector(Map.of("team", "ml"), List.of());
+    var job =
+        new WebhookConfigurations(byUrl(false, Optional.of(teams)))
+            .validating()
+            .getWebhooks()
+            .getLast();
+    assertThat(job.getNamespaceSelector().getMatchLabels()).containsEntry("team", "ml");
+    assertThat(job.getNamespaceSelector().getMatchExpressions()).isEmpty();
+  }
+
+  @Test
+  void whatIsRegisteredHasAFunction() {
+    Set<String> paths = Webhooks.functions(Reviews.settings(), Reviews.Cluster.EMPTY).keySet();
+    WebhookConfigurations all = new WebhookConfigurations(SHIPPED);
+    assertThat(all.mutating().getWebhooks())
+        .allSatisfy(it -> assertThat(paths).contains(it.getClientConfig().getService().getPath()));
+    assertThat(all.validating().getWebhooks())
+        .allSatisfy(it -> assertThat(paths).contains(it.getClientConfig().getService().getPath()));
+  }
+}
