@@ -1,7 +1,6 @@
 package dev.sluice.cli;
 
 import dev.sluice.cli.controlplane.ControlPlaneCommand;
-import dev.sluice.cli.explain.ExplainCommand;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -24,7 +23,6 @@ import picocli.CommandLine.Spec;
     },
     subcommands = {
       ControlPlaneCommand.class,
-      ExplainCommand.class,
       AutoComplete.GenerateCompletion.class,
       CommandLine.HelpCommand.class
     })

@@ -70,11 +70,12 @@ public final class MergePatches {
               .build();
       PatchOutcome outcome = outcome(http.sendAsync(request, byte[].class).join());
       LOG.debug(
-          "{} {} patched subresource={} outcome={}",
+          "{} {} patched subresource={} outcome={} patch={}",
           object.getKind(),
           name(object),
           subresource,
-          outcome.getClass().getSimpleName());
+          outcome.getClass().getSimpleName(),
+          patch);
       return outcome;
     } catch (CompletionException e) {
       return new PatchOutcome.Unreachable(String.valueOf(e.getCause()));

@@ -60,15 +60,19 @@ final class ClusterQueueReconciler extends LeaderReconciler<ClusterQueue> {
   @Override
   Step step(ClusterQueue queue) {
     Optional<ClusterQueueView> view = views.clusterQueue(queue.getMetadata().getName());
-    if (!queue.isMarkedForDeletion()) {
-      remarks.say(queue, NotActedUpon.REASON, NotActedUpon.in(queue));
+    if (queue.isMarkedForDeletion()) {
       if (!Finalizers.present(queue)) {
-        return after(queue, writer.patch(queue, Finalizers.add(queue)));
+        return new Step.Done();
       }
-    } else if (!Finalizers.present(queue)) {
-      return new Step.Done();
-    } else if (view.isPresent() && isFree(view.get())) {
-      return after(queue, writer.patch(queue, Finalizers.remove(queue)));
+      if (view.isPresent() && isFree(view.get())) {
+        return after(queue, writer.patch(queue, Finalizers.remove(queue)));
+      }
+    } else {
+      remarks.say(queue, NotActedUpon.REASON, NotActedUpon.in(queue));
+      if (!Finalizers.present(queue)
+          && after(queue, writer.patch(queue, Finalizers.add(queue))) instanceof Step.Again again) {
+        return again;
+      }
     }
     return view.map(seen -> writeStatus(queue, seen)).orElseGet(Step.Done::new);
   }
@@ -83,8 +87,7 @@ final class ClusterQueueReconciler extends LeaderReconciler<ClusterQueue> {
   private Step writeStatus(ClusterQueue queue, ClusterQueueView view) {
     ClusterQueueStatus standing = statuses.standing(queue);
     ClusterQueueStatus wanted =
-        QueueStatuses.clusterQueue(
-            view, queue.getMetadata().getGeneration(), standing, clock.instant());
+        QueueStatuses.clusterQueue(view, generation(queue), standing, clock.instant());
     Optional<ObjectNode> patch = patches.between(standing, wanted);
     if (patch.isEmpty()) {
       return new Step.Done();

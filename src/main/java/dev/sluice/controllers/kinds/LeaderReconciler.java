@@ -84,6 +84,12 @@ abstract class LeaderReconciler<P extends HasMetadata> implements Reconciler<P> 
     };
   }
 
+  /** The generation of an object's spec; 0 where the server doesn't count. */
+  static long generation(HasMetadata object) {
+    Long generation = object.getMetadata().getGeneration();
+    return generation == null ? 0 : generation;
+  }
+
   private static String name(HasMetadata object) {
     String namespace = object.getMetadata().getNamespace();
     return object.getKind()

@@ -59,8 +59,7 @@ final class LocalQueueReconciler extends LeaderReconciler<LocalQueue> {
   private Step writeStatus(LocalQueue queue, LocalQueueView view) {
     LocalQueueStatus standing = statuses.standing(queue);
     LocalQueueStatus wanted =
-        QueueStatuses.localQueue(
-            view, queue.getMetadata().getGeneration(), standing, clock.instant());
+        QueueStatuses.localQueue(view, generation(queue), standing, clock.instant());
     Optional<ObjectNode> patch = patches.between(standing, wanted);
     if (patch.isEmpty()) {
       return new Step.Done();

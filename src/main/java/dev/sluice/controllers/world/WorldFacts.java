@@ -1,0 +1,48 @@
+package dev.sluice.controllers.world;
+
+import dev.sluice.api.QueueNames;
+import dev.sluice.webhooks.ClusterFacts;
+import java.util.Map;
+import java.util.function.BiPredicate;
+
+/** What webhooks ask of the world, as the informers know it at the moment. */
+public final class WorldFacts implements ClusterFacts {
+
+  private final World world;
+  private final BiPredicate<String, Owner> managed;
+
+  /**
+   * Facts of {@code world}.
+   *
+   * @param managed whether the owner of this namespace, or one above it, is managed; what jobs know
+   */
+  public WorldFacts(World world, BiPredicate<String, Owner> managed) {
+    this.world = world;
+    this.managed = managed;
+  }
+
+  @Override
+  public boolean hasDefaultLocalQueue(String namespace) {
+    return world.localQueues().find(namespace, QueueNames.DEFAULT).isPresent();
+  }
+
+  @Override
+  public boolean hasDefaultPriorityClass() {
+    return world.workloadPriorityClasses().find(QueueNames.DEFAULT).isPresent();
+  }
+
+  @Override
+  public Map<String, String> namespaceLabels(String namespace) {
+    return world
+        .namespaces()
+        .find(namespace)
+        .map(found -> found.getMetadata().getLabels())
+        .map(Map::copyOf)
+        .orElse(Map.of());
+  }
+
+  @Override
+  public boolean isManaged(String namespace, Owner owner) {
+    return managed.test(namespace, owner);
+  }
+}
