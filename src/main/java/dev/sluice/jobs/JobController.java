@@ -19,6 +19,9 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -45,12 +48,15 @@ public final class JobController<R extends JobResource> implements Reconciler<R>
   private final JobObjects objects;
   private final ExecutorService background;
   private final WorkloadEvents<R> workloadEvents;
+  private final BooleanSupplier leading;
+  private volatile @Nullable IndexedResourceCache<R> cache;
   private final JobDirectory directory;
 
   /**
    * The controller of a kind.
    *
    * @param background runs what must not hold up the Workload reader
+   * @param leading whether this process may write, at the moment of asking
    */
   public JobController(
       JobKind kind,
@@ -58,7 +64,8 @@ public final class JobController<R extends JobResource> implements Reconciler<R>
       Ancestry ancestry,
       JobDirectory directory,
       JobReconciler.Surroundings around,
-      ExecutorService background) {
+      ExecutorService background,
+      BooleanSupplier leading) {
     this.kind = kind;
     this.reconciler = reconciler;
     this.ancestry = ancestry;
@@ -67,9 +74,13 @@ public final class JobController<R extends JobResource> implements Reconciler<R>
     this.writer = around.writer();
     this.objects = around.objects();
     this.background = background;
+    this.leading = leading;
     this.workloadEvents =
         new WorkloadEvents<>(
-            kind, workloads.store(), workload -> background.execute(() -> letGo(workload)));
+            kind,
+            workloads.store(),
+            workload -> background.execute(() -> letGo(workload)),
+            this::jobs);
     workloads.listen(workloadEvents);
   }
 
@@ -99,17 +110,36 @@ public final class JobController<R extends JobResource> implements Reconciler<R>
         && now.podSets().equals(before.podSets());
   }
 
+  /** This process leads from now on: looks at every job once. */
+  public void leadershipStarted() {
+    workloadEvents.wakeAll();
+  }
+
+  private Stream<R> jobs() {
+    IndexedResourceCache<R> jobs = cache;
+    return jobs == null ? Stream.of() : jobs.list();
+  }
+
+  /** Without all Workloads in sight, every running job would look like one that slipped in. */
+  private boolean mayAct() {
+    return workloadEvents.isSynced() && leading.getAsBoolean();
+  }
+
   @Override
   public List<EventSource<?, R>> prepareEventSources(EventSourceContext<R> context) {
-    IndexedResourceCache<R> cache = context.getPrimaryCache();
+    IndexedResourceCache<R> jobs = context.getPrimaryCache();
+    cache = jobs;
     directory.register(
         kind,
-        (namespace, name) -> cache.get(new ResourceID(name, namespace)).map(JobResource::view));
+        (namespace, name) -> jobs.get(new ResourceID(name, namespace)).map(JobResource::view));
     return List.of(workloadEvents);
   }
 
   @Override
   public UpdateControl<R> reconcile(R job, Context<R> context) throws InterruptedException {
+    if (!mayAct()) {
+      return UpdateControl.noUpdate();
+    }
     if (context.isPrimaryResourceDeleted()) {
       reconciler.gone(job.view());
       return UpdateControl.noUpdate();
@@ -121,6 +151,9 @@ public final class JobController<R extends JobResource> implements Reconciler<R>
 
   /** Takes the finalizer off a Workload that is being deleted and whose job is gone. */
   private void letGo(Workload workload) {
+    if (!mayAct()) {
+      return;
+    }
     Workload.Owner owner = workload.owner().orElseThrow();
     JobView.Controller job =
         new JobView.Controller(owner.apiVersion(), owner.kind(), owner.name(), owner.uid());

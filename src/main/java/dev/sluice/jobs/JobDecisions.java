@@ -92,7 +92,7 @@ public final class JobDecisions {
     }
     return unstopped(job)
         ? List.of(stop(StopReason.NO_MATCHING_WORKLOAD, Optional.empty(), noWorkload(job)))
-        : List.of();
+        : List.of(new LookAgain(RETRY));
   }
 
   private List<JobAction> own(Situation situation) {

@@ -11,33 +11,56 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Wakes a job when its Workload changes. Says nothing until the controller runs. */
+/**
+ * Wakes jobs: one when its Workload changes, all of them when there is a new reason to look at
+ * each. Says nothing until the controller runs.
+ */
 final class WorkloadEvents<R extends JobResource> extends AbstractEventSource<Workload, R>
     implements WorkloadListener {
 
   private final JobKind kind;
   private final WorkloadStore store;
   private final Consumer<Workload> whenLeaving;
+  private final Supplier<Stream<R>> jobs;
+  private volatile boolean synced;
 
   /**
    * Wakes jobs of this kind.
    *
    * @param whenLeaving is also told of Workloads that are being deleted but still guarded
+   * @param jobs all jobs of the kind
    */
-  WorkloadEvents(JobKind kind, WorkloadStore store, Consumer<Workload> whenLeaving) {
+  WorkloadEvents(
+      JobKind kind, WorkloadStore store, Consumer<Workload> whenLeaving, Supplier<Stream<R>> jobs) {
     super(Workload.class, "workloads");
+    this.jobs = jobs;
     this.kind = kind;
     this.store = store;
     this.whenLeaving = whenLeaving;
   }
 
   @Override
-  public void start() {
-    super.start();
-    store.all().forEach(this::tellIfLeaving);
+  public void synced() {
+    synced = true;
+    wakeAll();
+  }
+
+  /** Whether all Workloads are known. */
+  boolean isSynced() {
+    return synced;
+  }
+
+  /** Wakes every job, and looks at every Workload that is being deleted. */
+  void wakeAll() {
+    if (isRunning()) {
+      jobs.get().forEach(job -> handle(ResourceID.fromResource(job)));
+      store.all().forEach(this::tellIfLeaving);
+    }
   }
 
   @Override
@@ -57,9 +80,13 @@ final class WorkloadEvents<R extends JobResource> extends AbstractEventSource<Wo
   }
 
   private void wake(Workload workload, Workload.Owner owner) {
+    handle(new ResourceID(owner.name(), workload.id().namespace()));
+  }
+
+  private void handle(ResourceID job) {
     EventHandler handler = getEventHandler();
     if (handler != null) {
-      handler.handleEvent(new Event(new ResourceID(owner.name(), workload.id().namespace())));
+      handler.handleEvent(new Event(job));
     }
   }
 

@@ -3,11 +3,13 @@ package dev.sluice.jobs.batch;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.JsonDeserializer;
+import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
 import dev.sluice.jobs.JobResource;
 import dev.sluice.jobs.JobView;
 import dev.sluice.jobs.JobViews;
+import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.model.annotation.Group;
 import io.fabric8.kubernetes.model.annotation.Kind;
 import io.fabric8.kubernetes.model.annotation.Plural;
@@ -29,6 +31,14 @@ public final class BatchJobResource extends JobResource {
     super(view);
   }
 
+  /** Has this client read Jobs as these resources, wherever it reads one. */
+  public static void readBy(KubernetesClient client) {
+    client
+        .getKubernetesSerialization()
+        .registerKubernetesResource(
+            BatchJob.KIND.apiVersion(), BatchJob.KIND.kind(), BatchJobResource.class);
+  }
+
   /** Reads a Job, and keeps its view only. */
   static final class Reader extends JsonDeserializer<BatchJobResource> {
 
@@ -38,6 +48,10 @@ public final class BatchJobResource extends JobResource {
     public BatchJobResource deserialize(JsonParser parser, DeserializationContext context)
         throws IOException {
       JsonNode object = parser.readValueAsTree();
+      if (!object.has("spec")) {
+        throw JsonMappingException.from(
+            parser, "not a Job as the API server sends it; a cached Job can't be written and read");
+      }
       return new BatchJobResource(JobViews.of(adapter, object));
     }
   }

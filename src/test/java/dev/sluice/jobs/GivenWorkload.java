@@ -1,0 +1,192 @@
+package dev.sluice.jobs;
+
+import dev.sluice.api.Keys;
+import dev.sluice.model.Placement;
+import dev.sluice.model.WorkloadId;
+import dev.sluice.workloads.PodTemplate;
+import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.Workload.Condition;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** The Workload of a job, in the words of a test; as it was made for the job it is given. */
+public final class GivenWorkload {
+
+  /** The name of the Workload of {@link GivenJob#job()}. */
+  public static final String NAME = "job-sample-355fa";
+
+  private static final Instant CREATED = Instant.parse("2026-03-01T10:00:01Z");
+
+  private final JobView job;
+  private final Map<String, Condition> conditions = new LinkedHashMap<>();
+  private final Map<String, Integer> reclaimable = new LinkedHashMap<>();
+  private final Map<String, String> annotations = new LinkedHashMap<>();
+  private List<String> finalizers = List.of(Keys.RESOURCE_IN_USE);
+  private Optional<Workload.Owner> owner;
+  private Optional<Workload.Admission> admission = Optional.empty();
+  private Optional<Workload.PriorityClassRef> priorityClass = Optional.empty();
+  private String queue;
+  private boolean active = true;
+  private boolean deleting;
+  private String name = NAME;
+
+  private GivenWorkload(JobView job) {
+    this.job = job;
+    this.queue = job.queueName();
+    this.owner =
+        Optional.of(new Workload.Owner("batch/v1", "Job", job.ref().name(), job.ref().uid()));
+  }
+
+  /** The Workload that was made for this job. */
+  public static GivenWorkload workloadOf(GivenJob job) {
+    return new GivenWorkload(job.view());
+  }
+
+  /** With quota in ClusterQueue research, on this flavor, for all pods. */
+  public GivenWorkload reserved(String flavor) {
+    return reserved(flavor, job.podSets().getFirst().count());
+  }
+
+  /** With quota for so many pods. */
+  public GivenWorkload reserved(String flavor, int count) {
+    admission =
+        Optional.of(
+            new Workload.Admission(
+                "research",
+                List.of(
+                    new Workload.Assignment(
+                        "main", Map.of("cpu", flavor), Map.of("cpu", "3"), count))));
+    return condition("QuotaReserved", "True", "QuotaReserved", "");
+  }
+
+  /** Admitted on this flavor. */
+  public GivenWorkload admitted(String flavor) {
+    return reserved(flavor).condition("Admitted", "True", "Admitted", "");
+  }
+
+  /** Admitted with so many pods. */
+  public GivenWorkload admitted(String flavor, int count) {
+    return reserved(flavor, count).condition("Admitted", "True", "Admitted", "");
+  }
+
+  /** Sent back. */
+  public GivenWorkload evicted(String reason, String message) {
+    return condition("Evicted", "True", reason, message);
+  }
+
+  /** At its end. */
+  public GivenWorkload finished() {
+    return condition("Finished", "True", "Succeeded", "");
+  }
+
+  /** With a condition. */
+  public GivenWorkload condition(String type, String status, String reason, String message) {
+    conditions.put(type, new Condition(type, status, reason, message, CREATED, 1));
+    return this;
+  }
+
+  /** Being deleted. */
+  public GivenWorkload deleting() {
+    deleting = true;
+    return this;
+  }
+
+  /** Deactivated. */
+  public GivenWorkload inactive() {
+    active = false;
+    return this;
+  }
+
+  /** With other finalizers. */
+  public GivenWorkload finalizers(String... names) {
+    finalizers = List.of(names);
+    return this;
+  }
+
+  /** With another name. */
+  public GivenWorkload named(String other) {
+    name = other;
+    return this;
+  }
+
+  /** Controlled by nobody. */
+  public GivenWorkload unowned() {
+    owner = Optional.empty();
+    return this;
+  }
+
+  /** In another queue. */
+  public GivenWorkload queue(String other) {
+    queue = other;
+    return this;
+  }
+
+  /** With the priority of a WorkloadPriorityClass. */
+  public GivenWorkload workloadPriorityClass(String className) {
+    priorityClass =
+        Optional.of(new Workload.PriorityClassRef(Keys.GROUP, "WorkloadPriorityClass", className));
+    return this;
+  }
+
+  /** With an annotation. */
+  public GivenWorkload annotation(String key, String value) {
+    annotations.put(key, value);
+    return this;
+  }
+
+  /** With pods that need no quota any more. */
+  public GivenWorkload reclaimable(int count) {
+    reclaimable.put("main", count);
+    return this;
+  }
+
+  /** The record. */
+  public Workload get() {
+    return new Workload(
+        new WorkloadId("uid-of-" + name, job.ref().namespace(), name),
+        200,
+        1,
+        CREATED,
+        deleting,
+        finalizers,
+        owner.isPresent(),
+        owner,
+        Map.of(),
+        Map.copyOf(annotations),
+        new Workload.Spec(
+            queue,
+            job.podSets().stream().map(GivenWorkload::podSet).toList(),
+            0,
+            priorityClass,
+            active,
+            job.maximumExecutionTimeSeconds()),
+        new Workload.Status(
+            new ArrayList<>(conditions.values()),
+            admission,
+            List.of(),
+            Map.copyOf(reclaimable),
+            Optional.empty(),
+            Workload.History.NONE,
+            false));
+  }
+
+  private static Workload.PodSet podSet(JobView.PodSet podSet) {
+    PodTemplate template =
+        new PodTemplate(
+            List.of(),
+            List.of(),
+            new PodTemplate.ResourceNeeds(Map.of(), Map.of()),
+            Map.of(),
+            "",
+            Placement.ANYWHERE,
+            podSet.fingerprint().full(),
+            podSet.fingerprint().withoutTolerations(),
+            List.of());
+    return new Workload.PodSet(
+        podSet.name(), podSet.count(), podSet.minCount(), template, "", false);
+  }
+}
