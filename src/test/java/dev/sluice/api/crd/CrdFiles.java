@@ -31,7 +31,7 @@ import java.util.TreeMap;
 public final class CrdFiles {
 
   private static final String HEADER =
-      "# Generated from the types in dev.sluice.api; see docs/developing.md for how to renew it.\n";
+      "# Generated from the types in dev.sluice.api; see docs/develop.md for how to renew it.\n";
 
   private static final List<Class<? extends CustomResource<?, ?>>> TYPES =
       List.of(
