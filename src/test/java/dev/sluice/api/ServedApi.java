@@ -1,0 +1,190 @@
+package dev.sluice.api;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.sluice.api.config.BindAddress;
+import dev.sluice.api.conversion.ConversionReviews;
+import dev.sluice.api.conversion.Conversions;
+import dev.sluice.api.crd.CrdFiles;
+import dev.sluice.server.HttpService;
+import dev.sluice.server.InternalCertificates;
+import dev.sluice.server.SecretAccess;
+import dev.sluice.server.SwappableKeyManager;
+import dev.sluice.server.TlsSettings;
+import dev.sluice.server.WebhookEndpoint;
+import dev.sluice.webhooks.AdmissionFunction;
+import dev.sluice.webhooks.ReviewedKind;
+import dev.sluice.webhooks.WebhookRouter;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.awaitility.Awaitility;
+
+/**
+ * The API in a control plane: its definitions, and webhooks that this process answers on the loopback
+ * address. No controller runs.
+ */
+public final class ServedApi implements AutoCloseable {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final Duration LIMIT = Duration.ofSeconds(120);
+
+  private final KubernetesClient client;
+  private final HttpService server;
+
+  private ServedApi(KubernetesClient client, HttpService server) {
+    this.client = client;
+    this.server = server;
+  }
+
+  /** Installs the API, with webhooks that use these functions, and waits until it is served. */
+  public static ServedApi start(KubernetesClient client, Map<String, AdmissionFunction> functions)
+      throws Exception {
+    var keys = new SwappableKeyManager();
+    List<String> bundles = new ArrayList<>();
+    new InternalCertificates(
+            new NoSecret(),
+            bundles::add,
+            keys,
+            List.of("127.0.0.1"),
+            InstantSource.system(),
+            new SecureRandom())
+        .refresh();
+    var reviews = new ConversionReviews(new Conversions());
+    HttpService server =
+        HttpService.tls(
+            new BindAddress("127.0.0.1", 0),
+            keys.context(),
+            TlsSettings.STRICT,
+            new WebhookEndpoint(new WebhookRouter(functions, reviews::answer)),
+            Duration.ZERO);
+    ServedApi api = new ServedApi(client, server);
+    String encoded =
+        Base64.getEncoder().encodeToString(bundles.getFirst().getBytes(StandardCharsets.US_ASCII));
+    api.definitions(encoded);
+    api.configuration("Mutating", encoded);
+    api.configuration("Validating", encoded);
+    return api;
+  }
+
+  /** Sends an object; the answer is an object of the API or a Status. */
+  public JsonNode send(String method, String path, JsonNode body) {
+    try {
+      return read(client.raw(path, method, body.toString()));
+    } catch (KubernetesClientException e) {
+      if (e.getStatus() == null) {
+        throw e;
+      }
+      return JSON.valueToTree(e.getStatus());
+    }
+  }
+
+  private void definitions(String bundle) throws Exception {
+    List<String> plurals = new ArrayList<>();
+    for (String text : new CrdFiles().all().values()) {
+      ObjectNode definition = (ObjectNode) new YAMLMapper().readTree(text);
+      if (definition.at("/spec/conversion/webhook/clientConfig") instanceof ObjectNode config) {
+        config.removeAll();
+        config.put("url", url("/convert")).put("caBundle", bundle);
+      }
+      JsonNode made =
+          send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
+      if (!made.path("kind").asText().equals("CustomResourceDefinition")) {
+        throw new IllegalStateException(made.toString());
+      }
+      plurals.add(definition.at("/spec/names/plural").asText());
+    }
+    for (String plural : plurals) {
+      Awaitility.await(plural)
+          .atMost(LIMIT)
+          .pollInterval(Duration.ofMillis(50))
+          .until(() -> isServed(plural));
+    }
+  }
+
+  private boolean isServed(String plural) {
+    return send("GET", "/apis/kueue.x-k8s.io/v1beta2/" + plural, JSON.createObjectNode())
+        .path("kind")
+        .asText()
+        .endsWith("List");
+  }
+
+  private void configuration(String word, String bundle) {
+    ObjectNode configuration = JSON.createObjectNode();
+    configuration
+        .put("apiVersion", "admissionregistration.k8s.io/v1")
+        .put("kind", word + "WebhookConfiguration");
+    configuration.putObject("metadata").put("name", "served-api");
+    ArrayNode webhooks = configuration.putArray("webhooks");
+    boolean mutating = word.equals("Mutating");
+    for (ReviewedKind kind : ReviewedKind.all()) {
+      boolean ours = kind.group().startsWith("kueue") || kind.group().equals("batch");
+      List<String> operations = mutating ? kind.mutating() : List.of("CREATE", "UPDATE");
+      if (ours && !operations.isEmpty()) {
+        ObjectNode webhook = webhooks.addObject();
+        webhook
+            .put("name", "%s%s.kb.io".formatted(mutating ? "m" : "v", kind.plural()))
+            .put("sideEffects", "None")
+            .putArray("admissionReviewVersions")
+            .add("v1");
+        webhook
+            .putObject("clientConfig")
+            .put("url", url(mutating ? kind.mutatingPath() : kind.validatingPath()))
+            .put("caBundle", bundle);
+        ObjectNode rule = webhook.putArray("rules").addObject();
+        rule.putArray("apiGroups").add(kind.group());
+        rule.putArray("apiVersions").add(kind.version());
+        operations.forEach(rule.putArray("operations")::add);
+        (mutating ? List.of(kind.plural()) : kind.validating())
+            .forEach(rule.withArray("resources")::add);
+      }
+    }
+    send(
+        "POST",
+        "/apis/admissionregistration.k8s.io/v1/%swebhookconfigurations"
+            .formatted(word.toLowerCase(java.util.Locale.ROOT)),
+        configuration);
+  }
+
+  private String url(String path) {
+    return "https://127.0.0.1:%d%s".formatted(server.port(), path);
+  }
+
+  private static JsonNode read(String text) {
+    try {
+      return JSON.readTree(text);
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException(text, e);
+    }
+  }
+
+  @Override
+  public void close() {
+    server.close();
+  }
+
+  /** Keeps the certificate for as long as the process lives. */
+  private static final class NoSecret implements SecretAccess {
+    @Override
+    public Optional<Stored> read() {
+      return Optional.empty();
+    }
+
+    @Override
+    public boolean write(Map<String, byte[]> data, Optional<String> version) {
+      return true;
+    }
+  }
+}
