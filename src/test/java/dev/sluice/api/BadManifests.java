@@ -94,8 +94,7 @@ public final class BadManifests {
   public static BadManifests read() {
     try (InputStream in = BadManifests.class.getResourceAsStream("bad-manifests.yaml")) {
       String text =
-          new String(
-                  Objects.requireNonNull(in, "bad-manifests.yaml").readAllBytes(), UTF_8)
+          new String(Objects.requireNonNull(in, "bad-manifests.yaml").readAllBytes(), UTF_8)
               .replace("(q)", "/spec/resourceGroups/0/flavors/0/resources/0");
       return new BadManifests(new YAMLMapper().readValue(text, Table.class));
     } catch (IOException e) {

@@ -42,8 +42,7 @@ class BadManifestsIT {
         Arrays.stream(FeatureGate.values())
             .filter(FeatureGate::onByDefault)
             .collect(Collectors.toSet());
-    var settings =
-        new WebhookSettings(false, labels -> true, Set.of("batch/job"), gates, gates);
+    var settings = new WebhookSettings(false, labels -> true, Set.of("batch/job"), gates, gates);
     api = ServedApi.start(cluster.client(), Webhooks.functions(settings, new EmptyCluster()));
     namespace = cluster.namespace();
   }
@@ -118,7 +117,8 @@ class BadManifestsIT {
     Base base = table.base(row);
     ObjectNode object = base.object().deepCopy();
     ObjectNode metadata = (ObjectNode) object.get("metadata");
-    metadata.put("name", "%s-%d".formatted(metadata.path("name").asText(), counter.incrementAndGet()));
+    metadata.put(
+        "name", "%s-%d".formatted(metadata.path("name").asText(), counter.incrementAndGet()));
     return api.send("POST", base.path(namespace) + query, BadManifests.changed(object, changes));
   }
 

@@ -33,8 +33,8 @@ import java.util.Optional;
 import org.awaitility.Awaitility;
 
 /**
- * The API in a control plane: its definitions, and webhooks that this process answers on the loopback
- * address. No controller runs.
+ * The API in a control plane: its definitions, and webhooks that this process answers on the
+ * loopback address. No controller runs.
  */
 public final class ServedApi implements AutoCloseable {
 
