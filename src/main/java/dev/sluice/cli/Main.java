@@ -1,6 +1,7 @@
 package dev.sluice.cli;
 
 import dev.sluice.cli.controlplane.ControlPlaneCommand;
+import dev.sluice.cli.explain.ExplainCommand;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -22,7 +23,9 @@ import picocli.CommandLine.Spec;
       "3:something that is needed is missing (a JDK, binaries, a cluster)"
     },
     subcommands = {
+      OperatorCommand.class,
       ControlPlaneCommand.class,
+      ExplainCommand.class,
       AutoComplete.GenerateCompletion.class,
       CommandLine.HelpCommand.class
     })

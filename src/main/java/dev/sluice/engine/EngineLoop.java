@@ -41,7 +41,7 @@ public final class EngineLoop implements EngineMailbox, EngineQuestions, AutoClo
 
   private final LinkedBlockingQueue<Letter> mailbox = new LinkedBlockingQueue<>();
   private final Engine engine;
-  private final Publisher publisher;
+  private final Publisher publisher = new Publisher();
   private final InstantSource clock;
   private final CycleListener cycles;
   private final Thread thread;
@@ -60,21 +60,30 @@ public final class EngineLoop implements EngineMailbox, EngineQuestions, AutoClo
    * A loop that is not running yet.
    *
    * @param decisions is given each decision on the engine's thread; it must not block
-   * @param listeners are told of new views on the engine's thread; they must not block
    * @param cycles is told of every cycle
    * @param clock what time it is
+   * @param fault is told when the engine itself fails; nothing is decided after that, so the
+   *     process is to end and begin anew from the API server's state
    */
   public EngineLoop(
       Consumer<Decision> decisions,
-      List<ViewListener> listeners,
       CycleListener cycles,
-      InstantSource clock) {
+      InstantSource clock,
+      Consumer<Throwable> fault) {
     this.admissions = new CountingSink(decisions);
     this.engine = new Engine(admissions);
-    this.publisher = new Publisher(listeners);
     this.cycles = cycles;
     this.clock = clock;
-    this.thread = Thread.ofPlatform().name("engine").unstarted(this::run);
+    this.thread =
+        Thread.ofPlatform()
+            .name("engine")
+            .uncaughtExceptionHandler((failed, e) -> fault.accept(e))
+            .unstarted(this::run);
+  }
+
+  /** Has a listener told of new views, on the engine's thread; it must not block. */
+  public void listen(ViewListener listener) {
+    publisher.listen(listener);
   }
 
   private final CountingSink admissions;

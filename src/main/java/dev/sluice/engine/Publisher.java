@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,10 +30,10 @@ final class Publisher implements Views {
   private final Map<String, ClusterQueueView> clusterQueues = new ConcurrentHashMap<>();
   private final Map<LocalQueueId, LocalQueueView> localQueues = new ConcurrentHashMap<>();
   private final Map<String, CohortView> cohorts = new ConcurrentHashMap<>();
-  private final List<ViewListener> listeners;
+  private final List<ViewListener> listeners = new CopyOnWriteArrayList<>();
 
-  Publisher(List<ViewListener> listeners) {
-    this.listeners = List.copyOf(listeners);
+  void listen(ViewListener listener) {
+    listeners.add(listener);
   }
 
   /** Publishes what changed in the engine since the last call. */

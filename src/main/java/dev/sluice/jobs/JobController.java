@@ -28,11 +28,12 @@ import org.slf4j.LoggerFactory;
 /**
  * One kind of jobs in the operator framework: its watch, its cache, what wakes its jobs. The
  * operator that it is registered with must hand out resources from the cache as they are (identity
- * cloner), and its client must know the resource class for the kind.
+ * cloner), and its client must know the resource class for the kind. Each kind has a class of its
+ * own, because the framework reads the resource from the class.
  *
  * @param <R> the kind's resource
  */
-public final class JobController<R extends JobResource> implements Reconciler<R> {
+public abstract class JobController<R extends JobResource> implements Reconciler<R> {
 
   private static final Logger LOG = LoggerFactory.getLogger(JobController.class);
   private static final Duration FIRST_RETRY = Duration.ofMillis(500);
@@ -58,7 +59,7 @@ public final class JobController<R extends JobResource> implements Reconciler<R>
    * @param background runs what must not hold up the Workload reader
    * @param leading whether this process may write, at the moment of asking
    */
-  public JobController(
+  protected JobController(
       JobKind kind,
       JobReconciler reconciler,
       Ancestry ancestry,

@@ -3,6 +3,7 @@ package dev.sluice.observe;
 import dev.sluice.api.Quantities;
 import dev.sluice.engine.EngineQuestions.Holder;
 import dev.sluice.engine.EngineQuestions.Waiting;
+import dev.sluice.engine.PendingPosition;
 import dev.sluice.model.Explanation;
 import dev.sluice.model.FlavorAttempt;
 import dev.sluice.model.Obstacle;
@@ -121,17 +122,7 @@ public final class ExplanationText {
   /** What {@code explain} shows of a Workload that waits: several lines. */
   public static List<String> lines(Waiting waiting) {
     List<String> lines = new ArrayList<>();
-    lines.add(
-        "position "
-            + waiting.position().inClusterQueue()
-            + " in ClusterQueue "
-            + waiting.clusterQueue()
-            + ", "
-            + waiting.position().inLocalQueue()
-            + " in LocalQueue "
-            + waiting.position().queueName()
-            + " (0 is next), priority "
-            + waiting.position().priority());
+    lines.add(position(waiting));
     lines.add(waiting.explanation().map(e -> e.reason().apiReason()).orElse(NOT_EVALUATED));
     if (waiting.position().inadmissible()) {
       lines.add("parked: looked at again when what it lacks changes");
@@ -141,9 +132,31 @@ public final class ExplanationText {
     return List.copyOf(lines);
   }
 
+  /** An amount of a resource as people write it. */
+  public static String quantity(String resource, long amount) {
+    return Quantities.format(resource, amount);
+  }
+
   /** {@code text}, cut off at {@code longest} characters with a mark that something is missing. */
   static String truncated(String text, int longest) {
     return text.length() <= longest ? text : text.substring(0, longest - 1) + "…";
+  }
+
+  private static String position(Waiting waiting) {
+    PendingPosition position = waiting.position();
+    if (position.inClusterQueue() < 0) {
+      return "not in a queue at the moment";
+    }
+    return "position "
+        + position.inClusterQueue()
+        + " in ClusterQueue "
+        + waiting.clusterQueue()
+        + ", "
+        + position.inLocalQueue()
+        + " in LocalQueue "
+        + position.queueName()
+        + " (0 is next), priority "
+        + position.priority();
   }
 
   private static List<String> lines(Explanation explanation) {

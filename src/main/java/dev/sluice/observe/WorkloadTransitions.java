@@ -53,11 +53,10 @@ public final class WorkloadTransitions implements WorkloadListener {
       metrics.admitted(queue, Duration.between(queued, now), sinceReserved);
     }
     if (turnedTrue(before, after, "Finished")) {
-      metrics.finished(queue, before.admitted() ? since(before, "Admitted", now) : Duration.ZERO);
+      metrics.finished(queue, executed(before, now));
     }
     if (turnedTrue(before, after, "Evicted") && before.status().admission().isPresent()) {
-      boolean first = before.status().condition("Evicted").isEmpty();
-      metrics.evicted(queue, reason(after), cause(after), first);
+      metrics.evicted(queue, reason(after), cause(after), isFirstEviction(after));
     }
     if (before.quotaReserved() && !after.quotaReserved() && after.evicted()) {
       metrics.quotaReleased(queue, reason(after), since(after, "Evicted", now));
@@ -99,8 +98,26 @@ public final class WorkloadTransitions implements WorkloadListener {
     return moment(workload, type).map(at -> Duration.between(at, now)).orElse(Duration.ZERO);
   }
 
+  private static Duration executed(Workload workload, Instant now) {
+    Duration before = Duration.ofSeconds(workload.status().history().executionSeconds());
+    return workload.admitted() ? before.plus(since(workload, "Admitted", now)) : before;
+  }
+
+  /** Whether the statistics of the Workload, which have this eviction, have it once. */
+  private static boolean isFirstEviction(Workload evicted) {
+    return evicted.status().history().evictions().stream()
+            .filter(each -> baseReason(each.reason()).equals(reason(evicted)))
+            .filter(each -> each.underlyingCause().equals(cause(evicted)))
+            .mapToInt(Workload.EvictionCount::count)
+            .sum()
+        <= 1;
+  }
+
   private static String reason(Workload evicted) {
-    String reason = reasonOf(evicted, "Evicted");
+    return baseReason(reasonOf(evicted, "Evicted"));
+  }
+
+  private static String baseReason(String reason) {
     return reason.startsWith(DEACTIVATED) ? DEACTIVATED : reason;
   }
 

@@ -3,6 +3,7 @@ package dev.sluice.server;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -16,6 +17,7 @@ public final class CertificateKeeper implements AutoCloseable {
 
   private final CertificateSource source;
   private final ScheduledExecutorService timer;
+  private final CompletableFuture<Void> first = new CompletableFuture<>();
   private volatile boolean ready;
   private String complaint = "";
 
@@ -34,6 +36,11 @@ public final class CertificateKeeper implements AutoCloseable {
         this::look, interval.toMillis(), interval.toMillis(), TimeUnit.MILLISECONDS);
   }
 
+  /** Completes when there is a usable certificate for the first time. */
+  public CompletableFuture<Void> whenReady() {
+    return first.copy();
+  }
+
   /** Whether there was a usable certificate at any time; from then on there always is one. */
   public boolean isReady() {
     return ready;
@@ -49,6 +56,7 @@ public final class CertificateKeeper implements AutoCloseable {
     try {
       source.refresh();
       ready = true;
+      first.complete(null);
       complaint = "";
     } catch (GeneralSecurityException | IOException | RuntimeException e) {
       String message = String.valueOf(e.getMessage());

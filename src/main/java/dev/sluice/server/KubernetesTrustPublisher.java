@@ -3,6 +3,7 @@ package dev.sluice.server;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import dev.sluice.api.ApiVersions;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
@@ -13,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,7 +26,15 @@ public final class KubernetesTrustPublisher implements TrustPublisher {
 
   /** The definitions whose versions differ in more than their name. */
   public static final List<String> CONVERTED =
-      List.of("localqueues", "clusterqueues", "workloads", "cohorts", "multikueueclusters");
+      Stream.of(
+              "localqueues",
+              "clusterqueues",
+              "workloads",
+              "cohorts",
+              "multikueueclusters",
+              "resourceflavors")
+          .map(plural -> plural + "." + ApiVersions.GROUP)
+          .toList();
 
   private static final Logger log = LoggerFactory.getLogger(KubernetesTrustPublisher.class);
   private static final ObjectMapper JSON = new ObjectMapper();

@@ -21,7 +21,6 @@ import dev.sluice.controllers.world.World;
 import dev.sluice.controllers.world.WorldFeed;
 import dev.sluice.controllers.world.WorldInformers;
 import dev.sluice.engine.EngineLoop;
-import dev.sluice.engine.ViewListener;
 import dev.sluice.model.Fact;
 import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.ReservingWorkload;
@@ -47,12 +46,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
+import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -68,15 +67,12 @@ class QueueControllersIT {
 
   private final World world = World.empty();
   private final SetWorkloads workloads = new SetWorkloads();
-  private final List<ViewListener> listeners = new CopyOnWriteArrayList<>();
   private final EngineLoop engine =
       new EngineLoop(
           decision -> {},
-          List.of(
-              (queues, localQueues, cohorts) ->
-                  listeners.forEach(listener -> listener.changed(queues, localQueues, cohorts))),
           (nanos, admitted) -> {},
-          InstantSource.system());
+          InstantSource.system(),
+          fault -> Assertions.fail("the engine failed", fault));
   private final List<AutoCloseable> open = new ArrayList<>();
 
   @BeforeAll
@@ -107,7 +103,7 @@ class QueueControllersIT {
                 new KeptNotices(),
                 InstantSource.system(),
                 QueueControllers.Pace.DEFAULT));
-    listeners.add(controllers.viewListener());
+    engine.listen(controllers.viewListener());
     WorldFeed feed = new WorldFeed(world, engine);
     WorldInformers informers = new WorldInformers(client, world);
     Operator operator =

@@ -1,0 +1,59 @@
+package dev.sluice;
+
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.jobs.batch.BatchJobResource;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.fabric8.kubernetes.client.vertx.VertxHttpClientFactory;
+import io.vertx.ext.web.client.WebClientOptions;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+
+/** Makes the operator's client of the API server. */
+final class Clients {
+
+  /** Nobody reads managed fields, which are up to half of an object. */
+  @JsonIgnoreProperties("managedFields")
+  private abstract static class WithoutManagedFields {}
+
+  private Clients() {}
+
+  /**
+   * A client that reads jobs as slim views and drops managed fields: what it reads must never be
+   * written back whole.
+   *
+   * @param kubeconfig where the cluster is; otherwise found as any client finds it
+   * @throws IOException when the kubeconfig can't be read
+   */
+  static KubernetesClient forOperator(Optional<Path> kubeconfig) throws IOException {
+    ObjectMapper mapper = new ObjectMapper();
+    mapper.addMixIn(ObjectMeta.class, WithoutManagedFields.class);
+    KubernetesSerialization serialization = new KubernetesSerialization(mapper, true);
+    serialization.registerKubernetesResource(BatchJobResource.class);
+    return new KubernetesClientBuilder()
+        .withConfig(config(kubeconfig))
+        .withKubernetesSerialization(serialization)
+        .withHttpClientFactory(new CompressingVertx())
+        .build();
+  }
+
+  private static Config config(Optional<Path> kubeconfig) throws IOException {
+    return kubeconfig.isPresent()
+        ? Config.fromKubeconfig(Files.readString(kubeconfig.get()))
+        : Config.autoConfigure(null);
+  }
+
+  /** Lists shrink to a fraction on the wire, which is worth more than it costs to unpack. */
+  private static final class CompressingVertx extends VertxHttpClientFactory {
+    @Override
+    protected void additionalConfig(WebClientOptions options) {
+      options.setTryUseCompression(true);
+    }
+  }
+}

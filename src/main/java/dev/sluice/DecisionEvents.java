@@ -1,0 +1,71 @@
+package dev.sluice;
+
+import dev.sluice.api.ApiVersions;
+import dev.sluice.model.Decision;
+import dev.sluice.model.WorkloadId;
+import dev.sluice.observe.EventRecorder;
+import dev.sluice.observe.EventRecorder.Type;
+import dev.sluice.observe.EventSubject;
+import dev.sluice.observe.ExplanationText;
+import dev.sluice.workloads.AdmissionObserver;
+import dev.sluice.workloads.Workload;
+import java.time.Duration;
+import java.time.InstantSource;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells of decisions that stand: one line in the log, and events on the Workload. */
+final class DecisionEvents implements AdmissionObserver {
+
+  private static final Logger LOG = LoggerFactory.getLogger(DecisionEvents.class);
+
+  private final EventRecorder events;
+  private final InstantSource clock;
+
+  DecisionEvents(EventRecorder events, InstantSource clock) {
+    this.events = events;
+    this.clock = clock;
+  }
+
+  @Override
+  public void admitted(Decision.Admit decision, Workload before) {
+    Duration waited = Duration.between(decision.queuedAt(), clock.instant());
+    LOG.info(
+        "workload={} admitted=true clusterQueue={} waited={}s",
+        decision.id(),
+        decision.clusterQueue(),
+        waited.toSeconds());
+    record(
+        decision.id(),
+        Type.NORMAL,
+        "QuotaReserved",
+        ExplanationText.quotaReserved(decision.clusterQueue(), waited, decision.considered()));
+    record(
+        decision.id(),
+        Type.NORMAL,
+        "Admitted",
+        ExplanationText.admitted(decision.clusterQueue(), Duration.ZERO));
+  }
+
+  @Override
+  public void explained(Decision.Explain decision, Workload before) {
+    String text = ExplanationText.message(decision.explanation());
+    String reason = decision.explanation().reason().apiReason();
+    LOG.info("workload={} waits=true reason={} message=\"{}\"", decision.id(), reason, text);
+    record(decision.id(), Type.WARNING, reason, text);
+  }
+
+  private void record(WorkloadId id, Type type, String reason, String note) {
+    events.record(
+        new EventSubject(
+            ApiVersions.GROUP + "/" + ApiVersions.V1BETA2,
+            "Workload",
+            id.namespace(),
+            id.name(),
+            id.uid()),
+        type,
+        reason,
+        "Admission",
+        note);
+  }
+}

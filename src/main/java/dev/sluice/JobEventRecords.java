@@ -1,0 +1,36 @@
+package dev.sluice;
+
+import dev.sluice.jobs.JobEvents;
+import dev.sluice.jobs.JobRef;
+import dev.sluice.observe.EventRecorder;
+import dev.sluice.observe.EventSubject;
+
+/** Events about jobs, by way of the recorder. */
+final class JobEventRecords implements JobEvents {
+
+  private static final String ACTION = "Reconcile";
+
+  private final EventRecorder events;
+
+  JobEventRecords(EventRecorder events) {
+    this.events = events;
+  }
+
+  @Override
+  public void normal(JobRef job, String reason, String note) {
+    events.record(subject(job), EventRecorder.Type.NORMAL, reason, ACTION, note);
+  }
+
+  @Override
+  public void warning(JobRef job, String reason, String note) {
+    events.record(subject(job), EventRecorder.Type.WARNING, reason, ACTION, note);
+  }
+
+  private static EventSubject subject(JobRef job) {
+    String apiVersion =
+        job.kind().group().isEmpty()
+            ? job.kind().version()
+            : job.kind().group() + "/" + job.kind().version();
+    return new EventSubject(apiVersion, job.kind().kind(), job.namespace(), job.name(), job.uid());
+  }
+}

@@ -1,0 +1,119 @@
+package dev.sluice;
+
+import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.ConfigurationException;
+import dev.sluice.api.config.ConfigurationLoader;
+import dev.sluice.server.InternalCertificates;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One run of the operator as a process, from its options to its exit code. */
+public final class OperatorRun {
+
+  private static final Logger LOG = LoggerFactory.getLogger(OperatorRun.class);
+  private static final Path OWN_NAMESPACE =
+      Path.of("/var/run/secrets/kubernetes.io/serviceaccount/namespace");
+  private static final String DEFAULT_NAMESPACE = "kueue-system";
+
+  private OperatorRun() {}
+
+  /**
+   * What the command line says.
+   *
+   * @param kubeconfig the cluster; found as any client finds it when empty
+   * @param config the configuration file
+   * @param featureGates the value of {@code --feature-gates}
+   * @param install whether definitions and webhook registration are applied first
+   * @param webhookHost where the API server reaches this process, when it runs outside of a cluster
+   */
+  public record Options(
+      Optional<Path> kubeconfig,
+      Optional<Path> config,
+      Optional<String> featureGates,
+      boolean install,
+      String webhookHost) {}
+
+  /**
+   * Runs until the process is told to end or has to.
+   *
+   * @return the exit code: 0 when it was told to end, 1 when it had to
+   * @throws ConfigurationException with everything that is wrong with file and gates
+   * @throws IOException when it can't start
+   */
+  public static int run(Options options)
+      throws ConfigurationException, IOException, GeneralSecurityException {
+    Configuration configuration =
+        ConfigurationLoader.load(
+            options.config(), options.featureGates(), OperatorRun::ownNamespace);
+    KubernetesClient client = Clients.forOperator(options.kubeconfig());
+    boolean inCluster = Files.exists(OWN_NAMESPACE) && options.kubeconfig().isEmpty();
+    if (options.install()) {
+      Optional<String> url =
+          inCluster
+              ? Optional.empty()
+              : Optional.of(
+                  "https://" + options.webhookHost() + ":" + configuration.webhook().port());
+      new Installer(client, configuration, url).install();
+    }
+    CompletableFuture<String> end = new CompletableFuture<>();
+    String identity = hostName() + "_" + UUID.randomUUID();
+    Sluice sluice =
+        new Sluice(configuration, client, InstantSource.system(), identity, end::complete);
+    CompletableFuture<Void> closed = new CompletableFuture<>();
+    Thread hook =
+        Thread.ofPlatform()
+            .unstarted(
+                () -> {
+                  end.complete("");
+                  closed.join();
+                });
+    Runtime.getRuntime().addShutdownHook(hook);
+    try {
+      sluice.start(hosts(configuration, options.webhookHost(), inCluster));
+      String reason = end.join();
+      LOG.info("operator ends reason=\"{}\"", reason.isEmpty() ? "told to" : reason);
+      return reason.isEmpty() ? 0 : 1;
+    } finally {
+      sluice.close();
+      closed.complete(null);
+    }
+  }
+
+  private static List<String> hosts(
+      Configuration configuration, String webhookHost, boolean inCluster) {
+    List<String> hosts =
+        new ArrayList<>(
+            InternalCertificates.serviceHosts(
+                configuration.internalCertManagement().webhookServiceName(),
+                configuration.namespace()));
+    if (!inCluster) {
+      hosts.add(webhookHost);
+      hosts.add("localhost");
+    }
+    return hosts;
+  }
+
+  private static String ownNamespace() {
+    try {
+      return Files.readString(OWN_NAMESPACE).strip();
+    } catch (IOException e) {
+      return DEFAULT_NAMESPACE;
+    }
+  }
+
+  private static String hostName() {
+    String name = System.getenv("HOSTNAME");
+    return name == null || name.isEmpty() ? "sluice" : name;
+  }
+}

@@ -1,0 +1,417 @@
+package dev.sluice;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.controllers.KubernetesLeaseStore;
+import dev.sluice.controllers.Leadership;
+import dev.sluice.controllers.LeaseElector;
+import dev.sluice.controllers.MergePatches;
+import dev.sluice.controllers.RecordedNotices;
+import dev.sluice.controllers.kinds.QueueControllers;
+import dev.sluice.controllers.world.World;
+import dev.sluice.controllers.world.WorldFacts;
+import dev.sluice.controllers.world.WorldFeed;
+import dev.sluice.controllers.world.WorldInformers;
+import dev.sluice.controllers.world.WorldLookups;
+import dev.sluice.engine.EngineLoop;
+import dev.sluice.jobs.Ancestry;
+import dev.sluice.jobs.JobDirectory;
+import dev.sluice.jobs.JobReconciler;
+import dev.sluice.jobs.JobRules;
+import dev.sluice.jobs.JobView;
+import dev.sluice.jobs.KubernetesJobObjects;
+import dev.sluice.jobs.Standing;
+import dev.sluice.jobs.WorkloadNames;
+import dev.sluice.jobs.batch.BatchJob;
+import dev.sluice.jobs.batch.BatchJobController;
+import dev.sluice.model.Fact;
+import dev.sluice.model.LocalQueueId;
+import dev.sluice.observe.BuildInfo;
+import dev.sluice.observe.EventCounts;
+import dev.sluice.observe.EventRecorder;
+import dev.sluice.observe.ExplanationText;
+import dev.sluice.observe.KubernetesEventSink;
+import dev.sluice.observe.MetricsScrape;
+import dev.sluice.observe.QueueGauges;
+import dev.sluice.observe.ReplicaRole;
+import dev.sluice.observe.SchedulerMetrics;
+import dev.sluice.observe.WorkloadCensus;
+import dev.sluice.observe.WorkloadMetrics;
+import dev.sluice.observe.WorkloadTransitions;
+import dev.sluice.webhooks.ClusterFacts;
+import dev.sluice.workloads.AdmissionWriter;
+import dev.sluice.workloads.AdvicePump;
+import dev.sluice.workloads.FactFeed;
+import dev.sluice.workloads.KubernetesResourceContext;
+import dev.sluice.workloads.PatchingWorkloadWriter;
+import dev.sluice.workloads.ReaderSettings;
+import dev.sluice.workloads.StreamingWorkloadReader;
+import dev.sluice.workloads.TranslationRules;
+import dev.sluice.workloads.WorkloadFacts;
+import dev.sluice.workloads.WorkloadIndex;
+import dev.sluice.workloads.WorkloadParser;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.javaoperatorsdk.operator.Operator;
+import io.javaoperatorsdk.operator.api.config.Cloner;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.security.GeneralSecurityException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The operator, put together by hand: every object is constructed here, in the order in which it is
+ * read. It starts by listing the world, decides only while it leads, and ends when it is closed or
+ * has lost its lease.
+ */
+public final class Sluice implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Sluice.class);
+  private static final int ADMISSIONS_AT_A_TIME = 32;
+  private static final int JOB_WRITES_AT_A_TIME = 16;
+  private static final int QUEUE_WRITES_AT_A_TIME = 4;
+  private static final Duration DRAIN = Duration.ofSeconds(10);
+  private static final Duration LEASE_TIMEOUT = Duration.ofSeconds(5);
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final Configuration configuration;
+  private final KubernetesClient client;
+  private final Consumer<String> end;
+
+  private final ExecutorService background = Executors.newVirtualThreadPerTaskExecutor();
+  private final MetricsScrape metrics = new MetricsScrape();
+  private final World world = World.empty();
+  private final WorldInformers informers;
+  private final KubernetesResourceContext resources;
+  private final StreamingWorkloadReader reader;
+  private final PatchingWorkloadWriter writer;
+  private final LeaseElector elector;
+  private final EngineLoop engine;
+  private final WorldFeed worldFeed;
+  private final AdvicePump advice;
+  private final EventRecorder events;
+  private final QueueControllers queues;
+  private final Operator operator;
+  private final BatchJobController jobs;
+  private final WorldFacts facts;
+  private final WebServers servers;
+
+  /**
+   * An operator that is not started.
+   *
+   * @param identity who this process is: unlike any other, past ones included
+   * @param end is told, with the reason, when the process has to end: it has lost its lease, or
+   *     failed in a way that only a new start can mend
+   */
+  public Sluice(
+      Configuration configuration,
+      KubernetesClient client,
+      InstantSource clock,
+      String identity,
+      Consumer<String> end) {
+    this.configuration = configuration;
+    this.client = client;
+    this.end = end;
+
+    LeaseElector election = elector(clock, identity);
+    this.elector = election;
+    Leadership leadership =
+        configuration.leaderElection().leaderElect() ? election : Leadership.alone();
+    Supplier<ReplicaRole> role = () -> ReplicaRole.valueOf(leadership.role().name());
+
+    // Workloads in
+    WorkloadIndex index = new WorkloadIndex();
+    WorkloadParser parser = new WorkloadParser();
+    Random scatter = new Random(identity.hashCode());
+    this.reader =
+        new StreamingWorkloadReader(client, parser, index, ReaderSettings.DEFAULT, clock, scatter);
+    this.writer =
+        new PatchingWorkloadWriter(
+            client, parser, index::answered, ADMISSIONS_AT_A_TIME, clock, scatter);
+
+    // the engine, and what carries its decisions out
+    SchedulerMetrics cycles =
+        new SchedulerMetrics(
+            metrics.registry(),
+            role,
+            on(FeatureGate.METRIC_FOR_WORKLOAD_CREATION_LATENCY),
+            BuildInfo.ofThisProcess());
+    this.events =
+        new EventRecorder(
+            new KubernetesEventSink(client),
+            clock,
+            identity,
+            EventRecorder.Budget.DEFAULT,
+            new EventCounts(metrics.registry(), role));
+    DecisionEvents told = new DecisionEvents(events, clock);
+    DecisionSwitch decisions = new DecisionSwitch();
+    this.engine =
+        new EngineLoop(
+            decisions,
+            (nanos, admitted) -> cycles.cycleEnded(admitted, Duration.ofNanos(nanos)),
+            clock,
+            this::failed);
+    this.resources = new KubernetesResourceContext(client);
+    WorkloadFacts facts = new WorkloadFacts(resources, TranslationRules.DEFAULT);
+    FactFeed feed = new FactFeed(facts, index, engine);
+    resources.listen(feed);
+    reader.listen(feed);
+    this.advice =
+        new AdvicePump(engine, index, writer, facts, ExplanationText::message, told, clock);
+    engine.listen(advice);
+    decisions.to(new AdmissionWriter(index, writer, engine, advice, told, clock, background));
+
+    // queues and what stands around them
+    this.worldFeed = new WorldFeed(world, engine);
+    this.informers = new WorldInformers(client, world);
+    this.queues =
+        new QueueControllers(
+            new QueueControllers.Parts(
+                leadership,
+                world,
+                engine.views(),
+                index,
+                writer,
+                new MergePatches(client, JSON, leadership, QUEUE_WRITES_AT_A_TIME),
+                JSON,
+                new RecordedNotices(events),
+                clock,
+                QueueControllers.Pace.DEFAULT));
+    engine.listen(queues.viewListener());
+    reader.listen(queues.workloadListener());
+    this.operator = operator(client);
+    queues.register(operator);
+
+    // jobs
+    JobRules rules = jobRules();
+    JobDirectory directory = new JobDirectory();
+    Ancestry ancestry = new Ancestry(rules, index, directory);
+    WorldLookups lookups = new WorldLookups(world, JSON);
+    this.facts =
+        new WorldFacts(
+            world, (namespace, owner) -> isManaged(directory, ancestry, namespace, owner));
+    var around =
+        new JobReconciler.Surroundings(
+            reader,
+            writer,
+            new KubernetesJobObjects(client),
+            lookups,
+            lookups,
+            new JobEventRecords(events),
+            clock);
+    this.jobs =
+        new BatchJobController(
+            new JobReconciler(new BatchJob(), rules, ancestry, around, JOB_WRITES_AT_A_TIME),
+            ancestry,
+            directory,
+            around,
+            background,
+            leadership::leading);
+    operator.register(jobs, jobs::configure);
+
+    // what people see
+    measure(role, clock);
+    this.servers = new WebServers(configuration, clock);
+  }
+
+  private void failed(Throwable fault) {
+    LOG.error("engine failed", fault);
+    end.accept("the engine failed");
+  }
+
+  private boolean on(FeatureGate gate) {
+    return configuration.featureGates().enabled(gate);
+  }
+
+  private LeaseElector elector(InstantSource clock, String identity) {
+    var election = configuration.leaderElection();
+    return new LeaseElector(
+        new LeaseElector.Settings(
+            identity, election.leaseDuration(), election.renewDeadline(), election.retryPeriod()),
+        new KubernetesLeaseStore(
+            client,
+            election.resourceNamespace().isEmpty()
+                ? configuration.namespace()
+                : election.resourceNamespace(),
+            election.resourceName(),
+            LEASE_TIMEOUT),
+        clock,
+        System::nanoTime,
+        new Leadership.Listener() {
+          @Override
+          public void started() {
+            background.execute(Sluice.this::lead);
+          }
+
+          @Override
+          public void lost() {
+            engine.submit(new Fact.DecidingEnabled(false));
+            end.accept("the lease is lost");
+          }
+        });
+  }
+
+  private static boolean isManaged(
+      JobDirectory jobs, Ancestry ancestry, String namespace, ClusterFacts.Owner owner) {
+    return jobs.find(
+            namespace,
+            new JobView.Controller(owner.apiVersion(), owner.kind(), owner.name(), owner.uid()))
+        .map(ancestry::standing)
+        .filter(
+            standing ->
+                standing instanceof Standing.Own || standing instanceof Standing.ChildOfManaged)
+        .isPresent();
+  }
+
+  /** Objects are handed out as they are in the cache: nobody changes them. */
+  private static Operator operator(KubernetesClient client) {
+    return new Operator(
+        settings ->
+            settings
+                .withKubernetesClient(client)
+                .withCloseClientOnStop(false)
+                .withResourceCloner(
+                    new Cloner() {
+                      @Override
+                      public <T extends HasMetadata> T clone(T object) {
+                        return object;
+                      }
+                    })
+                .withExecutorService(Executors.newVirtualThreadPerTaskExecutor()));
+  }
+
+  private JobRules jobRules() {
+    return new JobRules(
+        configuration.manageJobsWithoutQueueName(),
+        namespace ->
+            configuration
+                .managedJobsNamespaceSelector()
+                .matches(this.facts.namespaceLabels(namespace)),
+        configuration.integrations().labelKeysToCopy(),
+        on(FeatureGate.SHORT_WORKLOAD_NAMES) ? WorkloadNames.SHORT : WorkloadNames.LONGEST,
+        on(FeatureGate.ASSIGN_QUEUE_LABELS_FOR_PODS),
+        on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),
+        on(FeatureGate.PARTIAL_ADMISSION));
+  }
+
+  private void measure(Supplier<ReplicaRole> role, InstantSource clock) {
+    var local = configuration.metrics().localQueueMetrics();
+    Predicate<LocalQueueId> reported =
+        id ->
+            local.enable()
+                && world
+                    .localQueues()
+                    .find(id.namespace(), id.name())
+                    .map(queue -> queue.getMetadata().getLabels())
+                    .map(labels -> local.localQueueSelector().matches(labels))
+                    .orElseGet(() -> local.localQueueSelector().matches(Map.of()));
+    WorkloadMetrics workloads =
+        new WorkloadMetrics(metrics.registry(), engine.views(), role, reported);
+    WorkloadCensus census = new WorkloadCensus();
+    reader.listen(census);
+    reader.listen(new WorkloadTransitions(workloads, engine.views(), role, clock));
+    metrics.forgetting(workloads);
+    metrics.include(
+        new QueueGauges(
+            engine.views(),
+            census,
+            role,
+            reported,
+            new QueueGauges.Options(
+                configuration.metrics().enableClusterQueueResources(),
+                on(FeatureGate.METRICS_FOR_COHORTS))));
+  }
+
+  /**
+   * Starts: serves webhooks at once, lists the world, and takes part in the election.
+   *
+   * @param hosts names and addresses by which the API server reaches this process
+   * @throws IOException when an address can't be bound
+   */
+  public void start(List<String> hosts) throws IOException, GeneralSecurityException {
+    servers.start(client, facts, metrics, hosts, reader.store(), engine);
+    engine.start();
+    await("namespaces and priority classes", informers.start());
+    await("limits and runtime classes", resources.start());
+    operator.start();
+    worldFeed.open();
+    await("Workloads", reader.start());
+    LOG.info("workloads={} world=listed", reader.store().size());
+    if (configuration.leaderElection().leaderElect()) {
+      elector.start();
+    } else {
+      lead();
+    }
+  }
+
+  private void await(String what, CompletableFuture<Void> listed) throws IOException {
+    Duration patience = configuration.controller().cacheSyncTimeout();
+    try {
+      listed.get(patience.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (TimeoutException | ExecutionException e) {
+      throw new IOException(what + " could not be listed within " + patience, e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while listing " + what);
+    }
+  }
+
+  /**
+   * Begins to decide: first of all everything has to be known that was committed before, by a
+   * leader of the past too.
+   */
+  private void lead() {
+    reader
+        .caughtUp()
+        .thenRun(
+            () -> {
+              engine.submit(new Fact.DecidingEnabled(true));
+              advice.start();
+              queues.leadershipStarted();
+              jobs.leadershipStarted();
+              LOG.info("operator leading=true");
+            })
+        .exceptionally(
+            fault -> {
+              LOG.error("operator leading=false", fault);
+              end.accept("leading could not begin");
+              return null;
+            });
+  }
+
+  /** Ends: nothing new is decided, writes in flight are waited for, the lease is given up. */
+  @Override
+  public void close() {
+    engine.submit(new Fact.DecidingEnabled(false));
+    operator.stop();
+    engine.close();
+    advice.close();
+    writer.drain(DRAIN).join();
+    elector.close();
+    queues.close();
+    informers.close();
+    resources.close();
+    reader.close();
+    events.close();
+    servers.close();
+    metrics.close();
+    background.shutdownNow();
+    client.close();
+  }
+}

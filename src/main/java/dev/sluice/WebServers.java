@@ -1,0 +1,192 @@
+package dev.sluice;
+
+import dev.sluice.api.config.BindAddress;
+import dev.sluice.api.config.Configuration;
+import dev.sluice.api.conversion.ConversionReviews;
+import dev.sluice.api.conversion.Conversions;
+import dev.sluice.engine.EngineQuestions;
+import dev.sluice.observe.MetricsScrape;
+import dev.sluice.server.CachingScrapeAuthorizer;
+import dev.sluice.server.CertificateDirectory;
+import dev.sluice.server.CertificateKeeper;
+import dev.sluice.server.CertificateSource;
+import dev.sluice.server.ExplainEndpoint;
+import dev.sluice.server.HealthEndpoint;
+import dev.sluice.server.HttpService;
+import dev.sluice.server.InternalCertificates;
+import dev.sluice.server.KubernetesScrapeAuthorizer;
+import dev.sluice.server.KubernetesSecretAccess;
+import dev.sluice.server.KubernetesTrustPublisher;
+import dev.sluice.server.MetricsEndpoint;
+import dev.sluice.server.Response;
+import dev.sluice.server.SwappableKeyManager;
+import dev.sluice.server.TlsSettings;
+import dev.sluice.server.WarmUp;
+import dev.sluice.server.WebhookEndpoint;
+import dev.sluice.webhooks.ClusterFacts;
+import dev.sluice.webhooks.WebhookRouter;
+import dev.sluice.webhooks.WebhookSettings;
+import dev.sluice.webhooks.Webhooks;
+import dev.sluice.workloads.WorkloadStore;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What the operator serves: webhooks, health and metrics. */
+final class WebServers implements AutoCloseable {
+
+  private static final Duration GRACE = Duration.ofSeconds(5);
+  private static final Duration CERTIFICATE_LOOKS = Duration.ofSeconds(10);
+  private static final Duration SCRAPER_MEMORY = Duration.ofMinutes(1);
+  private static final Duration WARM_UP = Duration.ofSeconds(3);
+  private static final int WARM_UP_ROUNDS = 200;
+  private static final String LOOPBACK = "127.0.0.1";
+
+  private static final Logger LOG = LoggerFactory.getLogger(WebServers.class);
+
+  private final Configuration configuration;
+  private final InstantSource clock;
+  private final SwappableKeyManager keys = new SwappableKeyManager();
+  private final List<AutoCloseable> open = new ArrayList<>();
+  private volatile boolean warm;
+
+  WebServers(Configuration configuration, InstantSource clock) {
+    this.configuration = configuration;
+    this.clock = clock;
+  }
+
+  /**
+   * Serves everything.
+   *
+   * @param hosts names and addresses by which the API server reaches this process
+   * @throws IOException when an address can't be bound
+   */
+  void start(
+      KubernetesClient client,
+      ClusterFacts facts,
+      MetricsScrape metrics,
+      List<String> hosts,
+      WorkloadStore workloads,
+      EngineQuestions engine)
+      throws IOException, GeneralSecurityException {
+    CertificateKeeper keeper =
+        opened(new CertificateKeeper(certificates(client, hosts), CERTIFICATE_LOOKS));
+    HealthEndpoint health =
+        new HealthEndpoint(
+            configuration.health().livenessPath(),
+            configuration.health().readinessPath(),
+            List.of(
+                new HealthEndpoint.Check("certificates", keeper::isReady),
+                new HealthEndpoint.Check("webhooks", () -> warm)));
+    if (configuration.health().bindAddress().isPresent()) {
+      opened(HttpService.plain(configuration.health().bindAddress().get(), health, GRACE));
+    }
+    TlsSettings tls = TlsSettings.of(configuration.tls());
+    HttpService webhooks =
+        opened(
+            HttpService.tls(
+                new BindAddress(configuration.webhook().host(), configuration.webhook().port()),
+                keys.context(),
+                tls,
+                new WebhookEndpoint(router(facts)),
+                GRACE));
+    if (configuration.metrics().bindAddress().isPresent()) {
+      var authorizer =
+          new CachingScrapeAuthorizer(
+              new KubernetesScrapeAuthorizer(client, MetricsEndpoint.PATH), SCRAPER_MEMORY, clock);
+      opened(
+          HttpService.tls(
+              configuration.metrics().bindAddress().get(),
+              keys.context(),
+              tls,
+              new MetricsEndpoint(authorizer, accept -> exposition(metrics)),
+              GRACE));
+    }
+    var explaining =
+        new CachingScrapeAuthorizer(
+            new KubernetesScrapeAuthorizer(client, ExplainEndpoint.PREFIX), SCRAPER_MEMORY, clock);
+    var visibility = configuration.visibilityServer();
+    opened(
+        HttpService.tls(
+            new BindAddress(visibility.bindAddress(), visibility.bindPort()),
+            keys.context(),
+            tls,
+            new ExplainEndpoint(explaining, workloads, engine),
+            GRACE));
+    keeper
+        .whenReady()
+        .thenRunAsync(
+            () -> warmUp(webhooks.port()), task -> Thread.ofVirtual().name("warm-up").start(task));
+  }
+
+  private CertificateSource certificates(KubernetesClient client, List<String> hosts) {
+    var internal = configuration.internalCertManagement();
+    if (!internal.enable()) {
+      return new CertificateDirectory(Path.of(configuration.webhook().certDir()), keys);
+    }
+    return new InternalCertificates(
+        new KubernetesSecretAccess(client, configuration.namespace(), internal.webhookSecretName()),
+        new KubernetesTrustPublisher(
+            client, internal.webhookServiceName(), KubernetesTrustPublisher.CONVERTED),
+        keys,
+        hosts,
+        clock,
+        new SecureRandom());
+  }
+
+  private WebhookRouter router(ClusterFacts facts) {
+    return new WebhookRouter(
+        Webhooks.functions(WebhookSettings.of(configuration), facts),
+        new ConversionReviews(new Conversions())::answer);
+  }
+
+  private static Response exposition(MetricsScrape metrics) {
+    MetricsScrape.Exposition exposition = metrics.scrape();
+    return new Response(200, exposition.contentType(), exposition.body());
+  }
+
+  /** A cold JVM is slow for seconds: readiness is told after the webhooks have been exercised. */
+  private void warmUp(int port) {
+    try {
+      String host = configuration.webhook().host();
+      new WarmUp(keys, clock)
+          .run(
+              host.isEmpty() ? LOOPBACK : host,
+              port,
+              List.of(WarmUpSamples.job()),
+              WARM_UP_ROUNDS,
+              WARM_UP);
+    } catch (IOException e) {
+      LOG.warn("webhooks warm=false reason=\"{}\"", e.getMessage());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return;
+    }
+    warm = true;
+    LOG.info("webhooks port={} ready=true", port);
+  }
+
+  private <T extends AutoCloseable> T opened(T service) {
+    open.addFirst(service);
+    return service;
+  }
+
+  @Override
+  public void close() {
+    for (AutoCloseable each : open) {
+      try {
+        each.close();
+      } catch (Exception e) {
+        throw new IllegalStateException(each + " can't be closed", e);
+      }
+    }
+  }
+}

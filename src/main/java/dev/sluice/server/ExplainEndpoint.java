@@ -1,0 +1,133 @@
+package dev.sluice.server;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.engine.EngineQuestions;
+import dev.sluice.engine.EngineQuestions.Holder;
+import dev.sluice.engine.EngineQuestions.Waiting;
+import dev.sluice.model.WorkloadId;
+import dev.sluice.observe.ExplanationText;
+import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.WorkloadStore;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * {@code GET /explain/v1/namespaces/NAMESPACE/workloads/NAME}: why a Workload waits, as the engine
+ * knows it now. For whom the cluster allows to get {@code /explain/v1}, since the answer names
+ * Workloads of other namespaces.
+ */
+public final class ExplainEndpoint implements Endpoint {
+
+  /** What all paths begin with, and what permission is asked for. */
+  public static final String PREFIX = "/explain/v1";
+
+  private static final Pattern PATH =
+      Pattern.compile(Pattern.quote(PREFIX) + "/namespaces/([^/]+)/workloads/([^/]+)");
+  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final String BEARER = "Bearer ";
+
+  private final ScrapeAuthorizer authorizer;
+  private final WorkloadStore workloads;
+  private final EngineQuestions engine;
+  private final ObjectMapper json = new ObjectMapper();
+
+  /**
+   * With whom it asks.
+   *
+   * @param authorizer says who may get {@link #PREFIX}
+   */
+  public ExplainEndpoint(
+      ScrapeAuthorizer authorizer, WorkloadStore workloads, EngineQuestions engine) {
+    this.authorizer = authorizer;
+    this.workloads = workloads;
+    this.engine = engine;
+  }
+
+  @Override
+  public Response answer(Request request) {
+    Matcher path = PATH.matcher(request.path());
+    if (!path.matches()) {
+      return Response.text(
+          404, "not found: use " + PREFIX + "/namespaces/NAMESPACE/workloads/NAME");
+    }
+    if (!request.method().equals("GET")) {
+      return Response.text(405, "method " + request.method() + " is not allowed, use GET");
+    }
+    String header = request.header("authorization").orElse("");
+    String token = header.startsWith(BEARER) ? header.substring(BEARER.length()).strip() : "";
+    if (token.isEmpty()) {
+      return Response.text(401, "Unauthorized: a bearer token is needed");
+    }
+    try {
+      return switch (authorizer.decide(token)) {
+        case UNAUTHENTICATED -> Response.text(401, "Unauthorized");
+        case FORBIDDEN -> Response.text(403, "Forbidden: the verb get on " + PREFIX + " is needed");
+        case ALLOWED -> explain(path.group(1), path.group(2));
+      };
+    } catch (KubernetesClientException e) {
+      return Response.text(503, "the API server can't say who may read this: " + e.getMessage());
+    }
+  }
+
+  private Response explain(String namespace, String name) {
+    Optional<Workload> workload = workloads.get(namespace, name);
+    if (workload.isEmpty()) {
+      return Response.text(404, "Workload " + namespace + "/" + name + " does not exist");
+    }
+    try {
+      WorkloadId id = workload.get().id();
+      Optional<Waiting> waiting =
+          engine.whyWaiting(id).get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+      return Response.json(json.writeValueAsBytes(body(id, waiting)));
+    } catch (TimeoutException e) {
+      return Response.text(503, "the engine didn't answer within " + PATIENCE.toSeconds() + " s");
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return Response.text(503, "the operator is stopping");
+    } catch (ExecutionException | JsonProcessingException e) {
+      throw new IllegalStateException("explanation of " + namespace + "/" + name, e);
+    }
+  }
+
+  private ObjectNode body(WorkloadId id, Optional<Waiting> waiting) {
+    ObjectNode body = json.createObjectNode();
+    body.put("namespace", id.namespace()).put("name", id.name()).put("uid", id.uid());
+    body.put("pending", waiting.isPresent());
+    waiting.ifPresent(known -> describe(body, known));
+    return body;
+  }
+
+  private static void describe(ObjectNode body, Waiting waiting) {
+    body.put("clusterQueue", waiting.clusterQueue())
+        .put("localQueue", waiting.position().queueName())
+        .put("priority", waiting.position().priority())
+        .put("positionInClusterQueue", waiting.position().inClusterQueue())
+        .put("positionInLocalQueue", waiting.position().inLocalQueue())
+        .put("inadmissible", waiting.position().inadmissible());
+    waiting
+        .explanation()
+        .ifPresent(
+            explanation ->
+                body.put("reason", explanation.reason().apiReason())
+                    .put("message", ExplanationText.message(explanation)));
+    for (Holder holder : waiting.holders()) {
+      body.withArray("holders")
+          .addObject()
+          .put("namespace", holder.id().namespace())
+          .put("name", holder.id().name())
+          .put("clusterQueue", holder.clusterQueue())
+          .put("flavor", holder.pair().flavor())
+          .put("resource", holder.pair().resource())
+          .put("amount", ExplanationText.quantity(holder.pair().resource(), holder.amount()));
+    }
+    ExplanationText.lines(waiting).forEach(body.withArray("text")::add);
+  }
+}

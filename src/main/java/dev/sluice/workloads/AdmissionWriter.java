@@ -1,0 +1,120 @@
+package dev.sluice.workloads;
+
+import dev.sluice.engine.EngineMailbox;
+import dev.sluice.model.Decision;
+import dev.sluice.model.Fact;
+import dev.sluice.model.WorkloadId;
+import dev.sluice.workloads.WorkloadWriter.Outcome;
+import dev.sluice.workloads.WorkloadWriter.Urgency;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Carries decisions of the engine out, each with one write, and tells the engine what became of it.
+ * Never blocks the engine.
+ */
+public final class AdmissionWriter implements Consumer<Decision> {
+
+  private static final Logger LOG = LoggerFactory.getLogger(AdmissionWriter.class);
+
+  private final WorkloadStore store;
+  private final WorkloadWriter writer;
+  private final EngineMailbox engine;
+  private final Consumer<Decision.Explain> advice;
+  private final AdmissionObserver observer;
+  private final InstantSource clock;
+  private final Executor executor;
+
+  /**
+   * Writes with {@code writer} what it finds in {@code store}.
+   *
+   * @param advice takes explanations, which have time
+   * @param observer is told what stands
+   * @param executor does the work that isn't the engine's
+   */
+  public AdmissionWriter(
+      WorkloadStore store,
+      WorkloadWriter writer,
+      EngineMailbox engine,
+      Consumer<Decision.Explain> advice,
+      AdmissionObserver observer,
+      InstantSource clock,
+      Executor executor) {
+    this.store = store;
+    this.writer = writer;
+    this.engine = engine;
+    this.advice = advice;
+    this.observer = observer;
+    this.clock = clock;
+    this.executor = executor;
+  }
+
+  @Override
+  public void accept(Decision decision) {
+    switch (decision) {
+      case Decision.Admit admit -> executor.execute(() -> admit(admit));
+      case Decision.Explain explain -> advice.accept(explain);
+    }
+  }
+
+  private void admit(Decision.Admit decision) {
+    Optional<Workload> found = lookedAt(store, decision.id(), decision.version());
+    if (found.isEmpty()) {
+      engine.submit(new Fact.AdmissionRefused(decision.id(), decision.version(), true));
+      return;
+    }
+    Workload workload = found.get();
+    CompletableFuture<Outcome> write =
+        writer.patchStatus(
+            workload.id(),
+            decision.version(),
+            AdmissionPatches.admitted(workload, decision, clock.instant()),
+            Urgency.DECISION);
+    var unused =
+        write.whenComplete(
+            (outcome, bug) -> {
+              if (bug == null) {
+                report(decision, workload, outcome);
+              } else {
+                LOG.error("workload={} admission=failed", decision.id(), bug);
+                refuse(decision, false);
+              }
+            });
+  }
+
+  /** The Workload in the version that was looked at, if that is still the newest known. */
+  static Optional<Workload> lookedAt(WorkloadStore store, WorkloadId id, long version) {
+    return store
+        .get(id.namespace(), id.name())
+        .filter(workload -> workload.id().equals(id) && workload.version() == version);
+  }
+
+  private void report(Decision.Admit decision, Workload before, Outcome outcome) {
+    switch (outcome) {
+      case Outcome.Written(long version) -> {
+        engine.submit(new Fact.AdmissionWritten(decision.id(), version));
+        observer.admitted(decision, before);
+      }
+      case Outcome.Conflict() -> refuse(decision, true);
+      case Outcome.Gone() -> refuse(decision, true);
+      case Outcome.Refused(int code, String message) -> {
+        LOG.warn(
+            "workload={} admission=refused clusterQueue={} code={} reason=\"{}\"",
+            decision.id(),
+            decision.clusterQueue(),
+            code,
+            message);
+        refuse(decision, false);
+      }
+    }
+  }
+
+  private void refuse(Decision.Admit decision, boolean superseded) {
+    engine.submit(new Fact.AdmissionRefused(decision.id(), decision.version(), superseded));
+  }
+}

@@ -1,0 +1,32 @@
+package dev.sluice.workloads;
+
+import dev.sluice.api.config.Resources.Transformation;
+import java.util.List;
+
+/**
+ * How Workloads are translated, by configuration and gates.
+ *
+ * @param excludedPrefixes resources whose names begin so don't count
+ * @param transformations resources that count as others
+ * @param priorityBoost whether the annotation priority-boost counts
+ * @param queueByEviction whether a Workload sent back for its pods not being ready queues by the
+ *     time of that, and not by its creation
+ * @param prioritySortingWithinCohort whether priority decides between queues of a cohort
+ */
+public record TranslationRules(
+    List<String> excludedPrefixes,
+    List<Transformation> transformations,
+    boolean priorityBoost,
+    boolean queueByEviction,
+    boolean prioritySortingWithinCohort) {
+
+  /** The defaults of configuration and gates. */
+  public static final TranslationRules DEFAULT =
+      new TranslationRules(List.of(), List.of(), false, true, true);
+
+  /** Keeps copies. */
+  public TranslationRules {
+    excludedPrefixes = List.copyOf(excludedPrefixes);
+    transformations = List.copyOf(transformations);
+  }
+}

@@ -1,0 +1,261 @@
+package dev.sluice.workloads;
+
+import dev.sluice.api.Keys;
+import dev.sluice.api.Quantities;
+import dev.sluice.model.Amounts;
+import dev.sluice.model.Fact;
+import dev.sluice.model.PendingWorkload;
+import dev.sluice.model.PodSetAssignment;
+import dev.sluice.model.PodSetRequest;
+import dev.sluice.model.ReservingWorkload;
+import dev.sluice.model.WorkloadShape;
+import dev.sluice.workloads.Workload.Admission;
+import dev.sluice.workloads.Workload.Assignment;
+import dev.sluice.workloads.Workload.Condition;
+import dev.sluice.workloads.Workload.PodSet;
+import dev.sluice.workloads.Workload.RequeueState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Translates records of Workloads into facts (contract: scheduling semantics, sections 1 and 2).
+ * The result depends on nothing but the record, the context and the rules. Usable from any thread.
+ */
+public final class WorkloadFacts {
+
+  private static final int REMEMBERED_SHAPES = 4096;
+
+  private final ResourceContext context;
+  private final TranslationRules rules;
+  private final CountedResources counted;
+  private final Shared<WorkloadShape> shapes = new Shared<>();
+  private final Map<Asked, Wish> wishes =
+      Collections.synchronizedMap(
+          new LinkedHashMap<>(64, 0.75f, true) {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<Asked, Wish> eldest) {
+              return size() > REMEMBERED_SHAPES;
+            }
+          });
+
+  /** What a Workload's wish depends on. */
+  private record Asked(
+      List<PodSet> podSets,
+      Map<String, Integer> reclaimable,
+      NamespaceRules rules,
+      List<Map<String, Long>> overheads) {}
+
+  /** What it asks for, and why it can't have it in any case. */
+  private record Wish(WorkloadShape shape, Optional<String> defect) {}
+
+  /** Translates by the given rules, with what the context says at the time. */
+  public WorkloadFacts(ResourceContext context, TranslationRules rules) {
+    this.context = context;
+    this.rules = rules;
+    this.counted = new CountedResources(rules.excludedPrefixes(), rules.transformations());
+  }
+
+  /** The fact that a Workload is. */
+  public Fact of(Workload workload) {
+    if (workload.finished()) {
+      return released(workload);
+    }
+    if (workload.quotaReserved()) {
+      return workload
+          .status()
+          .admission()
+          .<Fact>map(admission -> new Fact.WorkloadReserving(reserving(workload, admission)))
+          .orElseGet(() -> released(workload));
+    }
+    return mayQueue(workload) ? new Fact.WorkloadPending(pending(workload)) : released(workload);
+  }
+
+  private static Fact released(Workload workload) {
+    return new Fact.WorkloadReleased(workload.id(), workload.version());
+  }
+
+  private static boolean mayQueue(Workload workload) {
+    return !workload.deleting()
+        && workload.spec().active()
+        && !workload.spec().queueName().isEmpty()
+        && workload.annotations().getOrDefault(Keys.ADMISSION_GATED_BY, "").isBlank()
+        && !workload.status().isTrue("WaitingForReplacementPods")
+        && workload
+            .status()
+            .condition("QuotaReserved")
+            .filter(condition -> condition.reason().equals("OnHold"))
+            .isEmpty();
+  }
+
+  private PendingWorkload pending(Workload workload) {
+    Wish wish = wish(workload);
+    return new PendingWorkload(
+        workload.id(),
+        workload.version(),
+        workload.spec().queueName(),
+        wish.shape(),
+        priority(workload),
+        workload.createdAt(),
+        queuedAt(workload),
+        workload.status().requeueState().flatMap(RequeueState::requeueAt),
+        isFalse(workload, "Requeued"),
+        wish.defect());
+  }
+
+  private static boolean isFalse(Workload workload, String condition) {
+    return workload
+        .status()
+        .condition(condition)
+        .filter(found -> found.status().equals("False"))
+        .isPresent();
+  }
+
+  /** Effective priority (section 2, rule 3). */
+  private long priority(Workload workload) {
+    return workload.spec().priority() + (rules.priorityBoost() ? boost(workload) : 0L);
+  }
+
+  private static long boost(Workload workload) {
+    try {
+      return Integer.parseInt(workload.annotations().getOrDefault(Keys.PRIORITY_BOOST, "0"));
+    } catch (NumberFormatException e) {
+      return 0;
+    }
+  }
+
+  /** Queue timestamp (section 2, rule 4). */
+  private Instant queuedAt(Workload workload) {
+    Optional<Condition> evicted = trueCondition(workload, "Evicted");
+    String reason = evicted.map(Condition::reason).orElse("");
+    if (reason.equals("AdmissionCheck")
+        || (reason.equals("PodsReadyTimeout") && rules.queueByEviction())) {
+      return evicted.map(Condition::lastTransitionTime).orElse(workload.createdAt());
+    }
+    if (!rules.prioritySortingWithinCohort()) {
+      return trueCondition(workload, "Preempted")
+          .filter(preempted -> preempted.reason().equals("InCohortReclaimWhileBorrowing"))
+          .map(preempted -> preempted.lastTransitionTime().plus(Duration.ofMillis(1)))
+          .orElse(workload.createdAt());
+    }
+    return workload.createdAt();
+  }
+
+  private static Optional<Condition> trueCondition(Workload workload, String type) {
+    return workload.status().condition(type).filter(condition -> condition.status().equals("True"));
+  }
+
+  private Wish wish(Workload workload) {
+    List<PodSet> podSets = workload.spec().podSets();
+    NamespaceRules ofNamespace = context.rules(workload.id().namespace());
+    Asked asked =
+        new Asked(podSets, workload.status().reclaimablePods(), ofNamespace, overheads(podSets));
+    Wish known = wishes.get(asked);
+    if (known != null) {
+      return known;
+    }
+    Wish wish = new Wish(shapes.of(shape(asked)), Defects.of(podSets, ofNamespace, context));
+    wishes.put(asked, wish);
+    return wish;
+  }
+
+  private List<Map<String, Long>> overheads(List<PodSet> podSets) {
+    List<Map<String, Long>> result = new ArrayList<>(0);
+    for (PodSet podSet : podSets) {
+      String runtimeClass = podSet.template().runtimeClassName();
+      if (!runtimeClass.isEmpty()) {
+        result.add(context.overhead(runtimeClass));
+      }
+    }
+    return result;
+  }
+
+  private WorkloadShape shape(Asked asked) {
+    List<PodSetRequest> requests = new ArrayList<>(asked.podSets().size());
+    for (PodSet podSet : asked.podSets()) {
+      int count = remaining(podSet, asked.reclaimable());
+      requests.add(
+          new PodSetRequest(
+              podSet.name(),
+              count,
+              Math.min(podSet.minCount(), count),
+              counted.of(PodRequests.of(podSet.template(), asked.rules(), context).perPod()),
+              podSet.template().placement(),
+              podSet.group()));
+    }
+    return new WorkloadShape(requests);
+  }
+
+  private static int remaining(PodSet podSet, Map<String, Integer> reclaimable) {
+    return Math.max(0, podSet.count() - reclaimable.getOrDefault(podSet.name(), 0));
+  }
+
+  /** What a Workload requests in all, by pod set and resource, in amounts. */
+  public Map<String, SortedMap<String, Long>> totals(Workload workload) {
+    Map<String, SortedMap<String, Long>> result = new LinkedHashMap<>();
+    for (PodSetRequest request : wish(workload).shape().podSets()) {
+      SortedMap<String, Long> total = new TreeMap<>();
+      request
+          .perPod()
+          .forEach(
+              (resource, amount) -> total.put(resource, Amounts.multiply(amount, request.count())));
+      result.put(request.name(), total);
+    }
+    return result;
+  }
+
+  private ReservingWorkload reserving(Workload workload, Admission admission) {
+    List<PodSetAssignment> podSets = new ArrayList<>(admission.podSetAssignments().size());
+    for (Assignment assignment : admission.podSetAssignments()) {
+      podSets.add(assignment(workload, assignment));
+    }
+    return new ReservingWorkload(
+        workload.id(),
+        workload.version(),
+        workload.spec().queueName(),
+        admission.clusterQueue(),
+        podSets,
+        priority(workload),
+        workload.admitted(),
+        trueCondition(workload, "QuotaReserved")
+            .map(Condition::lastTransitionTime)
+            .orElse(workload.createdAt()));
+  }
+
+  /** Usage as assigned, less what reclaimable pods no longer need (section 1, end). */
+  private static PodSetAssignment assignment(Workload workload, Assignment assignment) {
+    int needed = assignment.count();
+    for (PodSet podSet : workload.spec().podSets()) {
+      if (podSet.name().equals(assignment.name())) {
+        needed = Math.min(needed, remaining(podSet, workload.status().reclaimablePods()));
+      }
+    }
+    SortedMap<String, Long> usage = new TreeMap<>();
+    for (Map.Entry<String, String> used : assignment.resourceUsage().entrySet()) {
+      long whole = amount(used.getKey(), used.getValue());
+      usage.put(
+          used.getKey(), needed < assignment.count() ? whole / assignment.count() * needed : whole);
+    }
+    return new PodSetAssignment(
+        assignment.name(), new TreeMap<>(assignment.flavors()), usage, needed);
+  }
+
+  /** The API server lets nothing pass that is no quantity; should it, it counts as nothing. */
+  private static long amount(String resource, @Nullable String quantity) {
+    try {
+      return quantity == null ? 0 : Quantities.amount(resource, quantity);
+    } catch (IllegalArgumentException e) {
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,127 @@
+package dev.sluice.cli.explain;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
+import io.fabric8.kubernetes.client.utils.Serialization;
+import java.util.Locale;
+import org.junit.jupiter.api.Test;
+
+@EnableKubernetesMockClient(crud = true)
+class ClusterExplanationTest {
+
+  @SuppressWarnings("NullAway.Init") // set by the extension
+  KubernetesClient client;
+
+  @Test
+  void aWorkloadThatWaitsIsExplainedFromItsQueues() {
+    queues();
+    apply(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: first, namespace: team, uid: a, creationTimestamp: 2030-01-01T00:00:00Z}
+        spec: {queueName: lq, priority: 5}
+        """);
+    apply(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: wl, namespace: team, uid: b, creationTimestamp: 2029-01-01T00:00:00Z}
+        spec: {queueName: lq}
+        status:
+          conditions:
+          - {type: QuotaReserved, status: "False", reason: WaitingForQuota, message: cpu is short,
+             lastTransitionTime: 2029-01-01T00:00:05Z}
+        """);
+
+    assertThat(new ClusterExplanation(client).lines("team", "wl").orElseThrow())
+        .startsWith(
+            "Workload team/wl",
+            "  LocalQueue lq of ClusterQueue cq",
+            "  QuotaReserved=False WaitingForQuota since 2029-01-01T00:00:05Z: cpu is short",
+            "  position 1 of 2 in LocalQueue lq (0 is next), by priority and age",
+            "  ClusterQueue Active=False Stopped since 2029-01-01T00:00:00Z: it is stopped",
+            "  ClusterQueue cq has reserved 4 cpu of flavor spot, 1 of it borrowed");
+  }
+
+  @Test
+  void whatHoldsTheQuotaIsNamed() {
+    queues();
+    apply(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: big, namespace: other, uid: c}
+        spec: {queueName: lq2}
+        status:
+          admission:
+            clusterQueue: cq
+            podSetAssignments: [{name: main, resourceUsage: {cpu: 3500m, memory: 1Gi}}]
+          conditions: [{type: QuotaReserved, status: "True", reason: QuotaReserved}]
+        """);
+
+    assertThat(new ClusterExplanation(client).lines("other", "big").orElseThrow())
+        .containsExactly(
+            "Workload other/big",
+            "  LocalQueue lq2, holds quota of ClusterQueue cq",
+            "  QuotaReserved=True QuotaReserved since an unknown time");
+  }
+
+  @Test
+  void missingQueuesAreNamed() {
+    apply(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: lost, namespace: team, uid: d}
+        spec: {queueName: nowhere}
+        """);
+
+    assertThat(new ClusterExplanation(client).lines("team", "lost").orElseThrow())
+        .contains(
+            "  LocalQueue nowhere does not exist in namespace team",
+            "  no condition yet: it was not evaluated");
+  }
+
+  @Test
+  void aMissingWorkloadIsNone() {
+    assertThat(new ClusterExplanation(client).lines("team", "none")).isEmpty();
+  }
+
+  private void queues() {
+    apply(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: lq, namespace: team}
+        spec: {clusterQueue: cq}
+        """);
+    apply(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: cq}
+        status:
+          conditions:
+          - {type: Active, status: "False", reason: Stopped, message: it is stopped,
+             lastTransitionTime: 2029-01-01T00:00:00Z}
+          flavorsReservation:
+          - {name: spot, resources: [{name: cpu, total: "4", borrowed: "1"}]}
+        """);
+  }
+
+  private void apply(String yaml) {
+    GenericKubernetesResource object =
+        Serialization.unmarshal(yaml, GenericKubernetesResource.class);
+    String kind = object.getKind();
+    String plural = kind.toLowerCase(Locale.ROOT) + "s";
+    client
+        .genericKubernetesResources(
+            ClusterExplanation.kind(kind, plural, !kind.equals("ClusterQueue")))
+        .resource(object)
+        .create();
+  }
+}
