@@ -1,0 +1,164 @@
+package dev.sluice.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.engine.EngineQuestions;
+import dev.sluice.engine.PendingPosition;
+import dev.sluice.model.Decision;
+import dev.sluice.model.Explanation;
+import dev.sluice.model.FlavorAttempt;
+import dev.sluice.model.FlavorResource;
+import dev.sluice.model.LocalQueueId;
+import dev.sluice.model.Obstacle;
+import dev.sluice.model.PendingReason;
+import dev.sluice.model.WorkloadId;
+import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.WorkloadStore;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class ExplainEndpointTest {
+
+  private static final String PATH = "/explain/v1/namespaces/team/workloads/wl";
+  private static final WorkloadId ID = new WorkloadId("uid", "team", "wl");
+
+  @Test
+  void aWorkloadThatWaitsIsExplained() throws Exception {
+    Response answer = endpoint().answer(get(PATH, "Bearer good"));
+
+    assertThat(answer.status()).isEqualTo(200);
+    JsonNode body = new ObjectMapper().readTree(answer.body());
+    assertThat(body.path("pending").asBoolean()).isTrue();
+    assertThat(body.path("clusterQueue").asText()).isEqualTo("cq");
+    assertThat(body.path("positionInClusterQueue").asInt()).isEqualTo(3);
+    assertThat(body.path("reason").asText()).isEqualTo("WaitingForQuota");
+    assertThat(body.path("message").asText())
+        .isEqualTo("pod set main: flavor spot: cpu: 5 requested, 1 available of 8");
+    assertThat(body.path("holders").path(0).path("amount").asText()).isEqualTo("7");
+    assertThat(body.path("text")).hasSize(4);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "/explain/v1/namespaces/team/workloads/wl, Bearer good, 200",
+    "/explain/v1/namespaces/team/workloads/wl, Bearer poor, 403",
+    "/explain/v1/namespaces/team/workloads/wl, Bearer bad, 401",
+    "/explain/v1/namespaces/team/workloads/wl, '', 401",
+    "/explain/v1/namespaces/team/workloads/none, Bearer good, 404",
+    "/explain/v1/namespaces/team, Bearer good, 404"
+  })
+  void onlyWhoMayIsAnswered(String path, String authorization, int status) {
+    assertThat(endpoint().answer(get(path, authorization)).status()).isEqualTo(status);
+  }
+
+  private static Request get(String path, String authorization) {
+    return new Request("GET", path, "", Map.of("authorization", authorization), new byte[0]);
+  }
+
+  private static ExplainEndpoint endpoint() {
+    ScrapeAuthorizer authorizer =
+        token ->
+            switch (token) {
+              case "good" -> ScrapeAuthorizer.Decision.ALLOWED;
+              case "poor" -> ScrapeAuthorizer.Decision.FORBIDDEN;
+              default -> ScrapeAuthorizer.Decision.UNAUTHENTICATED;
+            };
+    return new ExplainEndpoint(authorizer, new OneWorkload(), new OneAnswer());
+  }
+
+  /** Knows {@code team/wl}. */
+  private static final class OneWorkload implements WorkloadStore {
+    private final Workload workload =
+        new Workload(
+            ID,
+            1,
+            1,
+            Instant.EPOCH,
+            false,
+            List.of(),
+            true,
+            Optional.empty(),
+            Map.of(),
+            Map.of(),
+            new Workload.Spec("lq", List.of(), 0, Optional.empty(), true, 0),
+            Workload.Status.NEW);
+
+    @Override
+    public Optional<Workload> get(String namespace, String name) {
+      return name.equals("wl") ? Optional.of(workload) : Optional.empty();
+    }
+
+    @Override
+    public Collection<Workload> ownedBy(String ownerUid) {
+      return List.of();
+    }
+
+    @Override
+    public Collection<Workload> inQueue(String namespace, String queueName) {
+      return List.of(workload);
+    }
+
+    @Override
+    public Collection<Workload> reservingIn(String clusterQueue) {
+      return List.of();
+    }
+
+    @Override
+    public Iterable<Workload> all() {
+      return List.of(workload);
+    }
+
+    @Override
+    public int size() {
+      return 1;
+    }
+  }
+
+  /** Says that it waits for quota. */
+  private static final class OneAnswer implements EngineQuestions {
+
+    @Override
+    public CompletableFuture<List<PendingPosition>> pendingInClusterQueue(
+        String clusterQueue, int offset, int limit) {
+      return CompletableFuture.completedFuture(List.of());
+    }
+
+    @Override
+    public CompletableFuture<List<PendingPosition>> pendingInLocalQueue(
+        LocalQueueId queue, int offset, int limit) {
+      return CompletableFuture.completedFuture(List.of());
+    }
+
+    @Override
+    public CompletableFuture<Optional<Waiting>> whyWaiting(WorkloadId id) {
+      FlavorAttempt attempt =
+          new FlavorAttempt(
+              "main", "spot", 0, List.of(new Obstacle.InsufficientQuota("cpu", 5000, 1000, 8000)));
+      Holder holder =
+          new Holder(
+              new WorkloadId("h", "other", "big"), "cq2", new FlavorResource("spot", "cpu"), 7000);
+      return CompletableFuture.completedFuture(
+          Optional.of(
+              new Waiting(
+                  new PendingPosition(id, "lq", 0, Instant.EPOCH, 3, 1, false),
+                  "cq",
+                  Optional.of(
+                      new Explanation(PendingReason.WAITING_FOR_QUOTA, List.of(attempt), "")),
+                  List.of(holder))));
+    }
+
+    @Override
+    public CompletableFuture<List<Decision.Explain>> untoldExplanations(int max) {
+      return CompletableFuture.completedFuture(List.of());
+    }
+  }
+}
