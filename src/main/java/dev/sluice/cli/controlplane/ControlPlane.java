@@ -163,8 +163,9 @@ public final class ControlPlane implements AutoCloseable {
     if (stopped) {
       throw new ControlPlaneException("control plane " + name() + " is stopped");
     }
-    processes.put(program, launcher.start(program, commandLines.of(program), layout.log(program)));
-    state.write(processes.values());
+    processes.put(
+        program, launcher.start(program.file(), commandLines.of(program), layout.log(program)));
+    state.write(processes);
   }
 
   private void awaitApiServer(KubernetesClient client) {

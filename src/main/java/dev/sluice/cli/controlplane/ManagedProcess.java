@@ -1,6 +1,5 @@
 package dev.sluice.cli.controlplane;
 
-import dev.sluice.cli.controlplane.binaries.Program;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -10,10 +9,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** One running, or ended, program of a control plane. */
+/** One running, or ended, program that a {@link ProcessLauncher} started. */
 public final class ManagedProcess {
 
-  private final Program program;
+  private final String name;
   private final long pid;
   private final Instant startedAt;
   private final Path log;
@@ -22,8 +21,8 @@ public final class ManagedProcess {
   /** Kept because its death is the program's: the pipe to it closes with this object. */
   private final @Nullable Process shell;
 
-  private ManagedProcess(Program program, long pid, Path log, @Nullable Process shell) {
-    this.program = program;
+  private ManagedProcess(String name, long pid, Path log, @Nullable Process shell) {
+    this.name = name;
     this.pid = pid;
     this.log = log;
     this.shell = shell;
@@ -32,17 +31,17 @@ public final class ManagedProcess {
         handle == null ? Instant.EPOCH : handle.info().startInstant().orElse(Instant.EPOCH);
   }
 
-  static ManagedProcess supervised(Program program, long pid, Path log, Process shell) {
-    return new ManagedProcess(program, pid, log, shell);
+  static ManagedProcess supervised(String name, long pid, Path log, Process shell) {
+    return new ManagedProcess(name, pid, log, shell);
   }
 
-  static ManagedProcess found(Program program, long pid, Path log) {
-    return new ManagedProcess(program, pid, log, null);
+  static ManagedProcess found(String name, long pid, Path log) {
+    return new ManagedProcess(name, pid, log, null);
   }
 
-  /** What runs. */
-  public Program program() {
-    return program;
+  /** What runs, such as {@code kube-apiserver}. */
+  public String name() {
+    return name;
   }
 
   /** The process id of the program itself. */
@@ -116,29 +115,29 @@ public final class ManagedProcess {
       return !isAlive();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new ControlPlaneException("interrupted while waiting for " + program.file(), e);
+      throw new ControlPlaneException("interrupted while waiting for " + name, e);
     } catch (ExecutionException e) {
-      throw new IllegalStateException("waiting for " + program.file() + " failed", e);
+      throw new IllegalStateException("waiting for " + name + " failed", e);
     }
   }
 
-  private void signal(String name) {
+  private void signal(String signal) {
     try {
-      Process kill = new ProcessBuilder("sh", "-c", "kill -" + name + " " + pid).start();
+      Process kill = new ProcessBuilder("sh", "-c", "kill -" + signal + " " + pid).start();
       if (kill.waitFor() != 0) {
         throw new ControlPlaneException(
-            "can't send %s to %s, process %d".formatted(name, program.file(), pid));
+            "can't send %s to %s, process %d".formatted(signal, name, pid));
       }
     } catch (IOException e) {
       throw new ControlPlaneException("can't run a shell", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      throw new ControlPlaneException("interrupted while signalling " + program.file(), e);
+      throw new ControlPlaneException("interrupted while signalling " + name, e);
     }
   }
 
   @Override
   public String toString() {
-    return program.file() + "(" + pid + ")";
+    return name + "(" + pid + ")";
   }
 }

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 
 /** Waits for conditions while the programs that bring them about are alive. */
-final class Patience {
+public final class Patience {
 
   private static final Duration INTERVAL = Duration.ofMillis(50);
   private static final int SHOWN_LINES = 15;
@@ -22,7 +22,8 @@ final class Patience {
   private final InstantSource clock;
   private final Duration limit;
 
-  Patience(InstantSource clock, Duration limit) {
+  /** Waits at most so long for each condition. */
+  public Patience(InstantSource clock, Duration limit) {
     this.clock = clock;
     this.limit = limit;
   }
@@ -35,14 +36,14 @@ final class Patience {
    *     most closely, and whose log is shown when time runs out
    * @throws ControlPlaneException when a needed program ends, or time runs out
    */
-  void await(String what, List<ManagedProcess> needed, BooleanSupplier condition) {
+  public void await(String what, List<ManagedProcess> needed, BooleanSupplier condition) {
     Instant end = clock.instant().plus(limit);
     while (!condition.getAsBoolean()) {
       for (ManagedProcess process : needed) {
         if (!process.isAlive()) {
           throw new ControlPlaneException(
               "%s ended before %s; the end of %s:%n%s"
-                  .formatted(process.program().file(), what, process.log(), tail(process.log())));
+                  .formatted(process.name(), what, process.log(), tail(process.log())));
         }
       }
       ManagedProcess first = needed.getFirst();
@@ -55,7 +56,8 @@ final class Patience {
     }
   }
 
-  static String tail(Path log) {
+  /** The last lines of a log. */
+  public static String tail(Path log) {
     try (var channel = Files.newByteChannel(log)) {
       channel.position(Math.max(0, channel.size() - READ_BYTES));
       var buffer = ByteBuffer.allocate((int) READ_BYTES);

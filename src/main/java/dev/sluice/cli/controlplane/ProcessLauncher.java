@@ -1,6 +1,5 @@
 package dev.sluice.cli.controlplane;
 
-import dev.sluice.cli.controlplane.binaries.Program;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -17,16 +16,22 @@ import java.util.Optional;
  * between: it holds a pipe to this process, and kills the program when the pipe breaks, which it
  * does even when this process is killed.
  */
-final class ProcessLauncher {
+public final class ProcessLauncher {
 
   private final Lifetime lifetime;
 
-  ProcessLauncher(Lifetime lifetime) {
+  /** What it starts lives so long. */
+  public ProcessLauncher(Lifetime lifetime) {
     this.lifetime = lifetime;
   }
 
-  /** Starts a program whose output is appended to a log file. */
-  ManagedProcess start(Program program, List<String> command, Path log) {
+  /**
+   * Starts a program whose output is appended to a log file.
+   *
+   * @param name names it in messages
+   * @throws ControlPlaneException when it can't be started
+   */
+  public ManagedProcess start(String name, List<String> command, Path log) {
     List<String> line = new ArrayList<>();
     ownSession().ifPresent(line::add);
     line.addAll(List.of("sh", "-c", script(), "sh", log.toString()));
@@ -34,21 +39,21 @@ final class ProcessLauncher {
     try {
       Process shell =
           new ProcessBuilder(line).redirectError(ProcessBuilder.Redirect.DISCARD).start();
-      long pid = readPid(shell, program);
+      long pid = readPid(shell, name);
       return switch (lifetime) {
-        case WITH_THIS_PROCESS -> ManagedProcess.supervised(program, pid, log, shell);
-        case UNTIL_STOPPED -> ManagedProcess.found(program, pid, log);
+        case WITH_THIS_PROCESS -> ManagedProcess.supervised(name, pid, log, shell);
+        case UNTIL_STOPPED -> ManagedProcess.found(name, pid, log);
       };
     } catch (IOException e) {
-      throw new ControlPlaneException("can't start " + program.file() + ": " + e, e);
+      throw new ControlPlaneException("can't start " + name + ": " + e, e);
     }
   }
 
-  private static long readPid(Process shell, Program program) throws IOException {
+  private static long readPid(Process shell, String name) throws IOException {
     BufferedReader reader = shell.inputReader(StandardCharsets.US_ASCII);
     String line = reader.readLine();
     if (line == null) {
-      throw new ControlPlaneException("can't start " + program.file() + ": the shell said nothing");
+      throw new ControlPlaneException("can't start " + name + ": the shell said nothing");
     }
     return Long.parseLong(line);
   }

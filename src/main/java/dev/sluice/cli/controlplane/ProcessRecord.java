@@ -17,9 +17,9 @@ record ProcessRecord(Optional<Program> program, long pid, long startedAtMillis) 
   /** Systems tell the start with little precision, relative to a boot time that drifts. */
   private static final Duration TOLERANCE = Duration.ofSeconds(3);
 
-  static ProcessRecord of(ManagedProcess process) {
+  static ProcessRecord of(Program program, ManagedProcess process) {
     return new ProcessRecord(
-        Optional.of(process.program()), process.pid(), process.startedAt().toEpochMilli());
+        Optional.of(program), process.pid(), process.startedAt().toEpochMilli());
   }
 
   static ProcessRecord ofThisProcess() {
@@ -45,6 +45,6 @@ record ProcessRecord(Optional<Program> program, long pid, long startedAtMillis) 
   Optional<ManagedProcess> open(Layout layout) {
     return program
         .filter(known -> isAlive())
-        .map(known -> ManagedProcess.found(known, pid, layout.log(known)));
+        .map(known -> ManagedProcess.found(known.file(), pid, layout.log(known)));
   }
 }

@@ -14,8 +14,8 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /** The file that one control plane's state is written to; a reader never sees half of it. */
@@ -31,8 +31,12 @@ final class StateFile {
     this.initial = initial;
   }
 
-  void write(Collection<ManagedProcess> processes) {
-    State state = initial.withProcesses(processes.stream().map(ProcessRecord::of).toList());
+  void write(Map<Program, ManagedProcess> processes) {
+    List<ProcessRecord> records =
+        processes.entrySet().stream()
+            .map(process -> ProcessRecord.of(process.getKey(), process.getValue()))
+            .toList();
+    State state = initial.withProcesses(records);
     write(file, state);
   }
 

@@ -3,7 +3,6 @@ package dev.sluice.cli.controlplane;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.sluice.cli.controlplane.binaries.Program;
 import java.io.BufferedReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -67,8 +66,7 @@ class ProcessLauncherTest {
     long pid = readPid(starter);
     starter.destroyForcibly().waitFor();
 
-    ManagedProcess process =
-        ManagedProcess.found(Program.ETCD, pid, directory.resolve("starter.log"));
+    ManagedProcess process = ManagedProcess.found("program", pid, directory.resolve("starter.log"));
     try {
       assertThat(process.isAlive()).isTrue();
     } finally {
@@ -89,7 +87,7 @@ class ProcessLauncherTest {
 
   private ManagedProcess start(Lifetime lifetime, String script) {
     return new ProcessLauncher(lifetime)
-        .start(Program.ETCD, List.of("sh", "-c", script), directory.resolve("program.log"));
+        .start("program", List.of("sh", "-c", script), directory.resolve("program.log"));
   }
 
   private Process starter(Lifetime lifetime) throws Exception {
@@ -123,7 +121,7 @@ class ProcessLauncherTest {
     public static void main(String[] args) throws Exception {
       ManagedProcess process =
           new ProcessLauncher(Lifetime.valueOf(args[0]))
-              .start(Program.ETCD, List.of("sleep", "1000"), Path.of(args[1]));
+              .start("program", List.of("sleep", "1000"), Path.of(args[1]));
       System.out.println(process.pid());
       System.out.flush();
       new CountDownLatch(1).await();
