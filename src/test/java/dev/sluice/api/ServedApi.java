@@ -19,7 +19,10 @@ import dev.sluice.server.WebhookEndpoint;
 import dev.sluice.webhooks.AdmissionFunction;
 import dev.sluice.webhooks.ReviewedKind;
 import dev.sluice.webhooks.WebhookRouter;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
@@ -70,13 +73,20 @@ public final class ServedApi implements AutoCloseable {
             TlsSettings.STRICT,
             new WebhookEndpoint(new WebhookRouter(functions, reviews::answer)),
             Duration.ZERO);
-    ServedApi api = new ServedApi(client, server);
+    ServedApi api = new ServedApi(withoutRetries(client), server);
     String encoded =
         Base64.getEncoder().encodeToString(bundles.getFirst().getBytes(StandardCharsets.US_ASCII));
     api.definitions(encoded);
     api.configuration("Mutating", encoded);
     api.configuration("Validating", encoded);
     return api;
+  }
+
+  /** An answer of 500, as to an object that can't be converted, is an answer too. */
+  private static KubernetesClient withoutRetries(KubernetesClient client) {
+    Config config =
+        new ConfigBuilder(client.getConfiguration()).withRequestRetryBackoffLimit(0).build();
+    return new KubernetesClientBuilder().withConfig(config).build();
   }
 
   /** Sends an object; the answer is an object of the API or a Status. */
@@ -173,6 +183,7 @@ public final class ServedApi implements AutoCloseable {
   @Override
   public void close() {
     server.close();
+    client.close();
   }
 
   /** Keeps the certificate for as long as the process lives. */

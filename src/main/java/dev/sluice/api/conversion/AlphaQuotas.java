@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Quota as v1alpha2 writes it, and as the stored version does. */
 final class AlphaQuotas {
@@ -56,6 +57,8 @@ final class AlphaQuotas {
     ObjectNode result = JsonNodeFactory.instance.objectNode();
     JsonNode min = quota.get("min");
     JsonNode max = quota.get("max");
+    readable(min, path + ".min");
+    readable(max, path + ".max");
     if (min != null && max != null && Amounts.less(max, min)) {
       throw new ConversionException(
           "%s.max: %s is less than min, which is %s; it must not be"
@@ -68,6 +71,16 @@ final class AlphaQuotas {
       result.set("borrowingLimit", Amounts.difference(max, guaranteed));
     }
     return result;
+  }
+
+  private static void readable(@Nullable JsonNode amount, String path) {
+    try {
+      if (amount != null) {
+        Amounts.requireReadable(amount);
+      }
+    } catch (ConversionException e) {
+      throw new ConversionException(path + ": " + e.getMessage());
+    }
   }
 
   /** The list of v1alpha2, as far as it can say what the groups say. */

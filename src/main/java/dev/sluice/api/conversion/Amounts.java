@@ -13,7 +13,14 @@ final class Amounts {
   /** Such exponents would fill the memory with zeros. */
   private static final Pattern TOO_LARGE = Pattern.compile("[eE][+-]?0*[1-9]\\d\\d|^.{100}");
 
+  private static final BigDecimal LONGEST = BigDecimal.valueOf(Long.MAX_VALUE);
+
   private Amounts() {}
+
+  /** Throws a {@link ConversionException} when this is no quantity. */
+  static void requireReadable(JsonNode quantity) {
+    value(quantity);
+  }
 
   /** Whether the first quantity is less than the second. */
   static boolean less(JsonNode a, JsonNode b) {
@@ -48,7 +55,8 @@ final class Amounts {
    * In the unit of the operands if they have one in common, which is how a person would write it.
    */
   private static JsonNode written(BigDecimal value, JsonNode a, JsonNode b) {
-    if (a.isIntegralNumber() && b.isIntegralNumber()) {
+    boolean fits = value.abs().compareTo(LONGEST) <= 0;
+    if (a.isIntegralNumber() && b.isIntegralNumber() && fits) {
       long whole = value.longValueExact();
       return whole == (int) whole
           ? JsonNodeFactory.instance.numberNode((int) whole)

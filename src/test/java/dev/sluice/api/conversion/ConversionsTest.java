@@ -143,6 +143,30 @@ class ConversionsTest {
   }
 
   @Test
+  void amountsWhoseSumIsTooLargeForANumberAreWrittenAsText() {
+    ObjectNode stored =
+        object(
+            """
+            apiVersion: kueue.x-k8s.io/v1beta2
+            kind: ClusterQueue
+            metadata: {name: pool}
+            spec:
+              cohortName: all
+              resourceGroups:
+              - coveredResources: [cpu]
+                flavors:
+                - name: a
+                  resources: [{name: cpu, nominalQuota: 9223372036854775807, borrowingLimit: 1}]
+            """);
+
+    ObjectNode old = conversions.convert(stored, ALPHA);
+
+    assertThat(old.at("/spec/resources/0/flavors/0/quota/max").asText())
+        .isEqualTo("9223372036854775808");
+    assertThat(conversions.convert(old, V2)).isEqualTo(stored);
+  }
+
+  @Test
   void resourcesWithTheSameFlavorsBecomeOneGroup() {
     ObjectNode queue =
         object(
@@ -352,7 +376,8 @@ class ConversionsTest {
     assertThatThrownBy(() -> conversions.convert(queue, V2))
         .isInstanceOf(ConversionException.class)
         .hasMessage(
-            "spec.resources[0].flavors[0].quota.max: 5 is less than min, which is 10; it must not be");
+            "spec.resources[0].flavors[0].quota.max: 5 is less than min, which is 10; it must not"
+                + " be");
   }
 
   private static List<ObjectNode> scenarioObjects() throws IOException {
