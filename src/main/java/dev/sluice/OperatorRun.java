@@ -47,7 +47,8 @@ public final class OperatorRun {
   /**
    * Runs until the process is told to end or has to.
    *
-   * @return the exit code: 0 when it was told to end, 1 when it had to
+   * @return 0, when it was told to end; when it may not go on (the lease is lost, the engine
+   *     failed) the process ends with 1 at once
    * @throws ConfigurationException with everything that is wrong with file and gates
    * @throws IOException when it can't start
    */
@@ -66,28 +67,37 @@ public final class OperatorRun {
                   "https://" + options.webhookHost() + ":" + configuration.webhook().port());
       new Installer(client, configuration, url).install();
     }
-    CompletableFuture<String> end = new CompletableFuture<>();
+    CompletableFuture<Void> end = new CompletableFuture<>();
     String identity = hostName() + "_" + UUID.randomUUID();
     Sluice sluice =
-        new Sluice(configuration, client, InstantSource.system(), identity, end::complete);
+        new Sluice(configuration, client, InstantSource.system(), identity, OperatorRun::halt);
     CompletableFuture<Void> closed = new CompletableFuture<>();
     Thread hook =
         Thread.ofPlatform()
             .unstarted(
                 () -> {
-                  end.complete("");
+                  end.complete(null);
                   closed.join();
                 });
     Runtime.getRuntime().addShutdownHook(hook);
     try {
       sluice.start(hosts(configuration, options.webhookHost(), inCluster));
-      String reason = end.join();
-      LOG.info("operator ends reason=\"{}\"", reason.isEmpty() ? "told to" : reason);
-      return reason.isEmpty() ? 0 : 1;
+      end.join();
+      LOG.info("operator ends reason=\"told to\"");
+      return 0;
     } finally {
       sluice.close();
       closed.complete(null);
     }
+  }
+
+  /**
+   * Ends the process without sending anything more: another may lead already, whose decisions don't
+   * count with what this one still had on its way.
+   */
+  private static void halt(String reason) {
+    LOG.error("operator ends reason=\"{}\"", reason);
+    Runtime.getRuntime().halt(1);
   }
 
   private static List<String> hosts(

@@ -29,6 +29,9 @@ final class WriteInProgress {
   private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
   private int attempts;
 
+  /** How the server last failed; what a failed server did is only known by looking. */
+  private Outcome.@Nullable Refused failure;
+
   /** What a write needs of its writer; {@code answers} gives the version of an object. */
   record Surroundings(
       WorkloadRequests requests,
@@ -64,6 +67,7 @@ final class WriteInProgress {
       return;
     }
     attempts++;
+    failure = null;
     around.counters().request();
     call(write.request(around.requests()), this::answered, () -> lookUp(false));
   }
@@ -79,11 +83,8 @@ final class WriteInProgress {
     } else if (code == 429) {
       again(response);
     } else if (code >= 500) {
-      if (attempts >= mostAttempts && code != 504) {
-        end(refusal(response));
-      } else {
-        lookUp(false);
-      }
+      failure = refusal(response);
+      lookUp(false);
     } else {
       end(refusal(response));
     }
@@ -100,7 +101,7 @@ final class WriteInProgress {
   private void found(HttpResponse<byte[]> response, boolean afterConflict) {
     if (response.code() == 404) {
       if (write instanceof Write.Create) {
-        pauseAnd(this::send);
+        sendAgain();
       } else {
         end(new Outcome.Gone());
       }
@@ -122,6 +123,15 @@ final class WriteInProgress {
       end(new Outcome.Written(version));
     } else if (write.isOvertakenBy(object) || (afterConflict && attempts >= mostAttempts)) {
       end(new Outcome.Conflict());
+    } else {
+      sendAgain();
+    }
+  }
+
+  private void sendAgain() {
+    Outcome failed = failure;
+    if (failed != null && attempts >= mostAttempts) {
+      end(failed);
     } else {
       pauseAnd(this::send);
     }
@@ -181,7 +191,7 @@ final class WriteInProgress {
     }
   }
 
-  private static Outcome refusal(HttpResponse<byte[]> response) {
+  private static Outcome.Refused refusal(HttpResponse<byte[]> response) {
     String text = new String(response.body(), StandardCharsets.UTF_8);
     String message = tree(response.body()).path("message").asText(text);
     return new Outcome.Refused(response.code(), message);

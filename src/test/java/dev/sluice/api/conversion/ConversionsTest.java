@@ -76,7 +76,7 @@ class ConversionsTest {
       assertThat(conversions.convert(conversions.convert(stored, V1), V2)).isEqualTo(stored);
       converted++;
     }
-    assertThat(converted).as("objects of kinds that have a conversion").isEqualTo(19);
+    assertThat(converted).as("objects of kinds that have a conversion").isGreaterThanOrEqualTo(19);
   }
 
   @Test
