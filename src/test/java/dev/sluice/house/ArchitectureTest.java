@@ -34,7 +34,7 @@ class ArchitectureTest {
           List.of("engine"),
           List.of("workloads"),
           List.of("controllers", "jobs", "checks", "webhooks", "observe"),
-          List.of("server"),
+          List.of("server", "install"),
           List.of("operator"),
           List.of("cli"));
 

@@ -1,0 +1,243 @@
+package dev.sluice.install;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.apps.Deployment;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The chart, as Helm understands it: it says what the plain manifest says, and it installs. */
+@ControlPlaneTest(exclusive = true)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ChartIT {
+
+  private static final String CHART = "helm/sluice";
+  private static final String NAMESPACE = Manifests.NAMESPACE;
+  private static final Duration LIMIT = Duration.ofMinutes(1);
+  private static final Path CHECKS = Path.of("deploy", "prometheus");
+
+  private final KubernetesSerialization serialization = new KubernetesSerialization();
+
+  /** Found once; two tests shall not build it at once. */
+  @SuppressWarnings("NullAway.Init") // set before all tests
+  private Helm helm;
+
+  @BeforeAll
+  void find(@TempDir Path home, TestCluster cluster) throws Exception {
+    helm = Helm.find(cluster.kubeconfig(), home);
+  }
+
+  @Test
+  void lintHasNothingToSay() throws Exception {
+    Helm.Run run = helm.run("lint", "--strict", CHART);
+
+    assertThat(run.code()).as(run.output() + run.errors()).isZero();
+  }
+
+  @Test
+  void withTheDefaultsItSaysWhatThePlainManifestsSay() throws Exception {
+    String text =
+        template("--set", "serviceMonitor.enabled=true", "--set", "prometheusRule.enabled=true");
+
+    Map<String, Object> plain =
+        byName(
+            Files.readString(Path.of(InstallFiles.PLAIN))
+                + "---\n"
+                + Files.readString(CHECKS.resolve("servicemonitor.yaml"))
+                + "---\n"
+                + Files.readString(CHECKS.resolve("prometheusrule.yaml")),
+            object -> !object.getKind().equals("Namespace"));
+    Map<String, Object> chart =
+        byName(text, object -> !object.getKind().equals("CustomResourceDefinition"));
+    assertThat(chart.keySet()).isEqualTo(plain.keySet());
+    assertThat(chart).isEqualTo(plain);
+  }
+
+  @Test
+  void itsDefinitionsAreThoseOfTheRepository() throws Exception {
+    StringBuilder committed = new StringBuilder();
+    try (Stream<Path> files = Files.list(Path.of("crds"))) {
+      for (Path file : files.sorted().toList()) {
+        committed.append("---\n").append(Files.readString(file));
+      }
+    }
+
+    assertThat(byName(template(), this::isDefinition))
+        .hasSize(11)
+        .isEqualTo(byName(committed.toString(), object -> true));
+  }
+
+  @Test
+  void nothingIsLeftOfTheShippedNamespaceInAnother() throws Exception {
+    String text =
+        helm.succeed("template", "sluice", CHART, "-n", "elsewhere", "--kube-version", "1.36.0");
+
+    assertThat(text).doesNotContain(NAMESPACE).contains("namespace: elsewhere");
+  }
+
+  @Test
+  void theNamespacesOfTheConfigurationAreThoseThatAreAskedAbout() throws Exception {
+    String text =
+        template(
+            "--set-json",
+            "config.managedJobsNamespaceSelector={\"matchLabels\":{\"team\":\"yes\"}}");
+
+    assertThat(text)
+        .contains("  namespaceSelector:\n    matchLabels:\n      team: \"yes\"\n")
+        .doesNotContain("- kube-system");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "replicas=-1 | /replicas",
+        "repicas=3 | 'repicas'",
+        "image.repository= | /image/repository",
+        "logLevel=loud | /logLevel",
+        "config.webhook.port=0 | /config/webhook/port",
+        "config.leaderElection.resourceName=mine | /config/leaderElection/resourceName",
+        "config.integrations.frameworks={pod} | /config/integrations/frameworks",
+        "config.namespace=here | /config",
+        "mutatingWebhook.reinvocationPolicy=Always | /mutatingWebhook/reinvocationPolicy"
+      })
+  void valuesThatCannotBeMeantAreRefusedByName(String value, String named) throws Exception {
+    Helm.Run run = helm.run("template", "sluice", CHART, "--set", value);
+
+    assertThat(run.code()).isNotZero();
+    assertThat(run.errors()).contains(named.replace("'", ""));
+  }
+
+  @Test
+  void itInstallsUpgradesAndGoesAndTheQueuesStay(TestCluster cluster) throws Exception {
+    KubernetesClient client = cluster.client();
+
+    helm.succeed("install", "sluice", CHART, "-n", NAMESPACE, "--create-namespace");
+    trust(client);
+    helm.succeed("upgrade", "sluice", CHART, "-n", NAMESPACE, "--set", "replicas=3,logLevel=debug");
+
+    Deployment deployment =
+        client
+            .apps()
+            .deployments()
+            .inNamespace(NAMESPACE)
+            .withName("kueue-controller-manager")
+            .require();
+    assertThat(deployment.getSpec().getReplicas()).isEqualTo(3);
+    assertThat(trusted(client)).as("what the operator wrote survives").containsOnly("dHJ1c3Q=");
+
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: main, namespace: ${namespace}}
+        spec: {clusterQueue: pool}
+        """);
+    helm.succeed("uninstall", "sluice", "-n", NAMESPACE);
+
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(
+                        client
+                            .apps()
+                            .deployments()
+                            .inNamespace(NAMESPACE)
+                            .withName("kueue-controller-manager")
+                            .get())
+                    .isNull());
+    assertThat(
+            client
+                .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "LocalQueue")
+                .inNamespace(cluster.namespace())
+                .withName("main")
+                .get())
+        .isNotNull();
+  }
+
+  /** As the operator does when it has made its certificates. */
+  private static void trust(KubernetesClient client) {
+    client
+        .admissionRegistration()
+        .v1()
+        .validatingWebhookConfigurations()
+        .withName("kueue-validating-webhook-configuration")
+        .edit(
+            found -> {
+              found
+                  .getWebhooks()
+                  .forEach(webhook -> webhook.getClientConfig().setCaBundle("dHJ1c3Q="));
+              return found;
+            });
+  }
+
+  private static Set<String> trusted(KubernetesClient client) {
+    return client
+        .admissionRegistration()
+        .v1()
+        .validatingWebhookConfigurations()
+        .withName("kueue-validating-webhook-configuration")
+        .require()
+        .getWebhooks()
+        .stream()
+        .map(webhook -> String.valueOf(webhook.getClientConfig().getCaBundle()))
+        .collect(Collectors.toSet());
+  }
+
+  private boolean isDefinition(HasMetadata object) {
+    return object.getKind().equals("CustomResourceDefinition");
+  }
+
+  private String template(String... more) throws Exception {
+    return helm.succeed(
+        Stream.concat(
+                Stream.of("template", "sluice", CHART, "-n", NAMESPACE, "--kube-version", "1.36.0"),
+                Stream.of(more))
+            .toArray(String[]::new));
+  }
+
+  /** Objects as plain data, without the two annotations that are only Helm's concern. */
+  private Map<String, Object> byName(String text, Predicate<HasMetadata> wanted) {
+    Map<String, Object> objects = new TreeMap<>();
+    for (HasMetadata object : InstallFiles.objects(text)) {
+      if (!wanted.test(object)) {
+        continue;
+      }
+      without(object.getMetadata(), "helm.sh/resource-policy");
+      if (object instanceof Deployment deployment) {
+        without(deployment.getSpec().getTemplate().getMetadata(), "checksum/config");
+      }
+      objects.put(
+          object.getKind() + " " + object.getMetadata().getName(),
+          serialization.convertValue(object, Object.class));
+    }
+    return objects;
+  }
+
+  private static void without(ObjectMeta metadata, String annotation) {
+    Map<String, String> annotations = new TreeMap<>(metadata.getAnnotations());
+    annotations.remove(annotation);
+    metadata.setAnnotations(annotations);
+  }
+}

@@ -1,0 +1,164 @@
+package dev.sluice.install;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import com.fasterxml.jackson.dataformat.yaml.YAMLGenerator;
+import dev.sluice.api.config.Selector;
+import dev.sluice.webhooks.WebhookRegistration;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * The generated ones among the files that are installed: the plain manifest, and those templates of
+ * the chart that say nothing but what the plain manifest says, in a namespace of the user's choice.
+ */
+final class InstallFiles {
+
+  static final String PLAIN = "deploy/sluice.yaml";
+
+  private static final Path RULES = Path.of("helm/sluice/files/rules.yaml");
+  private static final String RULE_HEAD =
+      """
+      apiVersion: monitoring.coreos.com/v1
+      kind: PrometheusRule
+      metadata:
+        name: kueue-controller-manager
+        namespace: kueue-system
+        labels:
+          app.kubernetes.io/name: sluice
+      spec:
+      """;
+
+  private static final String TEMPLATES = "helm/sluice/templates/";
+  private static final String HEADER =
+      "Generated from dev.sluice.install; see docs/develop.md for how to renew it.";
+  private static final String RENEW = "# " + HEADER + "\n";
+  private static final String TEMPLATE = "{{- /* " + HEADER + " */ -}}\n";
+
+  /** Stands where the chart's user decides; none of these words occurs in what is generated. */
+  private static final String REINVOCATION = "REINVOCATION";
+
+  private static final String SELECTOR = "SELECTOR";
+
+  private static final Set<String> PERMISSIONS =
+      Set.of("ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding");
+
+  private final KubernetesSerialization serialization = new KubernetesSerialization();
+  private final ObjectMapper json = new ObjectMapper();
+  private final ObjectMapper yaml =
+      new ObjectMapper(
+          new YAMLFactory()
+              .disable(YAMLGenerator.Feature.SPLIT_LINES)
+              .disable(YAMLGenerator.Feature.WRITE_DOC_START_MARKER)
+              .enable(YAMLGenerator.Feature.MINIMIZE_QUOTES)
+              .enable(YAMLGenerator.Feature.ALWAYS_QUOTE_NUMBERS_AS_STRINGS));
+
+  /** The text of each file by its path in the repository. */
+  Map<String, String> all() throws IOException {
+    Map<String, String> files = new TreeMap<>();
+    files.put(PLAIN, RENEW + plain());
+    files.put(
+        "deploy/prometheus/prometheusrule.yaml",
+        "# Generated from "
+            + RULES
+            + "; see docs/develop.md for how to renew it.\n"
+            + RULE_HEAD
+            + Files.readString(RULES).indent(2));
+    files.put(TEMPLATES + "permissions.yaml", TEMPLATE + template(PERMISSIONS::contains));
+    files.put(TEMPLATES + "services.yaml", TEMPLATE + template("Service"::equals));
+    files.put(
+        TEMPLATES + "roles-for-people.yaml",
+        TEMPLATE
+            + "{{- if .Values.rolesForPeople }}\n"
+            + documents(RolesForPeople.all())
+            + "{{- end }}\n");
+    files.put(TEMPLATES + "webhooks.yaml", TEMPLATE + webhooks());
+    return files;
+  }
+
+  private String plain() {
+    WebhookRegistration registration =
+        WebhookRegistration.shipped(
+            Manifests.NAMESPACE, Manifests.WEBHOOK_SERVICE, Manifests.user(Manifests.NAMESPACE));
+    return String.join("---\n", Manifests.documents())
+        + "---\n"
+        + documents(RolesForPeople.all())
+        + "---\n"
+        + documents(Manifests.webhooks(registration));
+  }
+
+  private String template(Predicate<String> kinds) {
+    return Manifests.documents().stream()
+        .filter(document -> kinds.test(serialization.<HasMetadata>unmarshal(document).getKind()))
+        .map(InstallFiles::inReleaseNamespace)
+        .collect(Collectors.joining("---\n"));
+  }
+
+  private String webhooks() {
+    return "{{- if .Values.config.manageJobsWithoutQueueName }}\n"
+        + webhooks(true)
+        + "{{- else }}\n"
+        + webhooks(false)
+        + "{{- end }}\n";
+  }
+
+  private String webhooks(boolean manageJobsWithoutQueueName) {
+    WebhookRegistration registration =
+        new WebhookRegistration(
+            new WebhookRegistration.Service(Manifests.WEBHOOK_SERVICE, Manifests.NAMESPACE, 443),
+            "",
+            Manifests.NAMESPACE,
+            Set.of("batch/job"),
+            manageJobsWithoutQueueName,
+            Optional.of(new Selector(Map.of(SELECTOR, SELECTOR), List.of())),
+            Optional.of(Manifests.user(Manifests.NAMESPACE)),
+            REINVOCATION);
+    return inReleaseNamespace(documents(Manifests.webhooks(registration)))
+        .replace(REINVOCATION, "{{ .Values.mutatingWebhook.reinvocationPolicy }}")
+        .replaceAll(
+            "(?m)^( +)namespaceSelector:\n +matchLabels:\n +SELECTOR: SELECTOR\n",
+            "$1namespaceSelector:\n{{ include \"sluice.managedNamespaces\" . | indent 4 }}\n")
+        .replaceAll(
+            "(?m)^metadata:\n",
+            "metadata:\n{{- with .Values.certificates.annotations }}\n  annotations:\n"
+                + "{{ toYaml . | indent 4 }}\n{{- end }}\n");
+  }
+
+  private static String inReleaseNamespace(String text) {
+    return text.replace(Manifests.NAMESPACE, "{{ .Release.Namespace }}");
+  }
+
+  private String documents(List<? extends HasMetadata> objects) {
+    return objects.stream().map(this::text).collect(Collectors.joining("---\n"));
+  }
+
+  private String text(HasMetadata object) {
+    try {
+      return yaml.writeValueAsString(json.readTree(serialization.asJson(object)));
+    } catch (JsonProcessingException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Every object of a text with any number of documents. */
+  static List<HasMetadata> objects(String text) {
+    KubernetesSerialization serialization = new KubernetesSerialization();
+    return Stream.of(text.split("(?m)^---.*\n", -1))
+        .filter(document -> document.contains("kind:"))
+        .map(document -> serialization.<HasMetadata>unmarshal(document))
+        .toList();
+  }
+}
