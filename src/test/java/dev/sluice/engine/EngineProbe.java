@@ -1,0 +1,54 @@
+package dev.sluice.engine;
+
+import dev.sluice.model.Decision;
+import dev.sluice.model.Fact;
+import dev.sluice.model.WorkloadId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The engine without its thread, for tests outside its room. */
+public final class EngineProbe {
+
+  private final List<Decision> decisions = new ArrayList<>();
+  private final Engine engine = new Engine(decisions::add);
+  private final Publisher publisher = new Publisher(List.of());
+
+  /** Folds a fact in. */
+  public void fold(Fact fact) {
+    engine.fold(fact);
+  }
+
+  /** Runs one cycle; false if there was nothing to look at. */
+  public boolean cycle() {
+    return engine.cycle();
+  }
+
+  /** Decisions since the last call, in order. */
+  public List<Decision> takeDecisions() {
+    List<Decision> taken = List.copyOf(decisions);
+    decisions.clear();
+    return taken;
+  }
+
+  /** Views as they would be published now. */
+  public Views views() {
+    publisher.publish(engine);
+    return publisher;
+  }
+
+  /** Explanations that nobody was told yet. */
+  public List<Decision.Explain> untold() {
+    return engine.untold().take(Integer.MAX_VALUE);
+  }
+
+  /** Why a Workload waits. */
+  public Optional<EngineQuestions.Waiting> whyWaiting(WorkloadId id) {
+    return engine.answers().whyWaiting(id);
+  }
+
+  /** Those who wait in a ClusterQueue, in queue order. */
+  public List<PendingPosition> pendingIn(String clusterQueue) {
+    return engine.answers().pendingIn(clusterQueue);
+  }
+}

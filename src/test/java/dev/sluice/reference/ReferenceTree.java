@@ -1,0 +1,241 @@
+package dev.sluice.reference;
+
+import dev.sluice.model.Amounts;
+import dev.sluice.model.ClusterQueueSpec;
+import dev.sluice.model.CohortSpec;
+import dev.sluice.model.FlavorResource;
+import dev.sluice.model.Quota;
+import dev.sluice.model.ResourceGroup;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The quota tree as a copy of the world at one moment; every number is worked out anew each time it
+ * is asked for (contract: scheduling semantics, section 5).
+ */
+final class ReferenceTree {
+
+  /** A ClusterQueue or a cohort; they may have the same name. */
+  record Node(boolean isQueue, String name) {}
+
+  private final Map<String, ClusterQueueSpec> queues;
+  private final Map<String, CohortSpec> cohorts;
+  private final Map<String, Map<FlavorResource, Long>> usage = new HashMap<>();
+
+  ReferenceTree(Map<String, ClusterQueueSpec> queues, Map<String, CohortSpec> cohorts) {
+    this.queues = Map.copyOf(queues);
+    this.cohorts = Map.copyOf(cohorts);
+  }
+
+  void add(String queue, Map<FlavorResource, Long> amounts) {
+    Map<FlavorResource, Long> own = usage.computeIfAbsent(queue, any -> new HashMap<>());
+    amounts.forEach((pair, amount) -> own.merge(pair, amount, Amounts::add));
+  }
+
+  long usageOfQueue(String queue, FlavorResource pair) {
+    return usage(new Node(true, queue), pair);
+  }
+
+  /** {@code usage + val ≤ available} in the sense of the contract. */
+  long available(String queue, FlavorResource pair) {
+    return Math.max(0, available(new Node(true, queue), pair));
+  }
+
+  long potential(String queue, FlavorResource pair) {
+    return potential(new Node(true, queue), pair);
+  }
+
+  Quota quotaOfQueue(String queue, FlavorResource pair) {
+    return quota(new Node(true, queue), pair);
+  }
+
+  boolean hasCohort(String queue) {
+    return parent(new Node(true, queue)).isPresent();
+  }
+
+  /** Whether the chain of parents of this queue ends. */
+  boolean cyclic(String queue) {
+    Set<Node> seen = new HashSet<>();
+    Optional<Node> at = Optional.of(new Node(true, queue));
+    while (at.isPresent()) {
+      if (!seen.add(at.get())) {
+        return true;
+      }
+      at = parent(at.get());
+    }
+    return false;
+  }
+
+  /** Names of all queues below the same root; the queue itself when it has no cohort. */
+  Set<String> tree(String queue) {
+    if (cyclic(queue)) {
+      return Set.of(queue);
+    }
+    Set<String> members = new HashSet<>();
+    Node root = root(new Node(true, queue));
+    for (String each : queues.keySet()) {
+      if (!cyclic(each) && root(new Node(true, each)).equals(root)) {
+        members.add(each);
+      }
+    }
+    return members;
+  }
+
+  /** Where quota for {@code val} would come from: how high, and whether there is more above. */
+  record Lowest(int height, boolean hasParent) {}
+
+  Lowest lowest(String queue, FlavorResource pair, long val) {
+    Node node = new Node(true, queue);
+    Optional<Node> up = parent(node);
+    if (up.isEmpty() || Amounts.add(usage(node, pair), val) <= quota(node, pair).nominal()) {
+      return new Lowest(0, up.isPresent());
+    }
+    long remaining = Amounts.subtract(val, localFree(node, pair));
+    while (true) {
+      Node cohort = up.get();
+      up = parent(cohort);
+      boolean holds = Amounts.add(usage(cohort, pair), remaining) <= subtree(cohort, pair);
+      if (holds || up.isEmpty()) {
+        return new Lowest(height(cohort), holds && up.isPresent());
+      }
+      remaining = Amounts.subtract(remaining, localFree(cohort, pair));
+    }
+  }
+
+  private int height(Node cohort) {
+    int height = 1;
+    for (Node child : children(cohort)) {
+      if (!child.isQueue()) {
+        height = Math.max(height, 1 + height(child));
+      }
+    }
+    return height;
+  }
+
+  /** S. */
+  long subtree(Node node, FlavorResource pair) {
+    long sum = quota(node, pair).nominal();
+    for (Node child : children(node)) {
+      sum = Amounts.add(sum, Amounts.subtract(subtree(child, pair), local(child, pair)));
+    }
+    return sum;
+  }
+
+  /** The part that is never lent. */
+  private long local(Node node, FlavorResource pair) {
+    long limit = quota(node, pair).lendingLimit();
+    return limit == Amounts.UNLIMITED
+        ? 0
+        : Math.max(0, Amounts.subtract(subtree(node, pair), limit));
+  }
+
+  private long localFree(Node node, FlavorResource pair) {
+    return Math.max(0, Amounts.subtract(local(node, pair), usage(node, pair)));
+  }
+
+  /** U. */
+  long usage(Node node, FlavorResource pair) {
+    if (node.isQueue()) {
+      return usage.getOrDefault(node.name(), Map.of()).getOrDefault(pair, 0L);
+    }
+    long sum = 0;
+    for (Node child : children(node)) {
+      sum = Amounts.add(sum, Math.max(0, Amounts.subtract(usage(child, pair), local(child, pair))));
+    }
+    return sum;
+  }
+
+  private long available(Node node, FlavorResource pair) {
+    Optional<Node> up = parent(node);
+    long used = usage(node, pair);
+    if (up.isEmpty()) {
+      return Amounts.subtract(subtree(node, pair), used);
+    }
+    long fromAbove = available(up.get(), pair);
+    long limit = quota(node, pair).borrowingLimit();
+    if (limit != Amounts.UNLIMITED) {
+      long local = local(node, pair);
+      long lendable = Amounts.subtract(subtree(node, pair), local);
+      long beyond = Math.max(0, Amounts.subtract(used, local));
+      fromAbove = Math.min(fromAbove, Amounts.add(Amounts.subtract(lendable, beyond), limit));
+    }
+    return Amounts.add(localFree(node, pair), fromAbove);
+  }
+
+  private long potential(Node node, FlavorResource pair) {
+    Optional<Node> up = parent(node);
+    if (up.isEmpty()) {
+      return subtree(node, pair);
+    }
+    long most = Amounts.add(local(node, pair), potential(up.get(), pair));
+    long limit = quota(node, pair).borrowingLimit();
+    return limit == Amounts.UNLIMITED
+        ? most
+        : Math.min(most, Amounts.add(subtree(node, pair), limit));
+  }
+
+  private Quota quota(Node node, FlavorResource pair) {
+    List<ResourceGroup> groups;
+    if (node.isQueue()) {
+      ClusterQueueSpec spec = queues.get(node.name());
+      groups = spec == null ? List.of() : spec.groups();
+    } else {
+      CohortSpec spec = cohorts.get(node.name());
+      groups = spec == null ? List.of() : spec.groups();
+    }
+    for (ResourceGroup group : groups) {
+      for (ResourceGroup.FlavorQuotas flavor : group.flavors()) {
+        Quota quota = flavor.quotas().get(pair.resource());
+        if (flavor.flavor().equals(pair.flavor()) && quota != null) {
+          return quota;
+        }
+      }
+    }
+    return Quota.NONE;
+  }
+
+  private Optional<Node> parent(Node node) {
+    String name;
+    if (node.isQueue()) {
+      ClusterQueueSpec spec = queues.get(node.name());
+      name = spec == null ? "" : spec.cohort();
+    } else {
+      CohortSpec spec = cohorts.get(node.name());
+      name = spec == null ? "" : spec.parent();
+    }
+    return name.isEmpty() ? Optional.empty() : Optional.of(new Node(false, name));
+  }
+
+  private Node root(Node node) {
+    Node at = node;
+    Optional<Node> up = parent(at);
+    while (up.isPresent()) {
+      at = up.get();
+      up = parent(at);
+    }
+    return at;
+  }
+
+  private Collection<Node> children(Node node) {
+    List<Node> children = new ArrayList<>();
+    if (!node.isQueue()) {
+      for (ClusterQueueSpec queue : queues.values()) {
+        if (queue.cohort().equals(node.name())) {
+          children.add(new Node(true, queue.name()));
+        }
+      }
+      for (CohortSpec cohort : cohorts.values()) {
+        if (cohort.parent().equals(node.name())) {
+          children.add(new Node(false, cohort.name()));
+        }
+      }
+    }
+    return children;
+  }
+}

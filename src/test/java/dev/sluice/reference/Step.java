@@ -1,0 +1,79 @@
+package dev.sluice.reference;
+
+import dev.sluice.model.Fact;
+import dev.sluice.model.WorkloadShape;
+
+/**
+ * One thing that happens in a random world. Steps name Workloads loosely (the n-th that holds
+ * quota), so that any of them can be left out and the rest still makes sense.
+ */
+sealed interface Step {
+
+  /** A flavor, queue, cohort or namespace appears, changes or goes. */
+  record Declare(Fact fact) implements Step {}
+
+  /** A declaration comes once more, unchanged. */
+  record Repeat(int nth) implements Step {}
+
+  /** A Workload appears, or changes what it asks for. */
+  record Submit(
+      int number,
+      String namespace,
+      String queue,
+      WorkloadShape shape,
+      long priority,
+      int queuedAt,
+      boolean held,
+      int restsFor,
+      boolean defective)
+      implements Step {}
+
+  /** A pending Workload is written to by somebody, and asks for the same. */
+  record Touch(int number) implements Step {}
+
+  /** The last fact about a pending Workload comes again, or one of an older version does. */
+  record Echo(int number, boolean older) implements Step {}
+
+  /** A Workload is deleted or finished, whatever it does. */
+  record Release(int number) implements Step {}
+
+  /** The n-th holder finishes. */
+  record Finish(int nth) implements Step {}
+
+  /** The n-th holder loses its quota and waits again. */
+  record Evict(int nth) implements Step {}
+
+  /** The n-th holder gives half of its quota back. */
+  record Shrink(int nth) implements Step {}
+
+  /** A Workload that nobody decided on holds quota (of any amount) in a ClusterQueue. */
+  record Intrude(
+      int number, String namespace, String queue, String clusterQueue, String flavor, long amount)
+      implements Step {}
+
+  /** How a decision ends. */
+  enum End {
+    WRITTEN,
+    SEEN,
+    SEEN_THEN_WRITTEN,
+    REFUSED,
+    SUPERSEDED,
+    OVERTAKEN_BY_CHANGE,
+    WRITTEN_THEN_LATE_REFUSAL
+  }
+
+  /** The n-th admission that is under way ends. */
+  record Answer(int nth, End end) implements Step {}
+
+  /** Time passes. */
+  record Pass(int seconds) implements Step {}
+
+  /** The engine is told to decide, or to listen only. */
+  record Deciding(boolean enabled) implements Step {}
+
+  /** One cycle. */
+  record Cycle() implements Step {}
+
+  /** Cycles until nothing is left to look at. */
+  record Quiesce() implements Step {}
+}
