@@ -82,8 +82,8 @@ final class Supported {
               c -> !c.tls().curvePreferences().isEmpty()),
           new Missing(
               "waitForPodsReady",
-              "workloads whose pods don't become ready are not evicted; to keep the block without"
-                  + " effect set featureGates.DisableWaitForPodsReady to true",
+              "workloads whose pods don't become ready are not evicted; to keep the block without effect set"
+                  + " featureGates.DisableWaitForPodsReady to true",
               c -> c.waitForPodsReady().isPresent()),
           new Missing(
               "integrations.externalFrameworks",
@@ -95,8 +95,7 @@ final class Supported {
           new Missing("admissionFairSharing", "local queues don't share by use", c -> true),
           new Missing(
               "resources.quotaCheckStrategy",
-              "requests for undeclared resources always keep a workload out; allowed:"
-                  + " BlockUndeclared",
+              "requests for undeclared resources always keep a workload out; allowed: BlockUndeclared",
               c -> !c.resources().blockUndeclared()),
           new Missing(
               "resources.excludeResourcePrefixes",
@@ -120,8 +119,8 @@ final class Supported {
               c -> c.objectRetention().afterDeactivated().isPresent()));
 
   private static final String READINESS_NOTICE =
-      "waitForPodsReady is on by default in config.kueue.x-k8s.io/v1beta2, but is not supported"
-          + " yet: pods may take as long as they like to become ready (set the feature gate"
+      "waitForPodsReady is on by default in config.kueue.x-k8s.io/v1beta2, but is not supported yet:"
+          + " pods may take as long as they like to become ready (set the feature gate"
           + " DisableWaitForPodsReady=true to say that this is meant)";
 
   private Supported() {}
