@@ -4,6 +4,7 @@ import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.Decision;
 import dev.sluice.model.Explanation;
 import dev.sluice.model.Fact;
+import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.LocalQueueSpec;
 import dev.sluice.queue.EquivalenceClass;
 import dev.sluice.queue.PendingItem;
@@ -15,8 +16,10 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The engine: facts are folded in, decisions come out. It reads no clock and does no I/O: time is a
@@ -38,6 +41,7 @@ public final class Engine {
   private final Consumer<Decision> decisions;
   private Instant now = Instant.EPOCH;
   private boolean deciding;
+  private long cycles;
 
   /**
    * An engine that knows nothing and doesn't decide yet.
@@ -62,34 +66,16 @@ public final class Engine {
         workloads.timePassed(instant);
       }
       case Fact.DecidingEnabled(var enabled) -> deciding = enabled;
-      case Fact.FlavorChanged(var flavor) -> {
-        registry.flavors.put(flavor.name(), flavor);
-        changes.everything = true;
-      }
-      case Fact.FlavorRemoved(var name) -> {
-        registry.flavors.remove(name);
-        changes.everything = true;
-      }
+      case Fact.FlavorChanged(var flavor) ->
+          changes.everything |= !flavor.equals(registry.flavors.put(flavor.name(), flavor));
+      case Fact.FlavorRemoved(var name) ->
+          changes.everything |= registry.flavors.remove(name) != null;
       case Fact.ClusterQueueChanged(var queue) -> declare(queue);
       case Fact.ClusterQueueRemoved(var name) -> removeClusterQueue(name);
-      case Fact.CohortChanged(var cohort) -> {
-        registry.cohorts.put(cohort.name(), cohort);
-        registry.forest.declareCohort(cohort.name(), cohort.parent(), cohort.groups());
-        changes.everything = true;
-      }
-      case Fact.CohortRemoved(var name) -> {
-        registry.cohorts.remove(name);
-        registry.forest.removeCohort(name);
-        changes.everything = true;
-      }
-      case Fact.LocalQueueChanged(var queue) -> declare(queue);
-      case Fact.LocalQueueRemoved(var id) -> {
-        LocalQueueState state = registry.localQueue(id);
-        ClusterQueueState former = registry.clusterQueues.get(state.clusterQueue());
-        state.spec = null;
-        workloads.replaceAll(state, former);
-        changes.localQueues.add(id);
-      }
+      case Fact.CohortChanged(var cohort) -> changes.everything |= registry.declare(cohort);
+      case Fact.CohortRemoved(var name) -> changes.everything |= registry.removeCohort(name);
+      case Fact.LocalQueueChanged(var queue) -> declare(queue.id(), queue);
+      case Fact.LocalQueueRemoved(var id) -> declare(id, null);
       case Fact.NamespaceChanged(var name, var labels) -> {
         Map<String, String> before = registry.namespaces.put(name, labels);
         if (!labels.equals(before)) {
@@ -101,6 +87,9 @@ public final class Engine {
   }
 
   private void declare(ClusterQueueSpec spec) {
+    if (spec.equals(registry.clusterQueue(spec.name()).spec)) {
+      return;
+    }
     boolean isNew = registry.queueState(spec.name()) == null;
     registry.declare(spec);
     changes.everything = true;
@@ -113,6 +102,9 @@ public final class Engine {
 
   private void removeClusterQueue(String name) {
     ClusterQueueState queue = registry.clusterQueue(name);
+    if (queue.spec == null) {
+      return;
+    }
     registry.removeClusterQueue(name);
     ready.remove(name);
     for (LocalQueueState localQueue : registry.localQueuesOf(name)) {
@@ -121,12 +113,15 @@ public final class Engine {
     changes.everything = true;
   }
 
-  private void declare(LocalQueueSpec spec) {
-    LocalQueueState state = registry.localQueue(spec.id());
+  private void declare(LocalQueueId id, @Nullable LocalQueueSpec spec) {
+    LocalQueueState state = registry.localQueue(id);
+    if (Objects.equals(spec, state.spec)) {
+      return;
+    }
     ClusterQueueState former = registry.clusterQueues.get(state.clusterQueue());
     state.spec = spec;
     workloads.replaceAll(state, former);
-    changes.localQueues.add(spec.id());
+    changes.localQueues.add(id);
   }
 
   /** Those set aside for their namespace or their limits may be in order now. */
@@ -138,10 +133,20 @@ public final class Engine {
       }
       for (PendingItem item : queue.pending.setAsideItems()) {
         if (workloads.known(item).kept == null) {
-          queue.pending.bringBack(item);
+          reconsider(item, state);
         }
       }
       ready.add(state);
+    }
+  }
+
+  private void reconsider(PendingItem item, QueueState queue) {
+    Optional<Explanation> trouble = bar(item);
+    if (trouble.isPresent() && !blocks(item, queue)) {
+      queue.pending().setAside(item, trouble.get());
+      untold.add(workloads.known(item));
+    } else {
+      queue.pending().bringBack(item);
     }
   }
 
@@ -167,7 +172,8 @@ public final class Engine {
     if (queues.isEmpty()) {
       return false;
     }
-    for (Outcome outcome : new Cycle(registry.flavors, this::bar).run(queues)) {
+    cycles++;
+    for (Outcome outcome : new Cycle(registry.flavors, this::bar, cycles).run(queues)) {
       carryOut(outcome);
     }
     return true;
@@ -211,6 +217,11 @@ public final class Engine {
 
   /** What bars an item from being considered, whatever the quota. */
   private Optional<Explanation> bar(PendingItem item) {
+    Optional<Explanation> ofNamespace = namespaceTrouble(item);
+    return ofNamespace.isPresent() ? ofNamespace : item.defect().map(Explanations::misconfigured);
+  }
+
+  private Optional<Explanation> namespaceTrouble(PendingItem item) {
     String namespace = item.id().namespace();
     Map<String, String> labels = registry.namespaces.get(namespace);
     ClusterQueueSpec spec =
@@ -235,13 +246,33 @@ public final class Engine {
     switch (outcome) {
       case Outcome.Admitted admitted -> admit(admitted);
       case Outcome.Overtaken overtaken -> ready.add(queue);
-      case Outcome.Barred barred -> {
-        queue.pending().setAside(item, barred.explanation());
-        untold.add(workloads.known(item));
-        ready.add(queue);
-      }
+      case Outcome.Walking walking -> ready.add(queue);
+      case Outcome.Barred barred -> bar(barred);
       case Outcome.NoFit noFit -> sleep(noFit);
     }
+  }
+
+  /**
+   * A namespace out of order bars the Workload alone; any other trouble blocks a StrictFIFO queue.
+   */
+  private void bar(Outcome.Barred barred) {
+    PendingItem item = barred.item();
+    QueueState queue = barred.queue();
+    if (blocks(item, queue)) {
+      ready.block(queue, item, barred.explanation());
+    } else {
+      queue.pending().setAside(item, barred.explanation());
+      ready.add(queue);
+    }
+    untold.add(workloads.known(item));
+  }
+
+  private boolean blocks(PendingItem barred, QueueState queue) {
+    return isStrict(queue) && namespaceTrouble(barred).isEmpty();
+  }
+
+  private static boolean isStrict(QueueState queue) {
+    return queue.spec().strategy() == ClusterQueueSpec.QueueingStrategy.STRICT_FIFO;
   }
 
   private void admit(Outcome.Admitted admitted) {
@@ -266,8 +297,7 @@ public final class Engine {
     PendingItem item = noFit.item();
     QueueState queue = noFit.queue();
     EquivalenceClass equals = item.equivalenceClass();
-    item.flavorProgress(null, 0);
-    if (queue.spec().strategy() == ClusterQueueSpec.QueueingStrategy.STRICT_FIFO) {
+    if (isStrict(queue)) {
       equals.lacks(noFit.lacks());
       ready.block(queue, item, noFit.explanation());
       untold.add(workloads.known(item));
@@ -278,7 +308,7 @@ public final class Engine {
       }
       ready.add(queue);
     }
-    sleepers.sleep(new Sleepers.Sleeper(queue, equals), noFit.lacks());
+    sleepers.sleep(new Sleepers.Sleeper(queue, equals), noFit.lacks(), noFit.competing());
   }
 
   /** Whether a cycle would find anything to look at, as far as is known. */

@@ -56,6 +56,24 @@ final class Registry {
     queue.state = new QueueState(spec, node, queue.pending, pairs);
   }
 
+  /** Whether that is news. */
+  boolean declare(CohortSpec spec) {
+    if (spec.equals(cohorts.put(spec.name(), spec))) {
+      return false;
+    }
+    forest.declareCohort(spec.name(), spec.parent(), spec.groups());
+    return true;
+  }
+
+  /** Whether that is news. */
+  boolean removeCohort(String name) {
+    if (cohorts.remove(name) == null) {
+      return false;
+    }
+    forest.removeCohort(name);
+    return true;
+  }
+
   void removeClusterQueue(String name) {
     ClusterQueueState queue = clusterQueue(name);
     queue.spec = null;

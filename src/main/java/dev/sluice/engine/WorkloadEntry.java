@@ -3,6 +3,7 @@ package dev.sluice.engine;
 import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.WorkloadId;
 import dev.sluice.queue.PendingItem;
+import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +29,9 @@ final class WorkloadEntry {
   @Nullable PendingItem item;
   @Nullable PendingWorkload kept;
   @Nullable Reservation reservation;
+
+  /** Until when it rests after its admission was refused, unless there is news of it. */
+  @Nullable Instant restsUntil;
 
   WorkloadEntry(WorkloadId id, LocalQueueState localQueue) {
     this.id = id;

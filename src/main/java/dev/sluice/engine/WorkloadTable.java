@@ -64,9 +64,13 @@ final class WorkloadTable {
     if (entry == null || (entry.stage != Stage.PENDING && workload.version() <= entry.version)) {
       return;
     }
-    entry.version = workload.version();
     PendingItem item = entry.item;
-    if (item != null && isPlainly(item, workload) && !isAside(item)) {
+    PendingWorkload kept = entry.kept;
+    if (kept != null && kept.equals(workload)) {
+      return;
+    }
+    entry.version = workload.version();
+    if (item != null && kept == null && isPlainly(item, workload)) {
       item.version(workload.version());
       return;
     }
@@ -77,14 +81,10 @@ final class WorkloadTable {
   private static boolean isPlainly(PendingItem item, PendingWorkload workload) {
     return !workload.held()
         && workload.notBefore().isEmpty()
-        && workload.defect().isEmpty()
+        && workload.defect().equals(item.defect())
         && item.equivalenceClass().priority() == workload.priority()
         && item.queuedAt().equals(workload.queuedAt())
         && item.equivalenceClass().shape().equals(workload.shape());
-  }
-
-  private boolean isAside(PendingItem item) {
-    return item.equivalenceClass().queue().isAside(item);
   }
 
   void reserving(ReservingWorkload workload) {
@@ -149,8 +149,8 @@ final class WorkloadTable {
     }
     holdings.set(entry, null, false);
     entry.stage = Stage.PENDING;
-    Instant until = superseded ? Instant.MAX : now.plus(REST_AFTER_REFUSAL);
-    place(entry, resting(kept, until), null);
+    entry.restsUntil = superseded ? Instant.MAX : now.plus(REST_AFTER_REFUSAL);
+    place(entry, kept, null);
   }
 
   /**
@@ -173,19 +173,23 @@ final class WorkloadTable {
     }
     PendingItem item = queue.pending().add(workload, localQueue.id, before);
     entry.item = item;
-    Optional<Instant> notBefore = workload.notBefore().filter(until -> until.isAfter(now));
-    if (workload.held() || notBefore.isPresent()) {
+    Instant until = backsOffUntil(entry, workload);
+    if (workload.held() || until.isAfter(now)) {
       entry.kept = workload;
       queue.pending().setAside(item, null);
-      notBefore.filter(until -> until.isBefore(Instant.MAX)).ifPresent(at -> timers.set(at, entry));
-    } else if (workload.defect().isPresent()) {
-      entry.kept = workload;
-      queue.pending().setAside(item, Explanations.misconfigured(workload.defect().get()));
-      untold.add(entry);
+      if (until.isAfter(now) && until.isBefore(Instant.MAX)) {
+        timers.set(until, entry);
+      }
     } else {
       untold.arrived(item, entry);
       ready.add(queue);
     }
+  }
+
+  private static Instant backsOffUntil(WorkloadEntry entry, PendingWorkload workload) {
+    Instant own = workload.notBefore().orElse(Instant.MIN);
+    Instant rest = entry.restsUntil;
+    return rest != null && rest.isAfter(own) ? rest : own;
   }
 
   /** Takes a Workload from wherever it stands; what it held is given back. */
@@ -197,6 +201,7 @@ final class WorkloadTable {
     }
     entry.stage = Stage.PENDING;
     entry.kept = null;
+    entry.restsUntil = null;
   }
 
   private void leaveQueue(WorkloadEntry entry) {
@@ -221,7 +226,7 @@ final class WorkloadTable {
         place(entry, kept, null);
       }
     }
-    if (former == null || (former.state != null && !localQueue.stopped())) {
+    if (former == null || belongs(localQueue, former)) {
       return;
     }
     for (PendingItem item : former.pending.inOrder()) {
@@ -232,6 +237,16 @@ final class WorkloadTable {
         place(entry, workload, item);
       }
     }
+    changes.clusterQueues.add(former.name);
+    if (former.state != null) {
+      ready.add(former.state);
+    }
+  }
+
+  private static boolean belongs(LocalQueueState localQueue, ClusterQueueState queue) {
+    return queue.state != null
+        && !localQueue.stopped()
+        && localQueue.clusterQueue().equals(queue.name);
   }
 
   WorkloadEntry known(PendingItem item) {
@@ -272,20 +287,6 @@ final class WorkloadTable {
         item.queuedAt(),
         notBefore,
         false,
-        Optional.empty());
-  }
-
-  private static PendingWorkload resting(PendingWorkload workload, Instant until) {
-    return new PendingWorkload(
-        workload.id(),
-        workload.version(),
-        workload.queueName(),
-        workload.shape(),
-        workload.priority(),
-        workload.createdAt(),
-        workload.queuedAt(),
-        Optional.of(until),
-        workload.held(),
-        workload.defect());
+        item.defect());
   }
 }

@@ -6,6 +6,7 @@ import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.WorkloadId;
 import java.time.Instant;
 import java.util.Comparator;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,10 +25,10 @@ public final class PendingItem extends IndexedHeap.Entry {
   private long version;
   private final long createdAtMicros;
   private final long queuedAtMicros;
+  private final @Nullable String defect;
   private @Nullable Explanation aside;
   private @Nullable Explanation told;
-  private int @Nullable [] flavorProgress;
-  private long flavorProgressGeneration;
+  private @Nullable FlavorProgress flavorProgress;
 
   PendingItem(PendingWorkload workload, LocalQueueId localQueue, EquivalenceClass equals) {
     this.id = workload.id();
@@ -36,6 +37,7 @@ public final class PendingItem extends IndexedHeap.Entry {
     this.version = workload.version();
     this.createdAtMicros = micros(workload.createdAt());
     this.queuedAtMicros = micros(workload.queuedAt());
+    this.defect = workload.defect().orElse(null);
   }
 
   /** Which Workload. */
@@ -78,6 +80,11 @@ public final class PendingItem extends IndexedHeap.Entry {
     return queuedAtMicros;
   }
 
+  /** Why it can't be considered whatever the quota, if so. */
+  public Optional<String> defect() {
+    return Optional.ofNullable(defect);
+  }
+
   private String uid() {
     return id.uid();
   }
@@ -106,20 +113,14 @@ public final class PendingItem extends IndexedHeap.Entry {
     told = before.told;
   }
 
-  /**
-   * Where the search through the flavors goes on, by resource group and pod-set group, if a flavor
-   * was lost to another in a cycle before; null to start at the first.
-   *
-   * @param generation the quota generation of the queue now; older progress is dropped
-   */
-  public int @Nullable [] flavorProgress(long generation) {
-    return flavorProgressGeneration == generation ? flavorProgress : null;
+  /** How far the search through the flavors came; null to start at the first. */
+  public @Nullable FlavorProgress flavorProgress() {
+    return flavorProgress;
   }
 
-  /** Remembers where the search goes on; null to start at the first flavor. */
-  public void flavorProgress(int @Nullable [] progress, long generation) {
+  /** Remembers how far the search through the flavors came; null to start at the first. */
+  public void flavorProgress(@Nullable FlavorProgress progress) {
     flavorProgress = progress;
-    flavorProgressGeneration = generation;
   }
 
   private static long micros(Instant instant) {

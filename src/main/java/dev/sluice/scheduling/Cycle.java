@@ -4,6 +4,7 @@ import dev.sluice.model.Explanation;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.PendingReason;
 import dev.sluice.queue.EquivalenceClass;
+import dev.sluice.queue.FlavorProgress;
 import dev.sluice.queue.PendingItem;
 import dev.sluice.queue.QueueState;
 import dev.sluice.scheduling.flavor.Assignment;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One scheduling cycle (scheduling semantics, section 4): the head of every queue is nominated, the
@@ -44,12 +46,19 @@ public final class Cycle {
         PendingItem item,
         QueueState queue,
         Explanation explanation,
-        List<EquivalenceClass.Lack> lacks)
+        List<EquivalenceClass.Lack> lacks,
+        boolean competing)
         implements Outcome {}
+
+    /** It doesn't fit so far, but there are flavors left to try; it stays in line. */
+    record Walking(PendingItem item, QueueState queue) implements Outcome {}
 
     /** It can't be considered, for a reason of its own. */
     record Barred(PendingItem item, QueueState queue, Explanation explanation) implements Outcome {}
   }
+
+  /** For how many cycles in a row a Workload is looked at only because flavors are left. */
+  private static final int LONGEST_WALK = 32;
 
   private record Nominated(PendingItem item, QueueState queue, Assignment assignment) {}
 
@@ -64,14 +73,18 @@ public final class Cycle {
 
   private final Map<String, Flavor> flavors;
   private final Function<PendingItem, Optional<Explanation>> bar;
+  private final long number;
 
   /**
    * A cycle.
    *
    * @param flavors the flavors that exist, by name
    * @param bar why an item can't be considered whatever the quota, if so
+   * @param number counts cycles
    */
-  public Cycle(Map<String, Flavor> flavors, Function<PendingItem, Optional<Explanation>> bar) {
+  public Cycle(
+      Map<String, Flavor> flavors, Function<PendingItem, Optional<Explanation>> bar, long number) {
+    this.number = number;
     this.flavors = flavors;
     this.bar = bar;
   }
@@ -100,25 +113,42 @@ public final class Cycle {
       outcomes.add(new Outcome.Barred(head, queue, barred.get()));
       return;
     }
-    Assignment assignment = assign(head, queue);
+    FlavorProgress before = head.flavorProgress();
+    boolean resumes = before != null && before.counts(queue.quotaGeneration(), number);
+    int walked = before == null ? 0 : before.walked();
+    Assignment assignment = assign(head, queue, before != null && resumes ? before.last() : null);
+    head.flavorProgress(null);
+    if (!assignment.fits()) {
+      if (assignment.progress() != null && assignment.competing() && walked < LONGEST_WALK) {
+        remember(head, queue, assignment, walked + 1);
+        outcomes.add(new Outcome.Walking(head, queue));
+        return;
+      }
+      if (resumes) {
+        // A search that was resumed and found nothing starts over, so that no flavor goes unseen.
+        assignment = assign(head, queue, null);
+      }
+    }
     PendingReason reason = assignment.noFit();
     if (reason == null) {
       nominated.add(new Nominated(head, queue, assignment));
     } else {
       Explanation explanation = new Explanation(reason, assignment.attempts(), "");
-      outcomes.add(new Outcome.NoFit(head, queue, explanation, lacks(assignment)));
+      outcomes.add(
+          new Outcome.NoFit(head, queue, explanation, lacks(assignment), assignment.competing()));
     }
   }
 
-  /** A search that was resumed and found nothing starts over, so that no flavor goes unseen. */
-  private Assignment assign(PendingItem head, QueueState queue) {
-    int[] progress = head.flavorProgress(queue.quotaGeneration());
-    Assignment assignment =
-        FlavorAssigner.assign(queue, flavors, head.equivalenceClass().shape(), progress);
-    if (progress != null && !assignment.fits()) {
-      return FlavorAssigner.assign(queue, flavors, head.equivalenceClass().shape(), null);
-    }
-    return assignment;
+  private Assignment assign(PendingItem head, QueueState queue, int @Nullable [] resume) {
+    return FlavorAssigner.assign(queue, flavors, head.equivalenceClass().shape(), resume);
+  }
+
+  private void remember(PendingItem head, QueueState queue, Assignment assignment, int walked) {
+    int[] progress = assignment.progress();
+    head.flavorProgress(
+        progress == null
+            ? null
+            : new FlavorProgress(progress, queue.quotaGeneration(), number, walked));
   }
 
   private static List<EquivalenceClass.Lack> lacks(Assignment assignment) {
@@ -129,10 +159,10 @@ public final class Cycle {
     return lacks;
   }
 
-  private static Outcome process(Nominated entry) {
+  private Outcome process(Nominated entry) {
     for (Assignment.PairAmount use : entry.assignment.usage()) {
       if (use.amount() > entry.queue.node().available(use.pair())) {
-        entry.item.flavorProgress(entry.assignment.progress(), entry.queue.quotaGeneration());
+        remember(entry.item, entry.queue, entry.assignment, 0);
         return new Outcome.Overtaken(entry.item, entry.queue, entry.assignment);
       }
     }

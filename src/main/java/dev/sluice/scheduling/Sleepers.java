@@ -10,6 +10,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Classes that wait for quota, by the tree and the pair they lack, so that what is released wakes
@@ -21,13 +22,25 @@ public final class Sleepers {
   /** A class that doesn't fit, and its queue. */
   public record Sleeper(QueueState queue, EquivalenceClass equals) {}
 
+  /** Stands for every pair. */
+  private static final Integer ANY = -1;
+
   private final Map<QuotaNode, Map<Integer, Set<Sleeper>>> byLack = new HashMap<>();
   private final Map<QuotaNode, Set<Integer>> released = new HashMap<>();
 
-  /** Remembers that a class sleeps until something of its lacks is released. */
-  public void sleep(Sleeper sleeper, List<EquivalenceClass.Lack> lacks) {
+  /**
+   * Remembers that a class sleeps until something of its lacks is released.
+   *
+   * @param competing whether its pod sets compete for quota: then whatever is released may change
+   *     which flavors they take, and any release in the tree wakes it
+   */
+  public void sleep(Sleeper sleeper, List<EquivalenceClass.Lack> lacks, boolean competing) {
     Map<Integer, Set<Sleeper>> ofTree =
         byLack.computeIfAbsent(sleeper.queue.node().root(), root -> new HashMap<>());
+    if (competing) {
+      ofTree.computeIfAbsent(ANY, pair -> new LinkedHashSet<>()).add(sleeper);
+      return;
+    }
     for (EquivalenceClass.Lack lack : lacks) {
       ofTree.computeIfAbsent(lack.pair(), pair -> new LinkedHashSet<>()).add(sleeper);
     }
@@ -45,20 +58,25 @@ public final class Sleepers {
         (root, pairs) -> {
           Map<Integer, Set<Sleeper>> ofTree = byLack.get(root);
           if (ofTree != null) {
-            pairs.forEach(pair -> wake(ofTree.getOrDefault(pair, Set.of()), woken));
+            pairs.forEach(pair -> wake(ofTree.get(pair), woken, false));
+            wake(ofTree.get(ANY), woken, true);
           }
         });
     released.clear();
     return woken;
   }
 
-  private static void wake(Set<Sleeper> sleepers, List<Sleeper> woken) {
+  private static void wake(
+      @Nullable Set<Sleeper> sleepers, List<Sleeper> woken, boolean competing) {
+    if (sleepers == null) {
+      return;
+    }
     sleepers.removeIf(
         sleeper -> {
           if (sleeper.equals.lacks().isEmpty()) {
             return true;
           }
-          if (helped(sleeper)) {
+          if (competing || helped(sleeper)) {
             woken.add(sleeper);
             return true;
           }

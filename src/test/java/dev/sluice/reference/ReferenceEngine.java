@@ -53,19 +53,24 @@ final class ReferenceEngine {
       Optional<Long> decidedAt) {
 
     Map<FlavorResource, Long> usage() {
-      Map<FlavorResource, Long> usage = new HashMap<>();
-      for (PodSetAssignment set : podSets) {
-        set.usage()
-            .forEach(
-                (resource, amount) -> {
-                  String flavor = set.flavors().get(resource);
-                  if (flavor != null) {
-                    usage.merge(new FlavorResource(flavor, resource), amount, Long::sum);
-                  }
-                });
-      }
-      return usage;
+      return ReferenceEngine.usage(podSets);
     }
+  }
+
+  /** What pod sets use, by pair. */
+  static Map<FlavorResource, Long> usage(List<PodSetAssignment> podSets) {
+    Map<FlavorResource, Long> usage = new HashMap<>();
+    for (PodSetAssignment set : podSets) {
+      set.usage()
+          .forEach(
+              (resource, amount) -> {
+                String flavor = set.flavors().get(resource);
+                if (flavor != null) {
+                  usage.merge(new FlavorResource(flavor, resource), amount, Amounts::add);
+                }
+              });
+    }
+    return usage;
   }
 
   private static final class Entry {
@@ -98,13 +103,16 @@ final class ReferenceEngine {
     }
   }
 
-  /** What a flush wakes. */
+  /** What is looked at anew. */
   enum Waking {
-    /** Every class that is parked, as the contract says. */
+    /** After a flush every class that was parked; in each cycle the head of a StrictFIFO queue. */
     ALL,
-    /** Only classes of which some lack is over: others would be parked again at once. */
+    /** Only those of which some lack is over: others would be found not to fit again. */
     HELPED
   }
+
+  /** The head of a StrictFIFO queue that doesn't fit until some of its lacks is over. */
+  private record Block(String uid, Result result) {}
 
   private final Duration refusedPause;
   private final Waking waking;
@@ -117,11 +125,13 @@ final class ReferenceEngine {
   private final Map<String, Map<String, String>> namespaces = new TreeMap<>();
   private final Map<String, Entry> workloads = new TreeMap<>();
   private final Map<String, Map<EquivalenceClass, Result>> parked = new TreeMap<>();
+  private final Map<String, Block> blocked = new TreeMap<>();
   private final Map<String, Long> generations = new HashMap<>();
   private final Set<String> released = new HashSet<>();
   private Instant now = Instant.EPOCH;
   private boolean deciding;
   private long cycles;
+  private boolean looked;
 
   /**
    * An engine that knows nothing.
@@ -225,11 +235,13 @@ final class ReferenceEngine {
       case Fact.DecidingEnabled(var enabled) -> deciding = enabled;
     }
     forgetEmptyClasses();
+    forgetPassedBlocks();
   }
 
   /** Everything that is parked is looked at anew. */
   private void declarationsChanged() {
     parked.clear();
+    blocked.clear();
     queues.keySet().forEach(queue -> generations.merge(queue, 1L, Long::sum));
     bringBackThoseInOrder();
   }
@@ -245,7 +257,12 @@ final class ReferenceEngine {
   private void localQueueChanged(LocalQueueId id) {
     for (Entry entry : workloads.values()) {
       if (entry.waits() && Objects.requireNonNull(entry.pending).localQueue().equals(id)) {
+        Instant rest = entry.retryAt;
+        boolean awaitsNews = entry.awaitsNews;
         enter(entry);
+        entry.retryAt = rest;
+        entry.awaitsNews = awaitsNews;
+        entry.aside = backingOff(entry);
       }
     }
   }
@@ -330,6 +347,7 @@ final class ReferenceEngine {
 
   /** A Workload comes into its queue as if it were new. */
   private void enter(Entry entry) {
+    blocked.values().removeIf(block -> block.uid().equals(entry.id.uid()));
     entry.retryAt = null;
     entry.awaitsNews = false;
     entry.progress = Map.of();
@@ -402,13 +420,31 @@ final class ReferenceEngine {
       parked
           .getOrDefault(queue, new HashMap<>())
           .values()
-          .removeIf(
-              result ->
-                  waking == Waking.ALL
-                      || (result.competing() && !result.lacks().isEmpty())
-                      || result.lacks().stream()
-                          .anyMatch(lack -> tree.available(queue, lack.pair()) >= lack.amount()));
+          .removeIf(result -> helped(queue, result, tree));
+      Block block = blocked.get(queue);
+      if (block != null && helped(queue, block.result(), tree)) {
+        blocked.remove(queue);
+      }
     }
+  }
+
+  private boolean helped(String queue, Result result, ReferenceTree tree) {
+    return waking == Waking.ALL
+        || (result.competing() && !result.lacks().isEmpty())
+        || result.lacks().stream()
+            .anyMatch(lack -> tree.available(queue, lack.pair()) >= lack.amount());
+  }
+
+  /** A block is over when another one is the head. */
+  private void forgetPassedBlocks() {
+    blocked
+        .entrySet()
+        .removeIf(
+            each ->
+                waitingIn(each.getKey()).stream()
+                    .findFirst()
+                    .filter(head -> !head.id.uid().equals(each.getValue().uid()))
+                    .isPresent());
   }
 
   /** The quota tree with all that is held. */
@@ -449,6 +485,7 @@ final class ReferenceEngine {
 
   /** One cycle: who was admitted, in order. */
   List<Admission> cycle() {
+    looked = false;
     if (!deciding) {
       return List.of();
     }
@@ -461,6 +498,7 @@ final class ReferenceEngine {
         waitingIn(queue.name()).stream()
             .filter(entry -> !isParked(entry, queue.name()))
             .findFirst()
+            .filter(head -> !blocked.containsKey(queue.name()))
             .flatMap(head -> nominate(head, queue, tree))
             .ifPresent(nominated::add);
       }
@@ -473,16 +511,24 @@ final class ReferenceEngine {
       process(each, tree).ifPresent(admissions::add);
     }
     forgetEmptyClasses();
+    forgetPassedBlocks();
     return admissions;
+  }
+
+  /** Whether the last cycle found anything that it could change. */
+  boolean looked() {
+    return looked;
   }
 
   private Optional<Nominated> nominate(Entry head, ClusterQueueSpec queue, ReferenceTree tree) {
     if (!namespaceMatches(head)) {
       head.aside = true;
+      looked = true;
       return Optional.empty();
     }
     if (Objects.requireNonNull(head.pending).defect().isPresent()) {
       head.aside = setAsideByDefect(head);
+      looked |= head.aside;
       return Optional.empty();
     }
     long generation = generations.getOrDefault(queue.name(), 0L);
@@ -530,6 +576,7 @@ final class ReferenceEngine {
       entry.walked = 0;
       return Optional.empty(); // stays in line
     }
+    looked = true;
     tree.add(queue, result.usage());
     PendingWorkload workload = Objects.requireNonNull(entry.pending);
     entry.holding =
@@ -574,20 +621,29 @@ final class ReferenceEngine {
     Entry entry = nominated.entry();
     if (walksOn(entry, nominated.result())) {
       entry.walked++;
+      looked = true;
       remember(nominated);
     } else {
       entry.walked = 0;
       if (nominated.queue().strategy() == QueueingStrategy.BEST_EFFORT_FIFO) {
+        looked = true;
         parked
             .computeIfAbsent(nominated.queue().name(), any -> new HashMap<>())
             .put(classOf(entry), nominated.result());
+      } else if (waking == Waking.HELPED) {
+        blocked.put(nominated.queue().name(), new Block(entry.id.uid(), nominated.result()));
       }
     }
   }
 
   // What follows is for tests to look at.
 
-  /** Who may still be admitted although nothing is said to be left to do; empty if all is well. */
+  /**
+   * Who may still be admitted although nothing is said to be left to do; empty if all is well.
+   * Those that were parked because their pod sets compete don't count: when others take quota, a
+   * pod set may be driven to another flavor, so that suddenly all fit; nobody looks until the next
+   * flush.
+   */
   List<WorkloadId> wouldFit() {
     ReferenceTree tree = tree();
     List<WorkloadId> result = new ArrayList<>();
@@ -598,7 +654,11 @@ final class ReferenceEngine {
       for (Entry entry : waitingIn(queue.name())) {
         boolean barred =
             !namespaceMatches(entry) || Objects.requireNonNull(entry.pending).defect().isPresent();
-        if (!barred && assign(entry, queue, tree, Map.of()).mode() == Mode.FIT) {
+        Result before = parked.getOrDefault(queue.name(), Map.of()).get(classOf(entry));
+        Block block = blocked.get(queue.name());
+        boolean competing =
+            (before != null && before.competing()) || (block != null && block.result().competing());
+        if (!barred && !competing && assign(entry, queue, tree, Map.of()).mode() == Mode.FIT) {
           result.add(entry.id);
         }
         if (queue.strategy() == QueueingStrategy.STRICT_FIFO) {

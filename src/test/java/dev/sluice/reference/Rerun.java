@@ -35,8 +35,6 @@ final class Rerun {
   private final List<Fact> declared = new ArrayList<>();
   private final Map<String, Long> versions = new HashMap<>();
   private final Map<String, PendingWorkload> last = new HashMap<>();
-  private final List<Admission> decidedByEngine = new ArrayList<>();
-  private final List<Admission> decidedByReference = new ArrayList<>();
   private Instant now = START;
   private long version = 1;
   private int admissions;
@@ -113,7 +111,11 @@ final class Rerun {
       }
       case Step.Deciding(var enabled) -> fold(new Fact.DecidingEnabled(enabled));
       case Step.Cycle() -> {
-        cycle();
+        if (everyCycle) {
+          cycle();
+        } else {
+          quiesce();
+        }
         checkViews();
       }
       case Step.Quiesce() -> {
@@ -298,42 +300,74 @@ final class Rerun {
 
   /** One cycle of both; whether the engine found anything to look at. */
   private boolean cycle() {
-    // What a cycle of the reference changes must not be seen by the checks of the engine's.
-    List<Admission> expected = new ArrayList<>();
-    Map<String, List<WorkloadId>> skipped = new TreeMap<>();
     boolean looked = engine.cycle();
+    List<Admission> actual = taken();
+    checkQuota(actual);
+    checkOrder(actual);
+    List<Admission> expected = looked ? reference.cycle() : List.of();
+    require(expected.equals(actual), "reference admitted " + expected + ", engine " + actual);
+    return looked;
+  }
+
+  private List<Admission> taken() {
     List<Admission> actual = new ArrayList<>();
     for (Decision decision : engine.takeDecisions()) {
       if (decision instanceof Decision.Admit admit) {
         actual.add(
             new Admission(admit.id(), admit.version(), admit.clusterQueue(), admit.podSets()));
-        reference
-            .skippedBy(admit.id(), admit.clusterQueue())
-            .forEach(
-                id -> skipped.computeIfAbsent(admit.id().uid(), any -> new ArrayList<>()).add(id));
       }
     }
-    if (looked || !everyCycle) {
-      expected.addAll(reference.cycle());
-    }
     admissions += actual.size();
-    decidedByEngine.addAll(actual);
-    decidedByReference.addAll(expected);
-    if (everyCycle) {
-      require(expected.equals(actual), "reference admitted " + expected + ", engine " + actual);
+    return actual;
+  }
+
+  /** Nobody is given more than the tree allows, one after the other. */
+  private void checkQuota(List<Admission> decided) {
+    ReferenceTree tree = reference.tree();
+    for (Admission admission : decided) {
+      Map<FlavorResource, Long> usage = ReferenceEngine.usage(admission.podSets());
+      usage.forEach(
+          (pair, amount) ->
+              require(
+                  amount <= tree.available(admission.clusterQueue(), pair),
+                  "more than available: " + pair + " of " + admission));
+      tree.add(admission.clusterQueue(), usage);
     }
-    require(skipped.isEmpty(), "admitted past others who fit: " + skipped);
-    return looked;
+  }
+
+  /** Nobody passes one who is before it in its queue and could be admitted now. */
+  private void checkOrder(List<Admission> decided) {
+    for (Admission admission : decided) {
+      List<WorkloadId> skipped = reference.skippedBy(admission.id(), admission.clusterQueue());
+      require(skipped.isEmpty(), "admitted past others who fit: " + admission + skipped);
+    }
   }
 
   private void quiesce() {
+    if (everyCycle) {
+      int cycles = 0;
+      while (cycle()) {
+        require(++cycles < ENDLESS, "cycles never end");
+      }
+    } else {
+      quiesceEachByItself();
+    }
+    require(reference.wouldFit().isEmpty(), "left although they fit: " + reference.wouldFit());
+  }
+
+  private void quiesceEachByItself() {
     int cycles = 0;
-    while (cycle()) {
+    while (engine.cycle()) {
       require(++cycles < ENDLESS, "cycles never end");
     }
-    if (everyCycle) {
-      require(reference.wouldFit().isEmpty(), "left although they fit: " + reference.wouldFit());
-    }
+    List<Admission> actual = taken();
+    checkQuota(actual);
+    List<Admission> expected = new ArrayList<>();
+    do {
+      expected.addAll(reference.cycle());
+      require(++cycles < 2 * ENDLESS, "cycles of the reference never end");
+    } while (reference.looked());
+    require(expected.equals(actual), "reference admitted " + expected + ", engine " + actual);
   }
 
   private void checkViews() {

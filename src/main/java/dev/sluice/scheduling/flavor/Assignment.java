@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param borrowLevel the highest level of the cohort tree from which it borrows
  * @param attempts what was tried
  * @param lacks the pairs of which more would have been needed
+ * @param competing whether something lacked only on top of what an earlier pod set takes: other
+ *     flavors for that one may help
  * @param progress where the search would go on, by pod-set group and resource group; null if every
  *     flavor was tried
  */
@@ -25,6 +27,7 @@ public record Assignment(
     int borrowLevel,
     List<FlavorAttempt> attempts,
     List<PairAmount> lacks,
+    boolean competing,
     int @Nullable [] progress) {
 
   /** An amount of a pair, by its number. */

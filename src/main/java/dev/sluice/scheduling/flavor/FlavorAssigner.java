@@ -38,6 +38,8 @@ public final class FlavorAssigner {
   private final int[] progress;
   private int borrowLevel;
   private @Nullable PendingReason noFit;
+  private boolean competing;
+  private boolean uncovered;
 
   private FlavorAssigner(
       QueueState queue, Map<String, Flavor> flavors, WorkloadShape shape, int @Nullable [] resume) {
@@ -78,7 +80,14 @@ public final class FlavorAssigner {
     List<Assignment.PairAmount> usage = new ArrayList<>();
     taken.forEach((pair, amount) -> usage.add(new Assignment.PairAmount(pair, amount)));
     return new Assignment(
-        noFit, podSets, usage, borrowLevel, attempts, lacks, untried() ? progress : null);
+        noFit,
+        podSets,
+        usage,
+        borrowLevel,
+        attempts,
+        lacks,
+        competing,
+        untried() && !uncovered ? progress : null);
   }
 
   /** Indices of pod sets that get the same flavors: those of one named group, others alone. */
@@ -125,6 +134,7 @@ public final class FlavorAssigner {
         new FlavorAttempt(
             podSet, "", 0, List.of(new Obstacle.ResourceNotCovered(resource, amount))));
     worsen(PendingReason.NO_MATCHING_FLAVOR);
+    uncovered = true;
   }
 
   private void worsen(PendingReason reason) {
@@ -243,6 +253,7 @@ public final class FlavorAssigner {
     if (wanted <= available) {
       return null;
     }
+    competing |= wanted > amount;
     lacks.add(new Assignment.PairAmount(pair, wanted));
     long potential = node.potential(pair);
     return wanted > potential
