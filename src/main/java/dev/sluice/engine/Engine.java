@@ -79,10 +79,26 @@ public final class Engine {
       case Fact.NamespaceChanged(var name, var labels) -> {
         Map<String, String> before = registry.namespaces.put(name, labels);
         if (!labels.equals(before)) {
-          reconsiderBarred();
+          namespaceChanged(name);
         }
       }
-      case Fact.NamespaceRemoved(var name) -> registry.namespaces.remove(name);
+      case Fact.NamespaceRemoved(var name) -> {
+        if (registry.namespaces.remove(name) != null) {
+          namespaceChanged(name);
+        }
+      }
+    }
+  }
+
+  /** Those set aside for it may be in order now, and heads that block their queue may not be. */
+  private void namespaceChanged(String name) {
+    reconsiderBarred();
+    for (ClusterQueueState queue : registry.clusterQueues.values()) {
+      QueueState state = queue.state;
+      PendingItem head = ready.blockedBy(queue.name);
+      if (state != null && head != null && head.id().namespace().equals(name)) {
+        ready.unblock(state);
+      }
     }
   }
 

@@ -92,14 +92,11 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
       return List.of();
     }
     boolean changed = toldLast == null || toldLast.reason() != why.reason();
+    dropGoneFromUntold();
     List<PendingItem> result = changed ? members() : new ArrayList<>(untold);
     toldLast = why;
     untold.clear();
     return result;
-  }
-
-  List<PendingItem> untold() {
-    return untold;
   }
 
   /** The member that is next. */
@@ -131,16 +128,22 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
 
   void add(PendingItem item) {
     items.add(item);
+    untold.add(item);
     sizeByLocalQueue.merge(item.localQueue(), 1, Integer::sum);
   }
 
   void remove(PendingItem item) {
     items.remove(item);
-    if (items.isEmpty()) {
-      untold.clear();
+    if (untold.size() > 2 * items.size()) {
+      dropGoneFromUntold();
     }
     sizeByLocalQueue.computeIfPresent(
         item.localQueue(), (queueId, size) -> size == 1 ? null : size - 1);
+  }
+
+  /** Members that left aren't taken off one by one: that would cost a search each. */
+  private void dropGoneFromUntold() {
+    untold.removeIf(item -> !item.inHeap());
   }
 
   Map<LocalQueueId, Integer> sizeByLocalQueue() {

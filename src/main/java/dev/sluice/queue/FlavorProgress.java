@@ -6,14 +6,19 @@ package dev.sluice.queue;
  *
  * @param last by pod set and resource group, the last flavor that was tried; -1 to start at the
  *     first
+ * @param queue the queue, as it was declared then
  * @param quotaGeneration the queue's quota generation at that time
  * @param cycle the number of that cycle
  * @param walked for how many cycles in a row it was looked at only because flavors were left
  */
-public record FlavorProgress(int[] last, long quotaGeneration, long cycle, int walked) {
+public record FlavorProgress(
+    int[] last, QueueState queue, long quotaGeneration, long cycle, int walked) {
 
-  /** Whether it counts: no quota was given back or changed since, or it is of the cycle before. */
-  public boolean counts(long quotaGenerationNow, long cycleNow) {
-    return quotaGeneration == quotaGenerationNow || cycle >= cycleNow - 1;
+  /**
+   * Whether it counts: the queue has the same flavors, and no quota was given back or changed since
+   * or it is of the cycle before.
+   */
+  public boolean counts(QueueState now, long cycleNow) {
+    return queue == now && (quotaGeneration == now.quotaGeneration() || cycle >= cycleNow - 1);
   }
 }

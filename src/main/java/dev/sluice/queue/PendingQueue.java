@@ -157,7 +157,6 @@ public final class PendingQueue {
     EquivalenceClass equals = item.equivalenceClass();
     boolean wasEmpty = equals.isEmpty();
     equals.add(item);
-    equals.untold().add(item);
     if (parked.contains(equals)) {
       count(item.localQueue(), 0, 1);
       return;

@@ -114,7 +114,7 @@ public final class Cycle {
       return;
     }
     FlavorProgress before = head.flavorProgress();
-    boolean resumes = before != null && before.counts(queue.quotaGeneration(), number);
+    boolean resumes = before != null && before.counts(queue, number);
     int walked = before == null ? 0 : before.walked();
     Assignment assignment = assign(head, queue, before != null && resumes ? before.last() : null);
     head.flavorProgress(null);
@@ -148,7 +148,7 @@ public final class Cycle {
     head.flavorProgress(
         progress == null
             ? null
-            : new FlavorProgress(progress, queue.quotaGeneration(), number, walked));
+            : new FlavorProgress(progress, queue, queue.quotaGeneration(), number, walked));
   }
 
   private static List<EquivalenceClass.Lack> lacks(Assignment assignment) {

@@ -97,10 +97,6 @@ final class ReferenceEngine {
     boolean assumed() {
       return holding != null && holding.decidedAt().isPresent();
     }
-
-    boolean hasTimer() {
-      return retryAt != null || (pending != null && pending.notBefore().isPresent());
-    }
   }
 
   /** What is looked at anew. */
@@ -162,6 +158,9 @@ final class ReferenceEngine {
       }
       case Fact.ClusterQueueChanged(var queue) -> {
         if (!queue.equals(queues.put(queue.name(), queue))) {
+          workloads.values().stream()
+              .filter(entry -> entry.waits() && queueOf(entry).equals(Optional.of(queue.name())))
+              .forEach(entry -> entry.progress = Map.of());
           declarationsChanged();
         }
       }
@@ -169,8 +168,8 @@ final class ReferenceEngine {
         if (queues.remove(name) != null) {
           declarationsChanged();
           workloads.values().stream()
-              .filter(Entry::waits)
-              .forEach(entry -> entry.progress = Map.of());
+              .filter(entry -> entry.waits() && queueOf(entry).equals(Optional.of(name)))
+              .forEach(this::reenter);
         }
       }
       case Fact.CohortChanged(var cohort) -> {
@@ -194,16 +193,22 @@ final class ReferenceEngine {
         }
       }
       case Fact.NamespaceChanged(var name, var labels) -> {
-        namespaces.put(name, labels);
-        bringBackThoseInOrder();
+        if (!labels.equals(namespaces.put(name, labels))) {
+          namespaceChanged(name);
+        }
       }
-      case Fact.NamespaceRemoved(var name) -> namespaces.remove(name);
+      case Fact.NamespaceRemoved(var name) -> {
+        if (namespaces.remove(name) != null) {
+          namespaceChanged(name);
+        }
+      }
       case Fact.WorkloadPending(var workload) -> pending(workload);
       case Fact.WorkloadReserving(var workload) -> reserving(workload);
       case Fact.WorkloadReleased(var id, var version) -> {
         Entry entry = workloads.get(id.uid());
         if (entry != null && version >= entry.version) {
           hold(entry, null);
+          blocked.values().removeIf(block -> block.uid().equals(id.uid()));
           workloads.remove(id.uid());
         }
       }
@@ -225,17 +230,22 @@ final class ReferenceEngine {
       case Fact.AdmissionRefused(var id, var decided, var superseded) ->
           refused(id, decided, superseded);
       case Fact.TimePassed(var instant) -> {
+        List<Entry> resting =
+            workloads.values().stream()
+                .filter(entry -> entry.waits() && entry.aside && backingOff(entry))
+                .toList();
         now = instant;
-        for (Entry entry : workloads.values()) {
-          if (entry.waits() && entry.aside && entry.hasTimer() && !backingOff(entry)) {
-            enter(entry);
-          }
-        }
+        resting.stream().filter(entry -> !backingOff(entry)).forEach(this::enter);
       }
       case Fact.DecidingEnabled(var enabled) -> deciding = enabled;
     }
     forgetEmptyClasses();
     forgetPassedBlocks();
+  }
+
+  private void namespaceChanged(String name) {
+    bringBackThoseInOrder();
+    blocked.values().removeIf(block -> idOf(block.uid()).namespace().equals(name));
   }
 
   /** Everything that is parked is looked at anew. */
@@ -257,12 +267,7 @@ final class ReferenceEngine {
   private void localQueueChanged(LocalQueueId id) {
     for (Entry entry : workloads.values()) {
       if (entry.waits() && Objects.requireNonNull(entry.pending).localQueue().equals(id)) {
-        Instant rest = entry.retryAt;
-        boolean awaitsNews = entry.awaitsNews;
-        enter(entry);
-        entry.retryAt = rest;
-        entry.awaitsNews = awaitsNews;
-        entry.aside = backingOff(entry);
+        reenter(entry);
       }
     }
   }
@@ -352,6 +357,16 @@ final class ReferenceEngine {
     entry.awaitsNews = false;
     entry.progress = Map.of();
     entry.walked = 0;
+    entry.aside = backingOff(entry);
+  }
+
+  /** Its queue went or came: it starts anew there, but a rest isn't over by that. */
+  private void reenter(Entry entry) {
+    Instant rest = entry.retryAt;
+    boolean awaitsNews = entry.awaitsNews;
+    enter(entry);
+    entry.retryAt = rest;
+    entry.awaitsNews = awaitsNews;
     entry.aside = backingOff(entry);
   }
 
