@@ -12,7 +12,7 @@ public final class EngineProbe {
 
   private final List<Decision> decisions = new ArrayList<>();
   private final Engine engine = new Engine(decisions::add);
-  private final Publisher publisher = new Publisher(List.of());
+  private final Publisher publisher = new Publisher();
 
   /** Folds a fact in. */
   public void fold(Fact fact) {
