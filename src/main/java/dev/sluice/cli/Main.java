@@ -1,5 +1,6 @@
 package dev.sluice.cli;
 
+import dev.sluice.cli.bench.BenchCommand;
 import dev.sluice.cli.controlplane.ControlPlaneCommand;
 import dev.sluice.cli.explain.ExplainCommand;
 import picocli.AutoComplete;
@@ -26,6 +27,7 @@ import picocli.CommandLine.Spec;
       OperatorCommand.class,
       ControlPlaneCommand.class,
       ExplainCommand.class,
+      BenchCommand.class,
       AutoComplete.GenerateCompletion.class,
       CommandLine.HelpCommand.class
     })
