@@ -7,6 +7,7 @@ import com.fasterxml.jackson.core.JsonPointer;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.databind.node.TextNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,7 +15,6 @@ import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The table of manifests that must not pass unnoticed; its file says what the columns mean. */
@@ -77,7 +77,8 @@ public final class BadManifests {
 
     @Override
     public String toString() {
-      return on + " " + (isUpdate() ? "changed " : "") + set;
+      String text = on + " " + (isUpdate() ? "changed " : "") + set;
+      return text.length() > 200 ? text.substring(0, 200) + "..." : text;
     }
   }
 
@@ -96,10 +97,56 @@ public final class BadManifests {
       String text =
           new String(Objects.requireNonNull(in, "bad-manifests.yaml").readAllBytes(), UTF_8)
               .replace("(q)", "/spec/resourceGroups/0/flavors/0/resources/0");
-      return new BadManifests(new YAMLMapper().readValue(text, Table.class));
+      YAMLMapper yaml = new YAMLMapper();
+      return new BadManifests(yaml.treeToValue(expanded(yaml.readTree(text)), Table.class));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** Writes out what is to be repeated. */
+  private static JsonNode expanded(JsonNode node) {
+    return switch (node) {
+      case ObjectNode object when object.has("repeat") -> {
+        ArrayNode items = object.arrayNode();
+        for (int index = 0; index < object.path("repeat").asInt(); index++) {
+          String placeholder = "{%s}".formatted(object.path("as").asText());
+          items.add(replaced(expanded(object.path("item")), placeholder, index));
+        }
+        yield items;
+      }
+      case ObjectNode object -> {
+        ObjectNode result = object.objectNode();
+        object.properties().forEach(e -> result.set(e.getKey(), expanded(e.getValue())));
+        yield result;
+      }
+      case ArrayNode array -> {
+        ArrayNode result = array.arrayNode();
+        array.forEach(item -> result.add(expanded(item)));
+        yield result;
+      }
+      default -> node;
+    };
+  }
+
+  private static JsonNode replaced(JsonNode node, String placeholder, int index) {
+    return switch (node) {
+      case ObjectNode object -> {
+        ObjectNode result = object.objectNode();
+        object
+            .properties()
+            .forEach(e -> result.set(e.getKey(), replaced(e.getValue(), placeholder, index)));
+        yield result;
+      }
+      case ArrayNode array -> {
+        ArrayNode result = array.arrayNode();
+        array.forEach(item -> result.add(replaced(item, placeholder, index)));
+        yield result;
+      }
+      case TextNode text ->
+          TextNode.valueOf(text.asText().replace(placeholder, Integer.toString(index)));
+      default -> node;
+    };
   }
 
   /** The rows that hold when no more than this is there. */
@@ -117,10 +164,15 @@ public final class BadManifests {
     return Objects.requireNonNull(table.bases().get(row.on()), row.on());
   }
 
-  /** The status a row's object is given before the update; empty for none. */
-  public Optional<JsonNode> status(Row row) {
-    return Optional.ofNullable(row.status())
-        .map(status -> status.isTextual() ? table.states().path(status.asText()) : status);
+  /** The statuses a row's object is given one after the other before the update. */
+  public List<JsonNode> statuses(Row row) {
+    JsonNode status = row.status();
+    return switch (status) {
+      case null -> List.of();
+      case TextNode name -> List.of(table.states().path(name.asText()));
+      case ArrayNode several -> several.valueStream().toList();
+      default -> List.of(status);
+    };
   }
 
   /** The object with the changes made to it. */

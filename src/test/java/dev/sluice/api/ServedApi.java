@@ -55,6 +55,19 @@ public final class ServedApi implements AutoCloseable {
   /** Installs the API, with webhooks that use these functions, and waits until it is served. */
   public static ServedApi start(KubernetesClient client, Map<String, AdmissionFunction> functions)
       throws Exception {
+    return start(client, functions, true);
+  }
+
+  /**
+   * Installs the API, with conversion but no webhook for admission, and waits until it is served.
+   */
+  public static ServedApi withoutAdmission(KubernetesClient client) throws Exception {
+    return start(client, Map.of(), false);
+  }
+
+  private static ServedApi start(
+      KubernetesClient client, Map<String, AdmissionFunction> functions, boolean admission)
+      throws Exception {
     var keys = new SwappableKeyManager();
     List<String> bundles = new ArrayList<>();
     new InternalCertificates(
@@ -77,8 +90,10 @@ public final class ServedApi implements AutoCloseable {
     String encoded =
         Base64.getEncoder().encodeToString(bundles.getFirst().getBytes(StandardCharsets.US_ASCII));
     api.definitions(encoded);
-    api.configuration("Mutating", encoded);
-    api.configuration("Validating", encoded);
+    if (admission) {
+      api.configuration("Mutating", encoded);
+      api.configuration("Validating", encoded);
+    }
     return api;
   }
 
