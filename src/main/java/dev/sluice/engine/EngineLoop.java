@@ -220,6 +220,9 @@ public final class EngineLoop implements EngineMailbox, EngineQuestions, AutoClo
   @Override
   public void close() {
     closed = true;
+    if (thread.getState() == Thread.State.NEW) {
+      return;
+    }
     thread.interrupt();
     try {
       thread.join(Duration.ofSeconds(10));

@@ -66,7 +66,8 @@ public final class HttpService implements AutoCloseable {
   public static HttpService plain(BindAddress address, Endpoint endpoint, Duration grace)
       throws IOException {
     preparePlatform();
-    return new HttpService(HttpServer.create(socketAddress(address), BACKLOG), endpoint, grace);
+    return new HttpService(
+        bound(address, () -> HttpServer.create(socketAddress(address), BACKLOG)), endpoint, grace);
   }
 
   /**
@@ -86,7 +87,7 @@ public final class HttpService implements AutoCloseable {
       throws IOException {
     preparePlatform();
     SSLParameters checked = settings.parameters(context);
-    HttpsServer server = HttpsServer.create(socketAddress(address), BACKLOG);
+    HttpsServer server = bound(address, () -> HttpsServer.create(socketAddress(address), BACKLOG));
     server.setHttpsConfigurator(
         new HttpsConfigurator(context) {
           @Override
@@ -122,6 +123,22 @@ public final class HttpService implements AutoCloseable {
             System.setProperty(name, value);
           }
         });
+  }
+
+  /** Creates a server. */
+  @FunctionalInterface
+  private interface Creation<S> {
+    S create() throws IOException;
+  }
+
+  private static <S> S bound(BindAddress address, Creation<S> creation) throws IOException {
+    try {
+      return creation.create();
+    } catch (IOException e) {
+      String host = address.host().isEmpty() ? "all addresses" : address.host();
+      throw new IOException(
+          "can't listen on port %d of %s: %s".formatted(address.port(), host, e.getMessage()), e);
+    }
   }
 
   private static void serve(HttpExchange exchange, Endpoint endpoint) throws IOException {

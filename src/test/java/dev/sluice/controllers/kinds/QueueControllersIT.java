@@ -240,7 +240,7 @@ class QueueControllersIT {
     AtomicBoolean reachable = new AtomicBoolean(true);
     KubernetesLeaseStore store =
         new KubernetesLeaseStore(
-            cluster.client(), cluster.namespace(), "lease", Duration.ofSeconds(1));
+            cluster.client(), cluster.namespace(), "lease", Duration.ofSeconds(4));
     try (LeaseElector first = elector("first", new Interruptible(store, reachable), told);
         LeaseElector second = elector("second", store, told)) {
       first.start();
@@ -264,7 +264,7 @@ class QueueControllersIT {
   private static LeaseElector elector(String name, LeaseStore store, List<String> told) {
     return new LeaseElector(
         new LeaseElector.Settings(
-            name, Duration.ofSeconds(4), Duration.ofSeconds(2), Duration.ofMillis(500)),
+            name, Duration.ofSeconds(12), Duration.ofSeconds(8), Duration.ofMillis(500)),
         store,
         InstantSource.system(),
         System::nanoTime,
