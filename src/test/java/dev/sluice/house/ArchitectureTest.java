@@ -45,7 +45,7 @@ class ArchitectureTest {
 
   @TestFactory
   Stream<DynamicTest> rules() {
-    return Stream.of(upwardArrows(), core(), circles(), state(), pureTime())
+    return Stream.of(upwardArrows(), core(), circles(), state(), pureTime(), auditor())
         .flatMap(each -> each)
         .map(rule -> DynamicTest.dynamicTest(rule.getDescription(), () -> rule.check(CLASSES)));
   }
@@ -134,5 +134,18 @@ class ArchitectureTest {
             .orShould()
             .callMethod(java.time.Instant.class, "now")
             .as("the core reads no clock"));
+  }
+
+  private static Stream<ArchRule> auditor() {
+    String room = HOUSE + "cli.audit..";
+    return Stream.of(
+        noClasses()
+            .that()
+            .resideInAPackage(room)
+            .should()
+            .dependOnClassesThat(
+                resideInAPackage("dev.sluice..")
+                    .and(DescribedPredicate.not(resideInAPackage(room))))
+            .as("the auditor shares nothing with what it audits"));
   }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.api.config;
 
+import static dev.sluice.api.config.FeatureGate.ASSIGN_QUEUE_LABELS_FOR_PODS;
 import static dev.sluice.api.config.FeatureGate.DISABLE_WAIT_FOR_PODS_READY;
 import static dev.sluice.api.config.FeatureGate.FINISH_ORPHANED_WORKLOADS;
 import static dev.sluice.api.config.FeatureGate.FLAVOR_FUNGIBILITY;
@@ -53,6 +54,7 @@ final class Supported {
   /** Gates that can be set either way: both ways work, or neither changes anything here. */
   private static final Set<FeatureGate> EITHER =
       EnumSet.of(
+          ASSIGN_QUEUE_LABELS_FOR_PODS,
           DISABLE_WAIT_FOR_PODS_READY,
           LOCAL_QUEUE_METRICS,
           METRICS_FOR_COHORTS,
@@ -82,8 +84,8 @@ final class Supported {
               c -> !c.tls().curvePreferences().isEmpty()),
           new Missing(
               "waitForPodsReady",
-              "workloads whose pods don't become ready are not evicted; to keep the block without effect set"
-                  + " featureGates.DisableWaitForPodsReady to true",
+              "workloads whose pods don't become ready are not evicted; to keep the block without"
+                  + " effect set featureGates.DisableWaitForPodsReady to true",
               c -> c.waitForPodsReady().isPresent()),
           new Missing(
               "integrations.externalFrameworks",
@@ -95,7 +97,8 @@ final class Supported {
           new Missing("admissionFairSharing", "local queues don't share by use", c -> true),
           new Missing(
               "resources.quotaCheckStrategy",
-              "requests for undeclared resources always keep a workload out; allowed: BlockUndeclared",
+              "requests for undeclared resources always keep a workload out; allowed:"
+                  + " BlockUndeclared",
               c -> !c.resources().blockUndeclared()),
           new Missing(
               "resources.excludeResourcePrefixes",
@@ -119,8 +122,8 @@ final class Supported {
               c -> c.objectRetention().afterDeactivated().isPresent()));
 
   private static final String READINESS_NOTICE =
-      "waitForPodsReady is on by default in config.kueue.x-k8s.io/v1beta2, but is not supported yet:"
-          + " pods may take as long as they like to become ready (set the feature gate"
+      "waitForPodsReady is on by default in config.kueue.x-k8s.io/v1beta2, but is not supported"
+          + " yet: pods may take as long as they like to become ready (set the feature gate"
           + " DisableWaitForPodsReady=true to say that this is meant)";
 
   private Supported() {}

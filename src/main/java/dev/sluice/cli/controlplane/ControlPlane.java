@@ -61,6 +61,11 @@ public final class ControlPlane implements AutoCloseable {
     return endpoints.server();
   }
 
+  /** The address of the store, for those who read its history. */
+  public URI store() {
+    return endpoints.storeUri();
+  }
+
   /** A kubeconfig of an administrator; the file goes when the control plane is stopped. */
   public Path kubeconfig() {
     return layout.kubeconfig();
