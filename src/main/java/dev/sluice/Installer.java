@@ -2,10 +2,10 @@ package dev.sluice;
 
 import dev.sluice.api.ApiVersions;
 import dev.sluice.api.config.Configuration;
+import dev.sluice.install.Manifests;
 import dev.sluice.webhooks.WebhookConfigurations;
 import dev.sluice.webhooks.WebhookRegistration;
 import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.api.model.apiextensions.v1.WebhookClientConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts into a cluster what the operator needs there: its namespace, the definitions of the API and
- * the registration of its webhooks. Applying twice changes nothing.
+ * Puts into a cluster what the operator needs there: its namespace, the roles, the definitions of
+ * the API and the registration of its webhooks. Applying twice changes nothing.
  */
 final class Installer {
 
@@ -71,12 +71,9 @@ final class Installer {
    * @throws IOException when what is to be installed can't be read
    */
   void install() throws IOException {
-    apply(
-        new NamespaceBuilder()
-            .withNewMetadata()
-            .withName(configuration.namespace())
-            .endMetadata()
-            .build());
+    for (HasMetadata object : Manifests.permissions(configuration.namespace())) {
+      apply(object);
+    }
     for (String plural : PLURALS) {
       apply(definition(plural));
     }

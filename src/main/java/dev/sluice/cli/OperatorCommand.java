@@ -51,7 +51,7 @@ public final class OperatorCommand implements Callable<Integer> {
 
   @Option(
       names = "--install",
-      description = "First apply definitions, namespace and webhook registration.")
+      description = "First apply namespace, roles, definitions and webhook registration.")
   private boolean install;
 
   @Option(

@@ -1,0 +1,285 @@
+package dev.sluice.install;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
+import io.fabric8.kubernetes.api.model.events.v1.Event;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.CertificateFactory;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.TestMethodOrder;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+
+/**
+ * The operator with the service account and the configuration of the shipped manifest: what it may
+ * do is enough, and it serves what the manifest says.
+ */
+@ControlPlaneTest(exclusive = true, apiServerArguments = "--enable-aggregator-routing=true")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
+@Execution(ExecutionMode.SAME_THREAD)
+class InstalledOperatorIT {
+
+  private static final Duration LIMIT = Duration.ofMinutes(1);
+  private static final Duration START_LIMIT = Duration.ofMinutes(2);
+  private static final Pattern METRIC = Pattern.compile("\\b(?:kueue|jvm)_[a-z0-9_]+");
+  private static final String V1BETA2 = "kueue.x-k8s.io/v1beta2";
+
+  @SuppressWarnings("NullAway.Init") // set before all tests
+  private ShippedOperator operator;
+
+  @BeforeAll
+  void start(@TempDir Path directory, TestCluster cluster) throws Exception {
+    operator = new ShippedOperator(cluster, directory);
+    operator.start();
+    await()
+        .atMost(START_LIMIT)
+        .untilAsserted(
+            () -> {
+              assertThat(operator.isAlive()).as(Files.readString(operator.log())).isTrue();
+              assertThat(statusOf("/readyz")).as(Files.readString(operator.log())).isEqualTo(200);
+            });
+    await().atMost(LIMIT).until(() -> isTrusted(cluster.client()));
+  }
+
+  @AfterAll
+  void end() {
+    operator.close();
+  }
+
+  @Test
+  @Order(1)
+  void aJobIsHeldAdmittedRunsAndFinishes(TestCluster cluster) throws IOException {
+    KubernetesClient client = cluster.client();
+    List<HasMetadata> queues = cluster.apply(InstalledOperatorIT.class, "queues.yaml");
+
+    Job created = (Job) cluster.apply(InstalledOperatorIT.class, "job.yaml").getFirst();
+
+    assertThat(created.getSpec().getSuspend()).as("by the webhook").isTrue();
+    Resource<Job> job =
+        client.batch().v1().jobs().inNamespace(cluster.namespace()).withName("hello");
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> {
+              assertThat(conditions(job.get())).as(log()).contains("Complete");
+              assertThat(statuses(client, cluster.namespace(), "Workload"))
+                  .as(log())
+                  .anySatisfy(status -> assertThat(status).contains("type=Finished"));
+            });
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(
+                        client
+                            .events()
+                            .v1()
+                            .events()
+                            .inNamespace(cluster.namespace())
+                            .list()
+                            .getItems())
+                    .extracting(Event::getReason)
+                    .contains("QuotaReserved", "Admitted"));
+    assertThat(
+            client
+                .genericKubernetesResources("kueue.x-k8s.io/v1beta1", "LocalQueue")
+                .inNamespace(cluster.namespace())
+                .withName("main")
+                .get())
+        .as("converted through the Service")
+        .isNotNull();
+
+    queues.reversed().forEach(queue -> client.resource(queue).delete());
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(queues)
+                    .as("finalizers are taken away: " + log())
+                    .allSatisfy(queue -> assertThat(client.resource(queue).get()).isNull()));
+  }
+
+  @Test
+  @Order(2)
+  void metricsAreForThoseWhoMayReadThem(TestCluster cluster) throws Exception {
+    KubernetesClient client = cluster.client();
+    cluster.applyText(
+        """
+        apiVersion: v1
+        kind: ServiceAccount
+        metadata: {name: scraper, namespace: kueue-system}
+        ---
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: ClusterRoleBinding
+        metadata: {name: scraper}
+        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: kueue-metrics-reader}
+        subjects:
+        - {kind: ServiceAccount, name: scraper, namespace: kueue-system}
+        """);
+    cluster.apply(InstalledOperatorIT.class, "queues.yaml");
+    cluster.apply(InstalledOperatorIT.class, "job.yaml");
+
+    assertThat(scrape(client, "nonsense").statusCode()).isEqualTo(401);
+    assertThat(scrape(client, operator.token("default")).statusCode()).isEqualTo(403);
+    String scraper = operator.token("scraper");
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(names(scrape(client, scraper).body()))
+                    .as("every metric that a rule looks at is there")
+                    .containsAll(names(expressions())));
+  }
+
+  @Test
+  @Order(3)
+  void nothingWasForbiddenAndItEndsInOrder(TestCluster cluster) throws IOException {
+    assertThat(operator.stop()).isTrue();
+
+    assertThat(Files.readString(operator.log()))
+        .doesNotContainIgnoringCase("forbidden")
+        .doesNotContain(" ERROR ")
+        .doesNotContain("\tat ");
+    assertThat(
+            cluster
+                .client()
+                .leases()
+                .inNamespace(Manifests.NAMESPACE)
+                .withName("c1f6bfd2.kueue.x-k8s.io")
+                .require()
+                .getSpec()
+                .getHolderIdentity())
+        .as("the lease is given up")
+        .isNullOrEmpty();
+  }
+
+  private static boolean isTrusted(KubernetesClient client) {
+    return client
+        .admissionRegistration()
+        .v1()
+        .mutatingWebhookConfigurations()
+        .withName("kueue-mutating-webhook-configuration")
+        .require()
+        .getWebhooks()
+        .stream()
+        .allMatch(webhook -> webhook.getClientConfig().getCaBundle() != null);
+  }
+
+  private static List<String> conditions(Job job) {
+    return job.getStatus().getConditions().stream().map(it -> it.getType()).toList();
+  }
+
+  private static List<String> statuses(KubernetesClient client, String namespace, String kind) {
+    return client
+        .genericKubernetesResources(V1BETA2, kind)
+        .inNamespace(namespace)
+        .list()
+        .getItems()
+        .stream()
+        .map(GenericKubernetesResource::getAdditionalProperties)
+        .map(properties -> String.valueOf(properties.get("status")))
+        .toList();
+  }
+
+  private static String expressions() throws IOException {
+    return Files.readAllLines(Path.of("helm/sluice/files/rules.yaml")).stream()
+        .filter(line -> !line.contains("record:") && !line.contains("description:"))
+        .map(line -> line.replaceAll("_bucket\\b", "_count"))
+        .collect(Collectors.joining("\n"));
+  }
+
+  private static Set<String> names(String text) {
+    return METRIC.matcher(text).results().map(MatchResult::group).collect(Collectors.toSet());
+  }
+
+  private HttpResponse<String> scrape(KubernetesClient client, String token) throws Exception {
+    try (HttpClient http = HttpClient.newBuilder().sslContext(trusting(client)).build()) {
+      return http.send(
+          HttpRequest.newBuilder(
+                  URI.create("https://127.0.0.1:" + operator.metricsPort() + "/metrics"))
+              .header("Authorization", "Bearer " + token)
+              .build(),
+          BodyHandlers.ofString());
+    }
+  }
+
+  /** Trusts what the ServiceMonitor trusts. */
+  private static SSLContext trusting(KubernetesClient client)
+      throws IOException, GeneralSecurityException {
+    String authority =
+        client
+            .secrets()
+            .inNamespace(Manifests.NAMESPACE)
+            .withName("kueue-webhook-server-cert")
+            .require()
+            .getData()
+            .getOrDefault("ca.crt", "");
+    KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
+    store.load(null, null);
+    store.setCertificateEntry(
+        "authority",
+        CertificateFactory.getInstance("X.509")
+            .generateCertificate(new ByteArrayInputStream(Base64.getDecoder().decode(authority))));
+    TrustManagerFactory trust =
+        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    trust.init(store);
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, trust.getTrustManagers(), null);
+    return context;
+  }
+
+  private int statusOf(String path) throws IOException, InterruptedException {
+    try (HttpClient http = HttpClient.newHttpClient()) {
+      return http.send(
+              HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + operator.healthPort() + path))
+                  .build(),
+              BodyHandlers.discarding())
+          .statusCode();
+    } catch (ConnectException notYet) {
+      return 0;
+    }
+  }
+
+  private String log() {
+    try {
+      return Files.readString(operator.log());
+    } catch (IOException e) {
+      return e.toString();
+    }
+  }
+}

@@ -1,0 +1,210 @@
+package dev.sluice.install;
+
+import dev.sluice.cli.Main;
+import dev.sluice.cli.controlplane.FreePorts;
+import dev.sluice.cli.controlplane.Lifetime;
+import dev.sluice.cli.controlplane.ManagedProcess;
+import dev.sluice.cli.controlplane.ProcessLauncher;
+import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
+import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSliceBuilder;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.io.IOException;
+import java.net.Inet4Address;
+import java.net.InetAddress;
+import java.net.NetworkInterface;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * The operator as the shipped manifest runs it (its service account, its configuration, reached by
+ * its Service), except that the process is one of this machine instead of a pod.
+ */
+final class ShippedOperator implements AutoCloseable {
+
+  private static final Duration STOP_LIMIT = Duration.ofSeconds(20);
+
+  private final List<Integer> ports = FreePorts.choose(4, new Random());
+  private final TestCluster cluster;
+  private final Path directory;
+  private Optional<ManagedProcess> process = Optional.empty();
+
+  ShippedOperator(TestCluster cluster, Path directory) {
+    this.cluster = cluster;
+    this.directory = directory;
+  }
+
+  int healthPort() {
+    return ports.get(1);
+  }
+
+  int metricsPort() {
+    return ports.get(2);
+  }
+
+  /** Applies the manifest, with the ports of this process and without pods, and starts. */
+  void start() throws IOException {
+    ServerSideApply apply = new ServerSideApply(cluster.client());
+    apply.definitions();
+    apply.apply(
+        Files.readString(Path.of(InstallFiles.PLAIN))
+            .replace("  replicas: 2\n", "  replicas: 0\n")
+            .replace("      port: 9443\n", "      port: " + ports.get(0) + "\n")
+            .replace("healthProbeBindAddress: :8081", "healthProbeBindAddress: :" + healthPort())
+            .replace("bindAddress: :8443", "bindAddress: :" + metricsPort())
+            .replace(
+                "    webhook:\n",
+                "    visibilityServer:\n      bindPort: " + ports.get(3) + "\n    webhook:\n"));
+    leadTheServiceHere();
+    Path configuration = directory.resolve("configuration.yaml");
+    Files.writeString(
+        configuration,
+        cluster
+            .client()
+            .configMaps()
+            .inNamespace(Manifests.NAMESPACE)
+            .withName("kueue-manager-config")
+            .require()
+            .getData()
+            .get("controller_manager_config.yaml"));
+    process =
+        Optional.of(
+            new ProcessLauncher(Lifetime.WITH_THIS_PROCESS)
+                .start(
+                    "operator",
+                    List.of(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--enable-native-access=ALL-UNNAMED",
+                        "--sun-misc-unsafe-memory-access=allow",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        Main.class.getName(),
+                        "operator",
+                        "--kubeconfig",
+                        kubeconfig(Manifests.SERVICE_ACCOUNT).toString(),
+                        "--config",
+                        configuration.toString()),
+                    log()));
+  }
+
+  boolean isAlive() {
+    return process.map(ManagedProcess::isAlive).orElse(false);
+  }
+
+  Path log() {
+    return directory.resolve("operator.log");
+  }
+
+  /** Asks it to end; whether it did. */
+  boolean stop() {
+    return process
+        .map(
+            it -> {
+              it.terminate();
+              return it.awaitEnd(STOP_LIMIT);
+            })
+        .orElse(false);
+  }
+
+  /** A token of a service account in the operator's namespace. */
+  String token(String serviceAccount) {
+    return cluster
+        .client()
+        .serviceAccounts()
+        .inNamespace(Manifests.NAMESPACE)
+        .withName(serviceAccount)
+        .tokenRequest(new TokenRequestBuilder().withNewSpec().endSpec().build())
+        .getStatus()
+        .getToken();
+  }
+
+  private Path kubeconfig(String serviceAccount) throws IOException {
+    Config config = cluster.client().getConfiguration();
+    Map<String, Object> text =
+        Map.of(
+            "apiVersion",
+            "v1",
+            "kind",
+            "Config",
+            "current-context",
+            "shipped",
+            "clusters",
+            List.of(
+                Map.of(
+                    "name",
+                    "shipped",
+                    "cluster",
+                    Map.of(
+                        "server",
+                        config.getMasterUrl(),
+                        "certificate-authority-data",
+                        config.getCaCertData()))),
+            "users",
+            List.of(Map.of("name", "shipped", "user", Map.of("token", token(serviceAccount)))),
+            "contexts",
+            List.of(
+                Map.of(
+                    "name",
+                    "shipped",
+                    "context",
+                    Map.of("cluster", "shipped", "user", "shipped"))));
+    Path file = directory.resolve("kubeconfig");
+    Files.writeString(file, new KubernetesSerialization().asYaml(text));
+    return file;
+  }
+
+  /** No kubelet runs pods here: the Service leads to this machine. */
+  private void leadTheServiceHere() throws IOException {
+    KubernetesClient client = cluster.client();
+    client
+        .resource(
+            new EndpointSliceBuilder()
+                .withNewMetadata()
+                .withName("operator-on-this-machine")
+                .withNamespace(Manifests.NAMESPACE)
+                .addToLabels("kubernetes.io/service-name", Manifests.WEBHOOK_SERVICE)
+                .endMetadata()
+                .withAddressType("IPv4")
+                .addNewEndpoint()
+                .withAddresses(address().getHostAddress())
+                .withNewConditions()
+                .withReady(true)
+                .endConditions()
+                .endEndpoint()
+                .addNewPort()
+                .withName("webhook")
+                .withPort(ports.get(0))
+                .withProtocol("TCP")
+                .endPort()
+                .build())
+        .create();
+  }
+
+  /** One by which this machine is known to itself; a Service can't lead to the loopback address. */
+  private static InetAddress address() throws IOException {
+    return NetworkInterface.networkInterfaces()
+        .flatMap(NetworkInterface::inetAddresses)
+        .filter(it -> it instanceof Inet4Address)
+        .filter(it -> !it.isLoopbackAddress() && !it.isLinkLocalAddress())
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new TestAbortedException(
+                    "not tried: this machine has no address but that of the loop"));
+  }
+
+  @Override
+  public void close() {
+    if (isAlive() && !stop()) {
+      process.ifPresent(ManagedProcess::kill);
+    }
+  }
+}
