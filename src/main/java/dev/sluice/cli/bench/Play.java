@@ -124,7 +124,8 @@ final class Play implements AutoCloseable {
   }
 
   private Progress progress() {
-    return new Progress(next, timings.admissions(), timings.finishes(), creations.size());
+    return new Progress(
+        timings.creations(), timings.admissions(), timings.finishes(), creations.size());
   }
 
   private long now() {

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
@@ -126,6 +127,13 @@ final class Server implements AutoCloseable {
     } catch (CompletionException e) {
       throw new BenchException("the API server can't be reached: " + e.getCause(), e);
     }
+  }
+
+  /** Does nothing for a while. */
+  static void pause(Duration pause) {
+    await(
+        CompletableFuture.runAsync(
+            () -> {}, CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS)));
   }
 
   /** What was sent so far. */

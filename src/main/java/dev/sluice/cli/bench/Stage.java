@@ -8,13 +8,12 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 
 /** The queues of a run, set up before it and removed after it. */
 final class Stage {
 
   private static final Duration LIMIT = Duration.ofMinutes(2);
+  private static final Duration PAUSE = Duration.ofMillis(200);
 
   private final Scenario scenario;
   private final Target target;
@@ -73,9 +72,7 @@ final class Stage {
             "not all queues were active within %d s: is an operator at work?"
                 .formatted(LIMIT.toSeconds()));
       }
-      Server.await(
-          CompletableFuture.runAsync(
-              () -> {}, CompletableFuture.delayedExecutor(200, TimeUnit.MILLISECONDS)));
+      Server.pause(PAUSE);
     }
   }
 

@@ -20,6 +20,7 @@ final class Timings {
   private final long[] admitted;
   private final long[] finished;
   private final long[] held;
+  private int creationsSent;
   private int admissions;
   private int finishes;
   private long mostLate;
@@ -47,6 +48,9 @@ final class Timings {
 
   /** It was sent to the API server, so many nanoseconds after the start. */
   void created(int ordinal, long nanos) {
+    if (created[ordinal] == NEVER) {
+      creationsSent++;
+    }
     created[ordinal] = nanos;
     mostLate = Math.max(mostLate, nanos - creations.get(ordinal).atMillis() * 1_000_000);
   }
@@ -70,6 +74,11 @@ final class Timings {
       finished[ordinal] = nanos;
       finishes++;
     }
+  }
+
+  /** How many were created. */
+  int creations() {
+    return creationsSent;
   }
 
   /** How many were admitted. */

@@ -6,12 +6,16 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.function.Consumer;
 
 /**
  * Follows a collection: lists it, then watches, and lists again when a watch can't be continued.
  */
 final class Watching implements AutoCloseable {
+
+  private static final int MOST_FAILURES = 20;
+  private static final Duration PAUSE = Duration.ofMillis(500);
 
   private final Server server;
   private final String path;
@@ -35,6 +39,7 @@ final class Watching implements AutoCloseable {
 
   private void run() {
     String version = "";
+    int failures = 0;
     while (!closed) {
       try {
         if (version.isEmpty()) {
@@ -43,12 +48,16 @@ final class Watching implements AutoCloseable {
           version = list.path("metadata").path("resourceVersion").asText();
         }
         version = follow(version);
+        failures = 0;
       } catch (IOException | BenchException e) {
-        if (closed) {
+        failures++;
+        version = "";
+        if (!closed && failures > MOST_FAILURES) {
+          failed.accept(
+              new BenchException("the watch of " + path + " ended: " + e.getMessage(), e));
           return;
         }
-        failed.accept(new BenchException("the watch of " + path + " ended: " + e.getMessage(), e));
-        return;
+        Server.pause(PAUSE);
       }
     }
   }
