@@ -86,8 +86,11 @@ public final class OperatorRun {
       LOG.info("operator ends reason=\"told to\"");
       return 0;
     } finally {
-      sluice.close();
-      closed.complete(null);
+      try {
+        sluice.close();
+      } finally {
+        closed.complete(null);
+      }
     }
   }
 
