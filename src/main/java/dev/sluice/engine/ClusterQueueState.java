@@ -4,6 +4,7 @@ import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.QueueProblem;
 import dev.sluice.queue.PendingQueue;
 import dev.sluice.queue.QueueState;
+import dev.sluice.quota.AmountSums;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -18,7 +19,7 @@ final class ClusterQueueState {
   final String name;
   final PendingQueue pending = new PendingQueue();
   final Set<WorkloadEntry> holders = new LinkedHashSet<>();
-  final AmountTable admitted = new AmountTable();
+  final AmountSums admitted = new AmountSums();
   @Nullable ClusterQueueSpec spec;
   @Nullable QueueState state;
   List<QueueProblem> problems = List.of();

@@ -3,6 +3,7 @@ package dev.sluice.engine;
 import dev.sluice.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.LocalQueueSpec;
+import dev.sluice.quota.AmountSums;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -13,8 +14,8 @@ final class LocalQueueState {
   final LocalQueueId id;
   @Nullable LocalQueueSpec spec;
   final Set<WorkloadEntry> keptOut = new LinkedHashSet<>();
-  final AmountTable reserved = new AmountTable();
-  final AmountTable admitted = new AmountTable();
+  final AmountSums reserved = new AmountSums();
+  final AmountSums admitted = new AmountSums();
   int reserving;
   int admittedCount;
 

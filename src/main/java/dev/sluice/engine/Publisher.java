@@ -9,6 +9,7 @@ import dev.sluice.model.LocalQueueSpec;
 import dev.sluice.model.QueueProblem;
 import dev.sluice.queue.PendingCount;
 import dev.sluice.queue.QueueState;
+import dev.sluice.quota.AmountSums;
 import dev.sluice.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -114,7 +115,7 @@ final class Publisher implements Views {
   }
 
   private static List<FlavorUsage> usage(
-      Registry registry, QueueState state, @Nullable AmountTable reserved, AmountTable admitted) {
+      Registry registry, QueueState state, @Nullable AmountSums reserved, AmountSums admitted) {
     List<FlavorUsage> usage = new ArrayList<>();
     QuotaNode node = state.node();
     for (QueueState.Group group : state.groups()) {

@@ -26,7 +26,7 @@ public final class QuotaNode {
   private long[] borrowingLimit = NO_AMOUNTS;
   private long[] lendingLimit = NO_AMOUNTS;
   private long[] subtree = NO_AMOUNTS;
-  private long[] usage = NO_AMOUNTS;
+  private final AmountSums usage = new AmountSums();
 
   QuotaNode(String name, boolean queue) {
     this.name = name;
@@ -89,13 +89,15 @@ public final class QuotaNode {
 
   /** U: what is used here: for a cohort, what its children use beyond what they never lend. */
   public long usage(int pair) {
-    return at(usage, pair, 0);
+    return usage.get(pair);
   }
 
   /** The part of S that is never lent: max(0, S - L) with a lending limit, else nothing. */
   public long local(int pair) {
     long limit = lendingLimit(pair);
-    return limit == Amounts.UNLIMITED ? 0 : Math.max(0, subtreeQuota(pair) - limit);
+    return limit == Amounts.UNLIMITED
+        ? 0
+        : Math.max(0, Amounts.subtract(subtreeQuota(pair), limit));
   }
 
   /**
@@ -118,10 +120,12 @@ public final class QuotaNode {
     long borrowable = above.free(pair);
     long limit = borrowingLimit(pair);
     if (limit != Amounts.UNLIMITED) {
-      long ceiling = Amounts.add(quota - local - Math.max(0, used - local), limit);
+      long lendable = Amounts.subtract(quota, local);
+      long beyond = Math.max(0, Amounts.subtract(used, local));
+      long ceiling = Amounts.add(Amounts.subtract(lendable, beyond), limit);
       borrowable = Math.min(borrowable, ceiling);
     }
-    return Amounts.add(Math.max(0, local - used), borrowable);
+    return Amounts.add(Math.max(0, Amounts.subtract(local, used)), borrowable);
   }
 
   /** What could ever be available to this node, if nothing was used. */
@@ -140,24 +144,56 @@ public final class QuotaNode {
 
   /** Uses {@code amount} more: what goes beyond the free local part is taken from above. */
   public void add(int pair, long amount) {
-    ensure(pair);
-    long localFree = Math.max(0, local(pair) - usage[pair]);
-    usage[pair] = Amounts.add(usage[pair], amount);
+    long before = usage.get(pair);
+    usage.add(pair, amount);
     QuotaNode above = parent;
-    if (above != null && amount > localFree) {
+    if (above == null) {
+      return;
+    }
+    if (before == Amounts.UNLIMITED || usage.get(pair) == Amounts.UNLIMITED) {
+      above.recount(pair);
+      return;
+    }
+    long localFree = Math.max(0, local(pair) - before);
+    if (amount > localFree) {
       above.add(pair, amount - localFree);
     }
   }
 
   /** Gives {@code amount} back: what was taken from above goes back there first. */
   public void remove(int pair, long amount) {
-    ensure(pair);
-    long borrowed = Math.max(0, usage[pair] - local(pair));
-    usage[pair] = Amounts.subtract(usage[pair], amount);
+    long before = usage.get(pair);
+    usage.subtract(pair, amount);
     QuotaNode above = parent;
-    if (above != null && borrowed > 0) {
+    if (above == null) {
+      return;
+    }
+    if (before == Amounts.UNLIMITED) {
+      above.recount(pair);
+      return;
+    }
+    long borrowed = Math.max(0, before - local(pair));
+    if (borrowed > 0) {
       above.remove(pair, Math.min(amount, borrowed));
     }
+  }
+
+  /** Usage of cohorts anew, from here up: where a child's is too large to show, steps mislead. */
+  private void recount(int pair) {
+    usage.set(pair, usedByChildren(pair));
+    QuotaNode above = parent;
+    if (above != null) {
+      above.recount(pair);
+    }
+  }
+
+  private long usedByChildren(int pair) {
+    long used = 0;
+    for (QuotaNode child : children) {
+      long beyond = Amounts.subtract(child.usage(pair), child.local(pair));
+      used = Amounts.add(used, Math.max(0, beyond));
+    }
+    return used;
   }
 
   /** Whether it uses more than it has: U > N for a queue, U > S for a cohort. */
@@ -183,7 +219,8 @@ public final class QuotaNode {
       return this;
     }
     while (Amounts.add(node.usage(pair), remaining) > node.subtreeQuota(pair)) {
-      remaining -= Math.min(remaining, Math.max(0, node.local(pair) - node.usage(pair)));
+      long localFree = Math.max(0, Amounts.subtract(node.local(pair), node.usage(pair)));
+      remaining -= Math.min(remaining, localFree);
       QuotaNode above = node.parent;
       if (above == null) {
         return null;
@@ -208,7 +245,7 @@ public final class QuotaNode {
     Arrays.fill(borrowingLimit, Amounts.UNLIMITED);
     Arrays.fill(lendingLimit, Amounts.UNLIMITED);
     if (!queue) {
-      Arrays.fill(usage, 0);
+      usage.clear();
     }
   }
 
@@ -233,16 +270,18 @@ public final class QuotaNode {
 
   private void settlePair(int pair) {
     long quota = nominal(pair);
-    long used = queue ? usage(pair) : 0;
     for (QuotaNode child : children) {
-      long local = child.local(pair);
-      quota = Amounts.add(quota, child.subtreeQuota(pair) - local);
-      used = Amounts.add(used, Math.max(0, child.usage(pair) - local));
+      quota = Amounts.add(quota, Amounts.subtract(child.subtreeQuota(pair), child.local(pair)));
     }
-    if (quota != 0 || used != 0 || pair < usage.length) {
+    if (quota != 0 || pair < subtree.length) {
       ensure(pair);
       subtree[pair] = quota;
-      usage[pair] = used;
+    }
+    if (!queue) {
+      long used = usedByChildren(pair);
+      if (used != 0 || usage.get(pair) != 0) {
+        usage.set(pair, used);
+      }
     }
   }
 
@@ -251,7 +290,7 @@ public final class QuotaNode {
   }
 
   private void ensure(int pair) {
-    int had = usage.length;
+    int had = subtree.length;
     if (pair < had) {
       return;
     }
@@ -260,7 +299,6 @@ public final class QuotaNode {
     borrowingLimit = Arrays.copyOf(borrowingLimit, size);
     lendingLimit = Arrays.copyOf(lendingLimit, size);
     subtree = Arrays.copyOf(subtree, size);
-    usage = Arrays.copyOf(usage, size);
     Arrays.fill(borrowingLimit, had, size, Amounts.UNLIMITED);
     Arrays.fill(lendingLimit, had, size, Amounts.UNLIMITED);
   }
