@@ -157,7 +157,7 @@ public final class Engine {
   }
 
   private void reconsider(PendingItem item, QueueState queue) {
-    Optional<Explanation> trouble = bar(item);
+    Optional<Explanation> trouble = bar(item, queue);
     if (trouble.isPresent() && !blocks(item, queue)) {
       queue.pending().setAside(item, trouble.get());
       untold.add(workloads.known(item));
@@ -181,7 +181,7 @@ public final class Engine {
     }
     List<QueueState> queues = new ArrayList<>();
     for (QueueState queue : ready.take()) {
-      if (registry.clusterQueue(queue.name()).active()) {
+      if (queue.active()) {
         queues.add(queue);
       }
     }
@@ -219,6 +219,7 @@ public final class Engine {
       }
       boolean wasActive = queue.active();
       queue.problems = registry.problemsOf(spec);
+      state.active(queue.active());
       state.advanceQuotaGeneration();
       queue.pending.parkedClasses().forEach(queue.pending::wake);
       ready.unblock(state);
@@ -232,20 +233,19 @@ public final class Engine {
   }
 
   /** What bars an item from being considered, whatever the quota. */
-  private Optional<Explanation> bar(PendingItem item) {
-    Optional<Explanation> ofNamespace = namespaceTrouble(item);
+  private Optional<Explanation> bar(PendingItem item, QueueState queue) {
+    Optional<Explanation> ofNamespace = namespaceTrouble(item, queue);
     return ofNamespace.isPresent() ? ofNamespace : item.defect().map(Explanations::misconfigured);
   }
 
-  private Optional<Explanation> namespaceTrouble(PendingItem item) {
+  private Optional<Explanation> namespaceTrouble(PendingItem item, QueueState queue) {
     String namespace = item.id().namespace();
     Map<String, String> labels = registry.namespaces.get(namespace);
-    ClusterQueueSpec spec =
-        registry.clusterQueue(registry.localQueue(item.localQueue()).clusterQueue()).spec;
+    ClusterQueueSpec spec = queue.spec();
     if (labels == null) {
       return Optional.of(Explanations.misconfigured("namespace " + namespace + " doesn't exist"));
     }
-    return spec != null && !spec.namespaceSelector().matches(labels)
+    return !spec.namespaceSelector().matches(labels)
         ? Optional.of(
             Explanations.misconfigured(
                 "namespace "
@@ -284,7 +284,7 @@ public final class Engine {
   }
 
   private boolean blocks(PendingItem barred, QueueState queue) {
-    return isStrict(queue) && namespaceTrouble(barred).isEmpty();
+    return isStrict(queue) && namespaceTrouble(barred, queue).isEmpty();
   }
 
   private static boolean isStrict(QueueState queue) {

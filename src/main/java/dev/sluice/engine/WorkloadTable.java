@@ -59,14 +59,15 @@ final class WorkloadTable {
     }
   }
 
-  void pending(PendingWorkload workload) {
+  void pending(PendingWorkload heard) {
+    PendingWorkload workload = withoutPastBackOff(heard);
     WorkloadEntry entry = entry(workload.id(), workload.localQueue(), workload.version());
     if (entry == null || (entry.stage != Stage.PENDING && workload.version() <= entry.version)) {
       return;
     }
     PendingItem item = entry.item;
     PendingWorkload kept = entry.kept;
-    if (kept != null && kept.equals(workload)) {
+    if (kept != null && withoutPastBackOff(kept).equals(workload)) {
       return;
     }
     entry.version = workload.version();
@@ -76,6 +77,22 @@ final class WorkloadTable {
     }
     withdraw(entry);
     place(entry, workload, item);
+  }
+
+  private PendingWorkload withoutPastBackOff(PendingWorkload workload) {
+    return workload.notBefore().isEmpty() || workload.notBefore().get().isAfter(now)
+        ? workload
+        : new PendingWorkload(
+            workload.id(),
+            workload.version(),
+            workload.queueName(),
+            workload.shape(),
+            workload.priority(),
+            workload.createdAt(),
+            workload.queuedAt(),
+            Optional.empty(),
+            workload.held(),
+            workload.defect());
   }
 
   private static boolean isPlainly(PendingItem item, PendingWorkload workload) {

@@ -18,9 +18,12 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
 
   /** Order of classes in a queue: that of their oldest members, priority first. */
   static final Comparator<EquivalenceClass> BY_RANK =
-      Comparator.comparingLong(EquivalenceClass::priority)
-          .reversed()
-          .thenComparing(EquivalenceClass::eldest, PendingItem.BY_AGE);
+      (one, two) -> {
+        int byPriority = Long.compare(two.priority, one.priority);
+        return byPriority != 0
+            ? byPriority
+            : PendingItem.BY_AGE.compare(one.eldest(), two.eldest());
+      };
 
   private final PendingQueue queue;
   private final WorkloadShape shape;
@@ -55,6 +58,11 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
   /** The priority of each of them. */
   public long priority() {
     return priority;
+  }
+
+  /** Whether its eldest is before that of another class of the same queue. */
+  public boolean ranksBefore(EquivalenceClass other) {
+    return BY_RANK.compare(this, other) < 0;
   }
 
   /** How many there are. */

@@ -17,7 +17,10 @@ public final class PendingItem extends IndexedHeap.Entry {
 
   /** Order among equals: who waits longest, then the UID (scheduling semantics, 2.4 and 2.5). */
   static final Comparator<PendingItem> BY_AGE =
-      Comparator.comparingLong(PendingItem::queuedAtMicros).thenComparing(PendingItem::uid);
+      (one, two) -> {
+        int byTime = Long.compare(one.queuedAtMicros, two.queuedAtMicros);
+        return byTime != 0 ? byTime : one.id.uid().compareTo(two.id.uid());
+      };
 
   private final WorkloadId id;
   private final LocalQueueId localQueue;
@@ -83,10 +86,6 @@ public final class PendingItem extends IndexedHeap.Entry {
   /** Why it can't be considered whatever the quota, if so. */
   public Optional<String> defect() {
     return Optional.ofNullable(defect);
-  }
-
-  private String uid() {
-    return id.uid();
   }
 
   void setAside(@Nullable Explanation why) {

@@ -18,6 +18,7 @@ public final class QueueState {
   private final PendingQueue pending;
   private final List<Group> groups;
   private long quotaGeneration = 1;
+  private boolean active;
 
   /**
    * A resource group with its pairs numbered.
@@ -82,6 +83,16 @@ public final class QueueState {
   /** Quota of this queue was given back or changed. */
   public void advanceQuotaGeneration() {
     quotaGeneration++;
+  }
+
+  /** Whether it may admit, as it was found when the trees were built last. */
+  public boolean active() {
+    return active;
+  }
+
+  /** Sets whether it may admit. */
+  public void active(boolean may) {
+    active = may;
   }
 
   /** Its resource groups. */

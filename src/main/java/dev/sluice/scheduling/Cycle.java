@@ -15,7 +15,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,7 +72,7 @@ public final class Cycle {
           .thenComparing(entry -> entry.item.id().uid());
 
   private final Map<String, Flavor> flavors;
-  private final Function<PendingItem, Optional<Explanation>> bar;
+  private final BiFunction<PendingItem, QueueState, Optional<Explanation>> bar;
   private final long number;
 
   /**
@@ -83,7 +83,9 @@ public final class Cycle {
    * @param number counts cycles
    */
   public Cycle(
-      Map<String, Flavor> flavors, Function<PendingItem, Optional<Explanation>> bar, long number) {
+      Map<String, Flavor> flavors,
+      BiFunction<PendingItem, QueueState, Optional<Explanation>> bar,
+      long number) {
     this.number = number;
     this.flavors = flavors;
     this.bar = bar;
@@ -108,7 +110,7 @@ public final class Cycle {
 
   private void nominate(
       PendingItem head, QueueState queue, List<Nominated> nominated, List<Outcome> outcomes) {
-    Optional<Explanation> barred = bar.apply(head);
+    Optional<Explanation> barred = bar.apply(head, queue);
     if (barred.isPresent()) {
       outcomes.add(new Outcome.Barred(head, queue, barred.get()));
       return;

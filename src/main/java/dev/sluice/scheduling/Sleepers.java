@@ -1,11 +1,14 @@
 package dev.sluice.scheduling;
 
 import dev.sluice.queue.EquivalenceClass;
+import dev.sluice.queue.PendingItem;
 import dev.sluice.queue.QueueState;
 import dev.sluice.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -48,40 +51,76 @@ public final class Sleepers {
 
   /** Remembers that some of a pair was given back somewhere in a tree. */
   public void released(QuotaNode node, int pair) {
-    released.computeIfAbsent(node.root(), root -> new HashSet<>()).add(pair);
+    Set<Integer> ofTree = released.computeIfAbsent(node.root(), root -> new HashSet<>());
+    ofTree.add(pair);
+    ofTree.add(ANY);
   }
 
-  /** Those whom the releases since the last call can help; they are forgotten here. */
+  /**
+   * Those whom releases can help, and who are to be looked at now: of each queue the first in its
+   * order, unless another one stands in line before it. Others that can be helped sleep on until
+   * their turn comes, since what is free may be gone by then.
+   */
   public List<Sleeper> wake() {
     List<Sleeper> woken = new ArrayList<>();
-    released.forEach(
-        (root, pairs) -> {
-          Map<Integer, Set<Sleeper>> ofTree = byLack.get(root);
-          if (ofTree != null) {
-            pairs.forEach(pair -> wake(ofTree.get(pair), woken, false));
-            wake(ofTree.get(ANY), woken, true);
-          }
-        });
-    released.clear();
+    Iterator<Map.Entry<QuotaNode, Set<Integer>>> trees = released.entrySet().iterator();
+    while (trees.hasNext()) {
+      Map.Entry<QuotaNode, Set<Integer>> tree = trees.next();
+      Map<Integer, Set<Sleeper>> ofTree = byLack.getOrDefault(tree.getKey(), Map.of());
+      if (tree.getValue().remove(ANY)) {
+        wakeAll(ofTree.get(ANY), woken);
+      }
+      Map<QueueState, Sleeper> first = new LinkedHashMap<>();
+      tree.getValue().removeIf(pair -> !anyHelped(ofTree.get(pair), first, woken));
+      for (Sleeper sleeper : first.values()) {
+        PendingItem head = sleeper.queue.pending().head();
+        if (head == null || sleeper.equals.ranksBefore(head.equivalenceClass())) {
+          woken.add(sleeper);
+        }
+      }
+      if (tree.getValue().isEmpty()) {
+        trees.remove();
+      }
+    }
     return woken;
   }
 
-  private static void wake(
-      @Nullable Set<Sleeper> sleepers, List<Sleeper> woken, boolean competing) {
-    if (sleepers == null) {
-      return;
+  private static void wakeAll(@Nullable Set<Sleeper> sleepers, List<Sleeper> woken) {
+    if (sleepers != null) {
+      for (Sleeper sleeper : sleepers) {
+        if (!sleeper.equals.lacks().isEmpty()) {
+          woken.add(sleeper);
+        }
+      }
+      sleepers.clear();
     }
-    sleepers.removeIf(
-        sleeper -> {
-          if (sleeper.equals.lacks().isEmpty()) {
-            return true;
-          }
-          if (competing || helped(sleeper)) {
-            woken.add(sleeper);
-            return true;
-          }
-          return false;
-        });
+  }
+
+  /** Whether any can be helped; the first of each queue is put into {@code first}. */
+  private static boolean anyHelped(
+      @Nullable Set<Sleeper> sleepers, Map<QueueState, Sleeper> first, List<Sleeper> woken) {
+    if (sleepers == null) {
+      return false;
+    }
+    boolean any = false;
+    Iterator<Sleeper> all = sleepers.iterator();
+    while (all.hasNext()) {
+      Sleeper sleeper = all.next();
+      if (sleeper.equals.lacks().isEmpty()) {
+        all.remove();
+      } else if (helped(sleeper)) {
+        if (sleeper.equals.parkedWhy() == null) {
+          // Not parked: it is the head that blocks its queue.
+          woken.add(sleeper);
+          all.remove();
+        } else {
+          any = true;
+          first.merge(
+              sleeper.queue, sleeper, (one, two) -> two.equals.ranksBefore(one.equals) ? two : one);
+        }
+      }
+    }
+    return any;
   }
 
   private static boolean helped(Sleeper sleeper) {
@@ -93,7 +132,7 @@ public final class Sleepers {
     return false;
   }
 
-  /** Whether anything was released since the last call of {@link #wake}. */
+  /** Whether anything was released that may still help somebody. */
   public boolean anyReleased() {
     return !released.isEmpty();
   }

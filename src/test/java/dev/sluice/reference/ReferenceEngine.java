@@ -103,7 +103,10 @@ final class ReferenceEngine {
   enum Waking {
     /** After a flush every class that was parked; in each cycle the head of a StrictFIFO queue. */
     ALL,
-    /** Only those of which some lack is over: others would be found not to fit again. */
+    /**
+     * Only those of which some lack is over when their turn comes: others would be found not to fit
+     * again.
+     */
     HELPED
   }
 
@@ -121,6 +124,7 @@ final class ReferenceEngine {
   private final Map<String, Map<String, String>> namespaces = new TreeMap<>();
   private final Map<String, Entry> workloads = new TreeMap<>();
   private final Map<String, Map<EquivalenceClass, Result>> parked = new TreeMap<>();
+  private final Map<String, Set<EquivalenceClass>> flushed = new TreeMap<>();
   private final Map<String, Block> blocked = new TreeMap<>();
   private final Map<String, Long> generations = new HashMap<>();
   private final Set<String> released = new HashSet<>();
@@ -410,8 +414,16 @@ final class ReferenceEngine {
     return new EquivalenceClass(pending.shape(), pending.priority());
   }
 
-  private boolean isParked(Entry entry, String queue) {
-    return parked.getOrDefault(queue, Map.of()).containsKey(classOf(entry));
+  private boolean isParked(Entry entry, String queue, ReferenceTree tree) {
+    Result result = parked.getOrDefault(queue, Map.of()).get(classOf(entry));
+    return result != null
+        && !(flushed.getOrDefault(queue, Set.of()).contains(classOf(entry))
+            && helped(queue, result, tree));
+  }
+
+  private void unpark(Entry entry, String queue) {
+    parked.getOrDefault(queue, new HashMap<>()).remove(classOf(entry));
+    flushed.getOrDefault(queue, new HashSet<>()).remove(classOf(entry));
   }
 
   /** That a class doesn't fit is remembered as long as somebody belongs to it. */
@@ -432,10 +444,12 @@ final class ReferenceEngine {
     released.stream().filter(queues::containsKey).forEach(name -> affected.addAll(tree.tree(name)));
     released.clear();
     for (String queue : affected) {
-      parked
-          .getOrDefault(queue, new HashMap<>())
+      Map<EquivalenceClass, Result> classes = parked.getOrDefault(queue, new HashMap<>());
+      classes
           .values()
-          .removeIf(result -> helped(queue, result, tree));
+          .removeIf(
+              result -> waking == Waking.ALL || (result.competing() && !result.lacks().isEmpty()));
+      flushed.computeIfAbsent(queue, any -> new HashSet<>()).addAll(classes.keySet());
       Block block = blocked.get(queue);
       if (block != null && helped(queue, block.result(), tree)) {
         blocked.remove(queue);
@@ -511,7 +525,7 @@ final class ReferenceEngine {
     for (ClusterQueueSpec queue : queues.values()) {
       if (active(queue) && !tree.cyclic(queue.name())) {
         waitingIn(queue.name()).stream()
-            .filter(entry -> !isParked(entry, queue.name()))
+            .filter(entry -> !isParked(entry, queue.name(), tree))
             .findFirst()
             .filter(head -> !blocked.containsKey(queue.name()))
             .flatMap(head -> nominate(head, queue, tree))
@@ -546,6 +560,7 @@ final class ReferenceEngine {
       looked |= head.aside;
       return Optional.empty();
     }
+    unpark(head, queue.name());
     long generation = generations.getOrDefault(queue.name(), 0L);
     boolean keep = head.progressGeneration == generation || head.progressCycle >= cycles - 1;
     Map<ReferenceAssigner.Progress, Integer> resume = keep ? head.progress : Map.of();
