@@ -22,6 +22,7 @@ import dev.sluice.model.WorkloadId;
 import dev.sluice.model.WorkloadShape;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -32,9 +33,10 @@ import java.util.UUID;
 
 /**
  * A full cluster in which work ends and waits: so many ClusterQueues in cohorts, all quota in use,
- * so many Workloads pending. In each round some of those that run end, as many new ones arrive, and
- * the engine decides until nothing is left to look at. Everything the engine hears of in production
- * is part of it: arrivals, written admissions, ends; explanations are taken, views are published.
+ * so many Workloads pending. In each round some that run in one cohort end, as many new ones arrive
+ * there, and the engine decides until nothing is left to look at; the next round is another
+ * cohort's turn. Everything the engine hears of in production is part of it: arrivals, written
+ * admissions, ends; explanations are taken, views are published.
  */
 public final class EngineScenario {
 
@@ -47,8 +49,9 @@ public final class EngineScenario {
 
   private final EngineProbe engine = new EngineProbe();
   private final Random random = new Random(1);
-  private final Queue<WorkloadId> running = new ArrayDeque<>();
+  private final List<Queue<WorkloadId>> running = new ArrayList<>();
   private final int queues;
+  private final int perCohort;
   private final int shapes;
   private long version = 1;
   private long arrivals;
@@ -63,12 +66,16 @@ public final class EngineScenario {
    */
   public EngineScenario(int queues, int perCohort, int shapes) {
     this.queues = queues;
+    this.perCohort = Math.min(perCohort, queues);
     this.shapes = shapes;
     fold(new Fact.TimePassed(START));
     fold(new Fact.NamespaceChanged("team", Map.of()));
     fold(new Fact.FlavorChanged(new Flavor("default", Map.of(), List.of(), List.of())));
     for (int i = 0; i < queues; i++) {
-      fold(new Fact.ClusterQueueChanged(queue("queue-" + i, "cohort-" + i / perCohort)));
+      if (i % this.perCohort == 0) {
+        running.add(new ArrayDeque<>());
+      }
+      fold(new Fact.ClusterQueueChanged(queue("queue-" + i, "cohort-" + i / this.perCohort)));
       fold(
           new Fact.LocalQueueChanged(
               new LocalQueueSpec(
@@ -107,13 +114,13 @@ public final class EngineScenario {
   public void fill(int workloads) {
     fold(new Fact.DecidingEnabled(false));
     for (int i = 0; i < workloads; i++) {
-      arrive();
+      arrive(random.nextInt(queues));
     }
     fold(new Fact.DecidingEnabled(true));
     decide();
   }
 
-  private void arrive() {
+  private void arrive(int queue) {
     long number = arrivals++;
     int shape = random.nextInt(shapes);
     long cpu = 1_000L + 4_000L * shape / shapes;
@@ -134,7 +141,7 @@ public final class EngineScenario {
             new PendingWorkload(
                 new WorkloadId(uid.toString(), "team", "job-sample-" + number),
                 version++,
-                "queue-" + random.nextInt(queues),
+                "queue-" + queue,
                 requests,
                 0,
                 created,
@@ -149,7 +156,10 @@ public final class EngineScenario {
       for (Decision decision : engine.takeDecisions()) {
         if (decision instanceof Decision.Admit admit) {
           decisions++;
-          running.add(admit.id());
+          int queue =
+              Integer.parseInt(
+                  admit.clusterQueue(), "queue-".length(), admit.clusterQueue().length(), 10);
+          running.get(queue / perCohort).add(admit.id());
           fold(new Fact.AdmissionWritten(admit.id(), version++));
         }
       }
@@ -163,11 +173,12 @@ public final class EngineScenario {
   /** One round; returns how many admissions were decided in it. */
   public long round() {
     long before = decisions;
+    int cohort = (int) (rounds % running.size());
     for (int i = 0; i < ENDS_PER_ROUND; i++) {
-      WorkloadId ended = running.poll();
+      WorkloadId ended = running.get(cohort).poll();
       if (ended != null) {
         fold(new Fact.WorkloadReleased(ended, version++));
-        arrive();
+        arrive(cohort * perCohort + random.nextInt(perCohort));
       }
     }
     decide();
@@ -181,6 +192,6 @@ public final class EngineScenario {
 
   /** How many hold quota now. */
   public int running() {
-    return running.size();
+    return running.stream().mapToInt(Queue::size).sum();
   }
 }

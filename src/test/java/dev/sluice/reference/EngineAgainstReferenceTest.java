@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
  */
 class EngineAgainstReferenceTest {
 
-  private static final int STEPS = 120_000;
+  private static final int STEPS = 60_000;
   private static final int LENGTH = 80;
 
   @Test
