@@ -2,6 +2,7 @@ package dev.sluice.cli;
 
 import dev.sluice.cli.bench.BenchCommand;
 import dev.sluice.cli.controlplane.ControlPlaneCommand;
+import dev.sluice.cli.demo.DemoCommand;
 import dev.sluice.cli.explain.ExplainCommand;
 import picocli.AutoComplete;
 import picocli.CommandLine;
@@ -25,6 +26,7 @@ import picocli.CommandLine.Spec;
     },
     subcommands = {
       OperatorCommand.class,
+      DemoCommand.class,
       ControlPlaneCommand.class,
       ExplainCommand.class,
       BenchCommand.class,

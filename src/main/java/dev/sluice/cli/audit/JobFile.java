@@ -29,7 +29,8 @@ final class JobFile {
     queued = Reading.isQueued(job);
     completions = job.path("spec").path("completions").asInt(Integer.MAX_VALUE);
     end = Reading.end(job);
-    if (end.isEmpty() && change.deleted()) {
+    boolean leaving = change.deleted() || job.path("metadata").has("deletionTimestamp");
+    if (end.isEmpty() && leaving) {
       end = "Deleted";
     }
     runs = !suspended && end.isEmpty();

@@ -68,6 +68,21 @@ public final class OperatorProcess implements AutoCloseable {
       OperatorSettings settings,
       Path directory,
       List<String> furtherArguments) {
+    return start(
+        name, kubeconfig, settings, directory, furtherArguments, Lifetime.WITH_THIS_PROCESS);
+  }
+
+  /**
+   * The same with a lifetime: one that lives until it is stopped goes on after this process, and
+   * ends when it loses its lease, as it does when the cluster is gone.
+   */
+  public static OperatorProcess start(
+      String name,
+      Path kubeconfig,
+      OperatorSettings settings,
+      Path directory,
+      List<String> furtherArguments,
+      Lifetime lifetime) {
     Path configuration = directory.resolve(name + ".yaml");
     try {
       Files.createDirectories(directory);
@@ -88,8 +103,7 @@ public final class OperatorProcess implements AutoCloseable {
     command.addAll(List.of("--config", configuration.toString()));
     command.addAll(furtherArguments);
     ManagedProcess process =
-        new ProcessLauncher(Lifetime.WITH_THIS_PROCESS)
-            .start(name, command, directory.resolve(name + ".log"));
+        new ProcessLauncher(lifetime).start(name, command, directory.resolve(name + ".log"));
     return new OperatorProcess(
         settings,
         process,

@@ -1,0 +1,212 @@
+package dev.sluice.cli.demo;
+
+import dev.sluice.cli.audit.WatchRecorder;
+import dev.sluice.cli.controlplane.ApiClients;
+import dev.sluice.cli.controlplane.ControlPlane;
+import dev.sluice.cli.controlplane.ControlPlaneSpec;
+import dev.sluice.cli.controlplane.ControlPlanes;
+import dev.sluice.cli.controlplane.Lifetime;
+import dev.sluice.cli.controlplane.NodeGroup;
+import dev.sluice.cli.controlplane.NodeTaint;
+import dev.sluice.cli.controlplane.binaries.Binaries;
+import dev.sluice.cli.controlplane.binaries.DirectoryTree;
+import dev.sluice.cli.process.OperatorProcess;
+import dev.sluice.cli.process.OperatorSettings;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.Console;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** One demo, from the cluster to the summary. */
+final class DemoRun {
+
+  private static final int LEAST_WIDTH = 60;
+  private static final int USUAL_WIDTH = 120;
+
+  private final StoryManifests manifests;
+  private final boolean keep;
+  private final PrintWriter out;
+  private final InstantSource clock;
+  private final SecureRandom random = new SecureRandom();
+
+  DemoRun(StoryManifests manifests, boolean keep, PrintWriter out, InstantSource clock) {
+    this.manifests = manifests;
+    this.keep = keep;
+    this.out = out;
+    this.clock = clock;
+  }
+
+  /** On a control plane that is started for it. */
+  List<Verdict> onOwnControlPlane(Binaries binaries) {
+    say("starting a control plane: etcd, API server, controllers, scheduler, played nodes");
+    ControlPlane controlPlane =
+        new ControlPlanes(ControlPlanes.defaultRoot(System.getenv()), clock)
+            .start(spec(), binaries);
+    try {
+      say("starting the operator");
+      OperatorProcess operator = operator(controlPlane.kubeconfig(), controlPlane.logs());
+      try (KubernetesClient client = ApiClients.patient(controlPlane.kubeconfig())) {
+        operator.awaitReady();
+        List<Verdict> verdicts = tell(client, new Stage.Own(client, true), recorder -> {});
+        if (keep) {
+          sayWhatStays(controlPlane, operator);
+        }
+        return verdicts;
+      } finally {
+        if (!keep) {
+          operator.close();
+        }
+      }
+    } finally {
+      if (!keep) {
+        controlPlane.close();
+      }
+    }
+  }
+
+  private ControlPlaneSpec spec() {
+    return ControlPlaneSpec.named("demo-" + Integer.toString(random.nextInt(1 << 24), 36))
+        .living(keep ? Lifetime.UNTIL_STOPPED : Lifetime.WITH_THIS_PROCESS)
+        .withNodes(
+            List.of(
+                NodeGroup.plentiful("ondemand", 1).withLabel("instance-type", "ondemand"),
+                NodeGroup.plentiful("spot", 2)
+                    .withLabel("instance-type", "spot")
+                    .withTaint(new NodeTaint("spot", "true", "NoSchedule"))));
+  }
+
+  private void sayWhatStays(ControlPlane controlPlane, OperatorProcess operator) {
+    out.printf("%nexport KUBECONFIG=%s%n", controlPlane.kubeconfig());
+    out.printf(
+        "the operator goes on as process %d, its log is %s%n", operator.pid(), operator.log());
+    out.printf(
+        "to end both: ./sluice control-plane down --name %s; the operator then ends by itself%n",
+        controlPlane.name());
+    out.flush();
+  }
+
+  /** In a cluster that exists. */
+  List<Verdict> inCluster(Path kubeconfig, boolean startOperator) {
+    try (KubernetesClient client = ApiClients.patient(kubeconfig)) {
+      List<String> inTheWay = new StoryObjects(client).existing();
+      if (!inTheWay.isEmpty()) {
+        throw new StoryException(
+            "the story makes these itself, but they exist: " + String.join(", ", inTheWay));
+      }
+      Visit visit = new Visit(client);
+      if (!startOperator) {
+        return tell(client, new Stage.Foreign(), recorder -> clearStory(visit, recorder));
+      }
+      say("starting the operator");
+      Path files = temporaryDirectory();
+      OperatorProcess operator = operator(kubeconfig, files);
+      try {
+        operator.awaitReady();
+        List<Verdict> verdicts =
+            tell(client, new Stage.Foreign(), recorder -> clearStory(visit, recorder));
+        if (keep) {
+          out.printf(
+              "%nexport KUBECONFIG=%s%nthe operator goes on as process %d, its log is %s%n",
+              kubeconfig.toAbsolutePath(), operator.pid(), operator.log());
+          out.flush();
+        }
+        return verdicts;
+      } finally {
+        if (!keep) {
+          operator.close();
+          visit.clearInstallation();
+          delete(files);
+        }
+      }
+    }
+  }
+
+  private void clearStory(Visit visit, WatchRecorder recorder) {
+    if (!keep) {
+      visit.clearStory(recorder);
+    }
+  }
+
+  private OperatorProcess operator(Path kubeconfig, Path files) {
+    return OperatorProcess.start(
+        "operator",
+        kubeconfig,
+        OperatorSettings.onFreePorts(random),
+        files,
+        List.of(),
+        keep ? Lifetime.UNTIL_STOPPED : Lifetime.WITH_THIS_PROCESS);
+  }
+
+  /** Tells the story and prints the summary; {@code after} may tidy up. */
+  private List<Verdict> tell(KubernetesClient client, Stage stage, Consumer<WatchRecorder> after) {
+    Instant begin = clock.instant();
+    try (WatchRecorder recorder = new WatchRecorder(client, clock);
+        EventLog events = new EventLog(client)) {
+      recorder.start();
+      List<Verdict> verdicts;
+      try (Screen screen = screen(new Board(recorder), events)) {
+        verdicts = new FirstJobStory(client, manifests, stage, recorder, screen).tell();
+      }
+      summary(verdicts, Duration.between(begin, clock.instant()));
+      after.accept(recorder);
+      return verdicts;
+    }
+  }
+
+  private Screen screen(Board board, EventLog events) {
+    Console console = System.console();
+    return console != null && console.isTerminal()
+        ? new LiveScreen(out, board, events, clock, width())
+        : new PlainScreen(out, board, events, clock);
+  }
+
+  private static int width() {
+    try {
+      return Math.max(
+          LEAST_WIDTH,
+          Integer.parseInt(System.getenv().getOrDefault("COLUMNS", String.valueOf(USUAL_WIDTH))));
+    } catch (NumberFormatException e) {
+      return USUAL_WIDTH;
+    }
+  }
+
+  private void summary(List<Verdict> verdicts, Duration took) {
+    long held = verdicts.stream().filter(Verdict::held).count();
+    out.println();
+    verdicts.forEach(out::println);
+    out.printf(
+        "%d of %d expectations held, %d s (%s)%n",
+        held, verdicts.size(), took.toSeconds(), manifests);
+    out.flush();
+  }
+
+  private void say(String line) {
+    out.println(line);
+    out.flush();
+  }
+
+  private static Path temporaryDirectory() {
+    try {
+      return Files.createTempDirectory("sluice-demo-");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void delete(Path directory) {
+    try {
+      DirectoryTree.delete(directory);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,9 @@
+package dev.sluice.cli.demo;
+
+/** What is seen of the story while it goes on. */
+interface Screen extends Narrator, AutoCloseable {
+
+  /** Shows the last state, and nothing from then on. */
+  @Override
+  void close();
+}

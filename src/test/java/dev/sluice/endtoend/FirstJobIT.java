@@ -1,0 +1,119 @@
+package dev.sluice.endtoend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.sluice.cli.audit.WatchRecorder;
+import dev.sluice.cli.controlplane.ControlPlane;
+import dev.sluice.cli.controlplane.NodeGroup;
+import dev.sluice.cli.controlplane.NodeTaint;
+import dev.sluice.cli.controlplane.PlayedNodes;
+import dev.sluice.cli.demo.Expectation;
+import dev.sluice.cli.demo.FirstJobStory;
+import dev.sluice.cli.demo.Narrator;
+import dev.sluice.cli.demo.Stage;
+import dev.sluice.cli.demo.StoryManifests;
+import dev.sluice.cli.demo.StoryObjects;
+import dev.sluice.cli.demo.Verdict;
+import dev.sluice.cli.process.OperatorProcess;
+import dev.sluice.cli.process.OperatorSettings;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * The story of the first Job, in every version of the API and with both forms of the queue name.
+ */
+@ControlPlaneTest(exclusive = true)
+@Execution(ExecutionMode.SAME_THREAD)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class FirstJobIT {
+
+  @SuppressWarnings("NullAway.Init") // made before all tests
+  private OperatorProcess operator;
+
+  @SuppressWarnings("NullAway.Init")
+  private KubernetesClient client;
+
+  @BeforeAll
+  void startOperator(ControlPlane controlPlane, TestCluster cluster) {
+    client = cluster.client();
+    Stream.of(
+            NodeGroup.plentiful("ondemand", 1).withLabel("instance-type", "ondemand"),
+            NodeGroup.plentiful("spot", 2)
+                .withLabel("instance-type", "spot")
+                .withTaint(new NodeTaint("spot", "true", "NoSchedule")))
+        .flatMap(group -> PlayedNodes.of(group).stream())
+        .forEach(node -> client.resource(node).create());
+    operator =
+        OperatorProcess.start(
+                "operator",
+                cluster.kubeconfig(),
+                OperatorSettings.onFreePorts(new SecureRandom()),
+                controlPlane.logs(),
+                List.of())
+            .awaitReady();
+  }
+
+  @AfterAll
+  void stopOperator() {
+    operator.close();
+  }
+
+  static List<StoryManifests> manifests() {
+    return Arrays.stream(StoryManifests.Version.values())
+        .flatMap(
+            version ->
+                Arrays.stream(StoryManifests.Form.values())
+                    .map(form -> new StoryManifests(version, form)))
+        .toList();
+  }
+
+  @ParameterizedTest
+  @MethodSource("manifests")
+  void everyExpectationHolds(StoryManifests manifests) {
+    try (WatchRecorder recorder = new WatchRecorder(client, InstantSource.system()).start()) {
+      List<Verdict> verdicts =
+          new FirstJobStory(client, manifests, new Stage.Own(client, false), recorder, new Silent())
+              .tell();
+
+      assertThat(verdicts)
+          .allSatisfy(verdict -> assertThat(verdict.held()).as("%s", verdict).isTrue());
+      assertThat(verdicts)
+          .extracting(Verdict::expectation)
+          .containsExactlyInAnyOrder(Expectation.values());
+    } finally {
+      StoryObjects objects = new StoryObjects(client);
+      objects.delete();
+      await("the end of what the story made: queues and flavors are let go")
+          .atMost(Duration.ofMinutes(1))
+          .until(() -> objects.existing().isEmpty());
+    }
+  }
+
+  /** Nobody reads along. */
+  private static final class Silent implements Narrator {
+    @Override
+    public void say(String line) {
+      // the verdicts say it all
+    }
+
+    @Override
+    public void judged(Verdict verdict) {
+      // returned as well
+    }
+  }
+}
