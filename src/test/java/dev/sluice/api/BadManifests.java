@@ -83,7 +83,8 @@ public final class BadManifests {
   }
 
   /** The file. */
-  public record Table(Map<String, Base> bases, JsonNode states, List<Row> rows) {}
+  public record Table(
+      Map<String, Base> bases, List<JsonNode> world, JsonNode states, List<Row> rows) {}
 
   private final Table table;
 
@@ -159,9 +160,19 @@ public final class BadManifests {
     return table.rows();
   }
 
+  /** Good objects that a row with a condition may count on, each like a base and with a name. */
+  public List<JsonNode> world() {
+    return table.world();
+  }
+
   /** The good object a row starts from. */
   public Base base(Row row) {
-    return Objects.requireNonNull(table.bases().get(row.on()), row.on());
+    return base(row.on());
+  }
+
+  /** The good object of this name. */
+  public Base base(String name) {
+    return Objects.requireNonNull(table.bases().get(name), name);
   }
 
   /** The statuses a row's object is given one after the other before the update. */

@@ -1,6 +1,5 @@
 package dev.sluice.api;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
@@ -19,11 +18,7 @@ import dev.sluice.server.WebhookEndpoint;
 import dev.sluice.webhooks.AdmissionFunction;
 import dev.sluice.webhooks.ReviewedKind;
 import dev.sluice.webhooks.WebhookRouter;
-import io.fabric8.kubernetes.client.Config;
-import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientBuilder;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -44,11 +39,11 @@ public final class ServedApi implements AutoCloseable {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Duration LIMIT = Duration.ofSeconds(120);
 
-  private final KubernetesClient client;
+  private final RawApi api;
   private final HttpService server;
 
-  private ServedApi(KubernetesClient client, HttpService server) {
-    this.client = client;
+  private ServedApi(RawApi api, HttpService server) {
+    this.api = api;
     this.server = server;
   }
 
@@ -86,7 +81,7 @@ public final class ServedApi implements AutoCloseable {
             TlsSettings.STRICT,
             new WebhookEndpoint(new WebhookRouter(functions, reviews::answer)),
             Duration.ZERO);
-    ServedApi api = new ServedApi(withoutRetries(client), server);
+    ServedApi api = new ServedApi(new RawApi(client), server);
     String encoded =
         Base64.getEncoder().encodeToString(bundles.getFirst().getBytes(StandardCharsets.US_ASCII));
     api.definitions(encoded);
@@ -97,23 +92,9 @@ public final class ServedApi implements AutoCloseable {
     return api;
   }
 
-  /** An answer of 500, as to an object that can't be converted, is an answer too. */
-  private static KubernetesClient withoutRetries(KubernetesClient client) {
-    Config config =
-        new ConfigBuilder(client.getConfiguration()).withRequestRetryBackoffLimit(0).build();
-    return new KubernetesClientBuilder().withConfig(config).build();
-  }
-
   /** Sends an object; the answer is an object of the API or a Status. */
   public JsonNode send(String method, String path, JsonNode body) {
-    try {
-      return read(client.raw(path, method, body.toString()));
-    } catch (KubernetesClientException e) {
-      if (e.getStatus() == null) {
-        throw e;
-      }
-      return JSON.valueToTree(e.getStatus());
-    }
+    return api.send(method, path, body);
   }
 
   private void definitions(String bundle) throws Exception {
@@ -187,18 +168,10 @@ public final class ServedApi implements AutoCloseable {
     return "https://127.0.0.1:%d%s".formatted(server.port(), path);
   }
 
-  private static JsonNode read(String text) {
-    try {
-      return JSON.readTree(text);
-    } catch (JsonProcessingException e) {
-      throw new IllegalStateException(text, e);
-    }
-  }
-
   @Override
   public void close() {
     server.close();
-    client.close();
+    api.close();
   }
 
   /** Keeps the certificate for as long as the process lives. */
