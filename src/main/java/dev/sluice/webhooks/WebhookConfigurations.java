@@ -74,7 +74,12 @@ public final class WebhookConfigurations {
         continue;
       }
       if (kind.isOwn() || registration.manageJobsWithoutQueueName()) {
-        webhooks.add(mutating(kind, "m" + kind.lowerKind() + ".kb.io", FAIL, conditions(kind)));
+        webhooks.add(
+            mutating(
+                kind,
+                "m" + kind.lowerKind() + ".kb.io",
+                FAIL,
+                conditions(kind, WorkloadConditions.mutating())));
       } else {
         webhooks.add(
             mutating(
@@ -105,7 +110,7 @@ public final class WebhookConfigurations {
     for (ReviewedKind kind : kinds()) {
       List<MatchCondition> conditions =
           kind.isOwn() || registration.manageJobsWithoutQueueName()
-              ? conditions(kind)
+              ? conditions(kind, WorkloadConditions.validating())
               : List.of(condition("speaks-to-us", SPEAKS_TO_US.formatted(Keys.GROUP)));
       webhooks.add(
           new ValidatingWebhookBuilder()
@@ -153,19 +158,21 @@ public final class WebhookConfigurations {
         .build();
   }
 
+  /** What is asked about of a kind of its own: of Workloads, as little as may be. */
+  private List<MatchCondition> conditions(ReviewedKind kind, List<MatchCondition> ofWorkloads) {
+    if (!kind.kind().equals("Workload")) {
+      return List.of();
+    }
+    List<MatchCondition> conditions = new ArrayList<>();
+    registration.trustedUser().map(WebhookConfigurations::notBy).ifPresent(conditions::add);
+    conditions.addAll(ofWorkloads);
+    return conditions;
+  }
+
   /** The operator keeps to its own rules; asking itself would double the cost of each write. */
-  private List<MatchCondition> conditions(ReviewedKind kind) {
-    return kind.kind().equals("Workload")
-        ? registration
-            .trustedUser()
-            .map(
-                user ->
-                    List.of(
-                        condition(
-                            "not-the-operator",
-                            "request.userInfo.username != '" + user.replace("'", "\\'") + "'")))
-            .orElse(List.of())
-        : List.of();
+  private static MatchCondition notBy(String user) {
+    return condition(
+        "not-the-operator", "request.userInfo.username != '" + user.replace("'", "\\'") + "'");
   }
 
   private static MatchCondition condition(String name, String expression) {

@@ -78,8 +78,10 @@ public final class QueueControllers implements AutoCloseable {
    */
   public record Pace(Duration interval, int perSecond) {
 
-    /** Once a second each, and twenty a second together. */
-    public static final Pace DEFAULT = new Pace(Duration.ofSeconds(1), 20);
+    /**
+     * Once a second each, and ten a second together: an admission should not wait for a counter.
+     */
+    public static final Pace DEFAULT = new Pace(Duration.ofSeconds(1), 10);
   }
 
   private final World world;

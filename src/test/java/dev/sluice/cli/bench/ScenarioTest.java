@@ -110,7 +110,7 @@ class ScenarioTest {
             new Refusal("count: 2", "count: 0", "classes[1].count is \"0\""),
             new Refusal("runMillis: 1000, ", "", "classes[1].runMillis is \"nothing\""),
             new Refusal("form: Workload", "form: [", "is no YAML"))
-        .map(refusal -> DynamicTest.dynamicTest(refusal.replacement(), refusal::check));
+        .map(refusal -> DynamicTest.dynamicTest(refusal.message(), refusal::check));
   }
 
   private record Refusal(String part, String replacement, String message) {
