@@ -18,6 +18,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -60,7 +61,9 @@ class BadManifestsWithOperatorIT {
             .awaitReady();
     for (JsonNode good : table.world()) {
       Base base = table.base(good.path("like").asText());
-      ObjectNode object = base.object().deepCopy();
+      Map<String, JsonNode> changes = new LinkedHashMap<>();
+      good.path("set").properties().forEach(set -> changes.put(set.getKey(), set.getValue()));
+      ObjectNode object = BadManifests.changed(base.object().deepCopy(), changes);
       object.withObject("/metadata").set("name", good.path("name"));
       JsonNode made = api.send("POST", base.path(namespace), object);
       assertThat(made.path("kind")).as("%s", made).isEqualTo(object.path("kind"));

@@ -61,6 +61,7 @@ public final class DemoCommand implements Callable<Integer> {
   @Option(
       names = "--real",
       description = "On a real control plane: so it is in any case. Changes nothing.")
+  @SuppressWarnings("UnusedVariable") // taken so that who asks for it is not refused
   private boolean real;
 
   @Option(
