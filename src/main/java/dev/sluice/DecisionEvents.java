@@ -1,6 +1,8 @@
 package dev.sluice;
 
 import dev.sluice.api.ApiVersions;
+import dev.sluice.controllers.workload.LifecycleEvents;
+import dev.sluice.controllers.workload.Verdict;
 import dev.sluice.model.Decision;
 import dev.sluice.model.WorkloadId;
 import dev.sluice.observe.EventRecorder;
@@ -14,8 +16,8 @@ import java.time.InstantSource;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells of decisions that stand: one line in the log, and events on the Workload. */
-final class DecisionEvents implements AdmissionObserver {
+/** Tells of what was done to Workloads and stands: events, and lines in the log for decisions. */
+final class DecisionEvents implements AdmissionObserver, LifecycleEvents {
 
   private static final Logger LOG = LoggerFactory.getLogger(DecisionEvents.class);
 
@@ -53,6 +55,11 @@ final class DecisionEvents implements AdmissionObserver {
     String reason = decision.explanation().reason().apiReason();
     LOG.info("workload={} waits=true reason={} message=\"{}\"", decision.id(), reason, text);
     record(decision.id(), Type.WARNING, reason, text);
+  }
+
+  @Override
+  public void record(WorkloadId workload, Verdict.News news) {
+    record(workload, news.warning() ? Type.WARNING : Type.NORMAL, news.reason(), news.note());
   }
 
   private void record(WorkloadId id, Type type, String reason, String note) {

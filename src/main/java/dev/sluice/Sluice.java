@@ -9,6 +9,8 @@ import dev.sluice.controllers.LeaseElector;
 import dev.sluice.controllers.MergePatches;
 import dev.sluice.controllers.RecordedNotices;
 import dev.sluice.controllers.kinds.QueueControllers;
+import dev.sluice.controllers.workload.WorkloadLifecycle;
+import dev.sluice.controllers.workload.WorldQueues;
 import dev.sluice.controllers.world.World;
 import dev.sluice.controllers.world.WorldFacts;
 import dev.sluice.controllers.world.WorldFeed;
@@ -65,6 +67,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -107,6 +110,7 @@ public final class Sluice implements AutoCloseable {
   private final AdvicePump advice;
   private final EventRecorder events;
   private final QueueControllers queues;
+  private final WorkloadLifecycle lifecycle;
   private final Operator operator;
   private final BatchJobController jobs;
   private final WorldFacts facts;
@@ -198,6 +202,20 @@ public final class Sluice implements AutoCloseable {
     this.operator = operator(client);
     queues.register(operator);
 
+    // the life cycle of Workloads
+    this.lifecycle =
+        new WorkloadLifecycle(
+            index,
+            writer,
+            new WorldQueues(world),
+            told,
+            leadership::leading,
+            clock,
+            background,
+            (delay, task) -> after(delay).execute(task));
+    lifecycle.observe(world);
+    reader.listen(lifecycle);
+
     // jobs
     JobRules rules = jobRules();
     JobDirectory directory = new JobDirectory();
@@ -233,6 +251,12 @@ public final class Sluice implements AutoCloseable {
   private void failed(Throwable fault) {
     LOG.error("engine failed", fault);
     end.accept("the engine failed");
+  }
+
+  /** Never earlier, which a delay cut to milliseconds would be. */
+  private Executor after(Duration delay) {
+    return CompletableFuture.delayedExecutor(
+        delay.toMillis() + 1, TimeUnit.MILLISECONDS, background);
   }
 
   private boolean on(FeatureGate gate) {
@@ -384,6 +408,7 @@ public final class Sluice implements AutoCloseable {
               engine.submit(new Fact.DecidingEnabled(true));
               advice.start();
               queues.leadershipStarted();
+              lifecycle.leadershipStarted();
               jobs.leadershipStarted();
               LOG.info("operator leading=true");
             })

@@ -1,6 +1,7 @@
 package dev.sluice.jobs;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.workloads.Finalizers;
 import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.WorkloadReader;
 import dev.sluice.workloads.WorkloadWriter;
@@ -180,7 +181,7 @@ public abstract class JobController<R extends JobResource> implements Reconciler
             .isPresent();
     if (!alive) {
       Waiting.forResult(
-          writer.patch(workload.id(), workload.version(), JobExecutor.finalizerRemoval(workload)));
+          writer.patch(workload.id(), workload.version(), Finalizers.removal(workload)));
       LOG.info("workload={} released, reason=\"its {} is gone\"", workload.id(), owner.kind());
     }
   }

@@ -1,10 +1,7 @@
 package dev.sluice.jobs;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.Keys;
 import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
 import dev.sluice.jobs.JobAction.FinishWorkload;
@@ -15,6 +12,7 @@ import dev.sluice.jobs.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.JobAction.Warn;
+import dev.sluice.workloads.Finalizers;
 import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.WorkloadWriter;
 import dev.sluice.workloads.WorkloadWriter.Outcome;
@@ -138,19 +136,9 @@ final class JobExecutor {
 
   private Optional<Duration> removeFinalizer(JobView job, Workload workload)
       throws InterruptedException {
-    ObjectNode patch = finalizerRemoval(workload);
+    ObjectNode patch = Finalizers.removal(workload);
     Outcome outcome = Waiting.forResult(writer.patch(workload.id(), workload.version(), patch));
     return done(job, workload, outcome, "released", "", "");
-  }
-
-  /** The patch that takes our finalizer off a Workload and leaves the others. */
-  static ObjectNode finalizerRemoval(Workload workload) {
-    ObjectNode patch = JsonNodeFactory.instance.objectNode();
-    ArrayNode rest = patch.putObject("metadata").putArray("finalizers");
-    workload.finalizers().stream()
-        .filter(finalizer -> !finalizer.equals(Keys.RESOURCE_IN_USE))
-        .forEach(rest::add);
-    return patch;
   }
 
   private Optional<Duration> done(

@@ -13,14 +13,18 @@ import java.time.temporal.ChronoUnit;
  */
 public final class Evictions {
 
+  /** The reason of evictions whose Workload was deactivated. */
+  public static final String DEACTIVATED = "Deactivated";
+
   private Evictions() {}
 
   /**
-   * Adds an eviction to a status patch.
+   * Adds an eviction to a status patch. The statistics count it by reason and cause; the reason of
+   * the condition, see {@link #conditionReason}, names both where it was deactivated.
    *
    * @param patch the patch of {@code workload}; may hold more that goes out with it
    * @param reason such as Preempted or ClusterQueueStopped
-   * @param underlyingCause for the statistics; empty where the reason says all
+   * @param underlyingCause what is behind it; empty where the reason says all
    * @param message one sentence for people
    */
   public static StatusPatch evict(
@@ -30,15 +34,23 @@ public final class Evictions {
       String reason,
       String underlyingCause,
       String message) {
-    patch.condition("Evicted", true, reason, message);
+    String conditionReason = conditionReason(reason, underlyingCause);
+    patch.condition("Evicted", true, conditionReason, message);
     if (workload.status().isTrue("BlockedOnPreemptionGates")) {
-      patch.condition("BlockedOnPreemptionGates", false, reason, message);
+      patch.condition("BlockedOnPreemptionGates", false, conditionReason, message);
     }
     ObjectNode status = patch.fields();
     status.putNull("clusterName").putNull("nominatedClusterNames").putNull("unhealthyNodes");
     resetChecks(status, workload, now);
     countEviction(status, workload, reason, underlyingCause);
     return patch;
+  }
+
+  /** The reason of the condition Evicted, such as DeactivatedDueToMaximumExecutionTimeExceeded. */
+  public static String conditionReason(String reason, String underlyingCause) {
+    return reason.equals(DEACTIVATED) && !underlyingCause.isEmpty()
+        ? reason + "DueTo" + underlyingCause
+        : reason;
   }
 
   private static void resetChecks(ObjectNode status, Workload workload, Instant now) {

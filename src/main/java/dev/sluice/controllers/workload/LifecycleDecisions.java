@@ -1,0 +1,135 @@
+package dev.sluice.controllers.workload;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.Keys;
+import dev.sluice.controllers.workload.Verdict.Deactivate;
+import dev.sluice.controllers.workload.Verdict.News;
+import dev.sluice.controllers.workload.Verdict.PatchStatus;
+import dev.sluice.controllers.workload.Verdict.RemoveFinalizer;
+import dev.sluice.workloads.Evictions;
+import dev.sluice.workloads.StatusPatch;
+import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.Workload.Condition;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What the life cycle asks of a Workload: a pure function, in the contract's order (Workload life
+ * cycle, section 3). It answers with one write at most; what comes after that is decided when the
+ * write is seen.
+ */
+public final class LifecycleDecisions {
+
+  private static final String TARGET = "DeactivationTarget";
+  private static final String DUE_TO_TIME =
+      Evictions.conditionReason(Evictions.DEACTIVATED, ReservingDecisions.TIME_EXCEEDED);
+
+  private LifecycleDecisions() {}
+
+  /** What the Workload needs, its queues and the time being such. */
+  public static Verdict decide(Workload workload, Queues queues, Instant now) {
+    if (isOrphan(workload)) {
+      return orphan(workload, now);
+    }
+    if (workload.deleting() || workload.finished()) {
+      return Verdict.NOTHING;
+    }
+    if (!workload.spec().active()) {
+      return inactive(workload, now);
+    }
+    Optional<Condition> target = deactivationTarget(workload);
+    if (target.isPresent()) {
+      return Verdict.of(new Deactivate("deactivated, reason=" + target.get().reason()));
+    }
+    return workload.quotaReserved()
+        ? ReservingDecisions.decide(workload, queues, now)
+        : WaitingDecisions.decide(workload, queues, now);
+  }
+
+  /** Nothing owns it, and either it is being deleted or a job did own it. */
+  private static boolean isOrphan(Workload workload) {
+    return !workload.owned()
+        && (workload.deleting() || workload.labels().containsKey(Keys.JOB_UID));
+  }
+
+  private static Verdict orphan(Workload workload, Instant now) {
+    if (!workload.finished()) {
+      ObjectNode status =
+          StatusPatch.of(workload, now)
+              .condition("Finished", true, "OwnerNotFound", "The workload has no owner any more")
+              .build();
+      return Verdict.of(new PatchStatus(status, "finished, reason=OwnerNotFound", List.<News>of()));
+    }
+    return workload.finalized()
+        ? Verdict.of(new RemoveFinalizer("released, reason=OwnerNotFound"))
+        : Verdict.NOTHING;
+  }
+
+  private static Optional<Condition> deactivationTarget(Workload workload) {
+    return workload.status().condition(TARGET).filter(target -> target.status().equals("True"));
+  }
+
+  /** Sent back once; what kept it for later is cleared. */
+  private static Verdict inactive(Workload workload, Instant now) {
+    StatusPatch patch = StatusPatch.of(workload, now);
+    Optional<Condition> target = deactivationTarget(workload);
+    boolean evicts = !isDeactivated(workload, "Evicted");
+    String cause = target.map(Condition::reason).orElse("");
+    String message =
+        target
+            .map(found -> "The workload is deactivated due to: " + found.message())
+            .orElse("The workload is deactivated");
+    if (evicts) {
+      Evictions.evict(patch, workload, now, Evictions.DEACTIVATED, cause, message);
+    }
+    if (!workload.quotaReserved()) {
+      patch.dropReservation(
+          Evictions.DEACTIVATED,
+          evicts ? message : reasonToStay(workload).orElse("The workload is deactivated"));
+    }
+    patch.withoutRequeueState().without(TARGET);
+    return verdict(
+        patch,
+        evicts ? evicted(Evictions.DEACTIVATED, cause) : "kept out, reason=Deactivated",
+        evicts ? evictionNews(workload, Evictions.DEACTIVATED, cause, message) : List.of());
+  }
+
+  /** The message of what sent it back. */
+  private static Optional<String> reasonToStay(Workload workload) {
+    return workload.status().condition("Evicted").map(Condition::message);
+  }
+
+  /** Whether a condition is True because the Workload was deactivated. */
+  private static boolean isDeactivated(Workload workload, String type) {
+    return workload
+        .status()
+        .condition(type)
+        .filter(condition -> condition.status().equals("True"))
+        .filter(condition -> condition.reason().startsWith(Evictions.DEACTIVATED))
+        .isPresent();
+  }
+
+  /** Whether a reason says that the Workload ran out of its time. */
+  static boolean isDueToTime(String reason) {
+    return reason.equals(DUE_TO_TIME);
+  }
+
+  static String evicted(String reason, String cause) {
+    return "evicted, reason=" + Evictions.conditionReason(reason, cause);
+  }
+
+  /** What people are told of an eviction; nothing when nothing had been given. */
+  static List<News> evictionNews(Workload workload, String reason, String cause, String message) {
+    return workload.status().admission().isEmpty()
+        ? List.of()
+        : List.of(
+            new News(false, "EvictedDueTo" + Evictions.conditionReason(reason, cause), message));
+  }
+
+  static Verdict verdict(StatusPatch patch, String change, List<News> news) {
+    return patch.isEmpty()
+        ? Verdict.NOTHING
+        : Verdict.of(new PatchStatus(patch.build(), change, news));
+  }
+}

@@ -1,0 +1,61 @@
+package dev.sluice.controllers.workload;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What a Workload needs now.
+ *
+ * @param action what to do at once; empty when all is as it should be
+ * @param lookAgain when to look again even if nothing happens; empty when nothing is due
+ */
+public record Verdict(Optional<Action> action, Optional<Instant> lookAgain) {
+
+  /** Nothing to do, nothing to wait for. */
+  public static final Verdict NOTHING = new Verdict(Optional.empty(), Optional.empty());
+
+  static Verdict of(Action action) {
+    return new Verdict(Optional.of(action), Optional.empty());
+  }
+
+  /** Whether there is nothing to do and nothing to wait for. */
+  public boolean isNothing() {
+    return action.isEmpty() && lookAgain.isEmpty();
+  }
+
+  /** One write. */
+  public sealed interface Action {
+
+    /** What it means, for the log. */
+    String change();
+  }
+
+  /**
+   * Patch the status.
+   *
+   * @param status the merge patch of {@code .status}
+   * @param news what people are told once it stands
+   */
+  public record PatchStatus(ObjectNode status, String change, List<News> news) implements Action {
+    public PatchStatus {
+      news = List.copyOf(news);
+    }
+  }
+
+  /** Set {@code spec.active} to false. */
+  public record Deactivate(String change) implements Action {}
+
+  /** Take the finalizer off that keeps the Workload until its job has stopped. */
+  public record RemoveFinalizer(String change) implements Action {}
+
+  /**
+   * An event about the Workload.
+   *
+   * @param warning whether people should look after it
+   * @param reason one word of the contract
+   * @param note one sentence
+   */
+  public record News(boolean warning, String reason, String note) {}
+}

@@ -1,0 +1,236 @@
+package dev.sluice.controllers.workload;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.controllers.world.World;
+import dev.sluice.model.WorkloadId;
+import dev.sluice.workloads.Finalizers;
+import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.WorkloadListener;
+import dev.sluice.workloads.WorkloadStore;
+import dev.sluice.workloads.WorkloadWriter;
+import dev.sluice.workloads.WorkloadWriter.Outcome;
+import dev.sluice.workloads.WorkloadWriter.Urgency;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Carries the life cycle of Workloads out. It looks at a Workload when that changes, when one of
+ * its queues is stopped, restarted, or goes, and when something is due; at all of them when
+ * leadership begins. For one Workload there is one write at a time, guarded by the version it was
+ * decided on.
+ */
+public final class WorkloadLifecycle implements WorkloadListener {
+
+  private static final Logger LOG = LoggerFactory.getLogger(WorkloadLifecycle.class);
+  private static final Duration AFTER_REFUSAL = Duration.ofSeconds(10);
+
+  private final WorkloadStore store;
+  private final WorkloadWriter writer;
+  private final Function<Workload, Queues> queues;
+  private final LifecycleEvents events;
+  private final BooleanSupplier leading;
+  private final InstantSource clock;
+  private final Executor executor;
+  private final Delays delays;
+  private final Set<String> writing = ConcurrentHashMap.newKeySet();
+  private final Map<String, Instant> alarms = new ConcurrentHashMap<>();
+  private volatile boolean started;
+
+  /** Runs something later. */
+  @FunctionalInterface
+  public interface Delays {
+
+    /** Runs {@code task} after {@code delay}, on any thread. */
+    void after(Duration delay, Runnable task);
+  }
+
+  /**
+   * A life cycle at rest.
+   *
+   * @param queues how the queues of a Workload stand now
+   * @param events is told of what stands
+   * @param leading whether this process may write, at the moment of asking
+   * @param executor does the work that isn't the reader's or the informers'
+   * @param delays wakes it when something is due
+   */
+  public WorkloadLifecycle(
+      WorkloadStore store,
+      WorkloadWriter writer,
+      Function<Workload, Queues> queues,
+      LifecycleEvents events,
+      BooleanSupplier leading,
+      InstantSource clock,
+      Executor executor,
+      Delays delays) {
+    this.store = store;
+    this.writer = writer;
+    this.queues = queues;
+    this.events = events;
+    this.leading = leading;
+    this.clock = clock;
+    this.executor = executor;
+    this.delays = delays;
+  }
+
+  /** Looks at the Workloads of a queue whenever that queue is stopped, restarted, comes or goes. */
+  public void observe(World world) {
+    world.localQueues().observe(this::localQueueChanged);
+    world.clusterQueues().observe((before, after) -> clusterQueueChanged(world, before, after));
+  }
+
+  /** This process leads from now on, and everything is known: looks at every Workload once. */
+  public void leadershipStarted() {
+    started = true;
+    executor.execute(() -> store.all().forEach(this::lookIfNeeded));
+  }
+
+  private boolean mayAct() {
+    return started && leading.getAsBoolean();
+  }
+
+  @Override
+  public void changed(@Nullable Workload before, @Nullable Workload after) {
+    if (after != null) {
+      lookIfNeeded(after);
+    } else if (before != null) {
+      alarms.remove(before.id().uid());
+    }
+  }
+
+  private void localQueueChanged(@Nullable LocalQueue before, @Nullable LocalQueue after) {
+    LocalQueue queue = after == null ? before : after;
+    if (queue == null || WorldQueues.standing(before) == WorldQueues.standing(after)) {
+      return;
+    }
+    executor.execute(
+        () ->
+            store
+                .inQueue(queue.getMetadata().getNamespace(), queue.getMetadata().getName())
+                .forEach(this::lookIfNeeded));
+  }
+
+  private void clusterQueueChanged(
+      World world, @Nullable ClusterQueue before, @Nullable ClusterQueue after) {
+    ClusterQueue queue = after == null ? before : after;
+    if (queue == null || WorldQueues.standing(before) == WorldQueues.standing(after)) {
+      return;
+    }
+    String name = queue.getMetadata().getName();
+    executor.execute(
+        () -> {
+          store.reservingIn(name).forEach(this::lookIfNeeded);
+          world.localQueues().all().stream()
+              .filter(local -> WorldQueues.clusterQueue(local).equals(name))
+              .forEach(
+                  local ->
+                      store
+                          .inQueue(
+                              local.getMetadata().getNamespace(), local.getMetadata().getName())
+                          .forEach(this::lookIfNeeded));
+        });
+  }
+
+  /** Cheap, since nearly always nothing is to be done. */
+  private void lookIfNeeded(Workload workload) {
+    if (mayAct() && !verdict(workload).isNothing()) {
+      executor.execute(() -> look(workload.id()));
+    }
+  }
+
+  private Verdict verdict(Workload workload) {
+    return LifecycleDecisions.decide(workload, queues.apply(workload), clock.instant());
+  }
+
+  private void look(WorkloadId id) {
+    Optional<Workload> found =
+        store.get(id.namespace(), id.name()).filter(workload -> workload.id().equals(id));
+    if (found.isEmpty() || !mayAct()) {
+      return;
+    }
+    Verdict verdict = verdict(found.get());
+    verdict.lookAgain().ifPresent(at -> setAlarm(id, at));
+    verdict.action().filter(action -> writing.add(id.uid())).ifPresent(a -> act(found.get(), a));
+  }
+
+  /** The alarm that rings first is enough: it looks, and sets the next. */
+  private void setAlarm(WorkloadId id, Instant at) {
+    Instant earlier = alarms.get(id.uid());
+    if (earlier != null && !at.isBefore(earlier)) {
+      return;
+    }
+    alarms.put(id.uid(), at);
+    Duration delay = Duration.between(clock.instant(), at);
+    delays.after(
+        delay.isNegative() ? Duration.ZERO : delay,
+        () -> {
+          alarms.remove(id.uid(), at);
+          look(id);
+        });
+  }
+
+  private void act(Workload workload, Verdict.Action action) {
+    var unused =
+        write(workload, action)
+            .whenCompleteAsync(
+                (outcome, bug) -> {
+                  writing.remove(workload.id().uid());
+                  if (bug == null) {
+                    carriedOut(workload, action, outcome);
+                  } else {
+                    LOG.error("workload={} not {}", workload.id(), action.change(), bug);
+                  }
+                },
+                executor);
+  }
+
+  private CompletableFuture<Outcome> write(Workload workload, Verdict.Action action) {
+    return switch (action) {
+      case Verdict.PatchStatus patch ->
+          writer.patchStatus(workload.id(), workload.version(), patch.status(), Urgency.DECISION);
+      case Verdict.Deactivate deactivate -> {
+        ObjectNode patch = JsonNodeFactory.instance.objectNode();
+        patch.putObject("spec").put("active", false);
+        yield writer.patch(workload.id(), workload.version(), patch);
+      }
+      case Verdict.RemoveFinalizer remove ->
+          writer.patch(workload.id(), workload.version(), Finalizers.removal(workload));
+    };
+  }
+
+  private void carriedOut(Workload workload, Verdict.Action action, Outcome outcome) {
+    switch (outcome) {
+      case Outcome.Written written -> {
+        LOG.info("workload={} {}", workload.id(), action.change());
+        news(action).forEach(each -> events.record(workload.id(), each));
+        look(workload.id());
+      }
+      case Outcome.Conflict conflict -> look(workload.id());
+      case Outcome.Gone gone -> alarms.remove(workload.id().uid());
+      case Outcome.Refused refused -> {
+        LOG.warn(
+            "workload={} not {}, reason=\"{}\"", workload.id(), action.change(), refused.message());
+        delays.after(AFTER_REFUSAL, () -> look(workload.id()));
+      }
+    }
+  }
+
+  private static List<Verdict.News> news(Verdict.Action action) {
+    return action instanceof Verdict.PatchStatus patch ? patch.news() : List.of();
+  }
+}
