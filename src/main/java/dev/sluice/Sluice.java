@@ -28,19 +28,14 @@ import dev.sluice.jobs.WorkloadNames;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.batch.BatchJobController;
 import dev.sluice.model.Fact;
-import dev.sluice.model.LocalQueueId;
 import dev.sluice.observe.BuildInfo;
 import dev.sluice.observe.EventCounts;
 import dev.sluice.observe.EventRecorder;
 import dev.sluice.observe.ExplanationText;
 import dev.sluice.observe.KubernetesEventSink;
 import dev.sluice.observe.MetricsScrape;
-import dev.sluice.observe.QueueGauges;
 import dev.sluice.observe.ReplicaRole;
 import dev.sluice.observe.SchedulerMetrics;
-import dev.sluice.observe.WorkloadCensus;
-import dev.sluice.observe.WorkloadMetrics;
-import dev.sluice.observe.WorkloadTransitions;
 import dev.sluice.webhooks.ClusterFacts;
 import dev.sluice.workloads.AdmissionWriter;
 import dev.sluice.workloads.AdvicePump;
@@ -63,7 +58,6 @@ import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -73,7 +67,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -244,7 +237,7 @@ public final class Sluice implements AutoCloseable {
     operator.register(jobs, jobs::configure);
 
     // what people see
-    measure(role, clock);
+    new Measures(configuration, metrics, engine.views(), role).of(reader, world, clock);
     this.servers = new WebServers(configuration, clock);
   }
 
@@ -332,34 +325,6 @@ public final class Sluice implements AutoCloseable {
         on(FeatureGate.ASSIGN_QUEUE_LABELS_FOR_PODS),
         on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),
         on(FeatureGate.PARTIAL_ADMISSION));
-  }
-
-  private void measure(Supplier<ReplicaRole> role, InstantSource clock) {
-    var local = configuration.metrics().localQueueMetrics();
-    Predicate<LocalQueueId> reported =
-        id ->
-            local.enable()
-                && world
-                    .localQueues()
-                    .find(id.namespace(), id.name())
-                    .map(queue -> queue.getMetadata().getLabels())
-                    .map(labels -> local.localQueueSelector().matches(labels))
-                    .orElseGet(() -> local.localQueueSelector().matches(Map.of()));
-    WorkloadMetrics workloads =
-        new WorkloadMetrics(metrics.registry(), engine.views(), role, reported);
-    WorkloadCensus census = new WorkloadCensus();
-    reader.listen(census);
-    reader.listen(new WorkloadTransitions(workloads, engine.views(), role, clock));
-    metrics.forgetting(workloads);
-    metrics.include(
-        new QueueGauges(
-            engine.views(),
-            census,
-            role,
-            reported,
-            new QueueGauges.Options(
-                configuration.metrics().enableClusterQueueResources(),
-                on(FeatureGate.METRICS_FOR_COHORTS))));
   }
 
   /**

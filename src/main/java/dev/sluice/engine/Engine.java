@@ -6,6 +6,7 @@ import dev.sluice.model.Explanation;
 import dev.sluice.model.Fact;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.LocalQueueSpec;
+import dev.sluice.model.QueueProblem;
 import dev.sluice.queue.EquivalenceClass;
 import dev.sluice.queue.PendingItem;
 import dev.sluice.queue.QueueState;
@@ -217,13 +218,13 @@ public final class Engine {
       if (spec == null || state == null) {
         continue;
       }
-      boolean wasActive = queue.active();
+      List<QueueProblem> before = queue.problems;
       queue.problems = registry.problemsOf(spec);
       state.active(queue.active());
       state.advanceQuotaGeneration();
       queue.pending.parkedClasses().forEach(queue.pending::wake);
       ready.unblock(state);
-      if (wasActive && !queue.active()) {
+      if (!queue.active() && !before.equals(queue.problems)) {
         queue.pending.inOrder().forEach(item -> untold.add(workloads.known(item)));
       }
     }

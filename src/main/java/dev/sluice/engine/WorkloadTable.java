@@ -201,6 +201,9 @@ final class WorkloadTable {
       untold.arrived(item, entry);
       ready.add(queue);
     }
+    if (!registry.clusterQueue(queue.name()).active()) {
+      untold.add(entry);
+    }
   }
 
   private static Instant backsOffUntil(WorkloadEntry entry, PendingWorkload workload) {

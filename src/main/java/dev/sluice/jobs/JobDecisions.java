@@ -31,6 +31,7 @@ import java.util.function.Function;
 public final class JobDecisions {
 
   private static final Duration RETRY = Duration.ofSeconds(5);
+  private static final Duration TIME_TO_SETTLE = Duration.ofSeconds(3);
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final JobAdapter adapter;
@@ -44,6 +45,11 @@ public final class JobDecisions {
     this.rules = rules;
     this.composer = new WorkloadComposer(adapter, rules);
     this.upkeep = new WorkloadUpkeep();
+  }
+
+  /** The name of the Workload that is made for a job. */
+  String workloadName(JobView job) {
+    return composer.name(job.ref());
   }
 
   /** What to do; nothing when all is as it should be. */
@@ -233,7 +239,16 @@ public final class JobDecisions {
                 "Workload " + workload.id() + " is not admitted"));
   }
 
+  /** A job that its own controller hasn't seen yet would be refused by some API servers. */
+  private static boolean isTooNew(Situation situation) {
+    JobView job = situation.job();
+    return !job.state().settled() && situation.now().isBefore(job.createdAt().plus(TIME_TO_SETTLE));
+  }
+
   private List<JobAction> start(Situation situation, Workload workload) {
+    if (isTooNew(situation)) {
+      return List.of(new LookAgain(Duration.ofSeconds(1)));
+    }
     Workload.Admission admission = workload.status().admission().orElseThrow();
     Optional<List<PodSetStart>> starts =
         StartPlan.of(workload, admission, situation.flavors(), rules);

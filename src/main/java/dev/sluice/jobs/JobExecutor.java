@@ -28,6 +28,7 @@ final class JobExecutor {
 
   private static final Logger LOG = LoggerFactory.getLogger(JobExecutor.class);
   private static final Duration SOON = Duration.ofMillis(200);
+  private static final Duration UNTIL_SETTLED = Duration.ofSeconds(1);
   private static final Duration LATER = Duration.ofSeconds(30);
 
   private final WorkloadWriter writer;
@@ -179,6 +180,10 @@ final class JobExecutor {
           return Optional.empty();
         }
         case JobObjects.Outcome.Refused refused -> {
+          if (!job.state().settled()) {
+            LOG.debug("job=\"{}\" not settled, reason=\"{}\"", job.ref(), refused.message());
+            return Optional.of(UNTIL_SETTLED);
+          }
           LOG.warn("job=\"{}\" not started, reason=\"{}\"", job.ref(), refused.message());
           return Optional.of(LATER);
         }

@@ -9,8 +9,10 @@ import dev.sluice.workloads.WorkloadWriter;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
 
 /**
@@ -127,7 +129,7 @@ public final class JobReconciler {
 
   /** What stops work or throws it away is decided again from what the API server knows now. */
   private Optional<Duration> actOnFreshFacts(JobView job) throws InterruptedException {
-    Waiting.forResult(workloads.caughtUp());
+    refreshWorkloads(job);
     JobRef ref = job.ref();
     Optional<ObjectNode> object =
         Waiting.forResult(objects.read(ref.kind().path(ref.namespace(), ref.name())));
@@ -138,5 +140,22 @@ public final class JobReconciler {
     return now.ref().uid().equals(ref.uid())
         ? executor.execute(now, decide(now))
         : Optional.empty();
+  }
+
+  /** The Workloads that decide about a job: those it has, and those it may have. */
+  private void refreshWorkloads(JobView job) throws InterruptedException {
+    if (ancestry.standing(job) instanceof Standing.ChildOfManaged) {
+      Waiting.forResult(workloads.caughtUp());
+      return;
+    }
+    Set<String> names = new LinkedHashSet<>();
+    names.add(decisions.workloadName(job));
+    if (!job.prebuiltWorkload().isEmpty()) {
+      names.add(job.prebuiltWorkload());
+    }
+    workloads.store().ownedBy(job.ref().uid()).forEach(owned -> names.add(owned.id().name()));
+    for (String name : names) {
+      Waiting.forResult(workloads.refresh(job.ref().namespace(), name));
+    }
   }
 }

@@ -7,6 +7,8 @@ import java.util.Optional;
  * How a job stands, in words that all kinds share.
  *
  * @param suspended whether it is told not to run
+ * @param settled whether it is suspended and its kind's own controller has taken note of that;
+ *     until then the API server may refuse changes of its templates
  * @param stopUnfinished whether stopping it was begun and is not complete
  * @param active whether pods of it run
  * @param end how it ended, if it has
@@ -15,6 +17,7 @@ import java.util.Optional;
  */
 public record JobState(
     boolean suspended,
+    boolean settled,
     boolean stopUnfinished,
     boolean active,
     Optional<End> end,

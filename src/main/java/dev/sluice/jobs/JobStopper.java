@@ -34,7 +34,7 @@ final class JobStopper {
     /** The job is stopped and restored, in this version. */
     record Stopped(long version) implements Result {}
 
-    /** Somebody else changed the job in between. */
+    /** Somebody else changed the job in between, or it isn't ready for the next step. */
     record LookAgain() implements Result {}
 
     /** The job doesn't exist any more. */
@@ -53,10 +53,14 @@ final class JobStopper {
     }
     Optional<List<PodSetTemplate>> original = original(stop.original());
     ObjectNode object = found.get();
+    boolean suspendedBefore = adapter.state(object).suspended();
     for (int step = 0; step < MOST_STEPS; step++) {
       Optional<JobPatch> next = adapter.nextStopStep(object, original);
       if (next.isEmpty()) {
         return new Result.Stopped(version(object));
+      }
+      if (!suspendedBefore && isSettling(object)) {
+        return new Result.LookAgain();
       }
       switch (Waiting.forResult(objects.patch(ref, version(object), next.get()))) {
         case JobObjects.Outcome.Written written -> object = written.object();
@@ -67,12 +71,20 @@ final class JobStopper {
           return new Result.Gone();
         }
         case JobObjects.Outcome.Refused refused -> {
-          return new Result.Refused(refused.message());
+          return isSettling(object)
+              ? new Result.LookAgain()
+              : new Result.Refused(refused.message());
         }
       }
     }
     throw new IllegalStateException(
         "stopping " + ref + " takes more than " + MOST_STEPS + " steps");
+  }
+
+  /** Whether the job was told to stop and its own controller has not taken note of that yet. */
+  private boolean isSettling(JsonNode object) {
+    JobState state = adapter.state(object);
+    return state.suspended() && !state.settled();
   }
 
   private static boolean isThis(JobView job, JsonNode object) {

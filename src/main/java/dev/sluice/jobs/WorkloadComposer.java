@@ -102,7 +102,8 @@ final class WorkloadComposer {
         .put("blockOwnerDeletion", true);
   }
 
-  private String name(JobRef ref) {
+  /** The name of the Workload of a job. */
+  String name(JobRef ref) {
     JobKind kind = ref.kind();
     return WorkloadNames.of(
         kind.kind(), kind.group(), ref.name(), ref.uid(), "", rules.longestWorkloadName());

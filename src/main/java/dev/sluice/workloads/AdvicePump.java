@@ -116,6 +116,8 @@ public final class AdvicePump implements ViewListener, Consumer<Decision.Explain
       } while (untold.size() == BATCH && closed.getCount() > 0);
     } catch (ExecutionException e) {
       LOG.error("advice=failed", e.getCause());
+    } catch (RuntimeException e) {
+      LOG.error("advice=failed", e);
     }
   }
 

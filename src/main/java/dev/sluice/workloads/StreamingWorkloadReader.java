@@ -1,13 +1,16 @@
 package dev.sluice.workloads;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.model.WorkloadId;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.HttpResponse;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
@@ -32,6 +35,7 @@ public final class StreamingWorkloadReader implements WorkloadReader {
   private final InstantSource clock;
   private final RandomGenerator random;
   private final ReaderCounters counters = new ReaderCounters();
+  private final WorkloadParser parser;
   private final WorkloadIndex index;
   private final Outage outage;
   private final CatchingUp catchingUp = new CatchingUp();
@@ -58,6 +62,7 @@ public final class StreamingWorkloadReader implements WorkloadReader {
       InstantSource clock,
       RandomGenerator random) {
     this.requests = new WorkloadRequests(client, PATIENCE);
+    this.parser = parser;
     this.index = index;
     this.settings = settings;
     this.clock = clock;
@@ -213,6 +218,26 @@ public final class StreamingWorkloadReader implements WorkloadReader {
       }
     }
     result.cancel(false);
+  }
+
+  @Override
+  public CompletableFuture<Void> refresh(String namespace, String name) {
+    return requests
+        .http()
+        .sendAsync(requests.read(new WorkloadId("", namespace, name)), byte[].class)
+        .thenAccept(this::refreshed);
+  }
+
+  private void refreshed(HttpResponse<byte[]> response) {
+    try {
+      if (response.isSuccessful()) {
+        index.answered(parser.parse(response.body()));
+      } else if (response.code() != 404) {
+        throw new IOException("HTTP " + response.code());
+      }
+    } catch (IOException e) {
+      throw new CompletionException(e);
+    }
   }
 
   private long newestVersion() throws IOException {

@@ -17,6 +17,13 @@ public interface WorkloadReader extends AutoCloseable {
    */
   CompletableFuture<Void> caughtUp();
 
+  /**
+   * Looks one Workload up at the API server. Completes when the store knows it at least as it was
+   * at the time of this call; what doesn't exist there is left to the watch. Fails with an
+   * IOException when the API server doesn't answer.
+   */
+  CompletableFuture<Void> refresh(String namespace, String name);
+
   /** What was read. */
   WorkloadStore store();
 

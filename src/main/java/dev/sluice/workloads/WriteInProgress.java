@@ -165,7 +165,11 @@ final class WriteInProgress {
         .requests()
         .http()
         .sendAsync(request, byte[].class)
-        .whenComplete((response, failure) -> handle(response, failure, answered, unanswered))
+        .<@Nullable Void>handle(
+            (response, failure) -> {
+              handle(response, failure, answered, unanswered);
+              return null;
+            })
         .exceptionally(
             bug -> {
               outcome.completeExceptionally(bug);

@@ -35,22 +35,31 @@ public final class BatchJob implements JobAdapter {
 
   @Override
   public JobState state(JsonNode job) {
+    boolean suspended = job.path("spec").path("suspend").asBoolean();
+    boolean active = job.path("status").path("active").asInt() != 0;
     return new JobState(
-        job.path("spec").path("suspend").asBoolean(),
+        suspended,
+        suspended && !active && condition(job, "Suspended").isPresent(),
         job.path("metadata").path("annotations").has(Keys.STOPPING),
-        job.path("status").path("active").asInt() != 0,
+        active,
         end(job),
         podsReady(job),
         reclaimable(job));
   }
 
   private static Optional<JobState.End> end(JsonNode job) {
+    Optional<JsonNode> complete = condition(job, "Complete");
+    return complete
+        .or(() -> condition(job, "Failed"))
+        .map(end -> new JobState.End(complete.isPresent(), end.path("message").asText()));
+  }
+
+  /** The condition of this type, if it is True. */
+  private static Optional<JsonNode> condition(JsonNode job, String type) {
     for (JsonNode condition : job.path("status").path("conditions")) {
-      String type = condition.path("type").asText();
-      boolean ends = type.equals("Complete") || type.equals("Failed");
-      if (ends && condition.path("status").asText().equals("True")) {
-        String message = condition.path("message").asText();
-        return Optional.of(new JobState.End(type.equals("Complete"), message));
+      if (condition.path("type").asText().equals(type)
+          && condition.path("status").asText().equals("True")) {
+        return Optional.of(condition);
       }
     }
     return Optional.empty();

@@ -3,9 +3,11 @@ package dev.sluice.controllers.workload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResourceList;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
@@ -14,6 +16,7 @@ import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -21,7 +24,7 @@ import java.util.Optional;
 /** The cluster as people see it: objects by kind and name, as JSON, and what is awaited of them. */
 final class Api {
 
-  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final String QUEUES = "kueue.x-k8s.io/v1beta2";
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -45,8 +48,15 @@ final class Api {
   }
 
   Optional<JsonNode> find(String kind, String name) {
-    return Optional.ofNullable(resource(kind, name).get())
-        .map(object -> JSON.<JsonNode>valueToTree(object));
+    return Optional.ofNullable(resource(kind, name).get()).map(Api::tree);
+  }
+
+  private static JsonNode tree(Object object) {
+    try {
+      return JSON.readTree(Serialization.asJson(object));
+    } catch (JsonProcessingException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   JsonNode get(String kind, String name) {
@@ -64,9 +74,7 @@ final class Api {
 
   /** Deletes an object and lets go of what it owns. */
   void deleteAlone(String kind, String name) {
-    resource(kind, name)
-        .withPropagationPolicy(io.fabric8.kubernetes.api.model.DeletionPropagation.ORPHAN)
-        .delete();
+    resource(kind, name).withPropagationPolicy(DeletionPropagation.ORPHAN).delete();
   }
 
   void awaitGone(String kind, String name) {
@@ -191,7 +199,7 @@ final class Api {
   }
 
   JsonNode submit(String yaml) {
-    return JSON.valueToTree(cluster.applyText(yaml).getFirst());
+    return tree(cluster.applyText(yaml).getFirst());
   }
 
   /** A flavor, a ClusterQueue with so many CPUs of it, and the LocalQueue lq before it. */
@@ -230,9 +238,5 @@ final class Api {
   void awaitUsage(String cpus) {
     awaitField(
         "ClusterQueue", cluster.name("cq"), "/status/flavorsUsage/0/resources/0/total", cpus);
-  }
-
-  static String yaml(JsonNode json) {
-    return Serialization.asYaml(json);
   }
 }

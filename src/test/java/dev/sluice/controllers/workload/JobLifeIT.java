@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.cli.controlplane.ControlPlane;
 import dev.sluice.cli.controlplane.NodeGroup;
 import dev.sluice.cli.process.OperatorProcess;
 import dev.sluice.cli.process.OperatorSettings;
@@ -31,15 +32,11 @@ class JobLifeIT {
   private Api api;
 
   @BeforeAll
-  void anOperatorRuns(TestCluster shared) {
-    shared.createNodes(
-        NodeGroup.plentiful(shared.name("spot"), 1)
-            .withLabel("pool", "spot")
-            .withLabel("zone", "a"));
+  void anOperatorRuns(ControlPlane controlPlane) {
     operator =
         OperatorProcess.start(
                 "operator-of-job-life",
-                shared.kubeconfig(),
+                controlPlane.kubeconfig(),
                 OperatorSettings.onFreePorts(new Random()),
                 Path.of("target", "operators"),
                 List.of())
@@ -55,6 +52,8 @@ class JobLifeIT {
   void look(TestCluster own) {
     cluster = own;
     api = new Api(own);
+    own.createNodes(
+        NodeGroup.plentiful(own.name("spot"), 1).withLabel("pool", "spot").withLabel("zone", "a"));
   }
 
   @Test
@@ -76,8 +75,8 @@ class JobLifeIT {
     assertThat(api.get("Workload", workload).at("/status/admission").isMissingNode()).isTrue();
     assertThat(api.get("Workload", workload).at("/status/schedulingStats/evictions").toString())
         .isEqualTo("[{\"count\":1,\"reason\":\"Deactivated\",\"underlyingCause\":\"\"}]");
-    assertThat(Api.yaml(api.get("Job", "sample").at("/spec/template")))
-        .isEqualTo(Api.yaml(submitted.at("/spec/template")));
+    assertThat(api.get("Job", "sample").at("/spec/template"))
+        .isEqualTo(submitted.at("/spec/template"));
     api.awaitEvent(workload, "EvictedDueToDeactivated");
     api.awaitUsage("0");
 
@@ -309,8 +308,8 @@ class JobLifeIT {
 
     String workload = api.workloadOf("sample");
     api.awaitField(
-        "Workload", workload, "/status/admission/podSetAssignments/0/resourceUsage/cpu", "1700m");
-    api.awaitUsage("1700m");
+        "Workload", workload, "/status/admission/podSetAssignments/0/resourceUsage/cpu", "1500m");
+    api.awaitUsage("1500m");
 
     api.submit(
         """

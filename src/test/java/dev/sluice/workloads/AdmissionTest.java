@@ -1,0 +1,459 @@
+package dev.sluice.workloads;
+
+import static dev.sluice.workloads.Templates.workload;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.engine.EngineQuestions;
+import dev.sluice.engine.PendingPosition;
+import dev.sluice.model.Decision;
+import dev.sluice.model.Explanation;
+import dev.sluice.model.Fact;
+import dev.sluice.model.LocalQueueId;
+import dev.sluice.model.PendingReason;
+import dev.sluice.model.PodSetAssignment;
+import dev.sluice.model.WorkloadId;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+
+/** Decisions are carried out on the version they were made for, and explanations are told. */
+class AdmissionTest {
+
+  private static final Instant NOW = Instant.parse("2026-03-01T12:00:00.5Z");
+  private static final String SAMPLE =
+      """
+      metadata:
+        name: sample
+        namespace: team
+        uid: uid-1
+        generation: 3
+        resourceVersion: "7"
+        creationTimestamp: "2026-03-01T10:00:00Z"
+      spec:
+        queueName: training
+        podSets:
+        - name: main
+          count: 3
+          template: {spec: {containers: [{name: a, resources: {requests: {cpu: 500m}}}]}}
+      """;
+  private static final WorkloadId ID = new WorkloadId("uid-1", "team", "sample");
+
+  private final Map<String, Workload> known = new HashMap<>();
+  private final List<String> written = new CopyOnWriteArrayList<>();
+  private final Queue<WorkloadWriter.Outcome> outcomes = new ArrayDeque<>();
+  private final List<Fact> facts = new ArrayList<>();
+  private final List<String> told = new CopyOnWriteArrayList<>();
+  private final AdmissionObserver observer =
+      new AdmissionObserver() {
+        @Override
+        public void admitted(Decision.Admit decision, Workload before) {
+          told.add("admitted " + before.version());
+        }
+
+        @Override
+        public void explained(Decision.Explain decision, Workload before) {
+          told.add("explained " + before.version());
+        }
+      };
+
+  private void given(String yaml) {
+    Workload workload = workload(yaml);
+    known.put(workload.id().name(), workload);
+  }
+
+  private static Decision.Admit admit(long version) {
+    return new Decision.Admit(
+        ID,
+        version,
+        "research",
+        List.of(
+            new PodSetAssignment(
+                "main",
+                new TreeMap<>(Map.of("cpu", "spot")),
+                new TreeMap<>(Map.of("cpu", 1500L, "memory", 1024L)),
+                3)),
+        NOW,
+        NOW,
+        List.of());
+  }
+
+  @Nested
+  class Admissions {
+
+    private final AdmissionWriter admissions =
+        new AdmissionWriter(
+            new Store(),
+            new Writer(),
+            facts::add,
+            explain -> {},
+            observer,
+            () -> NOW,
+            Runnable::run);
+
+    @Test
+    void areOneWriteOfTheVersionThatWasLookedAt() {
+      given(SAMPLE);
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+
+      admissions.accept(admit(7));
+
+      assertThat(written)
+          .containsExactly(
+              "7 DECISION "
+                  + Templates.node(
+                      """
+                      admission:
+                        clusterQueue: research
+                        podSetAssignments:
+                        - name: main
+                          flavors: {cpu: spot}
+                          resourceUsage: {cpu: 1500m, memory: 1Ki}
+                          count: 3
+                      conditions:
+                      - type: QuotaReserved
+                        status: "True"
+                        observedGeneration: 3
+                        lastTransitionTime: "2026-03-01T12:00:00Z"
+                        reason: QuotaReserved
+                        message: Quota reserved in ClusterQueue research
+                      - type: Admitted
+                        status: "True"
+                        observedGeneration: 3
+                        lastTransitionTime: "2026-03-01T12:00:00Z"
+                        reason: Admitted
+                        message: The workload is admitted
+                      """));
+      assertThat(facts).containsExactly(new Fact.AdmissionWritten(ID, 8));
+      assertThat(told).containsExactly("admitted 7");
+    }
+
+    @Test
+    void endEarlierEvictionsAndKeepWhatTheySaid() {
+      given(
+          SAMPLE
+              + """
+              status:
+                resourceRequests: [{name: main, resources: {cpu: 1500m}}]
+                conditions:
+                - {type: Evicted, status: "True", reason: Preempted, message: for another, lastTransitionTime: "2026-03-01T11:00:00Z"}
+                - {type: Preempted, status: "False", reason: QuotaReserved, message: old, lastTransitionTime: "2026-03-01T11:00:00Z"}
+              """);
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+
+      admissions.accept(admit(7));
+
+      assertThat(written.getFirst())
+          .contains("\"resourceRequests\":null")
+          .contains(
+              "\"type\":\"Evicted\",\"status\":\"False\",\"observedGeneration\":3,"
+                  + "\"lastTransitionTime\":\"2026-03-01T12:00:00Z\",\"reason\":\"QuotaReserved\","
+                  + "\"message\":\"Previously: for another\"")
+          .contains(
+              "\"lastTransitionTime\":\"2026-03-01T11:00:00Z\",\"reason\":\"QuotaReserved\",\"message\":\"old\"");
+    }
+
+    @Test
+    void ofAWorkloadThatMovedOnAreSupersededWithoutAWrite() {
+      given(SAMPLE.replace("\"7\"", "\"9\""));
+      admissions.accept(admit(7));
+      assertThat(written).isEmpty();
+      assertThat(facts).containsExactly(new Fact.AdmissionRefused(ID, 7, true));
+    }
+
+    @Test
+    void ofAWorkloadThatIsGoneAreSuperseded() {
+      admissions.accept(admit(7));
+      given(SAMPLE.replace("uid-1", "uid-2"));
+      admissions.accept(admit(7));
+      assertThat(facts)
+          .containsExactly(
+              new Fact.AdmissionRefused(ID, 7, true), new Fact.AdmissionRefused(ID, 7, true));
+    }
+
+    @Test
+    void thatLoseTheRaceAreSuperseded() {
+      given(SAMPLE);
+      outcomes.add(new WorkloadWriter.Outcome.Conflict());
+      admissions.accept(admit(7));
+      assertThat(facts).containsExactly(new Fact.AdmissionRefused(ID, 7, true));
+      assertThat(told).isEmpty();
+    }
+
+    @Test
+    void thatAreForbiddenAreTriedAgainLater() {
+      given(SAMPLE);
+      outcomes.add(new WorkloadWriter.Outcome.Refused(422, "no"));
+      admissions.accept(admit(7));
+      assertThat(facts).containsExactly(new Fact.AdmissionRefused(ID, 7, false));
+    }
+  }
+
+  @Nested
+  class Advice {
+
+    private final Queue<Decision.Explain> untold = new ArrayDeque<>();
+    private final AdvicePump pump =
+        new AdvicePump(
+            new Questions(),
+            new Store(),
+            new Writer(),
+            new WorkloadFacts(new Templates.Context(), TranslationRules.DEFAULT),
+            explanation -> explanation.detail(),
+            observer,
+            () -> NOW);
+
+    @AfterEach
+    void end() {
+      pump.close();
+    }
+
+    private void explain(String detail) {
+      synchronized (untold) {
+        untold.add(
+            new Decision.Explain(
+                ID, 7, new Explanation(PendingReason.WAITING_FOR_QUOTA, List.of(), detail)));
+      }
+      pump.accept(
+          new Decision.Explain(
+              ID, 7, new Explanation(PendingReason.WAITING_FOR_QUOTA, List.of(), detail)));
+    }
+
+    @Test
+    void saysWhyAndWhatIsRequested() {
+      given(SAMPLE);
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+      pump.start();
+      explain("cpu is short");
+
+      await().untilAsserted(() -> assertThat(told).containsExactly("explained 7"));
+      assertThat(written.getFirst())
+          .startsWith("7 ADVICE ")
+          .contains(
+              "\"resourceRequests\":[{\"name\":\"main\",\"resources\":{\"cpu\":\"1500m\"}}]",
+              "\"type\":\"QuotaReserved\",\"status\":\"False\"",
+              "\"reason\":\"WaitingForQuota\",\"message\":\"cpu is short\"",
+              "\"type\":\"Admitted\",\"status\":\"False\"",
+              "\"reason\":\"NoReservation\"");
+    }
+
+    @Test
+    void isWrittenAnewOnWhatMovedOnButStillWaits() {
+      given(SAMPLE.replace("\"7\"", "\"9\""));
+      outcomes.add(new WorkloadWriter.Outcome.Conflict());
+      outcomes.add(new WorkloadWriter.Outcome.Written(10));
+      pump.start();
+      explain("cpu is short");
+      await().untilAsserted(() -> assertThat(told).containsExactly("explained 9"));
+      assertThat(written).hasSize(2);
+    }
+
+    @Test
+    void isNotWrittenTwiceNorToWhatDoesNotWait() {
+      given(
+          SAMPLE
+              + """
+              status:
+                conditions:
+                - {type: QuotaReserved, status: "False", reason: WaitingForQuota, message: same, lastTransitionTime: "2026-03-01T11:00:00Z"}
+                - {type: Admitted, status: "False", reason: NoReservation, message: The workload has no reservation, lastTransitionTime: "2026-03-01T11:00:00Z"}
+              """);
+      pump.start();
+      explain("same");
+      await().untilAsserted(() -> assertThat(untold).isEmpty());
+      given(SAMPLE.replace("queueName: training", "active: false"));
+      explain("other");
+      await().untilAsserted(() -> assertThat(untold).isEmpty());
+      given(SAMPLE);
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+      explain("last");
+      await().untilAsserted(() -> assertThat(told).hasSize(1));
+      assertThat(written).hasSize(1);
+      assertThat(written.getFirst()).contains("last");
+    }
+
+    @Test
+    void goesOnAfterAFault() {
+      given(SAMPLE);
+      pump.start();
+      explain("no outcome is prepared: the writer fails");
+      await().untilAsserted(() -> assertThat(written).hasSize(1));
+
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+      explain("second");
+      await().untilAsserted(() -> assertThat(told).hasSize(1));
+    }
+
+    private final class Questions implements EngineQuestions {
+
+      @Override
+      public CompletableFuture<List<Decision.Explain>> untoldExplanations(int max) {
+        synchronized (untold) {
+          List<Decision.Explain> all = List.copyOf(untold);
+          untold.clear();
+          return CompletableFuture.completedFuture(all);
+        }
+      }
+
+      @Override
+      public CompletableFuture<List<PendingPosition>> pendingInClusterQueue(
+          String clusterQueue, int offset, int limit) {
+        throw new AssertionError("not asked");
+      }
+
+      @Override
+      public CompletableFuture<List<PendingPosition>> pendingInLocalQueue(
+          LocalQueueId queue, int offset, int limit) {
+        throw new AssertionError("not asked");
+      }
+
+      @Override
+      public CompletableFuture<Optional<Waiting>> whyWaiting(WorkloadId id) {
+        throw new AssertionError("not asked");
+      }
+    }
+  }
+
+  @Nested
+  class Feed {
+
+    private final FactFeed feed =
+        new FactFeed(
+            new WorkloadFacts(new Templates.Context(), TranslationRules.DEFAULT),
+            new Store(),
+            facts::add);
+
+    private static final String RESERVING =
+        """
+        status:
+          admission:
+            clusterQueue: research
+            podSetAssignments:
+            - {name: main, count: 3, flavors: {cpu: spot}, resourceUsage: {cpu: "3"}}
+          conditions:
+          - {type: QuotaReserved, status: "True", reason: QuotaReserved, lastTransitionTime: "2026-03-01T11:00:00Z"}
+        """;
+
+    @Test
+    void tellsEachVersionOfWhatWaits() {
+      Workload first = workload(SAMPLE);
+      Workload second = workload(SAMPLE.replace("\"7\"", "\"8\""));
+      feed.changed(null, first);
+      feed.changed(first, second);
+      assertThat(facts)
+          .extracting(fact -> ((Fact.WorkloadPending) fact).workload().version())
+          .containsExactly(7L, 8L);
+    }
+
+    @Test
+    void tellsOfUseOnlyWhenItChanges() {
+      Workload first = workload(SAMPLE + RESERVING);
+      Workload same = workload(SAMPLE.replace("\"7\"", "\"8\"") + RESERVING);
+      Workload less =
+          workload(
+              SAMPLE.replace("\"7\"", "\"9\"")
+                  + RESERVING
+                  + "  reclaimablePods: [{name: main, count: 1}]\n");
+      feed.changed(null, first);
+      feed.changed(first, same);
+      feed.changed(same, less);
+      assertThat(facts)
+          .extracting(fact -> ((Fact.WorkloadReserving) fact).workload().version())
+          .containsExactly(7L, 9L);
+    }
+
+    @Test
+    void tellsOfTheEndOnce() {
+      Workload waiting = workload(SAMPLE);
+      Workload inactive = workload(SAMPLE.replace("queueName: training", "active: false"));
+      feed.changed(null, inactive);
+      assertThat(facts).as("the engine never knew it").isEmpty();
+      feed.changed(waiting, inactive);
+      feed.changed(inactive, inactive);
+      feed.changed(inactive, null);
+      assertThat(facts)
+          .containsExactly(
+              new Fact.WorkloadReleased(ID, 7), new Fact.WorkloadReleased(ID, Long.MAX_VALUE));
+    }
+
+    @Test
+    void tellsWhatWaitsAnewWhenTheRulesOfItsNamespaceChange() {
+      given(SAMPLE);
+      feed.rulesChanged("other");
+      assertThat(facts).isEmpty();
+      feed.rulesChanged("team");
+      assertThat(facts).hasSize(1);
+    }
+  }
+
+  private final class Store implements WorkloadStore {
+
+    @Override
+    public Optional<Workload> get(String namespace, String name) {
+      return Optional.ofNullable(known.get(name));
+    }
+
+    @Override
+    public Collection<Workload> ownedBy(String ownerUid) {
+      return List.of();
+    }
+
+    @Override
+    public Collection<Workload> inQueue(String namespace, String queueName) {
+      return known.values();
+    }
+
+    @Override
+    public Collection<Workload> reservingIn(String clusterQueue) {
+      return List.of();
+    }
+
+    @Override
+    public Iterable<Workload> all() {
+      return List.copyOf(known.values());
+    }
+
+    @Override
+    public int size() {
+      return known.size();
+    }
+  }
+
+  private final class Writer implements WorkloadWriter {
+
+    @Override
+    public CompletableFuture<Outcome> patchStatus(
+        WorkloadId id, long version, JsonNode status, Urgency urgency) {
+      written.add(version + " " + urgency + " " + status);
+      return CompletableFuture.completedFuture(outcomes.remove());
+    }
+
+    @Override
+    public CompletableFuture<Outcome> patch(WorkloadId id, long version, JsonNode patch) {
+      throw new AssertionError("only statuses are written");
+    }
+
+    @Override
+    public CompletableFuture<Outcome> create(String namespace, JsonNode workload) {
+      throw new AssertionError("only statuses are written");
+    }
+
+    @Override
+    public CompletableFuture<Outcome> delete(WorkloadId id) {
+      throw new AssertionError("only statuses are written");
+    }
+  }
+}
