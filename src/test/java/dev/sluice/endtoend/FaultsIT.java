@@ -7,6 +7,7 @@ import dev.sluice.cli.audit.AuditReport;
 import dev.sluice.cli.audit.JobRecord;
 import dev.sluice.cli.audit.StoreHistory;
 import dev.sluice.cli.controlplane.ControlPlane;
+import dev.sluice.cli.controlplane.ManagedProcess;
 import dev.sluice.cli.controlplane.binaries.Program;
 import dev.sluice.cli.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
@@ -18,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -39,11 +41,17 @@ class FaultsIT {
   private static final int KILLS = 20;
   private static final long SEED = 20_26;
 
-  /** Times in milliseconds; between two kills the operator sometimes gets to work. */
-  private static final int SHORTEST_LIFE = 500;
+  /** Longest times in milliseconds until a kill: from the start, and from readiness. */
+  private static final int EARLY = 4_000;
 
-  private static final int LONGEST_LIFE = 11_000;
+  private static final int LATE = 6_000;
+  private static final Duration START = Duration.ofSeconds(60);
   private static final Duration PAUSE = Duration.ofSeconds(20);
+
+  /** After how many kills the API server is restarted, and the store paused. */
+  private static final Set<Integer> RESTARTS_AFTER = Set.of(3, 10, 17);
+
+  private static final Set<Integer> PAUSES_AFTER = Set.of(6, 13);
 
   @Test
   void nothingIsLostAndNothingRunsTwice(ControlPlane controlPlane, TestCluster cluster)
@@ -56,16 +64,23 @@ class FaultsIT {
       await().atMost(Duration.ofMinutes(1)).until(() -> hasDefinitions(cluster));
       try (JobLoad load = load(cluster)) {
         faults.scheduleWithFixedDelay(operator::watch, 1, 1, TimeUnit.SECONDS);
-        List<Future<?>> planned = new ArrayList<>();
+        List<Future<?>> disturbances = new ArrayList<>();
         Random random = new Random(SEED);
-        long at = 0;
-        for (int i = 0; i < KILLS; i++) {
-          at += random.nextInt(SHORTEST_LIFE, LONGEST_LIFE);
-          planned.add(faults.schedule(operator::kill, at, TimeUnit.MILLISECONDS));
+        for (int kill = 1; kill <= KILLS; kill++) {
+          awaitMoment(operator, random, faults);
+          operator.kill();
+          if (RESTARTS_AFTER.contains(kill)) {
+            disturbances.add(faults.submit(() -> controlPlane.restart(Program.API_SERVER)));
+          }
+          if (PAUSES_AFTER.contains(kill)) {
+            ManagedProcess store = controlPlane.process(Program.ETCD);
+            store.pause();
+            disturbances.add(
+                faults.schedule(store::resume, PAUSE.toMillis(), TimeUnit.MILLISECONDS));
+          }
         }
-        planned.addAll(disturb(controlPlane, faults, random, at));
-        for (Future<?> fault : planned) {
-          fault.get();
+        for (Future<?> disturbance : disturbances) {
+          disturbance.get();
         }
         assertThat(operator.kills()).isEqualTo(KILLS);
 
@@ -110,27 +125,14 @@ class FaultsIT {
         != null;
   }
 
-  /** Three restarts of the API server and two pauses of the store, none at the same time. */
-  private static List<Future<?>> disturb(
-      ControlPlane controlPlane, ScheduledExecutorService faults, Random random, long until) {
-    List<Future<?>> planned = new ArrayList<>();
-    long slot = until / 5;
-    for (int i = 0; i < 5; i++) {
-      long at = i * slot + random.nextLong(Math.max(1, slot - PAUSE.toMillis()));
-      if (i % 2 == 0) {
-        planned.add(
-            faults.schedule(
-                () -> controlPlane.restart(Program.API_SERVER), at, TimeUnit.MILLISECONDS));
-      } else {
-        planned.add(
-            faults.schedule(controlPlane.process(Program.ETCD)::pause, at, TimeUnit.MILLISECONDS));
-        planned.add(
-            faults.schedule(
-                controlPlane.process(Program.ETCD)::resume,
-                at + PAUSE.toMillis(),
-                TimeUnit.MILLISECONDS));
-      }
+  /** One kill in four comes while the operator starts, the others when it is at work. */
+  private static void awaitMoment(Restarts operator, Random random, ScheduledExecutorService timer)
+      throws InterruptedException, ExecutionException {
+    boolean early = random.nextInt(4) == 0;
+    int millis = random.nextInt(early ? EARLY : LATE);
+    if (!early) {
+      operator.awaitReady(START);
     }
-    return planned;
+    timer.schedule(() -> {}, millis, TimeUnit.MILLISECONDS).get();
   }
 }
