@@ -41,7 +41,7 @@ class FaultsIT {
   private static final int KILLS = 20;
   private static final long SEED = 20_26;
 
-  /** Longest times in milliseconds until a kill: from the start, and from readiness. */
+  /** Longest times in milliseconds until a kill: from its start, and from when it leads. */
   private static final int EARLY = 4_000;
 
   private static final int LATE = 6_000;
@@ -131,7 +131,7 @@ class FaultsIT {
     boolean early = random.nextInt(4) == 0;
     int millis = random.nextInt(early ? EARLY : LATE);
     if (!early) {
-      operator.awaitReady(START);
+      operator.awaitLeading(START);
     }
     timer.schedule(() -> {}, millis, TimeUnit.MILLISECONDS).get();
   }

@@ -2,9 +2,13 @@ package dev.sluice.endtoend;
 
 import dev.sluice.cli.process.OperatorProcess;
 import dev.sluice.cli.process.OperatorSettings;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionTimeoutException;
 import org.slf4j.Logger;
@@ -14,13 +18,14 @@ import org.slf4j.LoggerFactory;
 final class Restarts implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(Restarts.class);
-  private static final Duration INTERVAL = Duration.ofMillis(100);
+  private static final Duration INTERVAL = Duration.ofMillis(250);
 
   private final Path kubeconfig;
   private final OperatorSettings settings;
   private final Path directory;
   private OperatorProcess operator;
   private int kills;
+  private volatile long ledAtKill;
   private boolean closed;
 
   /** Starts the first one. */
@@ -44,27 +49,35 @@ final class Restarts implements AutoCloseable {
 
   /** Kills it as {@code kill -9} does, and starts it again. */
   synchronized void kill() {
-    if (operator.isAlive()) {
-      operator.kill();
-      kills++;
-    }
+    watch();
+    operator.kill();
+    kills++;
+    ledAtKill = led();
     watch();
   }
 
-  /** Returns when it is ready, or has not become so within the limit: faults may be in its way. */
-  void awaitReady(Duration limit) {
+  /**
+   * Returns when one leads that was started after the last kill, or when none came to that within
+   * the limit: faults may be in its way.
+   */
+  void awaitLeading(Duration limit) {
     try {
-      Awaitility.await().atMost(limit).pollInterval(INTERVAL).until(() -> current().isReady());
+      Awaitility.await().atMost(limit).pollInterval(INTERVAL).until(() -> led() > ledAtKill);
     } catch (ConditionTimeoutException e) {
-      LOG.info("not ready within {}", limit, e);
+      LOG.info("none leads within {}", limit, e);
     }
   }
 
-  private synchronized OperatorProcess current() {
-    return operator;
+  /** How often one began to lead. */
+  private long led() {
+    try (Stream<String> lines = Files.lines(log())) {
+      return lines.filter(line -> line.contains("operator leading=true")).count();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
-  /** How often one that was alive was killed. */
+  /** How often one was killed. */
   synchronized int kills() {
     return kills;
   }
