@@ -167,12 +167,28 @@ public final class StreamingWorkloadReader implements WorkloadReader {
   }
 
   private ResponseStream opened(HttpRequest request) throws IOException {
-    ResponseStream opened = ResponseStream.open(requests, request, PATIENCE, clock);
+    boolean afterCut = wasEndedHere();
+    stream = null;
+    ResponseStream opened = open(request, afterCut);
     stream = opened;
     if (isClosed()) {
       opened.cut();
     }
     return opened;
+  }
+
+  /** The client may hand a connection out once more that was cut a moment ago. */
+  private ResponseStream open(HttpRequest request, boolean afterCut) throws IOException {
+    try {
+      return ResponseStream.open(requests, request, PATIENCE, clock);
+    } catch (VersionGoneException e) {
+      throw e;
+    } catch (IOException e) {
+      if (!afterCut || isClosed()) {
+        throw e;
+      }
+      return ResponseStream.open(requests, request, PATIENCE, clock);
+    }
   }
 
   private void failed(Exception cause) {
