@@ -3,6 +3,7 @@ package dev.sluice.webhooks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.sluice.cli.controlplane.ApiClients;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
@@ -109,7 +110,7 @@ class WorkloadConditionsIT {
     for (Try each : TRIES) {
       client.resource(workload(client, each.name())).inNamespace(cluster.namespace()).create();
       if (!each.before().equals("{}")) {
-        of(cluster, each).subresource("status").patch(MERGE, statusOf(each));
+        of(client, cluster, each).subresource("status").patch(MERGE, statusOf(each));
       }
     }
     WebhookConfigurations configurations =
@@ -149,8 +150,7 @@ class WorkloadConditionsIT {
   }
 
   private static boolean isAskedAboutCreation(TestCluster cluster) {
-    KubernetesClient client = cluster.client();
-    try {
+    try (KubernetesClient client = ApiClients.once(cluster.kubeconfig())) {
       client
           .resource(workload(client, "probe"))
           .inNamespace(cluster.namespace())
@@ -180,9 +180,9 @@ class WorkloadConditionsIT {
         .getFirst();
   }
 
-  private static Resource<GenericKubernetesResource> of(TestCluster cluster, Try each) {
-    return cluster
-        .client()
+  private static Resource<GenericKubernetesResource> of(
+      KubernetesClient client, TestCluster cluster, Try each) {
+    return client
         .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
         .inNamespace(cluster.namespace())
         .withName(each.name());
@@ -206,8 +206,8 @@ class WorkloadConditionsIT {
   }
 
   private static String outcome(TestCluster cluster, Try each) {
-    try {
-      Resource<GenericKubernetesResource> resource = of(cluster, each);
+    try (KubernetesClient client = ApiClients.once(cluster.kubeconfig())) {
+      Resource<GenericKubernetesResource> resource = of(client, cluster, each);
       if (each.path().isEmpty()) {
         resource.patch(MERGE, each.patch());
       } else {
