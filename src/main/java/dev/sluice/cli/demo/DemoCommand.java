@@ -60,8 +60,7 @@ public final class DemoCommand implements Callable<Integer> {
 
   @Option(
       names = "--real",
-      description = "On a real control plane: so it is in any case. Changes nothing.")
-  @SuppressWarnings("UnusedVariable") // taken so that who asks for it is not refused
+      description = "On a control plane of its own: so it is without --kubeconfig in any case.")
   private boolean real;
 
   @Option(
@@ -83,6 +82,10 @@ public final class DemoCommand implements Callable<Integer> {
     if (withoutOperator && kubeconfig == null) {
       throw new ParameterException(
           spec.commandLine(), "--without-operator: allowed together with --kubeconfig only");
+    }
+    if (real && kubeconfig != null) {
+      throw new ParameterException(
+          spec.commandLine(), "--real: starts a control plane; not together with --kubeconfig");
     }
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
