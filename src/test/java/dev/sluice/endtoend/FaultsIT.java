@@ -26,6 +26,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * A thousand Jobs go through a pool with room for fifty while the operator is killed, the API
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.Test;
 @ControlPlaneTest(
     exclusive = true,
     apiServerArguments = {StoreHistory.AS_JSON, StoreHistory.KEPT})
+@ResourceLock(JobLoad.PROCESSORS)
 class FaultsIT {
 
   private static final int JOBS = 1000;
@@ -58,7 +60,7 @@ class FaultsIT {
       throws InterruptedException, ExecutionException, IOException {
     OperatorSettings settings =
         OperatorSettings.onFreePorts(new SecureRandom())
-            .withLeases(Duration.ofSeconds(3), Duration.ofSeconds(2), Duration.ofMillis(500));
+            .withLeases(Duration.ofSeconds(6), Duration.ofSeconds(5), Duration.ofSeconds(1));
     try (Restarts operator = new Restarts(cluster.kubeconfig(), settings, controlPlane.logs());
         ScheduledExecutorService faults = Executors.newScheduledThreadPool(3)) {
       await().atMost(Duration.ofMinutes(1)).until(() -> hasDefinitions(cluster));

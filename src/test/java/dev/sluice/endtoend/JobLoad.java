@@ -18,6 +18,9 @@ import org.awaitility.Awaitility;
 /** Many Jobs of one CPU each for one queue, submitted by somebody who doesn't give up. */
 final class JobLoad implements AutoCloseable {
 
+  /** Tests that keep all processors busy take turns. */
+  static final String PROCESSORS = "processors";
+
   private static final int AT_A_TIME = 8;
   private static final Duration LIMIT = Duration.ofMinutes(10);
 

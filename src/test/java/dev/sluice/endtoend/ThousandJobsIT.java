@@ -16,11 +16,13 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A thousand Jobs go through a pool with room for fifty, and the whole history proves it. */
 @ControlPlaneTest(
     exclusive = true,
     apiServerArguments = {StoreHistory.AS_JSON, StoreHistory.KEPT})
+@ResourceLock(JobLoad.PROCESSORS)
 class ThousandJobsIT {
 
   private static final int JOBS = 1000;
