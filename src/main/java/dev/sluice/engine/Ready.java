@@ -19,7 +19,7 @@ final class Ready {
 
   private record Block(PendingItem head, Explanation why) {}
 
-  private final Map<String, QueueState> ready = new LinkedHashMap<>();
+  private Map<String, QueueState> ready = new LinkedHashMap<>();
   private final Map<String, Block> blocked = new HashMap<>();
 
   /** Something happened in this queue: its head may be worth a look. */
@@ -77,7 +77,8 @@ final class Ready {
   /** All of them, which are then no longer ready until something is said of them again. */
   List<QueueState> take() {
     List<QueueState> all = new ArrayList<>(ready.values());
-    ready.clear();
+    // A map that once held all queues would cost as much to clear each time.
+    ready = new LinkedHashMap<>();
     return all;
   }
 }

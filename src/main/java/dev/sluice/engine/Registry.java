@@ -14,6 +14,7 @@ import dev.sluice.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
@@ -28,8 +29,8 @@ final class Registry {
   final Map<String, Flavor> flavors = new HashMap<>();
   final Map<String, Map<String, String>> namespaces = new HashMap<>();
   final SortedMap<String, CohortSpec> cohorts = new TreeMap<>();
-  final SortedMap<String, ClusterQueueState> clusterQueues = new TreeMap<>();
-  final SortedMap<LocalQueueId, LocalQueueState> localQueues = new TreeMap<>();
+  final Map<String, ClusterQueueState> clusterQueues = new LinkedHashMap<>();
+  final Map<LocalQueueId, LocalQueueState> localQueues = new LinkedHashMap<>();
 
   ClusterQueueState clusterQueue(String name) {
     return clusterQueues.computeIfAbsent(name, ClusterQueueState::new);

@@ -121,7 +121,7 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
   }
 
   /** Whether nobody belongs to it any more, neither in it nor set aside from it. */
-  boolean isUnused() {
+  public boolean isUnused() {
     return items.isEmpty() && setAside == 0;
   }
 

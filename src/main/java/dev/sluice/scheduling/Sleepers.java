@@ -28,7 +28,10 @@ public final class Sleepers {
   /** Stands for every pair. */
   private static final Integer ANY = -1;
 
-  private final Map<QuotaNode, Map<Integer, Set<Sleeper>>> byLack = new HashMap<>();
+  /** By root of the tree, by pair, by queue: what is free is the same for all of a queue. */
+  private final Map<QuotaNode, Map<Integer, Map<QueueState, Set<EquivalenceClass>>>> byLack =
+      new HashMap<>();
+
   private final Map<QuotaNode, Set<Integer>> released = new HashMap<>();
 
   /**
@@ -38,15 +41,23 @@ public final class Sleepers {
    *     which flavors they take, and any release in the tree wakes it
    */
   public void sleep(Sleeper sleeper, List<EquivalenceClass.Lack> lacks, boolean competing) {
-    Map<Integer, Set<Sleeper>> ofTree =
+    Map<Integer, Map<QueueState, Set<EquivalenceClass>>> ofTree =
         byLack.computeIfAbsent(sleeper.queue.node().root(), root -> new HashMap<>());
     if (competing) {
-      ofTree.computeIfAbsent(ANY, pair -> new LinkedHashSet<>()).add(sleeper);
+      add(ofTree, ANY, sleeper);
       return;
     }
     for (EquivalenceClass.Lack lack : lacks) {
-      ofTree.computeIfAbsent(lack.pair(), pair -> new LinkedHashSet<>()).add(sleeper);
+      add(ofTree, lack.pair(), sleeper);
     }
+  }
+
+  private static void add(
+      Map<Integer, Map<QueueState, Set<EquivalenceClass>>> ofTree, Integer pair, Sleeper sleeper) {
+    ofTree
+        .computeIfAbsent(pair, absent -> new LinkedHashMap<>())
+        .computeIfAbsent(sleeper.queue, absent -> new LinkedHashSet<>())
+        .add(sleeper.equals);
   }
 
   /** Remembers that some of a pair was given back somewhere in a tree. */
@@ -66,18 +77,20 @@ public final class Sleepers {
     Iterator<Map.Entry<QuotaNode, Set<Integer>>> trees = released.entrySet().iterator();
     while (trees.hasNext()) {
       Map.Entry<QuotaNode, Set<Integer>> tree = trees.next();
-      Map<Integer, Set<Sleeper>> ofTree = byLack.getOrDefault(tree.getKey(), Map.of());
+      Map<Integer, Map<QueueState, Set<EquivalenceClass>>> ofTree =
+          byLack.getOrDefault(tree.getKey(), Map.of());
       if (tree.getValue().remove(ANY)) {
         wakeAll(ofTree.get(ANY), woken);
       }
-      Map<QueueState, Sleeper> first = new LinkedHashMap<>();
-      tree.getValue().removeIf(pair -> !anyHelped(ofTree.get(pair), first, woken));
-      for (Sleeper sleeper : first.values()) {
-        PendingItem head = sleeper.queue.pending().head();
-        if (head == null || sleeper.equals.ranksBefore(head.equivalenceClass())) {
-          woken.add(sleeper);
-        }
-      }
+      Map<QueueState, EquivalenceClass> first = new LinkedHashMap<>();
+      tree.getValue().removeIf(pair -> !anyHelped(ofTree.get(pair), pair, first, woken));
+      first.forEach(
+          (queue, equals) -> {
+            PendingItem head = queue.pending().head();
+            if (head == null || equals.ranksBefore(head.equivalenceClass())) {
+              woken.add(new Sleeper(queue, equals));
+            }
+          });
       if (tree.getValue().isEmpty()) {
         trees.remove();
       }
@@ -85,51 +98,87 @@ public final class Sleepers {
     return woken;
   }
 
-  private static void wakeAll(@Nullable Set<Sleeper> sleepers, List<Sleeper> woken) {
+  private static void wakeAll(
+      @Nullable Map<QueueState, Set<EquivalenceClass>> sleepers, List<Sleeper> woken) {
     if (sleepers != null) {
-      for (Sleeper sleeper : sleepers) {
-        if (!sleeper.equals.lacks().isEmpty()) {
-          woken.add(sleeper);
-        }
-      }
+      sleepers.forEach(
+          (queue, classes) -> {
+            for (EquivalenceClass equals : classes) {
+              if (!equals.lacks().isEmpty()) {
+                woken.add(new Sleeper(queue, equals));
+              }
+            }
+          });
       sleepers.clear();
     }
   }
 
   /** Whether any can be helped; the first of each queue is put into {@code first}. */
   private static boolean anyHelped(
-      @Nullable Set<Sleeper> sleepers, Map<QueueState, Sleeper> first, List<Sleeper> woken) {
+      @Nullable Map<QueueState, Set<EquivalenceClass>> sleepers,
+      int pair,
+      Map<QueueState, EquivalenceClass> first,
+      List<Sleeper> woken) {
     if (sleepers == null) {
       return false;
     }
     boolean any = false;
-    Iterator<Sleeper> all = sleepers.iterator();
-    while (all.hasNext()) {
-      Sleeper sleeper = all.next();
-      if (sleeper.equals.lacks().isEmpty()) {
-        all.remove();
-      } else if (helped(sleeper)) {
-        if (sleeper.equals.parkedWhy() == null) {
-          // Not parked: it is the head that blocks its queue.
-          woken.add(sleeper);
-          all.remove();
-        } else {
-          any = true;
-          first.merge(
-              sleeper.queue, sleeper, (one, two) -> two.equals.ranksBefore(one.equals) ? two : one);
-        }
+    Iterator<Map.Entry<QueueState, Set<EquivalenceClass>>> queues = sleepers.entrySet().iterator();
+    while (queues.hasNext()) {
+      Map.Entry<QueueState, Set<EquivalenceClass>> ofQueue = queues.next();
+      QueueState queue = ofQueue.getKey();
+      EquivalenceClass eldest = eldestHelped(queue, ofQueue.getValue(), pair, woken);
+      if (eldest != null) {
+        any = true;
+        first.merge(queue, eldest, (one, two) -> two.ranksBefore(one) ? two : one);
+      }
+      if (ofQueue.getValue().isEmpty()) {
+        queues.remove();
       }
     }
     return any;
   }
 
-  private static boolean helped(Sleeper sleeper) {
-    for (EquivalenceClass.Lack lack : sleeper.equals.lacks()) {
-      if (sleeper.queue.node().available(lack.pair()) >= lack.amount()) {
-        return true;
+  /**
+   * The first in its queue's order of those whose lack of the pair is over; a head that blocks its
+   * queue is woken at once.
+   */
+  private static @Nullable EquivalenceClass eldestHelped(
+      QueueState queue, Set<EquivalenceClass> classes, int pair, List<Sleeper> woken) {
+    long free = queue.node().available(pair);
+    EquivalenceClass eldest = null;
+    Iterator<EquivalenceClass> all = classes.iterator();
+    while (all.hasNext()) {
+      EquivalenceClass equals = all.next();
+      long lacked = lacked(equals, pair);
+      if (lacked < 0) {
+        // It was woken since; most of those fall asleep again for the same.
+        if (equals.isUnused()) {
+          all.remove();
+        }
+      } else if (lacked <= free) {
+        if (equals.parkedWhy() == null) {
+          woken.add(new Sleeper(queue, equals));
+          all.remove();
+        } else if (eldest == null || equals.ranksBefore(eldest)) {
+          eldest = equals;
+        }
       }
     }
-    return false;
+    return eldest;
+  }
+
+  /** The least of the pair that a class lacked; negative if it doesn't lack it. */
+  private static long lacked(EquivalenceClass equals, int pair) {
+    List<EquivalenceClass.Lack> lacks = equals.lacks();
+    long least = -1;
+    for (int i = 0; i < lacks.size(); i++) {
+      EquivalenceClass.Lack lack = lacks.get(i);
+      if (lack.pair() == pair && (least < 0 || lack.amount() < least)) {
+        least = lack.amount();
+      }
+    }
+    return least;
   }
 
   /** Whether anything was released that may still help somebody. */
