@@ -31,7 +31,6 @@ import java.util.function.Function;
 public final class JobDecisions {
 
   private static final Duration RETRY = Duration.ofSeconds(5);
-  private static final Duration TIME_TO_SETTLE = Duration.ofSeconds(3);
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final JobAdapter adapter;
@@ -239,16 +238,7 @@ public final class JobDecisions {
                 "Workload " + workload.id() + " is not admitted"));
   }
 
-  /** A job that its own controller hasn't seen yet would be refused by some API servers. */
-  private static boolean isTooNew(Situation situation) {
-    JobView job = situation.job();
-    return !job.state().settled() && situation.now().isBefore(job.createdAt().plus(TIME_TO_SETTLE));
-  }
-
   private List<JobAction> start(Situation situation, Workload workload) {
-    if (isTooNew(situation)) {
-      return List.of(new LookAgain(Duration.ofSeconds(1)));
-    }
     Workload.Admission admission = workload.status().admission().orElseThrow();
     Optional<List<PodSetStart>> starts =
         StartPlan.of(workload, admission, situation.flavors(), rules);

@@ -7,8 +7,8 @@ import java.util.Optional;
  * How a job stands, in words that all kinds share.
  *
  * @param suspended whether it is told not to run
- * @param settled whether it is suspended and its kind's own controller has taken note of that;
- *     until then the API server may refuse changes of its templates
+ * @param settled whether it is suspended and either never began or its kind's own controller has
+ *     taken note of the stop; until then the API server may refuse changes of its templates
  * @param stopUnfinished whether stopping it was begun and is not complete
  * @param active whether pods of it run
  * @param end how it ended, if it has

@@ -37,9 +37,10 @@ public final class BatchJob implements JobAdapter {
   public JobState state(JsonNode job) {
     boolean suspended = job.path("spec").path("suspend").asBoolean();
     boolean active = job.path("status").path("active").asInt() != 0;
+    boolean begun = job.path("status").has("startTime");
     return new JobState(
         suspended,
-        suspended && !active && condition(job, "Suspended").isPresent(),
+        suspended && !active && (!begun || condition(job, "Suspended").isPresent()),
         job.path("metadata").path("annotations").has(Keys.STOPPING),
         active,
         end(job),
