@@ -2,6 +2,7 @@ package dev.sluice.cli;
 
 import dev.sluice.OperatorRun;
 import dev.sluice.api.config.ConfigurationException;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -86,7 +87,7 @@ public final class OperatorCommand implements Callable<Integer> {
               webhookHost));
     } catch (ConfigurationException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-    } catch (IOException | GeneralSecurityException e) {
+    } catch (IOException | GeneralSecurityException | KubernetesClientException e) {
       spec.commandLine()
           .getErr()
           .println("sluice: the operator could not start: " + e.getMessage());
