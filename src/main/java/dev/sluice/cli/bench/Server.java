@@ -19,6 +19,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 
 /**
  * The API server as the benchmark uses it: requests made by hand, each sent once, answered
@@ -27,6 +28,8 @@ import java.util.concurrent.atomic.LongAdder;
 final class Server implements AutoCloseable {
 
   private static final long PATIENCE_SECONDS = 120;
+  private static final int ATTEMPTS = 4;
+  private static final Duration PAUSE = Duration.ofMillis(250);
   private static final String JSON = "application/json";
 
   private final ObjectMapper mapper = new ObjectMapper();
@@ -75,9 +78,21 @@ final class Server implements AutoCloseable {
     return http.newHttpRequestBuilder().uri(base + path).header("Accept", JSON);
   }
 
+  /** The answer to a question, asked anew when a connection that had been idle was closed. */
+  private Answer asked(Supplier<HttpRequest.Builder> question) {
+    for (int attempt = 1; attempt < ATTEMPTS; attempt++) {
+      try {
+        return await(answer(question.get()));
+      } catch (BenchException e) {
+        pause(PAUSE);
+      }
+    }
+    return await(answer(question.get()));
+  }
+
   /** The object at a path, or the list; a missing node when there is none. */
   JsonNode read(String path) {
-    Answer answer = await(answer(builder(path)));
+    Answer answer = asked(() -> builder(path));
     if (answer.code() == 404) {
       return mapper.missingNode();
     }
@@ -89,7 +104,7 @@ final class Server implements AutoCloseable {
 
   /** The API server's own metrics. */
   ServerReading metrics() {
-    Answer answer = await(answer(http.newHttpRequestBuilder().uri(base + "/metrics")));
+    Answer answer = asked(() -> http.newHttpRequestBuilder().uri(base + "/metrics"));
     if (!answer.successful()) {
       throw new BenchException("GET /metrics of the API server: " + answer.text());
     }

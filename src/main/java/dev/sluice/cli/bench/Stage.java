@@ -12,6 +12,8 @@ import java.util.List;
 /** The queues of a run, set up before it and removed after it. */
 final class Stage {
 
+  private static final int DELETE_ATTEMPTS = 10;
+
   private static final Duration LIMIT = Duration.ofMinutes(2);
   private static final Duration PAUSE = Duration.ofMillis(200);
 
@@ -132,9 +134,21 @@ final class Stage {
     delete("DELETE", "", "namespaces", "/api/v1/namespaces/" + target.namespace());
   }
 
+  /**
+   * The server ends a request that takes it longer than a minute; what is left is asked for anew.
+   */
   private void delete(String verb, String group, String resource, String path) {
-    Answer answer =
-        Server.await(server.send(new RequestKey(verb, group, resource, ""), path, "{}"));
+    RequestKey key = new RequestKey(verb, group, resource, "");
+    Answer answer = null;
+    for (int attempt = 1; answer == null; attempt++) {
+      try {
+        answer = Server.await(server.send(key, path, "{}"));
+      } catch (BenchException e) {
+        if (attempt == DELETE_ATTEMPTS) {
+          throw e;
+        }
+      }
+    }
     if (!answer.successful() && answer.code() != 404) {
       throw new BenchException("can't delete " + path + ": " + answer.text());
     }
