@@ -100,12 +100,14 @@ public final class ManagedProcess {
 
   /** Waits for its end, at most so long; returns whether it has ended. */
   public boolean awaitEnd(Duration limit) {
-    if (!isAlive()) {
-      return true;
-    }
     try {
       if (shell != null) {
+        // The shell ends when the whole program is gone. One that only looks dead, because its
+        // first thread has ended, may still hold its port.
         return shell.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS);
+      }
+      if (!isAlive()) {
+        return true;
       }
       if (handle != null) {
         handle.onExit().get(limit.toMillis(), TimeUnit.MILLISECONDS);
