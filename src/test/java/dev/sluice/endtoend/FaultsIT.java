@@ -61,7 +61,7 @@ class FaultsIT {
             .withLeases(Duration.ofSeconds(4), Duration.ofSeconds(3), Duration.ofMillis(500));
     try (Restarts operator = new Restarts(cluster.kubeconfig(), settings, controlPlane.logs());
         ScheduledExecutorService faults = Executors.newScheduledThreadPool(3)) {
-      await().atMost(Duration.ofMinutes(1)).until(() -> hasDefinitions(cluster));
+      operator.awaitLeading(START);
       try (JobLoad load = load(cluster)) {
         faults.scheduleWithFixedDelay(operator::watch, 1, 1, TimeUnit.SECONDS);
         List<Future<?>> disturbances = new ArrayList<>();
@@ -109,17 +109,6 @@ class FaultsIT {
         .ignoreExceptions()
         .until(() -> load.withRoomFor(ROOM) != null);
     return load.submit(JOBS);
-  }
-
-  private static boolean hasDefinitions(TestCluster cluster) {
-    return cluster
-            .client()
-            .apiextensions()
-            .v1()
-            .customResourceDefinitions()
-            .withName("workloads.kueue.x-k8s.io")
-            .get()
-        != null;
   }
 
   /** One kill in four comes while the operator starts, the others when it is at work. */
