@@ -3,6 +3,7 @@ package dev.sluice;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.jobs.batch.BatchJobResource;
+import dev.sluice.observe.ApiRequestMetrics;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -29,9 +30,11 @@ final class Clients {
    * written back whole.
    *
    * @param kubeconfig where the cluster is; otherwise found as any client finds it
+   * @param requests counts what is asked
    * @throws IOException when the kubeconfig can't be read
    */
-  static KubernetesClient forOperator(Optional<Path> kubeconfig) throws IOException {
+  static KubernetesClient forOperator(Optional<Path> kubeconfig, ApiRequestMetrics requests)
+      throws IOException {
     ObjectMapper mapper = new ObjectMapper();
     mapper.addMixIn(ObjectMeta.class, WithoutManagedFields.class);
     KubernetesSerialization serialization = new KubernetesSerialization(mapper, true);
@@ -40,6 +43,8 @@ final class Clients {
         .withConfig(config(kubeconfig))
         .withKubernetesSerialization(serialization)
         .withHttpClientFactory(new CompressingVertx())
+        .withHttpClientBuilderConsumer(
+            builder -> builder.addOrReplaceInterceptor(ApiRequestMetrics.NAME, requests))
         .build();
   }
 

@@ -3,6 +3,9 @@ package dev.sluice;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.ConfigurationException;
 import dev.sluice.api.config.ConfigurationLoader;
+import dev.sluice.api.config.EffectiveConfiguration;
+import dev.sluice.observe.ApiRequestMetrics;
+import dev.sluice.observe.MetricsScrape;
 import dev.sluice.server.InternalCertificates;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
@@ -57,7 +60,10 @@ public final class OperatorRun {
     Configuration configuration =
         ConfigurationLoader.load(
             options.config(), options.featureGates(), OperatorRun::ownNamespace);
-    KubernetesClient client = Clients.forOperator(options.kubeconfig());
+    LOG.info("configuration {}", EffectiveConfiguration.yaml(configuration));
+    MetricsScrape metrics = new MetricsScrape();
+    KubernetesClient client =
+        Clients.forOperator(options.kubeconfig(), new ApiRequestMetrics(metrics.registry()));
     boolean inCluster = Files.exists(OWN_NAMESPACE) && options.kubeconfig().isEmpty();
     if (options.install()) {
       Optional<String> url =
@@ -70,7 +76,8 @@ public final class OperatorRun {
     CompletableFuture<Void> end = new CompletableFuture<>();
     String identity = hostName() + "_" + UUID.randomUUID();
     Sluice sluice =
-        new Sluice(configuration, client, InstantSource.system(), identity, OperatorRun::halt);
+        new Sluice(
+            configuration, client, metrics, InstantSource.system(), identity, OperatorRun::halt);
     CompletableFuture<Void> closed = new CompletableFuture<>();
     Thread hook =
         Thread.ofPlatform()

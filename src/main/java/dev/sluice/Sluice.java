@@ -23,7 +23,7 @@ import dev.sluice.jobs.JobReconciler;
 import dev.sluice.jobs.JobRules;
 import dev.sluice.jobs.JobView;
 import dev.sluice.jobs.KubernetesJobObjects;
-import dev.sluice.jobs.Standing;
+import dev.sluice.jobs.SameObjects;
 import dev.sluice.jobs.WorkloadNames;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.batch.BatchJobController;
@@ -36,7 +36,6 @@ import dev.sluice.observe.KubernetesEventSink;
 import dev.sluice.observe.MetricsScrape;
 import dev.sluice.observe.ReplicaRole;
 import dev.sluice.observe.SchedulerMetrics;
-import dev.sluice.webhooks.ClusterFacts;
 import dev.sluice.workloads.AdmissionWriter;
 import dev.sluice.workloads.AdvicePump;
 import dev.sluice.workloads.FactFeed;
@@ -48,10 +47,8 @@ import dev.sluice.workloads.TranslationRules;
 import dev.sluice.workloads.WorkloadFacts;
 import dev.sluice.workloads.WorkloadIndex;
 import dev.sluice.workloads.WorkloadParser;
-import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
-import io.javaoperatorsdk.operator.api.config.Cloner;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.security.GeneralSecurityException;
@@ -91,7 +88,7 @@ public final class Sluice implements AutoCloseable {
   private final Consumer<String> end;
 
   private final ExecutorService background = Executors.newVirtualThreadPerTaskExecutor();
-  private final MetricsScrape metrics = new MetricsScrape();
+  private final MetricsScrape metrics;
   private final World world = World.empty();
   private final WorldInformers informers;
   private final KubernetesResourceContext resources;
@@ -112,6 +109,7 @@ public final class Sluice implements AutoCloseable {
   /**
    * An operator that is not started.
    *
+   * @param metrics where everything is measured; closed with the operator
    * @param identity who this process is: unlike any other, past ones included
    * @param end is told, with the reason, when the process has to end: it has lost its lease, or
    *     failed in a way that only a new start can mend
@@ -119,11 +117,13 @@ public final class Sluice implements AutoCloseable {
   public Sluice(
       Configuration configuration,
       KubernetesClient client,
+      MetricsScrape metrics,
       InstantSource clock,
       String identity,
       Consumer<String> end) {
     this.configuration = configuration;
     this.client = client;
+    this.metrics = metrics;
     this.end = end;
 
     LeaseElector election = elector(clock, identity);
@@ -216,7 +216,12 @@ public final class Sluice implements AutoCloseable {
     WorldLookups lookups = new WorldLookups(world, JSON);
     this.facts =
         new WorldFacts(
-            world, (namespace, owner) -> isManaged(directory, ancestry, namespace, owner));
+            world,
+            (namespace, owner) ->
+                ancestry.isManaged(
+                    namespace,
+                    new JobView.Controller(
+                        owner.apiVersion(), owner.kind(), owner.name(), owner.uid())));
     var around =
         new JobReconciler.Surroundings(
             reader,
@@ -284,18 +289,6 @@ public final class Sluice implements AutoCloseable {
         });
   }
 
-  private static boolean isManaged(
-      JobDirectory jobs, Ancestry ancestry, String namespace, ClusterFacts.Owner owner) {
-    return jobs.find(
-            namespace,
-            new JobView.Controller(owner.apiVersion(), owner.kind(), owner.name(), owner.uid()))
-        .map(ancestry::standing)
-        .filter(
-            standing ->
-                standing instanceof Standing.Own || standing instanceof Standing.ChildOfManaged)
-        .isPresent();
-  }
-
   /** Objects are handed out as they are in the cache: nobody changes them. */
   private static Operator operator(KubernetesClient client) {
     return new Operator(
@@ -303,13 +296,7 @@ public final class Sluice implements AutoCloseable {
             settings
                 .withKubernetesClient(client)
                 .withCloseClientOnStop(false)
-                .withResourceCloner(
-                    new Cloner() {
-                      @Override
-                      public <T extends HasMetadata> T clone(T object) {
-                        return object;
-                      }
-                    })
+                .withResourceCloner(new SameObjects())
                 .withExecutorService(Executors.newVirtualThreadPerTaskExecutor()));
   }
 

@@ -23,6 +23,16 @@ public final class Ancestry {
     this.jobs = jobs;
   }
 
+  /** Whether this owner of something in the namespace is a job that is managed, or below one. */
+  public boolean isManaged(String namespace, JobView.Controller owner) {
+    return jobs.find(namespace, owner)
+        .map(this::standing)
+        .filter(
+            standing ->
+                standing instanceof Standing.Own || standing instanceof Standing.ChildOfManaged)
+        .isPresent();
+  }
+
   /** How the job stands. */
   public Standing standing(JobView job) {
     if (!rules.managedNamespaces().test(job.ref().namespace())) {
