@@ -3,6 +3,7 @@ package dev.sluice.workloads;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.io.OutputStream;
 
 /** One listing of all Workloads, page by page, into the index. */
 final class WorkloadListing {
@@ -47,6 +48,8 @@ final class WorkloadListing {
   private JsonNode page(PageOpener pages, String next) throws IOException {
     try (ResponseStream page = pages.open(next)) {
       byte[] frame = ListSplitter.split(page, this::item);
+      // Read to its very end, the answer leaves the connection fit for the next page.
+      page.transferTo(OutputStream.nullOutputStream());
       return mapper.readTree(frame).path("metadata");
     }
   }
