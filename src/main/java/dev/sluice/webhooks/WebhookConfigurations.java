@@ -19,8 +19,10 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhoo
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.WebhookClientConfig;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.WebhookClientConfigBuilder;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,7 +45,10 @@ public final class WebhookConfigurations {
   private static final String FAIL = "Fail";
   private static final String IGNORE = "Ignore";
   private static final Map<String, String> LABELS =
-      Map.of("app.kubernetes.io/name", "sluice", "app.kubernetes.io/component", "webhook");
+      Collections.unmodifiableMap(
+          new TreeMap<>(
+              Map.of(
+                  "app.kubernetes.io/name", "sluice", "app.kubernetes.io/component", "webhook")));
 
   private static final String NAMES_A_QUEUE =
       "(has(object.metadata.labels) && '%1$s' in object.metadata.labels)".formatted(Keys.QUEUE_NAME)

@@ -35,6 +35,7 @@ final class ResponseStream extends FilterInputStream {
    * Sends a request and waits for the head of the answer.
    *
    * @throws VersionGoneException on 410
+   * @throws LostConnectionException when the connection ended before an answer came
    * @throws IOException on any other failure, answers that are none of 2xx included
    */
   static ResponseStream open(
@@ -58,7 +59,7 @@ final class ResponseStream extends FilterInputStream {
     try {
       return answer.get(patience.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
-      throw new IOException("request failed: " + e.getCause(), e);
+      throw new LostConnectionException("request failed: " + e.getCause(), e);
     } catch (TimeoutException e) {
       answer.thenAccept(late -> closeQuietly(late.body()));
       throw new IOException("no answer within " + patience.toSeconds() + " s", e);

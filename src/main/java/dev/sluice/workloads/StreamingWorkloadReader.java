@@ -167,9 +167,8 @@ public final class StreamingWorkloadReader implements WorkloadReader {
   }
 
   private ResponseStream opened(HttpRequest request) throws IOException {
-    boolean afterCut = wasEndedHere();
     stream = null;
-    ResponseStream opened = open(request, afterCut);
+    ResponseStream opened = open(request);
     stream = opened;
     if (isClosed()) {
       opened.cut();
@@ -177,14 +176,12 @@ public final class StreamingWorkloadReader implements WorkloadReader {
     return opened;
   }
 
-  /** The client may hand a connection out once more that was cut a moment ago. */
-  private ResponseStream open(HttpRequest request, boolean afterCut) throws IOException {
+  /** The client may hand out a connection that has ended already: then another one will do. */
+  private ResponseStream open(HttpRequest request) throws IOException {
     try {
       return ResponseStream.open(requests, request, PATIENCE, clock);
-    } catch (VersionGoneException e) {
-      throw e;
-    } catch (IOException e) {
-      if (!afterCut || isClosed()) {
+    } catch (LostConnectionException e) {
+      if (isClosed()) {
         throw e;
       }
       return ResponseStream.open(requests, request, PATIENCE, clock);

@@ -199,8 +199,8 @@ class StreamingWorkloadReaderTest {
     reader.start().join();
 
     await().untilAsserted(() -> assertThat(told).containsExactly(">a3", "synced", "a3>"));
-    // the client may hand a broken connection out once more, which is one more failure
-    assertThat(reader.counters().failures()).isGreaterThanOrEqualTo(4);
+    // the broken connection itself is made up for at once
+    assertThat(reader.counters().failures()).isGreaterThanOrEqualTo(3);
   }
 
   @Test
