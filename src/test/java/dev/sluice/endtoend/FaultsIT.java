@@ -92,14 +92,28 @@ class FaultsIT {
         faults.shutdownNow();
       }
     }
-    AuditReport report = new StoreHistory(controlPlane.store()).audit();
+    StoreHistory history = new StoreHistory(controlPlane.store());
+    AuditReport report = history.audit();
 
-    assertThat(report.violations()).isEmpty();
+    assertThat(report.violations())
+        .as(() -> "lives of those concerned: " + String.join("\n", lives(history, report)))
+        .isEmpty();
     assertThat(report.jobs()).hasSize(JOBS);
     assertThat(report.unfinished()).isEmpty();
     assertThat(report.jobs()).extracting(JobRecord::starts).containsOnly(1);
     assertThat(report.jobs()).extracting(JobRecord::pods).containsOnly(1);
     assertThat(report.jobs()).extracting(JobRecord::end).containsOnly("Complete");
+  }
+
+  /** Of the Jobs that violations are about, and of what belongs to them. */
+  private static List<String> lives(StoreHistory history, AuditReport report) {
+    return history.lives(
+        report.violations().stream()
+            .map(violation -> violation.subject().replaceFirst(".*/(job-)?(job-\\d+).*", "$2"))
+            .map(job -> job + "-")
+            .distinct()
+            .limit(5)
+            .toList());
   }
 
   private static JobLoad load(TestCluster cluster) {

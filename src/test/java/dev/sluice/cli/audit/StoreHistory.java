@@ -13,8 +13,10 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Base64;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
@@ -51,8 +53,46 @@ public final class StoreHistory {
   /** Audits all that was written until now. */
   public AuditReport audit() {
     Auditor auditor = new Auditor();
+    writes.clear();
     read(auditor::accept);
     return auditor.report();
+  }
+
+  /**
+   * The writes to the objects whose name contains one of these, a line each: what one wants to read
+   * beside a violation.
+   */
+  public List<String> lives(List<String> names) {
+    List<String> lines = new ArrayList<>();
+    writes.clear();
+    read(
+        change -> {
+          String name = Reading.name(change.object());
+          if (names.stream().anyMatch((name + "-")::contains)) {
+            lines.add(line(change, name));
+          }
+        });
+    return lines;
+  }
+
+  private static String line(Change change, String name) {
+    JsonNode object = change.object();
+    return "%d %s %s%s created=%s suspend=%s phase=%s node=%s end=%s deletion=%s owner=%s"
+        .formatted(
+            change.revision(),
+            change.kind(),
+            name,
+            change.deleted() ? " GONE" : "",
+            object.at("/metadata/creationTimestamp").asText(),
+            object.at("/spec/suspend").asText(),
+            object.at("/status/phase").asText(),
+            object.at("/spec/nodeName").asText(),
+            Reading.end(object),
+            object.at("/metadata/deletionTimestamp").asText(),
+            object.at("/metadata/managedFields").valueStream().toList().reversed().stream()
+                .findFirst()
+                .map(field -> field.path("manager").asText() + "@" + field.path("time").asText())
+                .orElse(""));
   }
 
   /** Tells every write until now, in order. */
