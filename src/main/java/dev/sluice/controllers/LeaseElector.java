@@ -31,6 +31,9 @@ public final class LeaseElector implements Leadership, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseElector.class);
   private static final Duration JUST_AFTER = Duration.ofMillis(50);
 
+  /** How long a renewal that is under way is waited for at the end. */
+  private static final Duration SETTLING = Duration.ofSeconds(2);
+
   /**
    * How the election goes.
    *
@@ -229,21 +232,34 @@ public final class LeaseElector implements Leadership, AutoCloseable {
     boolean led = leading();
     stage.set(Stage.OVER);
     Lease last = led && settled() ? seen : null;
-    if (last != null) {
-      letGo(last);
+    if (last != null && !letGo(last)) {
+      // A renewal may have been cut off after it was written.
+      letGoAnew();
+    }
+  }
+
+  private void letGoAnew() {
+    try {
+      store
+          .read()
+          .filter(lease -> holder(lease).equals(settings.identity()))
+          .ifPresent(this::letGo);
+    } catch (RuntimeException e) {
+      LOG.warn("lease not let go reason=\"{}\"", e.getMessage());
     }
   }
 
   private boolean settled() {
     try {
-      return executor.awaitTermination(settings.retryPeriod().toMillis(), TimeUnit.MILLISECONDS);
+      return executor.awaitTermination(SETTLING.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;
     }
   }
 
-  private void letGo(Lease lease) {
+  /** Whether that worked. */
+  private boolean letGo(Lease lease) {
     Lease free =
         new LeaseBuilder(lease)
             .editSpec()
@@ -252,9 +268,10 @@ public final class LeaseElector implements Leadership, AutoCloseable {
             .endSpec()
             .build();
     try {
-      store.write(free);
+      return store.write(free).isPresent();
     } catch (RuntimeException e) {
       LOG.warn("lease not let go reason=\"{}\"", e.getMessage());
+      return false;
     }
   }
 

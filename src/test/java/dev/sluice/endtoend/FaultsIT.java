@@ -23,7 +23,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
@@ -34,6 +36,8 @@ import org.junit.jupiter.api.parallel.ResourceLock;
     exclusive = true,
     apiServerArguments = {StoreHistory.AS_JSON, StoreHistory.KEPT})
 @ResourceLock(JobLoad.PROCESSORS)
+@Isolated("needs the processors for itself")
+@Tag("faults")
 class FaultsIT {
 
   private static final int JOBS = 1000;

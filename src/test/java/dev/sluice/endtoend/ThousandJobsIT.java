@@ -16,6 +16,7 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A thousand Jobs go through a pool with room for fifty, and the whole history proves it. */
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
     exclusive = true,
     apiServerArguments = {StoreHistory.AS_JSON, StoreHistory.KEPT})
 @ResourceLock(JobLoad.PROCESSORS)
+@Isolated("needs the processors for itself")
 class ThousandJobsIT {
 
   private static final int JOBS = 1000;

@@ -17,11 +17,13 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** When the operator that leads dies, the other one goes on. */
 @ControlPlaneTest(
     exclusive = true,
     apiServerArguments = {StoreHistory.AS_JSON, StoreHistory.KEPT})
+@Isolated("needs the processors for itself")
 class TwoOperatorsIT {
 
   private static final Duration TAKEOVER = Duration.ofSeconds(20);
