@@ -140,12 +140,40 @@ class JobLifeIT {
     api.givenQueues(1);
     api.submit("sample", 1);
     String workload = api.awaitRunning("sample", 1);
+    awaitGarbageCollectionOfWorkloads();
 
     api.deleteAlone("Job", "sample");
 
     api.awaitCondition("Workload", workload, "Finished", "True OwnerNotFound");
     api.awaitField("Workload", workload, "/metadata/finalizers/0", "");
     api.awaitUsage("0");
+  }
+
+  /**
+   * Until it has found the kind, the garbage collector can't leave its objects alone on purpose.
+   */
+  private void awaitGarbageCollectionOfWorkloads() {
+    api.submit(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata:
+          name: nobodys
+          ownerReferences:
+          - {apiVersion: batch/v1, kind: Job, name: nobody, uid: 4b5b3c2e-0000-4000-8000-00000000dead}
+        spec:
+          active: false
+          queueName: lq
+          podSets:
+          - name: main
+            count: 1
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                - {name: main, image: none, resources: {requests: {cpu: "1"}}}
+        """);
+    api.awaitGone("Workload", "nobodys");
   }
 
   @Test
