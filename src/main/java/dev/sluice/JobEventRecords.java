@@ -27,10 +27,7 @@ final class JobEventRecords implements JobEvents {
   }
 
   private static EventSubject subject(JobRef job) {
-    String apiVersion =
-        job.kind().group().isEmpty()
-            ? job.kind().version()
-            : job.kind().group() + "/" + job.kind().version();
-    return new EventSubject(apiVersion, job.kind().kind(), job.namespace(), job.name(), job.uid());
+    return new EventSubject(
+        job.kind().apiVersion(), job.kind().kind(), job.namespace(), job.name(), job.uid());
   }
 }

@@ -165,12 +165,12 @@ public final class Sluice implements AutoCloseable {
             clock,
             this::failed);
     this.resources = new KubernetesResourceContext(client);
-    WorkloadFacts facts = new WorkloadFacts(resources, TranslationRules.DEFAULT);
-    FactFeed feed = new FactFeed(facts, index, engine);
+    WorkloadFacts translation = new WorkloadFacts(resources, TranslationRules.DEFAULT);
+    FactFeed feed = new FactFeed(translation, index, engine);
     resources.listen(feed);
     reader.listen(feed);
     this.advice =
-        new AdvicePump(engine, index, writer, facts, ExplanationText::message, told, clock);
+        new AdvicePump(engine, index, writer, translation, ExplanationText::message, told, clock);
     engine.listen(advice);
     decisions.to(new AdmissionWriter(index, writer, engine, advice, told, clock, background));
 
@@ -304,9 +304,7 @@ public final class Sluice implements AutoCloseable {
     return new JobRules(
         configuration.manageJobsWithoutQueueName(),
         namespace ->
-            configuration
-                .managedJobsNamespaceSelector()
-                .matches(this.facts.namespaceLabels(namespace)),
+            configuration.managedJobsNamespaceSelector().matches(facts.namespaceLabels(namespace)),
         configuration.integrations().labelKeysToCopy(),
         on(FeatureGate.SHORT_WORKLOAD_NAMES) ? WorkloadNames.SHORT : WorkloadNames.LONGEST,
         on(FeatureGate.ASSIGN_QUEUE_LABELS_FOR_PODS),

@@ -136,7 +136,7 @@ public final class Engine {
       return;
     }
     ClusterQueueState former = registry.clusterQueues.get(state.clusterQueue());
-    state.spec = spec;
+    registry.declare(state, spec);
     workloads.replaceAll(state, former);
     changes.localQueues.add(id);
   }

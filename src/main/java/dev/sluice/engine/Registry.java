@@ -5,6 +5,7 @@ import dev.sluice.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.model.CohortSpec;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.LocalQueueId;
+import dev.sluice.model.LocalQueueSpec;
 import dev.sluice.model.QueueProblem;
 import dev.sluice.model.ResourceGroup;
 import dev.sluice.queue.QueueState;
@@ -15,8 +16,10 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +34,7 @@ final class Registry {
   final SortedMap<String, CohortSpec> cohorts = new TreeMap<>();
   final Map<String, ClusterQueueState> clusterQueues = new LinkedHashMap<>();
   final Map<LocalQueueId, LocalQueueState> localQueues = new LinkedHashMap<>();
+  private final Map<String, Set<LocalQueueState>> localQueuesByTarget = new HashMap<>();
 
   ClusterQueueState clusterQueue(String name) {
     return clusterQueues.computeIfAbsent(name, ClusterQueueState::new);
@@ -100,15 +104,25 @@ final class Registry {
     }
   }
 
-  /** LocalQueues that name this ClusterQueue. Cost: all LocalQueues. */
-  Collection<LocalQueueState> localQueuesOf(String clusterQueue) {
-    List<LocalQueueState> result = new ArrayList<>();
-    for (LocalQueueState queue : localQueues.values()) {
-      if (queue.clusterQueue().equals(clusterQueue)) {
-        result.add(queue);
-      }
+  /** What is declared of a LocalQueue from now on; null when it is gone. */
+  void declare(LocalQueueState queue, @Nullable LocalQueueSpec spec) {
+    localQueuesByTarget.computeIfPresent(
+        queue.clusterQueue(),
+        (name, former) -> {
+          former.remove(queue);
+          return former.isEmpty() ? null : former;
+        });
+    queue.spec = spec;
+    if (spec != null) {
+      localQueuesByTarget
+          .computeIfAbsent(spec.clusterQueue(), name -> new LinkedHashSet<>())
+          .add(queue);
     }
-    return result;
+  }
+
+  /** LocalQueues that name this ClusterQueue. */
+  Collection<LocalQueueState> localQueuesOf(String clusterQueue) {
+    return List.copyOf(localQueuesByTarget.getOrDefault(clusterQueue, Set.of()));
   }
 
   /** Why a ClusterQueue can't be active, in the order of the life cycle contract, section 9. */

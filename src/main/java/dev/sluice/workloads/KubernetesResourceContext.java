@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.api.model.node.v1.RuntimeClass;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.fabric8.kubernetes.client.informers.cache.Cache;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -63,8 +64,7 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
   private void rulesChanged(String namespace) {
     NamespaceRules now =
         merged(
-            limitRanges.getStore().list().stream()
-                .filter(range -> range.getMetadata().getNamespace().equals(namespace))
+            limitRanges.getIndexer().byIndex(Cache.NAMESPACE_INDEX, namespace).stream()
                 .sorted(Comparator.comparing((LimitRange range) -> range.getMetadata().getName()))
                 .toList());
     NamespaceRules before =

@@ -1,15 +1,12 @@
 package dev.sluice.controllers.kinds;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ClusterQueueStatus;
 import dev.sluice.controllers.Leadership;
 import dev.sluice.controllers.MergePatches;
 import dev.sluice.controllers.Notices;
-import dev.sluice.controllers.PatchOutcome;
 import dev.sluice.controllers.status.QueueStatuses;
-import dev.sluice.controllers.status.StatusPatches;
 import dev.sluice.controllers.translation.NotActedUpon;
 import dev.sluice.controllers.translation.Reasons;
 import dev.sluice.engine.ClusterQueueView;
@@ -27,7 +24,6 @@ final class ClusterQueueReconciler extends LeaderReconciler<ClusterQueue> {
   private final Views views;
   private final Predicate<String> holdsQuota;
   private final MergePatches writer;
-  private final StatusPatches patches;
   private final WrittenStatuses<ClusterQueueStatus> statuses;
   private final Remarks remarks;
   private final InstantSource clock;
@@ -51,8 +47,7 @@ final class ClusterQueueReconciler extends LeaderReconciler<ClusterQueue> {
     this.views = views;
     this.holdsQuota = holdsQuota;
     this.writer = writer;
-    this.patches = new StatusPatches(mapper);
-    this.statuses = new WrittenStatuses<>(mapper, ClusterQueueStatus.class);
+    this.statuses = new WrittenStatuses<>(mapper, writer, ClusterQueueStatus.class);
     this.remarks = new Remarks(notices);
     this.clock = clock;
   }
@@ -85,16 +80,13 @@ final class ClusterQueueReconciler extends LeaderReconciler<ClusterQueue> {
   }
 
   private Step writeStatus(ClusterQueue queue, ClusterQueueView view) {
-    ClusterQueueStatus standing = statuses.standing(queue);
-    ClusterQueueStatus wanted =
-        QueueStatuses.clusterQueue(view, generation(queue), standing, clock.instant());
-    Optional<ObjectNode> patch = patches.between(standing, wanted);
-    if (patch.isEmpty()) {
-      return new Step.Done();
-    }
-    PatchOutcome outcome = writer.patchStatus(queue, patch.get());
-    statuses.remember(queue, outcome);
-    return after(queue, outcome);
+    return statuses
+        .write(
+            queue,
+            standing ->
+                QueueStatuses.clusterQueue(view, generation(queue), standing, clock.instant()))
+        .map(outcome -> after(queue, outcome))
+        .orElseGet(Step.Done::new);
   }
 
   @Override

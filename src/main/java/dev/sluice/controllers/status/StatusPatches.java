@@ -1,10 +1,9 @@
 package dev.sluice.controllers.status;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import java.util.Map;
+import dev.sluice.workloads.MergePatches;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -25,17 +24,7 @@ public final class StatusPatches {
   public Optional<ObjectNode> between(@Nullable Object current, Object wanted) {
     ObjectNode from = current == null ? empty() : mapper.valueToTree(current);
     ObjectNode to = mapper.valueToTree(wanted);
-    ObjectNode changes = empty();
-    for (Map.Entry<String, JsonNode> field : to.properties()) {
-      if (!field.getValue().equals(from.get(field.getKey()))) {
-        changes.set(field.getKey(), field.getValue());
-      }
-    }
-    for (Map.Entry<String, JsonNode> field : from.properties()) {
-      if (!to.has(field.getKey())) {
-        changes.putNull(field.getKey());
-      }
-    }
+    ObjectNode changes = MergePatches.between(from, to);
     return changes.isEmpty() ? Optional.empty() : Optional.of(empty().set("status", changes));
   }
 

@@ -8,12 +8,12 @@ import dev.sluice.jobs.JobAdapter;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.JobState;
-import dev.sluice.jobs.MergePatch;
 import dev.sluice.jobs.PodSetStart;
 import dev.sluice.jobs.PodSetTemplate;
 import dev.sluice.jobs.PodTemplates;
 import dev.sluice.jobs.StartConflictException;
 import dev.sluice.jobs.TopologyRequests;
+import dev.sluice.workloads.MergePatches;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -133,7 +133,7 @@ public final class BatchJob implements JobAdapter {
       resize(started, start.count());
     }
     List<JobPatch> patches = new ArrayList<>(withoutStartTime(job));
-    patches.add(new JobPatch(false, MergePatch.between(job, started)));
+    patches.add(new JobPatch(false, MergePatches.between(job, started)));
     return patches;
   }
 
@@ -186,6 +186,6 @@ public final class BatchJob implements JobAdapter {
         resize(restored, podSet.count());
       }
     }
-    return MergePatch.between(job, restored);
+    return MergePatches.between(job, restored);
   }
 }
