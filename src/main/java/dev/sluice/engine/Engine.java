@@ -62,6 +62,9 @@ public final class Engine {
       case Fact.AdmissionWritten(var id, var version) -> workloads.written(id, version);
       case Fact.AdmissionRefused(var id, var decided, var superseded) ->
           workloads.refused(id, decided, superseded);
+      case Fact.EvictionRefused refused -> {
+        // Nothing is preempted yet.
+      }
       case Fact.TimePassed(var instant) -> {
         now = instant;
         workloads.timePassed(instant);

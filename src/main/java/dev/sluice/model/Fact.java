@@ -68,6 +68,14 @@ public sealed interface Fact {
    */
   record AdmissionRefused(WorkloadId id, long decided, boolean superseded) implements Fact {}
 
+  /**
+   * An eviction that was decided was not written, and never will be: if it is still wanted, it is
+   * to be decided anew.
+   *
+   * @param decided the version of the victim that had been looked at
+   */
+  record EvictionRefused(WorkloadId id, long decided) implements Fact {}
+
   /** It is now {@code now}. */
   record TimePassed(Instant now) implements Fact {}
 

@@ -12,6 +12,8 @@ import java.util.List;
  * @param clusterQueue the ClusterQueue whose quota it holds
  * @param podSets what each pod set was assigned, after reclaimable pods are taken off
  * @param priority its effective priority
+ * @param queuedAt its place in the queue, as for a pending one: who came first among equals
+ * @param evicted whether its eviction is decided: it holds quota until its job has stopped
  * @param admitted whether its Admitted condition is True
  * @param reservedAt when it got its quota
  */
@@ -22,6 +24,8 @@ public record ReservingWorkload(
     String clusterQueue,
     List<PodSetAssignment> podSets,
     long priority,
+    Instant queuedAt,
+    boolean evicted,
     boolean admitted,
     Instant reservedAt) {
 

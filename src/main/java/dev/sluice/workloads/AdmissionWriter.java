@@ -58,6 +58,11 @@ public final class AdmissionWriter implements Consumer<Decision> {
   public void accept(Decision decision) {
     switch (decision) {
       case Decision.Admit admit -> executor.execute(() -> admit(admit));
+      case Decision.Preempt preempt ->
+          preempt
+              .victims()
+              .forEach(
+                  victim -> engine.submit(new Fact.EvictionRefused(victim.id(), victim.version())));
       case Decision.Explain explain -> advice.accept(explain);
     }
   }

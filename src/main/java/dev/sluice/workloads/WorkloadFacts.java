@@ -226,6 +226,8 @@ public final class WorkloadFacts {
         admission.clusterQueue(),
         podSets,
         priority(workload),
+        queuedAt(workload),
+        workload.status().isTrue("Evicted"),
         workload.admitted(),
         trueCondition(workload, "QuotaReserved")
             .map(Condition::lastTransitionTime)

@@ -231,6 +231,9 @@ final class ReferenceEngine {
                   Optional.empty());
         }
       }
+      case Fact.EvictionRefused refused -> {
+        // Nothing is preempted yet.
+      }
       case Fact.AdmissionRefused(var id, var decided, var superseded) ->
           refused(id, decided, superseded);
       case Fact.TimePassed(var instant) -> {

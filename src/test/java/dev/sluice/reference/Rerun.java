@@ -244,6 +244,8 @@ final class Rerun {
                 intrude.clusterQueue(),
                 List.of(podSet),
                 0,
+                now,
+                false,
                 true,
                 now)));
   }
@@ -259,6 +261,8 @@ final class Rerun {
                 reference.clusterQueueOf(uid),
                 podSets,
                 last.get(uid) == null ? 0 : last.get(uid).priority(),
+                last.get(uid) == null ? now : last.get(uid).queuedAt(),
+                false,
                 true,
                 now)));
   }

@@ -204,6 +204,8 @@ class QueueControllersIT {
                         new TreeMap<>(Map.of("cpu", 3000L)),
                         1)),
                 0,
+                Instant.EPOCH,
+                false,
                 true,
                 Instant.EPOCH)));
     await()
