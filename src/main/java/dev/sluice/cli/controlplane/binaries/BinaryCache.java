@@ -9,12 +9,18 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Bundles that were fetched or built before, one directory per bundle, version and platform. A
  * directory appears whole or not at all, and only one process at a time makes it.
  */
 public final class BinaryCache implements BinarySource {
+
+  /** Locks of files that are locked by this process, which is one for all caches it has. */
+  private static final Map<Path, Lock> IN_USE = new ConcurrentHashMap<>();
 
   private final Path root;
   private final ModuleFiles modules;
@@ -69,10 +75,11 @@ public final class BinaryCache implements BinarySource {
     };
   }
 
-  private synchronized Path fill(Bundle bundle, BundleMaker maker)
+  private Path fill(Bundle bundle, BundleMaker maker)
       throws SourceFailedException, InterruptedException {
     Path directory = directory(bundle);
     Path lockFile = root.resolve(directory.getFileName() + ".lock");
+    Lock ofProcess = lockOfProcess(lockFile, bundle);
     try {
       Files.createDirectories(root);
       try (FileChannel channel =
@@ -85,8 +92,21 @@ public final class BinaryCache implements BinarySource {
       }
     } catch (IOException e) {
       throw new SourceFailedException("can't write the cache: " + e, e);
+    } finally {
+      ofProcess.unlock();
     }
     return directory;
+  }
+
+  /** A file lock keeps other processes out, but not other threads of this one. */
+  private Lock lockOfProcess(Path lockFile, Bundle bundle) throws InterruptedException {
+    Lock lock =
+        IN_USE.computeIfAbsent(lockFile.toAbsolutePath().normalize(), file -> new ReentrantLock());
+    if (!lock.tryLock()) {
+      progress.say("waiting for another thread that fetches or builds " + bundle.title());
+      lock.lockInterruptibly();
+    }
+    return lock;
   }
 
   private FileLock lock(FileChannel channel, Bundle bundle) throws IOException {

@@ -95,8 +95,8 @@ class BinaryCacheTest {
 
   @Test
   void manyThatAskAtOnceHaveItMadeOnce() throws Exception {
-    BinarySource source = cache.filledBy(maker(Programs::make));
-    Callable<Path> asking = () -> source.obtain(Bundle.ETCD);
+    BundleMaker maker = maker(Programs::make);
+    Callable<Path> asking = () -> cache().filledBy(maker).obtain(Bundle.ETCD);
 
     try (var executor = Executors.newFixedThreadPool(8)) {
       for (Future<Path> answer : executor.invokeAll(Collections.nCopies(8, asking))) {
