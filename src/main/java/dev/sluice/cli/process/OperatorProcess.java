@@ -18,6 +18,8 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
 
 /**
  * The operator in a process of its own, with the class path of this one. It ends when it is
@@ -93,6 +95,7 @@ public final class OperatorProcess implements AutoCloseable {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(JVM_OPTIONS);
+    command.addAll(furtherJvmOptions(System.getenv()));
     String home = System.getProperty("sluice.home", "");
     if (!home.isEmpty()) {
       command.add("-Dsluice.home=" + home);
@@ -109,6 +112,14 @@ public final class OperatorProcess implements AutoCloseable {
         process,
         InstantSource.system(),
         HttpClient.newBuilder().connectTimeout(PROBE_LIMIT).build());
+  }
+
+  /** Of the environment, as the launcher script takes them. */
+  private static List<String> furtherJvmOptions(Map<String, String> environment) {
+    return Pattern.compile("\\s+")
+        .splitAsStream(environment.getOrDefault("SLUICE_JAVA_OPTS", ""))
+        .filter(option -> !option.isEmpty())
+        .toList();
   }
 
   /**
