@@ -1,6 +1,7 @@
 package dev.sluice;
 
 import dev.sluice.api.ApiVersions;
+import dev.sluice.api.Keys;
 import dev.sluice.controllers.workload.LifecycleEvents;
 import dev.sluice.controllers.workload.Verdict;
 import dev.sluice.model.Decision;
@@ -10,9 +11,11 @@ import dev.sluice.observe.EventRecorder.Type;
 import dev.sluice.observe.EventSubject;
 import dev.sluice.observe.ExplanationText;
 import dev.sluice.workloads.AdmissionObserver;
+import dev.sluice.workloads.Preemptions;
 import dev.sluice.workloads.Workload;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,10 +26,14 @@ final class DecisionEvents implements AdmissionObserver, LifecycleEvents {
 
   private final EventRecorder events;
   private final InstantSource clock;
+  private final BiConsumer<String, String> preemptions;
 
-  DecisionEvents(EventRecorder events, InstantSource clock) {
+  /** {@code preemptions} counts each, by the preempting ClusterQueue and the reason. */
+  DecisionEvents(
+      EventRecorder events, InstantSource clock, BiConsumer<String, String> preemptions) {
     this.events = events;
     this.clock = clock;
+    this.preemptions = preemptions;
   }
 
   @Override
@@ -47,6 +54,35 @@ final class DecisionEvents implements AdmissionObserver, LifecycleEvents {
         Type.NORMAL,
         "Admitted",
         ExplanationText.admitted(decision.clusterQueue(), Duration.ZERO));
+  }
+
+  @Override
+  public void preempted(
+      Decision.Preempt decision, Decision.Victim victim, Workload before, String message) {
+    String reason = victim.reason().apiReason();
+    LOG.info(
+        "workload={} evicted=true reason=Preempted policy={} preemptor={} clusterQueue={}",
+        victim.id(),
+        reason,
+        decision.id(),
+        decision.clusterQueue());
+    preemptions.accept(decision.clusterQueue(), reason);
+    record(victim.id(), Type.NORMAL, Preemptions.PREEMPTED, message);
+    if (before.status().admission().isPresent()) {
+      record(victim.id(), Type.NORMAL, "EvictedDueToPreempted", message);
+    }
+    record(
+        decision.id(),
+        Type.NORMAL,
+        "PreemptedWorkload",
+        "Preempted workload "
+            + victim.id()
+            + " (UID: "
+            + victim.id().uid()
+            + ", JobUID: "
+            + before.labels().getOrDefault(Keys.JOB_UID, "UNKNOWN")
+            + "), reason: "
+            + reason);
   }
 
   @Override

@@ -21,8 +21,12 @@ import java.util.function.Supplier;
 record Measures(
     Configuration configuration, MetricsScrape metrics, Views views, Supplier<ReplicaRole> role) {
 
-  /** Measures what {@code reader} reads, and reports the LocalQueues of {@code world}. */
-  void of(WorkloadReader reader, World world, InstantSource clock) {
+  /**
+   * Measures what {@code reader} reads, and reports the LocalQueues of {@code world}.
+   *
+   * @return what else counts Workloads with
+   */
+  WorkloadMetrics of(WorkloadReader reader, World world, InstantSource clock) {
     Predicate<LocalQueueId> reported = reported(world);
     WorkloadMetrics workloads = new WorkloadMetrics(metrics.registry(), views, role, reported);
     WorkloadCensus census = new WorkloadCensus();
@@ -38,6 +42,7 @@ record Measures(
             new QueueGauges.Options(
                 configuration.metrics().enableClusterQueueResources(),
                 configuration.featureGates().enabled(FeatureGate.METRICS_FOR_COHORTS))));
+    return workloads;
   }
 
   private Predicate<LocalQueueId> reported(World world) {

@@ -36,6 +36,7 @@ import dev.sluice.observe.KubernetesEventSink;
 import dev.sluice.observe.MetricsScrape;
 import dev.sluice.observe.ReplicaRole;
 import dev.sluice.observe.SchedulerMetrics;
+import dev.sluice.observe.WorkloadMetrics;
 import dev.sluice.workloads.AdmissionWriter;
 import dev.sluice.workloads.AdvicePump;
 import dev.sluice.workloads.FactFeed;
@@ -156,7 +157,6 @@ public final class Sluice implements AutoCloseable {
             identity,
             EventRecorder.Budget.DEFAULT,
             new EventCounts(metrics.registry(), role));
-    DecisionEvents told = new DecisionEvents(events, clock);
     DecisionSwitch decisions = new DecisionSwitch();
     this.engine =
         new EngineLoop(
@@ -164,6 +164,9 @@ public final class Sluice implements AutoCloseable {
             (nanos, admitted) -> cycles.cycleEnded(admitted, Duration.ofNanos(nanos)),
             clock,
             this::failed);
+    WorkloadMetrics counts =
+        new Measures(configuration, metrics, engine.views(), role).of(reader, world, clock);
+    DecisionEvents told = new DecisionEvents(events, clock, counts::preempted);
     this.resources = new KubernetesResourceContext(client);
     WorkloadFacts translation = new WorkloadFacts(resources, TranslationRules.DEFAULT);
     FactFeed feed = new FactFeed(translation, index, engine);
@@ -242,7 +245,6 @@ public final class Sluice implements AutoCloseable {
     operator.register(jobs, jobs::configure);
 
     // what people see
-    new Measures(configuration, metrics, engine.views(), role).of(reader, world, clock);
     this.servers = new WebServers(configuration, clock);
   }
 

@@ -45,6 +45,7 @@ public final class WorkloadMetrics {
   private final Pair<Counter> evicted;
   private final Counter evictedOnce;
   private final Histogram evictionLatency;
+  private final Counter preempted;
   private final Counter cohortAdmitted;
 
   /** A family by ClusterQueue and its like by LocalQueue. */
@@ -92,6 +93,13 @@ public final class WorkloadMetrics {
                 "From eviction to the release of the quota",
                 Families.waits(14),
                 QUEUE,
+                REASON));
+    preempted =
+        ofQueue(
+            families.counter(
+                "kueue_preempted_workloads_total",
+                "Workloads preempted, by the queue they were preempted for",
+                "preempting_cluster_queue",
                 REASON));
     cohortAdmitted =
         families.counter(
@@ -150,6 +158,11 @@ public final class WorkloadMetrics {
     evictionLatency
         .labelValues(Families.values(role.get(), queue.clusterQueue(), reason))
         .observe(SchedulerMetrics.seconds(sinceEviction));
+  }
+
+  /** A Workload was preempted for one of another (or the same) ClusterQueue. */
+  public void preempted(String preemptingClusterQueue, String reason) {
+    preempted.labelValues(Families.values(role.get(), preemptingClusterQueue, reason)).inc();
   }
 
   /** Removes the series of queues and cohorts that are gone. */

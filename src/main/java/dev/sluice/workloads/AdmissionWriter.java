@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries decisions of the engine out, each with one write, and tells the engine what became of it.
- * Never blocks the engine.
+ * Carries decisions of the engine out, with one write for each Workload concerned, and tells the
+ * engine what became of it. Never blocks the engine.
  */
 public final class AdmissionWriter implements Consumer<Decision> {
 
@@ -29,6 +29,7 @@ public final class AdmissionWriter implements Consumer<Decision> {
   private final AdmissionObserver observer;
   private final InstantSource clock;
   private final Executor executor;
+  private final PreemptionWriter preemptions;
 
   /**
    * Writes with {@code writer} what it finds in {@code store}.
@@ -52,17 +53,14 @@ public final class AdmissionWriter implements Consumer<Decision> {
     this.observer = observer;
     this.clock = clock;
     this.executor = executor;
+    this.preemptions = new PreemptionWriter(store, writer, engine, observer, clock, executor);
   }
 
   @Override
   public void accept(Decision decision) {
     switch (decision) {
       case Decision.Admit admit -> executor.execute(() -> admit(admit));
-      case Decision.Preempt preempt ->
-          preempt
-              .victims()
-              .forEach(
-                  victim -> engine.submit(new Fact.EvictionRefused(victim.id(), victim.version())));
+      case Decision.Preempt preempt -> executor.execute(() -> preemptions.preempt(preempt));
       case Decision.Explain explain -> advice.accept(explain);
     }
   }

@@ -49,9 +49,11 @@ public final class FactFeed implements WorkloadListener, ResourceContext.Listene
 
   private static boolean sameUse(ReservingWorkload a, ReservingWorkload b) {
     return a.admitted() == b.admitted()
+        && a.evicted() == b.evicted()
         && a.priority() == b.priority()
         && a.clusterQueue().equals(b.clusterQueue())
         && a.queueName().equals(b.queueName())
+        && a.queuedAt().equals(b.queuedAt())
         && a.reservedAt().equals(b.reservedAt())
         && a.podSets().equals(b.podSets());
   }

@@ -376,6 +376,20 @@ class AdmissionTest {
     }
 
     @Test
+    void tellsWhenWhatHoldsQuotaIsEvicted() {
+      Workload running = workload(SAMPLE + RESERVING);
+      Workload evicted =
+          workload(
+              SAMPLE.replace("\"7\"", "\"8\"")
+                  + RESERVING
+                  + "  - {type: Evicted, status: \"True\", reason: Preempted}\n");
+      feed.changed(running, evicted);
+      assertThat(facts)
+          .extracting(fact -> ((Fact.WorkloadReserving) fact).workload().evicted())
+          .containsExactly(true);
+    }
+
+    @Test
     void tellsOfTheEndOnce() {
       Workload waiting = workload(SAMPLE);
       Workload inactive = workload(SAMPLE.replace("queueName: training", "active: false"));

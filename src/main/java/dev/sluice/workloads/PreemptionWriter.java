@@ -1,0 +1,161 @@
+package dev.sluice.workloads;
+
+import dev.sluice.api.Keys;
+import dev.sluice.engine.EngineMailbox;
+import dev.sluice.model.Decision;
+import dev.sluice.model.Fact;
+import dev.sluice.workloads.WorkloadWriter.Outcome;
+import dev.sluice.workloads.WorkloadWriter.Urgency;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Evicts the victims of preemptions, each with one write, and tells the engine of those that could
+ * not be evicted. A victim that only changed meanwhile is evicted all the same: what it holds is
+ * what counts.
+ */
+final class PreemptionWriter {
+
+  private static final Logger LOG = LoggerFactory.getLogger(PreemptionWriter.class);
+  private static final int AT_A_TIME = 8;
+  private static final int ATTEMPTS = 5;
+
+  private final WorkloadStore store;
+  private final WorkloadWriter writer;
+  private final EngineMailbox engine;
+  private final AdmissionObserver observer;
+  private final InstantSource clock;
+  private final Executor executor;
+
+  PreemptionWriter(
+      WorkloadStore store,
+      WorkloadWriter writer,
+      EngineMailbox engine,
+      AdmissionObserver observer,
+      InstantSource clock,
+      Executor executor) {
+    this.store = store;
+    this.writer = writer;
+    this.engine = engine;
+    this.observer = observer;
+    this.clock = clock;
+    this.executor = executor;
+  }
+
+  /** Evicts them, eight at a time; nobody, if the one they would make room for waits no more. */
+  void preempt(Decision.Preempt decision) {
+    Optional<Workload> preemptor =
+        store
+            .get(decision.id().namespace(), decision.id().name())
+            .filter(found -> found.id().equals(decision.id()))
+            .filter(PreemptionWriter::waits);
+    if (preemptor.isEmpty()) {
+      decision.victims().forEach(this::refuse);
+      return;
+    }
+    LOG.info(
+        "workload={} preempts={} clusterQueue={} priority={}",
+        decision.id(),
+        decision.victims().size(),
+        decision.clusterQueue(),
+        decision.priority());
+    Round round = new Round(decision, preemptor.get().labels().getOrDefault(Keys.JOB_UID, ""));
+    for (int lane = 0; lane < AT_A_TIME; lane++) {
+      round.next();
+    }
+  }
+
+  private static boolean waits(Workload workload) {
+    return !workload.deleting()
+        && !workload.finished()
+        && !workload.quotaReserved()
+        && workload.spec().active();
+  }
+
+  private void refuse(Decision.Victim victim) {
+    engine.submit(new Fact.EvictionRefused(victim.id(), victim.version()));
+  }
+
+  /** The victims of one decision that nobody has turned to yet. */
+  private final class Round {
+
+    private final Decision.Preempt decision;
+    private final String jobUid;
+    private final Queue<Decision.Victim> left;
+
+    Round(Decision.Preempt decision, String jobUid) {
+      this.decision = decision;
+      this.jobUid = jobUid;
+      this.left = new ConcurrentLinkedQueue<>(decision.victims());
+    }
+
+    void next() {
+      Decision.Victim victim = left.poll();
+      if (victim != null) {
+        evict(victim, ATTEMPTS);
+      }
+    }
+
+    private void evict(Decision.Victim victim, int attempts) {
+      Optional<Workload> found =
+          store
+              .get(victim.id().namespace(), victim.id().name())
+              .filter(workload -> workload.id().equals(victim.id()))
+              .filter(workload -> workload.quotaReserved() && !workload.finished())
+              .filter(workload -> !workload.evicted());
+      if (found.isEmpty() || attempts == 0) {
+        refuse(victim);
+        executor.execute(this::next);
+        return;
+      }
+      Workload workload = found.get();
+      String message = Preemptions.message(decision, victim, jobUid);
+      var unused =
+          writer
+              .patchStatus(
+                  workload.id(),
+                  workload.version(),
+                  Preemptions.evicted(workload, victim.reason(), message, clock.instant()),
+                  Urgency.DECISION)
+              .whenCompleteAsync(
+                  (outcome, bug) -> {
+                    if (bug == null && outcome instanceof Outcome.Conflict) {
+                      evict(victim, attempts - 1);
+                    } else {
+                      ended(victim, workload, message, outcome, bug);
+                      next();
+                    }
+                  },
+                  executor);
+    }
+
+    private void ended(
+        Decision.Victim victim,
+        Workload before,
+        String message,
+        Outcome outcome,
+        @Nullable Throwable bug) {
+      if (bug == null && outcome instanceof Outcome.Written) {
+        observer.preempted(decision, victim, before, message);
+        return;
+      }
+      if (bug != null) {
+        LOG.error("workload={} evicted=failed preemptor={}", victim.id(), decision.id(), bug);
+      } else if (outcome instanceof Outcome.Refused(int code, String reason)) {
+        LOG.warn(
+            "workload={} evicted=refused preemptor={} code={} reason=\"{}\"",
+            victim.id(),
+            decision.id(),
+            code,
+            reason);
+      }
+      refuse(victim);
+    }
+  }
+}
