@@ -24,21 +24,33 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/**
- * Flavor assignment, word by word (contract: scheduling semantics, section 6), where nobody may be
- * preempted: a simulated preemption never finds victims.
- */
+/** Flavor assignment, word by word (contract: scheduling semantics, section 6). */
 final class ReferenceAssigner {
 
   /** How well something fits, worst first. */
   enum Mode {
     NO_FIT,
     NO_CANDIDATES,
-    FIT
+    PREEMPT,
+    RECLAIM,
+    FIT;
+
+    /** Whether others have to go. */
+    boolean preempts() {
+      return this != NO_FIT && this != FIT;
+    }
+  }
+
+  /** Whom a preemption would evict that makes room for so much of one pair; nobody in vain. */
+  interface Simulation {
+    List<ReferencePreemption.Victim> victims(FlavorResource pair, long amount);
   }
 
   /** Which flavor of the list was tried last, per pod set and resource; -1 if it was the last. */
   record Progress(int podSet, String resource) {}
+
+  /** Which flavor each resource of each pod set was given. */
+  record Place(int podSet, String resource) {}
 
   /** More of a pair than was available. */
   record Lack(FlavorResource pair, long amount) {}
@@ -46,6 +58,7 @@ final class ReferenceAssigner {
   /**
    * What came out for one Workload.
    *
+   * @param needed the pairs for which others have to go
    * @param lacks what was asked for in vain
    * @param competing whether something lacked only on top of what an earlier pod set took
    */
@@ -53,6 +66,8 @@ final class ReferenceAssigner {
       Mode mode,
       int borrowLevel,
       Map<FlavorResource, Long> usage,
+      Set<FlavorResource> needed,
+      Map<Place, String> flavors,
       List<PodSetAssignment> podSets,
       Map<Progress, Integer> progress,
       Set<Lack> lacks,
@@ -63,35 +78,49 @@ final class ReferenceAssigner {
     }
   }
 
-  private record Choice(String flavor, Mode mode, int borrow, int highest) {}
+  /** How well something fits, and from how high up. */
+  private record Grade(Mode mode, int borrow) {}
 
-  private static final Comparator<Choice> PREFERENCE =
-      Comparator.comparing(Choice::mode).thenComparing(Choice::borrow, Comparator.reverseOrder());
+  /** A flavor, how well its worst resource fits, and how each does. */
+  private record Choice(String flavor, Grade worst, SortedMap<String, Grade> each) {}
 
-  private static final Comparator<Choice> PREEMPTION_FIRST =
-      Comparator.comparing((Choice choice) -> choice.mode() != Mode.NO_FIT)
-          .thenComparing(choice -> choice.mode() != Mode.NO_CANDIDATES)
-          .thenComparing(Choice::borrow, Comparator.reverseOrder());
+  /** Better is greater. */
+  private static final Comparator<Grade> BORROWING_OVER_PREEMPTION =
+      Comparator.comparing(Grade::mode).thenComparing(Grade::borrow, Comparator.reverseOrder());
+
+  private static final Comparator<Grade> PREEMPTION_OVER_BORROWING =
+      Comparator.comparing((Grade grade) -> grade.mode() != Mode.NO_FIT)
+          .thenComparing(grade -> grade.mode() != Mode.NO_CANDIDATES)
+          .thenComparing(Grade::borrow, Comparator.reverseOrder())
+          .thenComparing(Grade::mode);
 
   private final ReferenceTree tree;
   private final ClusterQueueSpec queue;
   private final Map<String, Flavor> flavors;
   private final Map<Progress, Integer> resume;
-  private final boolean simulating;
+  private final Optional<Simulation> simulation;
+  private final Map<Place, String> only;
+  private final Comparator<Grade> preference;
   private final Set<Lack> lacks = new HashSet<>();
   private boolean competing;
 
   /**
-   * @param simulating whether preemption is simulated, in vain; otherwise what would need it is
-   *     said not to fit
+   * @param only the flavors that may be given; everything when it is empty
+   * @param simulation how preemption is simulated; without it, what would need it doesn't fit
    */
   ReferenceAssigner(
       ReferenceTree tree,
       ClusterQueueSpec queue,
       Map<String, Flavor> flavors,
       Map<Progress, Integer> resume,
-      boolean simulating) {
-    this.simulating = simulating;
+      Map<Place, String> only,
+      Optional<Simulation> simulation) {
+    this.simulation = simulation;
+    this.only = only;
+    this.preference =
+        queue.fungibility().preferPreemption()
+            ? PREEMPTION_OVER_BORROWING
+            : BORROWING_OVER_PREEMPTION;
     this.tree = tree;
     this.queue = queue;
     this.flavors = flavors;
@@ -101,6 +130,8 @@ final class ReferenceAssigner {
   Result assign(WorkloadShape shape) {
     Map<FlavorResource, Long> usage = new HashMap<>();
     Map<Progress, Integer> progress = new HashMap<>();
+    Set<FlavorResource> needed = new HashSet<>();
+    Map<Place, String> given = new HashMap<>();
     PodSetAssignment[] assigned = new PodSetAssignment[shape.podSets().size()];
     Mode mode = Mode.FIT;
     int borrow = 0;
@@ -135,8 +166,15 @@ final class ReferenceAssigner {
           continue;
         }
         part.keySet().forEach(each -> chosen.put(each, best.get().flavor()));
-        mode = mode.compareTo(best.get().mode()) < 0 ? mode : best.get().mode();
-        borrow = Math.max(borrow, best.get().highest());
+        for (var each : best.get().each().entrySet()) {
+          Grade grade = each.getValue();
+          mode = mode.compareTo(grade.mode()) < 0 ? mode : grade.mode();
+          borrow = Math.max(borrow, grade.borrow());
+          if (grade.mode().preempts()) {
+            needed.add(new FlavorResource(best.get().flavor(), each.getKey()));
+          }
+          given.put(new Place(together.getFirst(), each.getKey()), best.get().flavor());
+        }
       }
       wanted.forEach(
           (resource, amount) -> {
@@ -150,8 +188,10 @@ final class ReferenceAssigner {
       }
     }
     return uncovered
-        ? new Result(Mode.NO_FIT, 0, Map.of(), List.of(), Map.of(), lacks, competing)
-        : new Result(mode, borrow, usage, List.of(assigned), progress, lacks, competing);
+        ? new Result(
+            Mode.NO_FIT, 0, Map.of(), Set.of(), Map.of(), List.of(), Map.of(), lacks, competing)
+        : new Result(
+            mode, borrow, usage, needed, given, List.of(assigned), progress, lacks, competing);
   }
 
   private Optional<Choice> search(
@@ -162,24 +202,23 @@ final class ReferenceAssigner {
       Map<FlavorResource, Long> earlier,
       Map<Progress, Integer> progress) {
     List<String> names = group.flavors().stream().map(ResourceGroup.FlavorQuotas::flavor).toList();
-    Comparator<Choice> preference =
-        queue.fungibility().preferPreemption() ? PREEMPTION_FIRST : PREFERENCE;
     Optional<Choice> best = Optional.empty();
     int index = resume.getOrDefault(new Progress(podSet, part.firstKey()), -1) + 1;
     int tried = -1;
     for (; index < names.size(); index++) {
       tried = index;
+      String nominated = only.get(new Place(podSet, part.firstKey()));
+      if (nominated != null && !nominated.equals(names.get(index))) {
+        continue;
+      }
       Optional<Choice> choice = attempt(names.get(index), sets, part, earlier);
       if (choice.isEmpty()) {
         continue;
       }
-      if (best.isEmpty() || preference.compare(choice.get(), best.get()) > 0) {
+      if (best.isEmpty() || preference.compare(choice.get().worst(), best.get().worst()) > 0) {
         best = choice;
       }
-      boolean goOn =
-          choice.get().mode() != Mode.FIT
-              || (choice.get().borrow() > 0 && queue.fungibility().tryNextWhenBorrowing());
-      if (!goOn) {
+      if (!goesOn(choice.get().worst())) {
         best = choice;
         break;
       }
@@ -199,46 +238,60 @@ final class ReferenceAssigner {
     if (flavor == null || sets.stream().anyMatch(set -> !eligible(flavor, set.placement()))) {
       return Optional.empty();
     }
-    Mode worst = Mode.FIT;
-    int borrowOfWorst = 0;
-    int highest = 0;
-    boolean noFit = false;
-    for (var each : part.entrySet()) {
-      FlavorResource pair = new FlavorResource(name, each.getKey());
-      long val = Amounts.add(each.getValue(), earlier.getOrDefault(pair, 0L));
-      ReferenceTree.Lowest lowest = tree.lowest(queue.name(), pair, val);
-      Mode mode = mode(pair, val, lowest);
-      if (mode != Mode.FIT) {
+    SortedMap<String, Grade> each = new TreeMap<>();
+    for (var request : part.entrySet()) {
+      FlavorResource pair = new FlavorResource(name, request.getKey());
+      long before = earlier.getOrDefault(pair, 0L);
+      long val = Amounts.add(request.getValue(), before);
+      Grade grade = grade(pair, val);
+      if (grade.mode() != Mode.FIT) {
         lacks.add(new Lack(pair, val));
-        competing |= earlier.getOrDefault(pair, 0L) > 0;
+        competing |= before > 0;
       }
-      if (mode == Mode.NO_FIT) {
-        noFit = true;
-        continue;
-      }
-      highest = Math.max(highest, lowest.height());
-      if (mode.compareTo(worst) < 0) {
-        worst = mode;
-        borrowOfWorst = lowest.height();
-      } else if (mode == worst) {
-        borrowOfWorst = Math.max(borrowOfWorst, lowest.height());
-      }
+      each.put(request.getKey(), grade);
     }
-    return noFit ? Optional.empty() : Optional.of(new Choice(name, worst, borrowOfWorst, highest));
+    if (each.values().stream().anyMatch(grade -> grade.mode() == Mode.NO_FIT)) {
+      return Optional.empty();
+    }
+    Grade worst = each.values().stream().min(preference).orElseThrow();
+    return Optional.of(new Choice(name, worst, each));
   }
 
-  private Mode mode(FlavorResource pair, long val, ReferenceTree.Lowest lowest) {
+  /** Whether the search goes on behind a flavor that fits so well. */
+  private boolean goesOn(Grade grade) {
+    return switch (grade.mode()) {
+      case NO_FIT, NO_CANDIDATES -> true;
+      case PREEMPT, RECLAIM ->
+          queue.fungibility().tryNextWhenPreempting()
+              || (grade.borrow() > 0 && queue.fungibility().tryNextWhenBorrowing());
+      case FIT -> grade.borrow() > 0 && queue.fungibility().tryNextWhenBorrowing();
+    };
+  }
+
+  private Grade grade(FlavorResource pair, long val) {
+    ReferenceTree.Lowest lowest = tree.lowest(queue.name(), pair, val);
     if (val > tree.potential(queue.name(), pair)) {
-      return Mode.NO_FIT;
+      return new Grade(Mode.NO_FIT, lowest.height());
     }
     if (val <= tree.available(queue.name(), pair)) {
-      return Mode.FIT;
+      return new Grade(Mode.FIT, lowest.height());
     }
-    boolean simulate =
+    boolean mayHelp =
         tree.quotaOfQueue(queue.name(), pair).nominal() >= val
             || lowest.hasParent()
             || queue.preemption().borrowWithinCohort();
-    return simulating && simulate ? Mode.NO_CANDIDATES : Mode.NO_FIT;
+    if (!mayHelp || simulation.isEmpty()) {
+      return new Grade(Mode.NO_FIT, lowest.height());
+    }
+    List<ReferencePreemption.Victim> victims = simulation.get().victims(pair, val);
+    if (victims.isEmpty()) {
+      return new Grade(Mode.NO_CANDIDATES, lowest.height());
+    }
+    ReferenceTree after = tree.copy();
+    victims.forEach(each -> after.remove(each.holder().queue(), each.holder().usage()));
+    boolean own = victims.stream().anyMatch(each -> each.holder().queue().equals(queue.name()));
+    return new Grade(
+        own ? Mode.PREEMPT : Mode.RECLAIM, after.lowest(queue.name(), pair, val).height());
   }
 
   static boolean eligible(Flavor flavor, Placement placement) {

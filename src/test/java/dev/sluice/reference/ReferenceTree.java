@@ -33,6 +33,19 @@ final class ReferenceTree {
     this.cohorts = Map.copyOf(cohorts);
   }
 
+  /** The same world, to be changed without changing this one. */
+  ReferenceTree copy() {
+    ReferenceTree copy = new ReferenceTree(queues, cohorts);
+    usage.forEach((queue, amounts) -> copy.usage.put(queue, new HashMap<>(amounts)));
+    return copy;
+  }
+
+  void remove(String queue, Map<FlavorResource, Long> amounts) {
+    Map<FlavorResource, Long> own = usage.computeIfAbsent(queue, any -> new HashMap<>());
+    amounts.forEach(
+        (pair, amount) -> own.put(pair, Amounts.subtract(own.getOrDefault(pair, 0L), amount)));
+  }
+
   void add(String queue, Map<FlavorResource, Long> amounts) {
     Map<FlavorResource, Long> own = usage.computeIfAbsent(queue, any -> new HashMap<>());
     amounts.forEach((pair, amount) -> own.merge(pair, amount, Amounts::add));
@@ -108,6 +121,29 @@ final class ReferenceTree {
     }
   }
 
+  /** The ancestors of a node, from its parent to the root. */
+  List<Node> ancestors(Node node) {
+    List<Node> ancestors = new ArrayList<>();
+    for (Optional<Node> up = parent(node); up.isPresent(); up = parent(up.get())) {
+      ancestors.add(up.get());
+    }
+    return ancestors;
+  }
+
+  /** Names from the root down to a queue. */
+  List<String> path(String queue) {
+    List<String> names = new ArrayList<>(List.of(queue));
+    if (!cyclic(queue)) {
+      ancestors(new Node(true, queue)).forEach(cohort -> names.addFirst(cohort.name()));
+    }
+    return names;
+  }
+
+  /** How much of what it may use is not used. */
+  long unused(Node node, FlavorResource pair) {
+    return Amounts.subtract(subtree(node, pair), usage(node, pair));
+  }
+
   private int height(Node cohort) {
     int height = 1;
     for (Node child : children(cohort)) {
@@ -135,7 +171,8 @@ final class ReferenceTree {
         : Math.max(0, Amounts.subtract(subtree(node, pair), limit));
   }
 
-  private long localFree(Node node, FlavorResource pair) {
+  /** The part that is never lent, as far as it is free. */
+  long localFree(Node node, FlavorResource pair) {
     return Math.max(0, Amounts.subtract(local(node, pair), usage(node, pair)));
   }
 
@@ -222,7 +259,7 @@ final class ReferenceTree {
     return at;
   }
 
-  private Collection<Node> children(Node node) {
+  Collection<Node> children(Node node) {
     List<Node> children = new ArrayList<>();
     if (!node.isQueue()) {
       for (ClusterQueueSpec queue : queues.values()) {

@@ -11,7 +11,7 @@ import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.ReservingWorkload;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.reference.ReferenceEngine.Admission;
+import dev.sluice.reference.Decided.Admission;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -22,6 +22,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /** Plays steps to the engine and to the reference, and fails where they differ. */
 final class Rerun {
@@ -308,9 +309,15 @@ final class Rerun {
     List<Admission> actual = taken();
     checkQuota(actual);
     checkOrder(actual);
-    List<Admission> expected = looked ? reference.cycle() : List.of();
+    List<Admission> expected = looked ? admissions(reference.cycle()) : List.of();
     require(expected.equals(actual), "reference admitted " + expected + ", engine " + actual);
     return looked;
+  }
+
+  private static List<Admission> admissions(List<Decided> decided) {
+    return decided.stream()
+        .flatMap(each -> each instanceof Admission admission ? Stream.of(admission) : Stream.of())
+        .toList();
   }
 
   private List<Admission> taken() {
@@ -329,7 +336,7 @@ final class Rerun {
   private void checkQuota(List<Admission> decided) {
     ReferenceTree tree = reference.tree();
     for (Admission admission : decided) {
-      Map<FlavorResource, Long> usage = ReferenceEngine.usage(admission.podSets());
+      Map<FlavorResource, Long> usage = ReferenceEntry.usage(admission.podSets());
       usage.forEach(
           (pair, amount) ->
               require(
@@ -368,7 +375,7 @@ final class Rerun {
     checkQuota(actual);
     List<Admission> expected = new ArrayList<>();
     do {
-      expected.addAll(reference.cycle());
+      expected.addAll(admissions(reference.cycle()));
       require(++cycles < 2 * ENDLESS, "cycles of the reference never end");
     } while (reference.looked());
     require(expected.equals(actual), "reference admitted " + expected + ", engine " + actual);

@@ -1,0 +1,73 @@
+package dev.sluice.reference;
+
+import dev.sluice.model.Decision;
+import dev.sluice.model.PodSetAssignment;
+import dev.sluice.model.PreemptionReason;
+import dev.sluice.model.WorkloadId;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/** What is compared of a decision: everything but what is only told to people. */
+sealed interface Decided {
+
+  /** Whom it is about. */
+  WorkloadId id();
+
+  /** An admission that was decided. */
+  record Admission(WorkloadId id, long version, String clusterQueue, List<PodSetAssignment> podSets)
+      implements Decided {}
+
+  /**
+   * A preemption that was decided.
+   *
+   * @param victims by UID: they are evicted all at once, in no order
+   */
+  record Preemption(
+      WorkloadId id,
+      long version,
+      String clusterQueue,
+      List<String> path,
+      long priority,
+      Map<String, Victim> victims)
+      implements Decided {}
+
+  /** One that is evicted. */
+  record Victim(
+      WorkloadId id, long version, List<String> path, long priority, PreemptionReason reason) {}
+
+  /** What is compared of a decision of the engine; nothing if it is only said. */
+  static Optional<Decided> of(Decision decision) {
+    return switch (decision) {
+      case Decision.Admit admit ->
+          Optional.of(
+              new Admission(admit.id(), admit.version(), admit.clusterQueue(), admit.podSets()));
+      case Decision.Preempt preempt -> {
+        Map<String, Victim> victims = new TreeMap<>();
+        for (Decision.Victim victim : preempt.victims()) {
+          victims.put(
+              victim.id().uid(),
+              new Victim(
+                  victim.id(),
+                  victim.version(),
+                  victim.path(),
+                  victim.priority(),
+                  victim.reason()));
+        }
+        if (victims.size() != preempt.victims().size()) {
+          throw new AssertionError("a victim is named twice: " + preempt);
+        }
+        yield Optional.of(
+            new Preemption(
+                preempt.id(),
+                preempt.version(),
+                preempt.clusterQueue(),
+                preempt.path(),
+                preempt.priority(),
+                victims));
+      }
+      case Decision.Explain explain -> Optional.empty();
+    };
+  }
+}

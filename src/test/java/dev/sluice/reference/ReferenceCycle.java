@@ -1,0 +1,311 @@
+package dev.sluice.reference;
+
+import dev.sluice.model.Amounts;
+import dev.sluice.model.ClusterQueueSpec;
+import dev.sluice.model.FlavorResource;
+import dev.sluice.model.PendingWorkload;
+import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.model.Quota;
+import dev.sluice.reference.Decided.Admission;
+import dev.sluice.reference.Decided.Preemption;
+import dev.sluice.reference.ReferenceAssigner.Mode;
+import dev.sluice.reference.ReferenceAssigner.Result;
+import dev.sluice.reference.ReferencePreemption.Preemptor;
+import dev.sluice.reference.ReferencePreemption.Victim;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * One cycle: the head of every queue is nominated, the nominated are put in order, and each is
+ * processed after those before it (contract: scheduling semantics, section 4).
+ */
+final class ReferenceCycle {
+
+  /** A head, and what came out for it when it was looked at. */
+  private record Nominated(
+      ReferenceEntry entry, ClusterQueueSpec queue, Result result, List<Victim> victims) {}
+
+  private final ReferenceQueues world;
+  private final ReferenceParking parking;
+  private final Map<String, Long> generations;
+  private final ReferenceEngine.Rules rules;
+  private final long number;
+
+  /** What is held, and admitted by this cycle: nobody is admitted beyond that. */
+  private final ReferenceTree held;
+
+  /** The same, and what this cycle promised or keeps free. */
+  private ReferenceSnapshot planned;
+
+  /** Whom this cycle has evicted so far. */
+  private final List<ReferenceHolder> gone = new ArrayList<>();
+
+  private boolean looked;
+
+  ReferenceCycle(
+      ReferenceQueues world,
+      ReferenceParking parking,
+      Map<String, Long> generations,
+      ReferenceEngine.Rules rules,
+      long number) {
+    this.world = world;
+    this.parking = parking;
+    this.generations = generations;
+    this.rules = rules;
+    this.number = number;
+    this.planned = world.snapshot();
+    this.held = planned.tree().copy();
+  }
+
+  /** What was decided, in order. */
+  List<Decided> run() {
+    List<Nominated> nominated = new ArrayList<>();
+    for (ClusterQueueSpec queue : world.queues.values()) {
+      if (world.active(queue) && !held.cyclic(queue.name())) {
+        world.waitingIn(queue.name()).stream()
+            .filter(entry -> !parking.isParked(entry, queue.name(), held))
+            .findFirst()
+            .filter(head -> !parking.isBlocked(queue.name()))
+            .flatMap(head -> nominate(head, queue))
+            .ifPresent(nominated::add);
+      }
+    }
+    nominated.sort(
+        Comparator.comparing((Nominated each) -> each.result().borrowLevel())
+            .thenComparing(Nominated::entry, ReferenceQueues.AGE));
+    List<Decided> decided = new ArrayList<>();
+    for (Nominated each : nominated) {
+      process(each).ifPresent(decided::add);
+    }
+    return decided;
+  }
+
+  /** Whether the cycle found anything that it could change. */
+  boolean looked() {
+    return looked;
+  }
+
+  private Optional<Nominated> nominate(ReferenceEntry head, ClusterQueueSpec queue) {
+    if (!world.namespaceMatches(head)) {
+      head.aside = true;
+      looked = true;
+      return Optional.empty();
+    }
+    if (head.workload().defect().isPresent()) {
+      head.aside = world.setAsideByDefect(head);
+      looked |= head.aside;
+      return Optional.empty();
+    }
+    parking.unpark(head, queue.name());
+    long generation = generations.getOrDefault(queue.name(), 0L);
+    boolean keep = head.progressGeneration == generation || head.progressCycle >= number - 1;
+    Map<ReferenceAssigner.Progress, Integer> resume = keep ? head.progress : Map.of();
+    Nominated nominated = assign(head, queue, planned, resume, Map.of());
+    head.progress = Map.of();
+    if (inVain(nominated) && !walksOn(nominated) && !resume.isEmpty()) {
+      nominated = assign(head, queue, planned, Map.of(), Map.of());
+      head.walked = rules.longestWalk();
+    }
+    return Optional.of(nominated);
+  }
+
+  private Nominated assign(
+      ReferenceEntry entry,
+      ClusterQueueSpec queue,
+      ReferenceSnapshot snapshot,
+      Map<ReferenceAssigner.Progress, Integer> resume,
+      Map<ReferenceAssigner.Place, String> only) {
+    Result result =
+        assigner(entry, queue, snapshot, resume, only, rules).assign(entry.workload().shape());
+    List<Victim> victims =
+        result.mode().preempts()
+            ? new ReferencePreemption(
+                    snapshot, preemptor(entry, queue), result.usage(), result.needed())
+                .victims()
+            : List.of();
+    return new Nominated(entry, queue, result, victims);
+  }
+
+  private static Preemptor preemptor(ReferenceEntry entry, ClusterQueueSpec queue) {
+    return new Preemptor(queue, entry.workload().priority(), entry.workload().queuedAt());
+  }
+
+  static ReferenceAssigner assigner(
+      ReferenceEntry entry,
+      ClusterQueueSpec queue,
+      ReferenceSnapshot snapshot,
+      Map<ReferenceAssigner.Progress, Integer> resume,
+      Map<ReferenceAssigner.Place, String> only,
+      ReferenceEngine.Rules rules) {
+    ReferenceAssigner.Simulation simulation =
+        (pair, amount) ->
+            new ReferencePreemption(
+                    snapshot, preemptor(entry, queue), Map.of(pair, amount), java.util.Set.of(pair))
+                .victims();
+    return new ReferenceAssigner(
+        snapshot.tree(),
+        queue,
+        rules.flavors(),
+        resume,
+        only,
+        rules.preempting() ? Optional.of(simulation) : Optional.empty());
+  }
+
+  private static boolean inVain(Nominated nominated) {
+    return nominated.result().mode() != Mode.FIT && nominated.victims().isEmpty();
+  }
+
+  /** Whether it is looked at again only because flavors are left. */
+  private boolean walksOn(Nominated nominated) {
+    return nominated.result().untriedFlavorsLeft()
+        && (rules.preempting() || nominated.result().competing())
+        && nominated.entry().walked < rules.longestWalk();
+  }
+
+  private Optional<Decided> process(Nominated first) {
+    Nominated nominated = first;
+    ReferenceEntry entry = first.entry();
+    ClusterQueueSpec queue = first.queue();
+    if (first.victims().stream().anyMatch(victim -> gone.contains(victim.holder()))) {
+      nominated = assign(entry, queue, planned.without(gone), Map.of(), first.result().flavors());
+      if (nominated.result().mode() == Mode.FIT) {
+        planned.tree().add(queue.name(), nominated.result().usage());
+        remember(first); // and waits for those who were evicted before
+        return Optional.empty();
+      }
+    }
+    Result result = nominated.result();
+    if (inVain(nominated)) {
+      if (result.mode() != Mode.NO_FIT
+          && queue.preemption().reclaimWithinCohort() != ReclaimWithinCohort.ANY) {
+        planned.tree().add(queue.name(), reservation(nominated));
+      }
+      requeue(nominated);
+      return Optional.empty();
+    }
+    List<ReferenceHolder> without = new ArrayList<>(gone);
+    nominated.victims().forEach(victim -> without.add(victim.holder()));
+    if (!fits(result, queue, planned.without(without).tree())
+        || (result.mode() == Mode.FIT && !fits(result, queue, held))) {
+      remember(nominated);
+      entry.walked = 0;
+      return Optional.empty(); // stays in line
+    }
+    planned.tree().add(queue.name(), result.usage());
+    return result.mode() == Mode.FIT ? Optional.of(admit(nominated)) : preempt(nominated);
+  }
+
+  private static boolean fits(Result result, ClusterQueueSpec queue, ReferenceTree tree) {
+    return result.usage().entrySet().stream()
+        .allMatch(each -> each.getValue() <= tree.available(queue.name(), each.getKey()));
+  }
+
+  private Admission admit(Nominated nominated) {
+    ReferenceEntry entry = nominated.entry();
+    String queue = nominated.queue().name();
+    Result result = nominated.result();
+    looked = true;
+    held.add(queue, result.usage());
+    PendingWorkload workload = entry.workload();
+    entry.holding =
+        new ReferenceEntry.Holding(
+            queue,
+            workload.localQueue(),
+            result.podSets(),
+            workload.priority(),
+            workload.queuedAt(),
+            world.now,
+            false,
+            false,
+            Optional.of(workload.version()));
+    return new Admission(entry.id, workload.version(), queue, result.podSets());
+  }
+
+  private Optional<Decided> preempt(Nominated nominated) {
+    ReferenceEntry entry = nominated.entry();
+    String queue = nominated.queue().name();
+    Map<String, Decided.Victim> evicted = new TreeMap<>();
+    for (Victim victim : nominated.victims()) {
+      ReferenceHolder holder = victim.holder();
+      gone.add(holder);
+      if (!holder.evicted()) {
+        ReferenceEntry other = world.workloads.get(holder.id().uid());
+        other.eviction = Optional.of(other.version);
+        evicted.put(
+            holder.id().uid(),
+            new Decided.Victim(
+                holder.id(),
+                holder.version(),
+                planned.tree().path(holder.queue()),
+                holder.priority(),
+                victim.reason()));
+      }
+    }
+    entry.walked = 0;
+    if (evicted.isEmpty()) {
+      return Optional.empty(); // waits for those who are on their way out
+    }
+    looked = true;
+    world.sticky.put(queue, entry.id.uid());
+    return Optional.of(
+        new Preemption(
+            entry.id,
+            entry.version,
+            queue,
+            planned.tree().path(queue),
+            entry.workload().priority(),
+            evicted));
+  }
+
+  private void remember(Nominated nominated) {
+    ReferenceEntry entry = nominated.entry();
+    entry.progress =
+        nominated.result().untriedFlavorsLeft() ? nominated.result().progress() : Map.of();
+    entry.progressGeneration = generations.getOrDefault(nominated.queue().name(), 0L);
+    entry.progressCycle = number;
+  }
+
+  /** What is kept free for one that would have to preempt, but finds no victims. */
+  private Map<FlavorResource, Long> reservation(Nominated nominated) {
+    String queue = nominated.queue().name();
+    ReferenceTree tree = planned.tree();
+    Map<FlavorResource, Long> reserved = new HashMap<>();
+    nominated
+        .result()
+        .usage()
+        .forEach(
+            (pair, request) -> {
+              Quota quota = tree.quotaOfQueue(queue, pair);
+              long used = tree.usageOfQueue(queue, pair);
+              long amount;
+              if (nominated.result().borrowLevel() == 0) {
+                amount = Math.max(0, Math.min(request, quota.nominal() - used));
+              } else if (quota.borrowingLimit() == Amounts.UNLIMITED) {
+                amount = request;
+              } else {
+                amount = Math.min(request, quota.nominal() + quota.borrowingLimit() - used);
+              }
+              reserved.put(pair, amount);
+            });
+    return reserved;
+  }
+
+  private void requeue(Nominated nominated) {
+    ReferenceEntry entry = nominated.entry();
+    if (walksOn(nominated)) {
+      entry.walked++;
+      looked = true;
+      remember(nominated);
+    } else {
+      entry.walked = 0;
+      looked |= nominated.queue().strategy() == ClusterQueueSpec.QueueingStrategy.BEST_EFFORT_FIFO;
+      parking.park(
+          entry, nominated.queue().name(), nominated.queue().strategy(), nominated.result());
+    }
+  }
+}

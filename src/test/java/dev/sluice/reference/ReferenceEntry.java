@@ -1,0 +1,105 @@
+package dev.sluice.reference;
+
+import dev.sluice.model.Amounts;
+import dev.sluice.model.FlavorResource;
+import dev.sluice.model.LocalQueueId;
+import dev.sluice.model.PendingWorkload;
+import dev.sluice.model.PodSetAssignment;
+import dev.sluice.model.WorkloadId;
+import dev.sluice.model.WorkloadShape;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What is known of one Workload. */
+final class ReferenceEntry {
+
+  /** Those who are equal for the scheduler. */
+  record EquivalenceClass(WorkloadShape shape, long priority) {}
+
+  /** Quota that a Workload holds; {@code decidedAt} is set as long as it is not written yet. */
+  record Holding(
+      String clusterQueue,
+      LocalQueueId localQueue,
+      List<PodSetAssignment> podSets,
+      long priority,
+      Instant queuedAt,
+      Instant reservedAt,
+      boolean evicted,
+      boolean admitted,
+      Optional<Long> decidedAt) {
+
+    Map<FlavorResource, Long> usage() {
+      return ReferenceEntry.usage(podSets);
+    }
+  }
+
+  final WorkloadId id;
+  long version;
+  @Nullable PendingWorkload pending;
+  @Nullable Holding holding;
+  boolean aside;
+  @Nullable Instant retryAt;
+  boolean awaitsNews;
+  int walked;
+  Map<ReferenceAssigner.Progress, Integer> progress = Map.of();
+  long progressGeneration;
+  long progressCycle;
+
+  /** The version at which it was decided to evict it, until that is seen or refused. */
+  Optional<Long> eviction = Optional.empty();
+
+  ReferenceEntry(WorkloadId id) {
+    this.id = id;
+  }
+
+  /** What pod sets use, by pair. */
+  static Map<FlavorResource, Long> usage(List<PodSetAssignment> podSets) {
+    Map<FlavorResource, Long> usage = new HashMap<>();
+    for (PodSetAssignment set : podSets) {
+      set.usage()
+          .forEach(
+              (resource, amount) -> {
+                String flavor = set.flavors().get(resource);
+                if (flavor != null) {
+                  usage.merge(new FlavorResource(flavor, resource), amount, Amounts::add);
+                }
+              });
+    }
+    return usage;
+  }
+
+  boolean waits() {
+    return pending != null && holding == null;
+  }
+
+  boolean assumed() {
+    return holding != null && holding.decidedAt().isPresent();
+  }
+
+  PendingWorkload workload() {
+    return Objects.requireNonNull(pending);
+  }
+
+  EquivalenceClass equivalenceClass() {
+    return new EquivalenceClass(workload().shape(), workload().priority());
+  }
+
+  /** As preemption sees it; it must hold quota. */
+  ReferenceHolder holder() {
+    Holding held = Objects.requireNonNull(holding);
+    return new ReferenceHolder(
+        id,
+        version,
+        held.clusterQueue(),
+        held.usage(),
+        held.priority(),
+        held.queuedAt(),
+        held.reservedAt(),
+        held.evicted() || eviction.isPresent());
+  }
+}

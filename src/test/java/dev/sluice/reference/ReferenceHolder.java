@@ -1,0 +1,23 @@
+package dev.sluice.reference;
+
+import dev.sluice.model.FlavorResource;
+import dev.sluice.model.WorkloadId;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Set;
+
+/** A Workload that holds quota, as preemption sees it; {@code evicted} if it is on its way out. */
+record ReferenceHolder(
+    WorkloadId id,
+    long version,
+    String queue,
+    Map<FlavorResource, Long> usage,
+    long priority,
+    Instant queuedAt,
+    Instant reservedAt,
+    boolean evicted) {
+
+  boolean usesAnyOf(Set<FlavorResource> pairs) {
+    return pairs.stream().anyMatch(pair -> usage.getOrDefault(pair, 0L) > 0);
+  }
+}

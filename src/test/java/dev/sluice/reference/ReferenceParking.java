@@ -1,0 +1,150 @@
+package dev.sluice.reference;
+
+import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.reference.ReferenceAssigner.Result;
+import dev.sluice.reference.ReferenceEngine.Waking;
+import dev.sluice.reference.ReferenceEntry.EquivalenceClass;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Who was looked at in vain, and when that is forgotten (contract: scheduling semantics, section
+ * 3).
+ */
+final class ReferenceParking {
+
+  /** The head of a StrictFIFO queue that doesn't fit until some of its lacks is over. */
+  private record Block(String uid, Result result) {}
+
+  private final ReferenceQueues world;
+  private final Waking waking;
+  private final Map<String, Map<EquivalenceClass, Result>> parked = new TreeMap<>();
+  private final Map<String, Set<EquivalenceClass>> flushed = new TreeMap<>();
+  private final Map<String, Block> blocked = new TreeMap<>();
+  private final Set<String> released = new HashSet<>();
+
+  ReferenceParking(ReferenceQueues world, Waking waking) {
+    this.world = world;
+    this.waking = waking;
+  }
+
+  /** Quota of this queue was given back: its tree is to be flushed. */
+  void released(String queue) {
+    released.add(queue);
+  }
+
+  boolean flushIsDue() {
+    return released.stream().anyMatch(world.queues::containsKey);
+  }
+
+  /** Everything is looked at anew. */
+  void forgetAll() {
+    parked.clear();
+    blocked.clear();
+  }
+
+  void forgetBlock(String uid) {
+    blocked.values().removeIf(block -> block.uid().equals(uid));
+  }
+
+  void forgetBlocksOf(String namespace) {
+    blocked
+        .values()
+        .removeIf(
+            block -> {
+              ReferenceEntry entry = world.workloads.get(block.uid());
+              return entry != null && entry.id.namespace().equals(namespace);
+            });
+  }
+
+  boolean isBlocked(String queue) {
+    return blocked.containsKey(queue);
+  }
+
+  /** Whether what was found in vain for the like of this one hung on quota taken by itself. */
+  boolean competed(ReferenceEntry entry, String queue) {
+    Result before = parked.getOrDefault(queue, Map.of()).get(entry.equivalenceClass());
+    Block block = blocked.get(queue);
+    return (before != null && before.competing()) || (block != null && block.result().competing());
+  }
+
+  boolean isParked(ReferenceEntry entry, String queue, ReferenceTree tree) {
+    EquivalenceClass equals = entry.equivalenceClass();
+    Result result = parked.getOrDefault(queue, Map.of()).get(equals);
+    return result != null
+        && !(flushed.getOrDefault(queue, Set.of()).contains(equals) && helped(queue, result, tree));
+  }
+
+  void unpark(ReferenceEntry entry, String queue) {
+    parked.getOrDefault(queue, new HashMap<>()).remove(entry.equivalenceClass());
+    flushed.getOrDefault(queue, new HashSet<>()).remove(entry.equivalenceClass());
+  }
+
+  /** It was looked at in vain. */
+  void park(ReferenceEntry entry, String queue, QueueingStrategy strategy, Result result) {
+    if (strategy == QueueingStrategy.BEST_EFFORT_FIFO) {
+      parked.computeIfAbsent(queue, any -> new HashMap<>()).put(entry.equivalenceClass(), result);
+    } else if (waking == Waking.HELPED) {
+      blocked.put(queue, new Block(entry.id.uid(), result));
+    }
+  }
+
+  /** That a class doesn't fit is remembered as long as somebody belongs to it. */
+  void forgetThePassed() {
+    parked.forEach(
+        (queue, classes) -> {
+          Set<EquivalenceClass> inhabited = new HashSet<>();
+          for (ReferenceEntry entry : world.waitingIn(queue)) {
+            inhabited.add(entry.equivalenceClass());
+          }
+          classes.keySet().retainAll(inhabited);
+        });
+    blocked
+        .entrySet()
+        .removeIf(
+            each ->
+                world.waitingIn(each.getKey()).stream()
+                    .findFirst()
+                    .filter(head -> !head.id.uid().equals(each.getValue().uid()))
+                    .isPresent());
+  }
+
+  /** The flush: whatever may fit after quota was given back is looked at anew. */
+  void wake(ReferenceTree tree) {
+    Set<String> affected = new HashSet<>();
+    released.stream()
+        .filter(world.queues::containsKey)
+        .forEach(name -> affected.addAll(tree.tree(name)));
+    released.clear();
+    for (String queue : affected) {
+      Map<EquivalenceClass, Result> classes = parked.getOrDefault(queue, new HashMap<>());
+      classes
+          .values()
+          .removeIf(
+              result -> waking == Waking.ALL || (result.competing() && !result.lacks().isEmpty()));
+      flushed.computeIfAbsent(queue, any -> new HashSet<>()).addAll(classes.keySet());
+      Block block = blocked.get(queue);
+      if (block != null && helped(queue, block.result(), tree)) {
+        blocked.remove(queue);
+      }
+    }
+  }
+
+  private boolean helped(String queue, Result result, ReferenceTree tree) {
+    return waking == Waking.ALL
+        || (result.competing() && !result.lacks().isEmpty())
+        || result.lacks().stream()
+            .anyMatch(lack -> tree.available(queue, lack.pair()) >= lack.amount());
+  }
+
+  /** Who is known to be looked at in vain, to see whether that changes. */
+  String state() {
+    StringBuilder text = new StringBuilder();
+    parked.forEach(
+        (queue, classes) -> text.append(queue).append(new HashSet<>(classes.keySet()).hashCode()));
+    return text.append(blocked.keySet()).toString();
+  }
+}

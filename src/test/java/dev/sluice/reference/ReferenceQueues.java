@@ -1,0 +1,140 @@
+package dev.sluice.reference;
+
+import dev.sluice.model.ClusterQueueSpec;
+import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.model.ClusterQueueSpec.StopPolicy;
+import dev.sluice.model.CohortSpec;
+import dev.sluice.model.Flavor;
+import dev.sluice.model.LocalQueueId;
+import dev.sluice.model.LocalQueueSpec;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * What is declared and who is there: which queue a Workload waits in, whether it is set aside, and
+ * who comes first (contract: scheduling semantics, sections 1 and 2).
+ */
+final class ReferenceQueues {
+
+  final Map<String, Flavor> flavors = new TreeMap<>();
+  final Map<String, ClusterQueueSpec> queues = new TreeMap<>();
+  final Map<String, CohortSpec> cohorts = new TreeMap<>();
+  final Map<LocalQueueId, LocalQueueSpec> localQueues = new TreeMap<>();
+  final Map<String, Map<String, String>> namespaces = new TreeMap<>();
+  final Map<String, ReferenceEntry> workloads = new TreeMap<>();
+
+  /** Who preempted last, by ClusterQueue. */
+  final Map<String, String> sticky = new HashMap<>();
+
+  Instant now = Instant.EPOCH;
+
+  /** The quota tree with all that is held. */
+  ReferenceTree tree() {
+    return snapshot().tree();
+  }
+
+  ReferenceSnapshot snapshot() {
+    ReferenceTree tree = new ReferenceTree(queues, cohorts);
+    List<ReferenceHolder> holders =
+        workloads.values().stream()
+            .filter(entry -> entry.holding != null)
+            .map(ReferenceEntry::holder)
+            .toList();
+    holders.forEach(holder -> tree.add(holder.queue(), holder.usage()));
+    return new ReferenceSnapshot(tree, holders);
+  }
+
+  boolean active(ClusterQueueSpec queue) {
+    return queue.stopPolicy() == StopPolicy.NONE
+        && !queue.terminating()
+        && queue.problems().isEmpty()
+        && queue.groups().stream()
+            .flatMap(group -> group.flavors().stream())
+            .allMatch(each -> flavors.containsKey(each.flavor()));
+  }
+
+  static final Comparator<ReferenceEntry> AGE =
+      Comparator.comparing((ReferenceEntry entry) -> -entry.workload().priority())
+          .thenComparing(entry -> entry.workload().queuedAt())
+          .thenComparing(entry -> entry.id.uid());
+
+  /** Those of a queue that are not set aside, in order. */
+  List<ReferenceEntry> waitingIn(String queue) {
+    ClusterQueueSpec spec = queues.get(queue);
+    boolean bestEffort = spec != null && spec.strategy() == QueueingStrategy.BEST_EFFORT_FIFO;
+    Comparator<ReferenceEntry> stickyFirst =
+        Comparator.comparing(
+            entry -> !(bestEffort && entry.id.uid().equals(sticky.getOrDefault(queue, ""))));
+    return workloads.values().stream()
+        .filter(entry -> entry.waits() && !entry.aside)
+        .filter(entry -> queueOf(entry).equals(Optional.of(queue)))
+        .sorted(stickyFirst.thenComparing(AGE))
+        .toList();
+  }
+
+  Optional<String> queueOf(ReferenceEntry entry) {
+    LocalQueueSpec local =
+        entry.pending == null ? null : localQueues.get(entry.pending.localQueue());
+    return local == null || local.stopPolicy() != StopPolicy.NONE
+        ? Optional.empty()
+        : Optional.of(local.clusterQueue());
+  }
+
+  boolean namespaceMatches(ReferenceEntry entry) {
+    ClusterQueueSpec queue = queueOf(entry).map(queues::get).orElse(null);
+    Map<String, String> labels = namespaces.get(entry.id.namespace());
+    return queue != null && labels != null && queue.namespaceSelector().matches(labels);
+  }
+
+  /** Back-off, or a namespace that is not in order. */
+  boolean mustStayAside(ReferenceEntry entry) {
+    return backingOff(entry) || !namespaceMatches(entry) || setAsideByDefect(entry);
+  }
+
+  boolean setAsideByDefect(ReferenceEntry entry) {
+    return entry.workload().defect().isPresent()
+        && queueOf(entry)
+            .map(queues::get)
+            .filter(queue -> queue.strategy() == QueueingStrategy.STRICT_FIFO)
+            .isEmpty();
+  }
+
+  boolean backingOff(ReferenceEntry entry) {
+    return entry.workload().held()
+        || entry.awaitsNews
+        || entry.workload().notBefore().filter(until -> until.isAfter(now)).isPresent()
+        || (entry.retryAt != null && entry.retryAt.isAfter(now));
+  }
+
+  void bringBackThoseInOrder() {
+    for (ReferenceEntry entry : workloads.values()) {
+      if (entry.waits() && entry.aside && !mustStayAside(entry)) {
+        entry.aside = false;
+      }
+    }
+  }
+
+  /** A Workload comes into its queue as if it were new. */
+  void enter(ReferenceEntry entry) {
+    entry.retryAt = null;
+    entry.awaitsNews = false;
+    entry.progress = Map.of();
+    entry.walked = 0;
+    entry.aside = backingOff(entry);
+  }
+
+  /** Its queue went or came: it starts anew there, but a rest isn't over by that. */
+  void reenter(ReferenceEntry entry) {
+    Instant rest = entry.retryAt;
+    boolean awaitsNews = entry.awaitsNews;
+    enter(entry);
+    entry.retryAt = rest;
+    entry.awaitsNews = awaitsNews;
+    entry.aside = backingOff(entry);
+  }
+}
