@@ -37,11 +37,12 @@ final class DecisionEvents implements AdmissionObserver, LifecycleEvents {
   }
 
   @Override
-  public void admitted(Decision.Admit decision, Workload before) {
+  public void reserved(Decision.Admit decision, Workload before, boolean admitted) {
     Duration waited = Duration.between(decision.queuedAt(), clock.instant());
     LOG.info(
-        "workload={} admitted=true clusterQueue={} waited={}s",
+        "workload={} reserved=true admitted={} clusterQueue={} waited={}s",
         decision.id(),
+        admitted,
         decision.clusterQueue(),
         waited.toSeconds());
     record(
@@ -49,11 +50,13 @@ final class DecisionEvents implements AdmissionObserver, LifecycleEvents {
         Type.NORMAL,
         "QuotaReserved",
         ExplanationText.quotaReserved(decision.clusterQueue(), waited, decision.considered()));
-    record(
-        decision.id(),
-        Type.NORMAL,
-        "Admitted",
-        ExplanationText.admitted(decision.clusterQueue(), Duration.ZERO));
+    if (admitted) {
+      record(
+          decision.id(),
+          Type.NORMAL,
+          "Admitted",
+          ExplanationText.admitted(decision.clusterQueue(), Duration.ZERO));
+    }
   }
 
   @Override

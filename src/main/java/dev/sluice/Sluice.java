@@ -10,6 +10,7 @@ import dev.sluice.controllers.MergePatches;
 import dev.sluice.controllers.RecordedNotices;
 import dev.sluice.controllers.kinds.QueueControllers;
 import dev.sluice.controllers.workload.WorkloadLifecycle;
+import dev.sluice.controllers.workload.WorldChecks;
 import dev.sluice.controllers.workload.WorldQueues;
 import dev.sluice.controllers.world.World;
 import dev.sluice.controllers.world.WorldFacts;
@@ -18,6 +19,7 @@ import dev.sluice.controllers.world.WorldInformers;
 import dev.sluice.controllers.world.WorldLookups;
 import dev.sluice.engine.EngineLoop;
 import dev.sluice.jobs.Ancestry;
+import dev.sluice.jobs.CheckMessages;
 import dev.sluice.jobs.JobDirectory;
 import dev.sluice.jobs.JobReconciler;
 import dev.sluice.jobs.JobRules;
@@ -175,7 +177,9 @@ public final class Sluice implements AutoCloseable {
     this.advice =
         new AdvicePump(engine, index, writer, translation, ExplanationText::message, told, clock);
     engine.listen(advice);
-    decisions.to(new AdmissionWriter(index, writer, engine, advice, told, clock, background));
+    decisions.to(
+        new AdmissionWriter(
+            index, writer, engine, new WorldChecks(world), advice, told, clock, background));
 
     // queues and what stands around them
     this.worldFeed = new WorldFeed(world, engine);
@@ -243,6 +247,7 @@ public final class Sluice implements AutoCloseable {
             background,
             leadership::leading);
     operator.register(jobs, jobs::configure);
+    reader.listen(new CheckMessages(BatchJob.KIND, around.events(), leadership::leading));
 
     // what people see
     this.servers = new WebServers(configuration, clock);

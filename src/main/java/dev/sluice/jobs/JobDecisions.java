@@ -240,12 +240,12 @@ public final class JobDecisions {
 
   private List<JobAction> start(Situation situation, Workload workload) {
     Workload.Admission admission = workload.status().admission().orElseThrow();
-    Optional<List<PodSetStart>> starts =
-        StartPlan.of(workload, admission, situation.flavors(), rules);
-    if (starts.isEmpty()) {
-      return List.of(new LookAgain(Duration.ofSeconds(1)));
-    }
     try {
+      Optional<List<PodSetStart>> starts =
+          StartPlan.of(workload, admission, situation.flavors(), rules);
+      if (starts.isEmpty()) {
+        return List.of(new LookAgain(Duration.ofSeconds(1)));
+      }
       if (starts.get().size() != situation.job().podSets().size()) {
         throw new StartConflictException(
             "the job has %d pod sets, but %d were admitted"

@@ -2,6 +2,7 @@ package dev.sluice.jobs;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Keys;
+import dev.sluice.workloads.CheckStates;
 import dev.sluice.workloads.Workload;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -24,9 +25,13 @@ final class StartPlan {
   /**
    * One start per pod set, in the order of the Workload; empty while one of the assigned flavors is
    * not known.
+   *
+   * @throws StartConflictException if an admission check contradicts what flavors, queues or other
+   *     checks give to the pods
    */
   static Optional<List<PodSetStart>> of(
-      Workload workload, Workload.Admission admission, FlavorLookup flavors, JobRules rules) {
+      Workload workload, Workload.Admission admission, FlavorLookup flavors, JobRules rules)
+      throws StartConflictException {
     List<PodSetStart> starts = new ArrayList<>();
     for (Workload.PodSet podSet : workload.spec().podSets()) {
       for (Workload.Assignment assignment : admission.podSetAssignments()) {
@@ -35,11 +40,55 @@ final class StartPlan {
           if (start.isEmpty()) {
             return Optional.empty();
           }
-          starts.add(start.get());
+          starts.add(updated(start.get(), workload.status().admissionChecks()));
         }
       }
     }
     return Optional.of(starts);
+  }
+
+  /** With what the checks that said yes add to the pods of this pod set. */
+  private static PodSetStart updated(PodSetStart start, List<Workload.CheckState> checks)
+      throws StartConflictException {
+    PodSetStart result = start;
+    for (Workload.CheckState check : checks) {
+      for (Workload.PodSetUpdate update : check.podSetUpdates()) {
+        if (check.is(Workload.CheckState.READY) && update.name().equals(start.name())) {
+          result = updated(result, check.name(), update);
+        }
+      }
+    }
+    return result;
+  }
+
+  private static PodSetStart updated(PodSetStart start, String check, Workload.PodSetUpdate update)
+      throws StartConflictException {
+    Set<ObjectNode> tolerations = new LinkedHashSet<>(start.tolerations());
+    update.tolerations().forEach(toleration -> tolerations.add(CheckStates.json(toleration)));
+    String who = "pod set " + start.name() + ": admission check " + check;
+    return new PodSetStart(
+        start.name(),
+        start.count(),
+        merged(who, "labels", start.labels(), update.labels()),
+        merged(who, "annotations", start.annotations(), update.annotations()),
+        merged(who, "nodeSelector", start.nodeSelector(), update.nodeSelector()),
+        List.copyOf(tolerations),
+        start.schedulingGates());
+  }
+
+  private static Map<String, String> merged(
+      String who, String field, Map<String, String> given, Map<String, String> more)
+      throws StartConflictException {
+    Map<String, String> result = new LinkedHashMap<>(given);
+    for (Map.Entry<String, String> entry : more.entrySet()) {
+      String other = result.putIfAbsent(entry.getKey(), entry.getValue());
+      if (other != null && !other.equals(entry.getValue())) {
+        throw new StartConflictException(
+            "%s sets %s[%s] to \"%s\", which is \"%s\" already"
+                .formatted(who, field, entry.getKey(), entry.getValue(), other));
+      }
+    }
+    return result;
   }
 
   private static Optional<PodSetStart> start(

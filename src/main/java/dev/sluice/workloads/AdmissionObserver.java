@@ -5,8 +5,13 @@ import dev.sluice.model.Decision;
 /** Is told of decisions that stand in the API server; events, logs and metrics come of it. */
 public interface AdmissionObserver {
 
-  /** A Workload was admitted; {@code before} is how it was looked at. Be brief. */
-  default void admitted(Decision.Admit decision, Workload before) {}
+  /**
+   * A Workload was given quota. Be brief.
+   *
+   * @param before how it was looked at
+   * @param admitted whether it was admitted at once, since it waits for no admission check
+   */
+  default void reserved(Decision.Admit decision, Workload before, boolean admitted) {}
 
   /**
    * A Workload was evicted for another one. Be brief.

@@ -5,17 +5,45 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Quantities;
 import dev.sluice.model.Decision;
 import dev.sluice.model.PodSetAssignment;
+import dev.sluice.workloads.Workload.CheckState;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
+import java.util.stream.Collectors;
 
 /** The status patches by which decisions of the engine are carried out. */
 public final class AdmissionPatches {
 
   private AdmissionPatches() {}
 
-  /** Quota reserved and admitted, in one write. */
-  public static ObjectNode admitted(Workload workload, Decision.Admit decision, Instant now) {
+  /**
+   * The admission checks of a Workload once it has what was decided.
+   *
+   * @param required knows the checks of the queue; while it doesn't, those in the status stand
+   */
+  static List<CheckState> checks(
+      Workload workload, Decision.Admit decision, RequiredChecks required, Instant now) {
+    Set<String> flavors =
+        decision.podSets().stream()
+            .flatMap(podSet -> podSet.flavors().values().stream())
+            .collect(Collectors.toSet());
+    List<CheckState> present = workload.status().admissionChecks();
+    return required
+        .of(decision.clusterQueue(), Optional.of(flavors))
+        .flatMap(names -> CheckStates.inStep(present, names, now))
+        .orElse(present);
+  }
+
+  /**
+   * Quota reserved and, unless a check isn't Ready, admitted, in one write.
+   *
+   * @param checks its admission checks from now on
+   */
+  public static ObjectNode admitted(
+      Workload workload, Decision.Admit decision, List<CheckState> checks, Instant now) {
     StatusPatch patch =
         StatusPatch.of(workload, now)
             .condition(
@@ -23,11 +51,14 @@ public final class AdmissionPatches {
                 true,
                 "QuotaReserved",
                 "Quota reserved in ClusterQueue " + decision.clusterQueue())
-            .condition("Admitted", true, "Admitted", "The workload is admitted")
             .reset("Evicted", "QuotaReserved")
             .reset("Preempted", "QuotaReserved")
             .reset("BlockedOnPreemptionGates", "QuotaReserved");
+    patch.admittedBy(checks);
     ObjectNode status = patch.fields();
+    if (!checks.equals(workload.status().admissionChecks())) {
+      status.set("admissionChecks", CheckStates.json(checks));
+    }
     if (workload.status().requestsTold()) {
       status.putNull("resourceRequests");
     }

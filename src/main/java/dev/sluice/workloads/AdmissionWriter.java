@@ -4,9 +4,12 @@ import dev.sluice.engine.EngineMailbox;
 import dev.sluice.model.Decision;
 import dev.sluice.model.Fact;
 import dev.sluice.model.WorkloadId;
+import dev.sluice.workloads.Workload.CheckState;
 import dev.sluice.workloads.WorkloadWriter.Outcome;
 import dev.sluice.workloads.WorkloadWriter.Urgency;
+import java.time.Instant;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
@@ -25,6 +28,7 @@ public final class AdmissionWriter implements Consumer<Decision> {
   private final WorkloadStore store;
   private final WorkloadWriter writer;
   private final EngineMailbox engine;
+  private final RequiredChecks required;
   private final Consumer<Decision.Explain> advice;
   private final AdmissionObserver observer;
   private final InstantSource clock;
@@ -34,6 +38,7 @@ public final class AdmissionWriter implements Consumer<Decision> {
   /**
    * Writes with {@code writer} what it finds in {@code store}.
    *
+   * @param required knows the admission checks of queues
    * @param advice takes explanations, which have time
    * @param observer is told what stands
    * @param executor does the work that isn't the engine's
@@ -42,6 +47,7 @@ public final class AdmissionWriter implements Consumer<Decision> {
       WorkloadStore store,
       WorkloadWriter writer,
       EngineMailbox engine,
+      RequiredChecks required,
       Consumer<Decision.Explain> advice,
       AdmissionObserver observer,
       InstantSource clock,
@@ -49,6 +55,7 @@ public final class AdmissionWriter implements Consumer<Decision> {
     this.store = store;
     this.writer = writer;
     this.engine = engine;
+    this.required = required;
     this.advice = advice;
     this.observer = observer;
     this.clock = clock;
@@ -72,17 +79,19 @@ public final class AdmissionWriter implements Consumer<Decision> {
       return;
     }
     Workload workload = found.get();
+    Instant now = clock.instant();
+    List<CheckState> checks = AdmissionPatches.checks(workload, decision, required, now);
     CompletableFuture<Outcome> write =
         writer.patchStatus(
             workload.id(),
             decision.version(),
-            AdmissionPatches.admitted(workload, decision, clock.instant()),
+            AdmissionPatches.admitted(workload, decision, checks, now),
             Urgency.DECISION);
     var unused =
         write.whenComplete(
             (outcome, bug) -> {
               if (bug == null) {
-                report(decision, workload, outcome);
+                report(decision, workload, CheckStates.allReady(checks), outcome);
               } else {
                 LOG.error("workload={} admission=failed", decision.id(), bug);
                 refuse(decision, false);
@@ -97,11 +106,11 @@ public final class AdmissionWriter implements Consumer<Decision> {
         .filter(workload -> workload.id().equals(id) && workload.version() == version);
   }
 
-  private void report(Decision.Admit decision, Workload before, Outcome outcome) {
+  private void report(Decision.Admit decision, Workload before, boolean admitted, Outcome outcome) {
     switch (outcome) {
       case Outcome.Written(long version) -> {
         engine.submit(new Fact.AdmissionWritten(decision.id(), version));
-        observer.admitted(decision, before);
+        observer.reserved(decision, before, admitted);
       }
       case Outcome.Conflict() -> refuse(decision, true);
       case Outcome.Gone() -> refuse(decision, true);

@@ -6,6 +6,7 @@ import dev.sluice.workloads.Workload.CheckState;
 import dev.sluice.workloads.Workload.EvictionCount;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.List;
 
 /**
  * First phase of an eviction (contract: Workload life cycle, section 4): the decision is written
@@ -54,31 +55,26 @@ public final class Evictions {
   }
 
   private static void resetChecks(ObjectNode status, Workload workload, Instant now) {
-    boolean allPending =
-        workload.status().admissionChecks().stream().allMatch(c -> c.state().equals("Pending"));
-    if (allPending) {
-      return;
+    List<CheckState> checks = workload.status().admissionChecks();
+    if (!checks.stream().allMatch(check -> check.is(CheckState.PENDING))) {
+      status.set(
+          "admissionChecks",
+          CheckStates.json(checks.stream().map(check -> reset(check, now)).toList()));
     }
-    ArrayNode checks = status.putArray("admissionChecks");
-    for (CheckState check : workload.status().admissionChecks()) {
-      boolean pending = check.state().equals("Pending");
-      ObjectNode json = checks.addObject().put("name", check.name()).put("state", "Pending");
-      json.put(
-          "message",
-          pending
-              ? check.message()
-              : "Reset to Pending after eviction. Previously: " + check.state());
-      Instant since = pending ? check.lastTransitionTime() : now.truncatedTo(ChronoUnit.SECONDS);
-      json.put("lastTransitionTime", since.toString());
-      if (check.requeueAfterSeconds() >= 0) {
-        json.put("requeueAfterSeconds", check.requeueAfterSeconds());
-      }
-      if (check.state().equals("Retry")) {
-        json.put("retryCount", Math.max(0, check.retryCount()) + 1);
-      } else if (pending && check.retryCount() >= 0) {
-        json.put("retryCount", check.retryCount());
-      }
+  }
+
+  private static CheckState reset(CheckState check, Instant now) {
+    if (check.is(CheckState.PENDING)) {
+      return check;
     }
+    return new CheckState(
+        check.name(),
+        CheckState.PENDING,
+        "Reset to Pending after eviction. Previously: " + check.state(),
+        now.truncatedTo(ChronoUnit.SECONDS),
+        check.requeueAfterSeconds(),
+        check.is(CheckState.RETRY) ? Math.max(0, check.retryCount()) + 1 : -1,
+        List.of());
   }
 
   private static void countEviction(

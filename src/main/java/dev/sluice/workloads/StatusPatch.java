@@ -3,11 +3,13 @@ package dev.sluice.workloads;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.workloads.Workload.CheckState;
 import dev.sluice.workloads.Workload.Condition;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -18,6 +20,7 @@ import java.util.Optional;
 public final class StatusPatch {
 
   private static final int LONGEST_MESSAGE = 32768;
+  private static final String ADMITTED = "Admitted";
 
   private final Workload workload;
   private final Instant now;
@@ -53,7 +56,7 @@ public final class StatusPatch {
       return this;
     }
     boolean moves = old == null || !old.status().equals(word);
-    if (moves && type.equals("Admitted") && !value && old != null) {
+    if (moves && type.equals(ADMITTED) && !value && old != null) {
       addExecutionTime(old);
     }
     conditions.put(
@@ -108,7 +111,15 @@ public final class StatusPatch {
       status.putNull("admission");
     }
     return condition("QuotaReserved", false, reason, message)
-        .condition("Admitted", false, "NoReservation", "The workload has no reservation");
+        .condition(ADMITTED, false, "NoReservation", "The workload has no reservation");
+  }
+
+  /** Derives Admitted from the checks of a Workload that holds quota. */
+  public StatusPatch admittedBy(List<CheckState> checks) {
+    return CheckStates.allReady(checks)
+        ? condition(ADMITTED, true, ADMITTED, "The workload is admitted")
+        : condition(
+            ADMITTED, false, "UnsatisfiedAdmissionChecks", "Not all admission checks are ready");
   }
 
   /** Removes the back-off, if there is one. */

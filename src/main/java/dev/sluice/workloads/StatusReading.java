@@ -6,6 +6,8 @@ import dev.sluice.workloads.Workload.CheckState;
 import dev.sluice.workloads.Workload.Condition;
 import dev.sluice.workloads.Workload.EvictionCount;
 import dev.sluice.workloads.Workload.History;
+import dev.sluice.workloads.Workload.PodSetUpdate;
+import dev.sluice.workloads.Workload.PodToleration;
 import dev.sluice.workloads.Workload.RequeueState;
 import dev.sluice.workloads.Workload.Status;
 import java.io.IOException;
@@ -15,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /** The reading of a Workload's status. */
 final class StatusReading {
@@ -127,6 +130,7 @@ final class StatusReading {
     String[] texts = {"", "", ""};
     Instant[] since = {Instant.EPOCH};
     int[] numbers = {-1, -1};
+    List<PodSetUpdate> updates = new ArrayList<>(0);
     tokens.object(
         field -> {
           switch (field) {
@@ -136,10 +140,50 @@ final class StatusReading {
             case "lastTransitionTime" -> since[0] = tokens.instant();
             case "requeueAfterSeconds" -> numbers[0] = tokens.number(-1);
             case "retryCount" -> numbers[1] = tokens.number(-1);
+            case "podSetUpdates" -> updates.addAll(tokens.list(this::podSetUpdate));
             default -> {}
           }
         });
-    return new CheckState(texts[0], texts[1], texts[2], since[0], numbers[0], numbers[1]);
+    return new CheckState(
+        texts[0], texts[1], texts[2], since[0], numbers[0], numbers[1], List.copyOf(updates));
+  }
+
+  private PodSetUpdate podSetUpdate() throws IOException {
+    String[] name = {"main"};
+    Map<String, Map<String, String>> maps = new HashMap<>(4);
+    List<PodToleration> tolerations = new ArrayList<>(0);
+    tokens.object(
+        field -> {
+          switch (field) {
+            case "name" -> name[0] = tokens.word();
+            case "labels", "annotations", "nodeSelector" -> maps.put(field, tokens.wordMap());
+            case "tolerations" -> tolerations.addAll(tokens.list(this::toleration));
+            default -> {}
+          }
+        });
+    return new PodSetUpdate(
+        name[0],
+        maps.getOrDefault("labels", Map.of()),
+        maps.getOrDefault("annotations", Map.of()),
+        maps.getOrDefault("nodeSelector", Map.of()),
+        List.copyOf(tolerations));
+  }
+
+  private PodToleration toleration() throws IOException {
+    String[] texts = {"", "", "", ""};
+    OptionalLong[] seconds = {OptionalLong.empty()};
+    tokens.object(
+        field -> {
+          switch (field) {
+            case "key" -> texts[0] = tokens.word();
+            case "operator" -> texts[1] = tokens.word();
+            case "value" -> texts[2] = tokens.word();
+            case "effect" -> texts[3] = tokens.word();
+            case "tolerationSeconds" -> seconds[0] = OptionalLong.of(tokens.longNumber());
+            default -> {}
+          }
+        });
+    return new PodToleration(texts[0], texts[1], texts[2], texts[3], seconds[0]);
   }
 
   private Map<String, Integer> reclaimablePods() throws IOException {

@@ -6,6 +6,7 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /**
  * What is kept in memory of a Workload object: what someone decides by or writes back, no more.
@@ -145,6 +146,7 @@ public record Workload(
    * @param state Pending, Ready, Retry or Rejected
    * @param requeueAfterSeconds back-off that it asks for; -1 when absent
    * @param retryCount how often it was retried; -1 when absent
+   * @param podSetUpdates what it adds to pods when the job starts
    */
   public record CheckState(
       String name,
@@ -152,7 +154,38 @@ public record Workload(
       String message,
       Instant lastTransitionTime,
       int requeueAfterSeconds,
-      int retryCount) {}
+      int retryCount,
+      List<PodSetUpdate> podSetUpdates) {
+
+    /** Nobody knows yet. */
+    public static final String PENDING = "Pending";
+
+    /** It says yes. */
+    public static final String READY = "Ready";
+
+    /** It says no for now: the quota goes back, and it is tried again. */
+    public static final String RETRY = "Retry";
+
+    /** It says no for good. */
+    public static final String REJECTED = "Rejected";
+
+    /** Whether it is in this state. */
+    public boolean is(String wanted) {
+      return state.equals(wanted);
+    }
+  }
+
+  /** What a check adds to the pods of a pod set. */
+  public record PodSetUpdate(
+      String name,
+      Map<String, String> labels,
+      Map<String, String> annotations,
+      Map<String, String> nodeSelector,
+      List<PodToleration> tolerations) {}
+
+  /** A toleration for pods; absent fields are empty. */
+  public record PodToleration(
+      String key, String operator, String value, String effect, OptionalLong seconds) {}
 
   /** Back-off after evictions: how many, and until when. */
   public record RequeueState(int count, Optional<Instant> requeueAt) {}

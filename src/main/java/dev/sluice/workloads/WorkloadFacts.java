@@ -109,7 +109,8 @@ public final class WorkloadFacts {
         workload.createdAt(),
         queuedAt(workload),
         workload.status().requeueState().flatMap(RequeueState::requeueAt),
-        isFalse(workload, "Requeued"),
+        isFalse(workload, "Requeued")
+            || CheckStates.anyRefuses(workload.status().admissionChecks()),
         wish.defect());
   }
 

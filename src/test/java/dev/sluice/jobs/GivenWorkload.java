@@ -30,6 +30,7 @@ public final class GivenWorkload {
   private Optional<Workload.Admission> admission = Optional.empty();
   private Optional<Workload.PriorityClassRef> priorityClass = Optional.empty();
   private String queue;
+  private final List<Workload.CheckState> checks = new ArrayList<>();
   private boolean active = true;
   private boolean deleting;
   private String name = NAME;
@@ -138,6 +139,30 @@ public final class GivenWorkload {
     return this;
   }
 
+  /** With an admission check in this state that updates the pods of pod set main. */
+  public GivenWorkload check(
+      String checkName,
+      String state,
+      Map<String, String> labels,
+      List<Workload.PodToleration> tolerations) {
+    checks.add(
+        new Workload.CheckState(
+            checkName,
+            state,
+            "",
+            CREATED,
+            -1,
+            -1,
+            List.of(new Workload.PodSetUpdate("main", labels, Map.of(), Map.of(), tolerations))));
+    return this;
+  }
+
+  /** With an admission check that says something. */
+  public GivenWorkload check(String checkName, String state, String message) {
+    checks.add(new Workload.CheckState(checkName, state, message, CREATED, -1, -1, List.of()));
+    return this;
+  }
+
   /** With pods that need no quota any more. */
   public GivenWorkload reclaimable(int count) {
     reclaimable.put("main", count);
@@ -167,7 +192,7 @@ public final class GivenWorkload {
         new Workload.Status(
             new ArrayList<>(conditions.values()),
             admission,
-            List.of(),
+            List.copyOf(checks),
             Map.copyOf(reclaimable),
             Optional.empty(),
             Workload.History.NONE,

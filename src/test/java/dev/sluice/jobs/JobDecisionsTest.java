@@ -5,6 +5,7 @@ import static dev.sluice.jobs.GivenJob.job;
 import static dev.sluice.jobs.GivenWorkload.workloadOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Keys;
 import dev.sluice.jobs.JobAction.CreateWorkload;
@@ -22,7 +23,9 @@ import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.workloads.Workload;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -271,6 +274,42 @@ class JobDecisionsTest {
       Start start = only(Start.class, decide(job()));
       assertThat(start.patches()).hasSize(1);
       assertThat(start.patches().getFirst().ofStatus()).isFalse();
+    }
+
+    @Test
+    void itsPodsGetWhatTheChecksAddThatSaidYes() {
+      given(
+          workloadOf(job())
+              .admitted("spot")
+              .check(
+                  "yes",
+                  "Ready",
+                  Map.of("from", "yes"),
+                  List.of(
+                      new Workload.PodToleration(
+                          "late", "Exists", "", "NoExecute", OptionalLong.of(30))))
+              .check("later", "Pending", Map.of("from", "later"), List.of()));
+      Start start = only(Start.class, decide(job()));
+      JsonNode template = start.patches().getFirst().body().at("/spec/template");
+      assertThat(template.at("/metadata/labels/from").asText()).isEqualTo("yes");
+      assertThat(template.at("/spec/tolerations").toString())
+          .contains(
+              "{\"key\":\"late\",\"operator\":\"Exists\",\"effect\":\"NoExecute\","
+                  + "\"tolerationSeconds\":30}");
+    }
+
+    @Test
+    void checksThatContradictEachOtherOrTheQueueEndTheWorkload() {
+      given(
+          workloadOf(job())
+              .admitted("spot")
+              .check("one", "Ready", Map.of("x", "1"), List.of())
+              .check("two", "Ready", Map.of("x", "2"), List.of()));
+      FinishWorkload finish = only(FinishWorkload.class, decide(job()));
+      assertThat(finish.reason()).isEqualTo("FailedToStart");
+      assertThat(finish.message())
+          .isEqualTo(
+              "pod set main: admission check two sets labels[x] to \"2\", which is \"1\" already");
     }
 
     @Test

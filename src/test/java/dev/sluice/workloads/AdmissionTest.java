@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
@@ -60,8 +61,8 @@ class AdmissionTest {
   private final AdmissionObserver observer =
       new AdmissionObserver() {
         @Override
-        public void admitted(Decision.Admit decision, Workload before) {
-          told.add("admitted " + before.version());
+        public void reserved(Decision.Admit decision, Workload before, boolean admitted) {
+          told.add((admitted ? "admitted " : "reserved ") + before.version());
         }
 
         @Override
@@ -99,6 +100,7 @@ class AdmissionTest {
             new Store(),
             new Writer(),
             facts::add,
+            RequiredChecks.UNKNOWN,
             explain -> {},
             observer,
             () -> NOW,
@@ -164,6 +166,60 @@ class AdmissionTest {
                   + "\"message\":\"Previously: for another\"")
           .contains(
               "\"lastTransitionTime\":\"2026-03-01T11:00:00Z\",\"reason\":\"QuotaReserved\",\"message\":\"old\"");
+    }
+
+    private void acceptWithChecks(String... required) {
+      new AdmissionWriter(
+              new Store(),
+              new Writer(),
+              facts::add,
+              (queue, flavors) -> {
+                assertThat(queue).isEqualTo("research");
+                assertThat(flavors.orElseThrow()).hasSize(1);
+                return Optional.of(new TreeSet<>(List.of(required)));
+              },
+              explain -> {},
+              observer,
+              () -> NOW,
+              Runnable::run)
+          .accept(admit(7));
+    }
+
+    @Test
+    void waitForChecksThatAreNotReadyAndNameThemAtOnce() {
+      given(SAMPLE);
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+
+      acceptWithChecks("b", "a");
+
+      assertThat(written.getFirst())
+          .contains(
+              "\"type\":\"QuotaReserved\",\"status\":\"True\"",
+              "\"type\":\"Admitted\",\"status\":\"False\"",
+              "\"reason\":\"UnsatisfiedAdmissionChecks\"",
+              "\"admissionChecks\":[{\"name\":\"a\",\"state\":\"Pending\",\"message\":\"\","
+                  + "\"lastTransitionTime\":\"2026-03-01T12:00:00Z\"},{\"name\":\"b\"");
+      assertThat(told).containsExactly("reserved 7");
+      assertThat(facts).containsExactly(new Fact.AdmissionWritten(ID, 8));
+    }
+
+    @Test
+    void areCompleteWhenEveryCheckIsReadyAlready() {
+      given(
+          SAMPLE
+              + """
+              status:
+                admissionChecks:
+                - {name: a, state: Ready, message: "", lastTransitionTime: "2026-03-01T11:00:00Z"}
+              """);
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+
+      acceptWithChecks("a");
+
+      assertThat(written.getFirst())
+          .contains("\"type\":\"Admitted\",\"status\":\"True\"")
+          .doesNotContain("admissionChecks");
+      assertThat(told).containsExactly("admitted 7");
     }
 
     @Test

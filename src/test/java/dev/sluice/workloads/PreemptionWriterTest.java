@@ -40,6 +40,7 @@ class PreemptionWriterTest {
           new Store(),
           new Writer(),
           facts::add,
+          RequiredChecks.UNKNOWN,
           explain -> {},
           new AdmissionObserver() {
             @Override

@@ -23,14 +23,11 @@ public record Surroundings(
     Function<String, Optional<ResourceFlavor>> flavor,
     Predicate<String> topologyExists) {
 
-  /**
-   * Why the queue can't be active, as far as checks and topologies go. Admission checks are not
-   * carried out yet, so a queue that asks for one is never active: nothing may start unchecked.
-   */
+  /** Why the queue can't be active, as far as checks and topologies go. */
   public List<QueueProblem> problemsOf(ClusterQueue queue) {
     List<QueueProblem> problems = new ArrayList<>();
     for (String name : ClusterQueues.admissionChecks(queue)) {
-      problems.add(problemOf(name));
+      problemOf(name).ifPresent(problems::add);
     }
     for (String name : ClusterQueues.flavors(queue)) {
       flavor
@@ -48,22 +45,24 @@ public record Surroundings(
     return problems;
   }
 
-  private QueueProblem problemOf(String name) {
+  private Optional<QueueProblem> problemOf(String name) {
     Optional<AdmissionCheck> found = check.apply(name);
     if (found.isEmpty()) {
-      return new QueueProblem(
-          Reasons.ADMISSION_CHECK_NOT_FOUND, "AdmissionCheck \"%s\" doesn't exist".formatted(name));
+      return Optional.of(
+          new QueueProblem(
+              Reasons.ADMISSION_CHECK_NOT_FOUND,
+              "AdmissionCheck \"%s\" doesn't exist".formatted(name)));
     }
-    return new QueueProblem(
-        Reasons.ADMISSION_CHECK_INACTIVE,
-        active(found.get())
-            ? "AdmissionCheck \"%s\" can't be asked: this version doesn't carry out admission checks, and admits nothing without them"
-                .formatted(name)
-            : "AdmissionCheck \"%s\" is not active".formatted(name));
+    return active(found.get())
+        ? Optional.empty()
+        : Optional.of(
+            new QueueProblem(
+                Reasons.ADMISSION_CHECK_INACTIVE,
+                "AdmissionCheck \"%s\" is not active".formatted(name)));
   }
 
   private static boolean active(AdmissionCheck check) {
-    if (check.getStatus() == null || check.getMetadata().getDeletionTimestamp() != null) {
+    if (check.getStatus() == null) {
       return false;
     }
     for (Condition condition : check.getStatus().conditions()) {

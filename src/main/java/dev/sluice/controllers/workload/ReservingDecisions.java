@@ -2,9 +2,11 @@ package dev.sluice.controllers.workload;
 
 import dev.sluice.controllers.workload.Verdict.News;
 import dev.sluice.controllers.workload.Verdict.PatchStatus;
+import dev.sluice.workloads.CheckStates;
 import dev.sluice.workloads.Evictions;
 import dev.sluice.workloads.StatusPatch;
 import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.Workload.CheckState;
 import dev.sluice.workloads.Workload.Condition;
 import java.time.Duration;
 import java.time.Instant;
@@ -35,6 +37,10 @@ final class ReservingDecisions {
     if (workload.evicted()) {
       return Verdict.NOTHING;
     }
+    Optional<Verdict> refused = CheckDecisions.refused(workload, now);
+    if (refused.isPresent()) {
+      return refused.get();
+    }
     return workload.admitted() ? decisions.running() : decisions.notYetAdmitted();
   }
 
@@ -45,7 +51,11 @@ final class ReservingDecisions {
     if (queues.cluster() == QueueStanding.DRAINED) {
       return evict("ClusterQueueStopped", "The ClusterQueue is stopped");
     }
-    return timeLimit();
+    StatusPatch patch = StatusPatch.of(workload, now);
+    CheckDecisions.inStep(patch, workload, queues, now);
+    return patch.isEmpty()
+        ? timeLimit()
+        : LifecycleDecisions.verdict(patch, "checks in step", List.of());
   }
 
   private Verdict evict(String reason, String message) {
@@ -99,11 +109,23 @@ final class ReservingDecisions {
     if (isAbsent(queues.cluster())) {
       return drop("Misconfigured", "The ClusterQueue doesn't exist or is being deleted");
     }
-    boolean ready =
-        workload.status().admission().isPresent()
-            && workload.status().admissionChecks().stream()
-                .allMatch(check -> check.state().equals("Ready"));
-    return ready ? admit() : Verdict.NOTHING;
+    return workload.status().admission().isEmpty() ? Verdict.NOTHING : checked();
+  }
+
+  /** Admitted once all checks are Ready that it needs by now, with the flavors it was given. */
+  private Verdict checked() {
+    List<CheckState> present = workload.status().admissionChecks();
+    List<CheckState> checks =
+        queues
+            .checks()
+            .flatMap(required -> CheckStates.inStep(present, required, now))
+            .orElse(present);
+    if (CheckStates.allReady(checks)) {
+      return admit();
+    }
+    StatusPatch patch = StatusPatch.of(workload, now).admittedBy(checks);
+    CheckDecisions.inStep(patch, workload, queues, now);
+    return LifecycleDecisions.verdict(patch, "waits for admission checks", List.of());
   }
 
   private static boolean isAbsent(QueueStanding standing) {
@@ -120,10 +142,27 @@ final class ReservingDecisions {
   private Verdict admit() {
     String clusterQueue =
         workload.status().admission().map(Workload.Admission::clusterQueue).orElse("");
+    StatusPatch patch = StatusPatch.of(workload, now).admittedBy(List.of());
+    CheckDecisions.inStep(patch, workload, queues, now);
     return LifecycleDecisions.verdict(
-        StatusPatch.of(workload, now)
-            .condition("Admitted", true, "Admitted", "The workload is admitted"),
+        patch,
         "admitted",
-        List.of(new News(false, "Admitted", "Admitted by ClusterQueue " + clusterQueue)));
+        List.of(
+            new News(
+                false,
+                "Admitted",
+                "Admitted by ClusterQueue "
+                    + clusterQueue
+                    + ", wait time since reservation was "
+                    + sinceReserved().toSeconds()
+                    + "s")));
+  }
+
+  private Duration sinceReserved() {
+    return workload
+        .status()
+        .condition("QuotaReserved")
+        .map(reserved -> Duration.between(reserved.lastTransitionTime(), now))
+        .orElse(Duration.ZERO);
   }
 }

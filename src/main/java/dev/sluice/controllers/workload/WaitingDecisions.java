@@ -6,7 +6,6 @@ import dev.sluice.workloads.Evictions;
 import dev.sluice.workloads.StatusPatch;
 import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.Workload.Condition;
-import dev.sluice.workloads.Workload.RequeueState;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,13 +39,16 @@ final class WaitingDecisions {
   }
 
   private Verdict decide() {
-    Optional<Instant> backOff = workload.status().requeueState().flatMap(RequeueState::requeueAt);
+    Optional<Instant> backOff = CheckDecisions.backOff(patch, workload, now);
     boolean backsOff = backOff.filter(until -> until.isAfter(now)).isPresent();
     if (backOff.isPresent() && !backsOff) {
       endBackOff();
     }
     letBackIn(backsOff);
     sayWhyItIsOut();
+    if (!isGated()) {
+      CheckDecisions.inStep(patch, workload, queues, now);
+    }
     if (workload.admitted()) {
       patch.dropReservation(reason().orElse("PendingEvaluation"), message());
     }
@@ -89,7 +91,7 @@ final class WaitingDecisions {
 
   /** Only what the engine can't know; for the rest it is the one who says. */
   private void sayWhyItIsOut() {
-    String gates = workload.annotations().getOrDefault(Keys.ADMISSION_GATED_BY, "").strip();
+    String gates = gates();
     String known = reason().orElse("");
     if (known.equals("OnHold")) {
       return;
@@ -108,6 +110,15 @@ final class WaitingDecisions {
     } else if (known.equals(Evictions.DEACTIVATED)) {
       evaluateAnew();
     }
+  }
+
+  private String gates() {
+    return workload.annotations().getOrDefault(Keys.ADMISSION_GATED_BY, "").strip();
+  }
+
+  /** While it is gated, its checks are left alone. */
+  private boolean isGated() {
+    return !gates().isEmpty();
   }
 
   private void evaluateAnew() {

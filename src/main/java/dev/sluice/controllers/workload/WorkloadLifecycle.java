@@ -2,8 +2,10 @@ package dev.sluice.controllers.workload;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.v1beta2.AdmissionChecksStrategy;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.controllers.translation.ClusterQueues;
 import dev.sluice.controllers.world.World;
 import dev.sluice.model.WorkloadId;
 import dev.sluice.workloads.Finalizers;
@@ -18,6 +20,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -128,7 +131,7 @@ public final class WorkloadLifecycle implements WorkloadListener {
   private void clusterQueueChanged(
       World world, @Nullable ClusterQueue before, @Nullable ClusterQueue after) {
     ClusterQueue queue = after == null ? before : after;
-    if (queue == null || WorldQueues.standing(before) == WorldQueues.standing(after)) {
+    if (queue == null || isTheSame(before, after)) {
       return;
     }
     String name = queue.getMetadata().getName();
@@ -144,6 +147,18 @@ public final class WorkloadLifecycle implements WorkloadListener {
                               local.getMetadata().getNamespace(), local.getMetadata().getName())
                           .forEach(this::lookIfNeeded));
         });
+  }
+
+  private static boolean isTheSame(@Nullable ClusterQueue before, @Nullable ClusterQueue after) {
+    return WorldQueues.standing(before) == WorldQueues.standing(after)
+        && before != null
+        && after != null
+        && Objects.equals(strategy(before), strategy(after))
+        && ClusterQueues.flavors(before).equals(ClusterQueues.flavors(after));
+  }
+
+  private static @Nullable AdmissionChecksStrategy strategy(ClusterQueue queue) {
+    return queue.getSpec() == null ? null : queue.getSpec().admissionChecksStrategy();
   }
 
   /** Cheap, since nearly always nothing is to be done. */

@@ -32,6 +32,8 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.client.CustomResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.javaoperatorsdk.operator.Operator;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -151,7 +153,7 @@ class QueueControllersIT {
   }
 
   @Test
-  void aQueueThatAsksForAdmissionChecksIsNeverActive(TestCluster cluster) {
+  void aQueueThatAsksForAdmissionChecksIsActiveWhenTheyAre(TestCluster cluster) {
     cluster.applyText(flavor("flavor-b", ""));
     cluster.applyText(
         queue("b", "flavor-b", "admissionChecksStrategy: {admissionChecks: [{name: check-b}]}"));
@@ -165,6 +167,19 @@ class QueueControllersIT {
         spec: {controllerName: example.test/check}
         """);
     awaitActive(cluster, ClusterQueue.class, "b", "False", "AdmissionCheckInactive");
+
+    AdmissionCheck check = get(cluster, AdmissionCheck.class, "check-b");
+    cluster
+        .client()
+        .resource(check)
+        .subresource("status")
+        .patch(
+            PatchContext.of(PatchType.JSON_MERGE),
+            """
+            {"status": {"conditions": [{"type": "Active", "status": "True", "reason": "Active",
+              "message": "", "lastTransitionTime": "2026-03-01T10:00:00Z"}]}}
+            """);
+    awaitActive(cluster, ClusterQueue.class, "b", "True", "Ready");
 
     // and the check is held as long as the queue asks for it
     await().atMost(LIMIT).until(() -> held(cluster, AdmissionCheck.class, "check-b"));

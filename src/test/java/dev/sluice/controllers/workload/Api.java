@@ -18,6 +18,8 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.io.UncheckedIOException;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 
@@ -66,6 +68,54 @@ final class Api {
   /** Merges JSON, written with single quotes, into an object. */
   void patch(String kind, String name, String json) {
     resource(kind, name).patch(PatchContext.of(PatchType.JSON_MERGE), json.replace('\'', '"'));
+  }
+
+  /** Merges JSON, written with single quotes, into an object's status. */
+  void patchStatus(String kind, String name, String json) {
+    resource(kind, name)
+        .subresource("status")
+        .patch(PatchContext.of(PatchType.JSON_MERGE), json.replace('\'', '"'));
+  }
+
+  /** Applies one admission check's entry, as the controller of that check does. */
+  void answerCheck(String workload, String check, String fields) {
+    resource("Workload", workload)
+        .subresource("status")
+        .patch(
+            new PatchContext.Builder()
+                .withPatchType(PatchType.SERVER_SIDE_APPLY)
+                .withFieldManager("example.test/" + check)
+                .withForce(true)
+                .build(),
+            """
+            {"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
+             "metadata": {"name": "%s", "namespace": "%s"},
+             "status": {"admissionChecks": [{"name": "%s", "lastTransitionTime": "%s", %s}]}}
+            """
+                .formatted(
+                    workload,
+                    cluster.namespace(),
+                    check,
+                    Instant.now().truncatedTo(ChronoUnit.SECONDS),
+                    fields.replace('\'', '"')));
+  }
+
+  /** The state of an admission check in a Workload's status; "absent" if it isn't named there. */
+  String check(String workload, String check) {
+    for (JsonNode each : get("Workload", workload).at("/status/admissionChecks")) {
+      if (each.path("name").asText().equals(check)) {
+        return each.path("state").asText();
+      }
+    }
+    return "absent";
+  }
+
+  /** Awaits that an admission check is in this state. */
+  void awaitCheck(String workload, String check, String state) {
+    await(workload + " " + check)
+        .atMost(LIMIT)
+        .pollInterval(Duration.ofMillis(50))
+        .untilAsserted(() -> assertThat(check(workload, check)).isEqualTo(state));
   }
 
   void delete(String kind, String name) {

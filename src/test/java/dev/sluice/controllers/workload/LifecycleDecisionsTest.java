@@ -424,12 +424,13 @@ class LifecycleDecisionsTest {
 
     @Test
     void waitsForChecks() {
-      assertThat(
-              decide(
-                  workload()
-                      .reserved()
-                      .status("admissionChecks: [{name: check, state: Pending, message: ''}]")))
-          .isEqualTo(Verdict.NOTHING);
+      GivenWorkload waiting =
+          workload()
+              .reserved()
+              .status("admissionChecks: [{name: check, state: Pending, message: ''}]");
+      ObjectNode status = status(waiting);
+      assertThat(condition(status, "Admitted")).startsWith("False UnsatisfiedAdmissionChecks: ");
+      assertThat(decide(waiting.status(status.toString()))).isEqualTo(Verdict.NOTHING);
     }
 
     @Test
