@@ -2,6 +2,7 @@ package dev.sluice;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.jobs.SameObjects;
 import dev.sluice.jobs.batch.BatchJobResource;
 import dev.sluice.observe.ApiRequestMetrics;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
@@ -10,11 +11,13 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.fabric8.kubernetes.client.vertx.VertxHttpClientFactory;
+import io.javaoperatorsdk.operator.Operator;
 import io.vertx.ext.web.client.WebClientOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
+import java.util.concurrent.Executors;
 
 /** Makes the operator's client of the API server. */
 final class Clients {
@@ -46,6 +49,20 @@ final class Clients {
         .withHttpClientBuilderConsumer(
             builder -> builder.addOrReplaceInterceptor(ApiRequestMetrics.NAME, requests))
         .build();
+  }
+
+  /**
+   * The framework of reconcilers. Objects are handed out as they are in the cache: nobody changes
+   * them.
+   */
+  static Operator framework(KubernetesClient client) {
+    return new Operator(
+        settings ->
+            settings
+                .withKubernetesClient(client)
+                .withCloseClientOnStop(false)
+                .withResourceCloner(new SameObjects())
+                .withExecutorService(Executors.newVirtualThreadPerTaskExecutor()));
   }
 
   private static Config config(Optional<Path> kubeconfig) throws IOException {

@@ -3,6 +3,7 @@ package dev.sluice;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.checks.multikueue.link.Around;
 import dev.sluice.controllers.KubernetesLeaseStore;
 import dev.sluice.controllers.Leadership;
 import dev.sluice.controllers.LeaseElector;
@@ -25,7 +26,6 @@ import dev.sluice.jobs.JobReconciler;
 import dev.sluice.jobs.JobRules;
 import dev.sluice.jobs.JobView;
 import dev.sluice.jobs.KubernetesJobObjects;
-import dev.sluice.jobs.SameObjects;
 import dev.sluice.jobs.WorkloadNames;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.batch.BatchJobController;
@@ -105,6 +105,7 @@ public final class Sluice implements AutoCloseable {
   private final QueueControllers queues;
   private final WorkloadLifecycle lifecycle;
   private final Operator operator;
+  private final WorkerClusters workers;
   private final BatchJobController jobs;
   private final WorldFacts facts;
   private final WebServers servers;
@@ -199,8 +200,12 @@ public final class Sluice implements AutoCloseable {
                 QueueControllers.Pace.DEFAULT));
     engine.listen(queues.viewListener());
     reader.listen(queues.workloadListener());
-    this.operator = operator(client);
+    this.operator = Clients.framework(client);
     queues.register(operator);
+    Around.Delays delays = (delay, task) -> after(delay).execute(task);
+    this.workers =
+        new WorkerClusters(
+            configuration, client, leadership, events, background, delays, clock, operator);
 
     // the life cycle of Workloads
     this.lifecycle =
@@ -250,6 +255,7 @@ public final class Sluice implements AutoCloseable {
     reader.listen(new CheckMessages(BatchJob.KIND, around.events(), leadership::leading));
 
     // what people see
+    workers.measure(metrics, role);
     this.servers = new WebServers(configuration, clock);
   }
 
@@ -296,17 +302,6 @@ public final class Sluice implements AutoCloseable {
         });
   }
 
-  /** Objects are handed out as they are in the cache: nobody changes them. */
-  private static Operator operator(KubernetesClient client) {
-    return new Operator(
-        settings ->
-            settings
-                .withKubernetesClient(client)
-                .withCloseClientOnStop(false)
-                .withResourceCloner(new SameObjects())
-                .withExecutorService(Executors.newVirtualThreadPerTaskExecutor()));
-  }
-
   private JobRules jobRules() {
     return new JobRules(
         configuration.manageJobsWithoutQueueName(),
@@ -331,6 +326,7 @@ public final class Sluice implements AutoCloseable {
     await("namespaces and priority classes", informers.start());
     await("limits and runtime classes", resources.start());
     operator.start();
+    workers.start();
     worldFeed.open();
     await("Workloads", reader.start());
     LOG.info("workloads={} world=listed", reader.store().size());
@@ -367,6 +363,7 @@ public final class Sluice implements AutoCloseable {
               queues.leadershipStarted();
               lifecycle.leadershipStarted();
               jobs.leadershipStarted();
+              workers.leadershipStarted();
               LOG.info("operator leading=true");
             })
         .exceptionally(
@@ -387,6 +384,7 @@ public final class Sluice implements AutoCloseable {
     writer.drain(DRAIN).join();
     elector.close();
     queues.close();
+    workers.close();
     informers.close();
     resources.close();
     reader.close();

@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.util.Arrays;
 
 /** Cuts a stream into lines of bytes, without a copy per line. */
-final class LineReader {
+public final class LineReader {
 
   private final InputStream in;
   private byte[] buffer = new byte[1 << 16];
@@ -14,12 +14,13 @@ final class LineReader {
   private int end;
   private int lineEnd;
 
-  LineReader(InputStream in) {
+  /** Lines of {@code in}. */
+  public LineReader(InputStream in) {
     this.in = in;
   }
 
   /** Moves to the next line; false at the end of the stream, where a broken line is dropped. */
-  boolean next() throws IOException {
+  public boolean next() throws IOException {
     from = lineEnd == 0 ? 0 : lineEnd + 1;
     scanned = from;
     while (true) {
@@ -58,15 +59,17 @@ final class LineReader {
   }
 
   /** The bytes that hold the line, from {@link #offset} on. */
-  byte[] bytes() {
+  public byte[] bytes() {
     return buffer;
   }
 
-  int offset() {
+  /** Where in {@link #bytes} the line begins. */
+  public int offset() {
     return from;
   }
 
-  int length() {
+  /** How many bytes the line has. */
+  public int length() {
     return lineEnd - from;
   }
 }

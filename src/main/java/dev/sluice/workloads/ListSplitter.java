@@ -8,7 +8,7 @@ import java.util.Arrays;
  * Cuts a list of objects, as the API server writes it, into its items while the bytes come in, so
  * that a page never lies in memory whole. What is around the items is kept.
  */
-final class ListSplitter {
+public final class ListSplitter {
 
   private static final int CHUNK = 1 << 16;
 
@@ -28,7 +28,7 @@ final class ListSplitter {
 
   /** Takes an item; the bytes are only good during the call. */
   @FunctionalInterface
-  interface ItemSink {
+  public interface ItemSink {
     /** The item is written from 0 to {@code length}. */
     void item(byte[] bytes, int length) throws IOException;
   }
@@ -38,7 +38,7 @@ final class ListSplitter {
    *
    * @return what is around the items: the list with an empty array in their place
    */
-  static byte[] split(InputStream in, ItemSink sink) throws IOException {
+  public static byte[] split(InputStream in, ItemSink sink) throws IOException {
     ListSplitter splitter = new ListSplitter(sink);
     byte[] chunk = new byte[CHUNK];
     for (int count = in.read(chunk); count >= 0; count = in.read(chunk)) {

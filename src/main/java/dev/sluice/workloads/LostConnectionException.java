@@ -6,7 +6,7 @@ import java.io.IOException;
  * A request got no answer because its connection ended: often one that the client kept for later
  * and the server had closed meanwhile.
  */
-final class LostConnectionException extends IOException {
+public final class LostConnectionException extends IOException {
 
   private static final long serialVersionUID = 1L;
 

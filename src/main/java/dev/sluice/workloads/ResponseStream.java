@@ -1,5 +1,6 @@
 package dev.sluice.workloads;
 
+import io.fabric8.kubernetes.client.http.HttpClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.HttpResponse;
 import java.io.FilterInputStream;
@@ -17,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** The body of an answer as it comes in, with the moment when something last came. */
-final class ResponseStream extends FilterInputStream {
+public final class ResponseStream extends FilterInputStream {
 
   private static final int LONGEST_COMPLAINT = 2000;
 
@@ -41,8 +42,22 @@ final class ResponseStream extends FilterInputStream {
   static ResponseStream open(
       WorkloadRequests requests, HttpRequest request, Duration patience, InstantSource clock)
       throws IOException {
+    return open(requests.http(), request, patience, clock);
+  }
+
+  /**
+   * The same over the connections of any client.
+   *
+   * @throws VersionGoneException on 410
+   * @throws LostConnectionException when the connection ended before an answer came
+   * @throws LateAnswerException when no answer came within {@code patience}
+   * @throws IOException on any other failure, answers that are none of 2xx included
+   */
+  public static ResponseStream open(
+      HttpClient http, HttpRequest request, Duration patience, InstantSource clock)
+      throws IOException {
     CompletableFuture<HttpResponse<InputStream>> answer =
-        requests.http().sendAsync(request, InputStream.class);
+        http.sendAsync(request, InputStream.class);
     HttpResponse<InputStream> response = awaited(answer, patience);
     if (response.isSuccessful()) {
       return new ResponseStream(response.body(), clock);
@@ -62,7 +77,7 @@ final class ResponseStream extends FilterInputStream {
       throw new LostConnectionException("request failed: " + e.getCause(), e);
     } catch (TimeoutException e) {
       answer.thenAccept(late -> closeQuietly(late.body()));
-      throw new IOException("no answer within " + patience.toSeconds() + " s", e);
+      throw new LateAnswerException("no answer within " + patience.toSeconds() + " s", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted");
@@ -85,18 +100,18 @@ final class ResponseStream extends FilterInputStream {
   }
 
   /** When something last came. */
-  Instant heard() {
+  public Instant heard() {
     return heard;
   }
 
   /** Ends it from another thread: the one that reads gets an end or an error. */
-  void cut() {
+  public void cut() {
     cut = true;
     closeQuietly(this);
   }
 
   /** Whether {@link #cut} ended it. */
-  boolean wasCut() {
+  public boolean wasCut() {
     return cut;
   }
 }

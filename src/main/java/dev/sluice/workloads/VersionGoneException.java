@@ -3,11 +3,12 @@ package dev.sluice.workloads;
 import java.io.IOException;
 
 /** The API server no longer knows what happened since a version: everything must be listed anew. */
-final class VersionGoneException extends IOException {
+public final class VersionGoneException extends IOException {
 
   private static final long serialVersionUID = 1L;
 
-  VersionGoneException(String message) {
+  /** Says what the server said. */
+  public VersionGoneException(String message) {
     super(message);
   }
 }

@@ -113,8 +113,8 @@ final class CapabilityDecoder {
         && !gates.enabled(FeatureGate.SPARK_APPLICATION_INTEGRATION)) {
       problems.add(
           fields.path("frameworks"),
-          "sparkoperator.k8s.io/sparkapplication needs the feature gate SparkApplicationIntegration,"
-              + " which is off");
+          "sparkoperator.k8s.io/sparkapplication needs the feature gate"
+              + " SparkApplicationIntegration, which is off");
     }
     List<String> external = fields.texts("externalFrameworks");
     checkAll(fields, "externalFrameworks", external, Names::isGroupVersionKind, Names.GVK_RULE);
@@ -165,6 +165,11 @@ final class CapabilityDecoder {
     fields.nothingElse();
     if (!multiKueue.has("incrementalDispatcherConfig")) {
       return Optional.empty();
+    }
+    if (!gates.enabled(FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_CONFIG)) {
+      problems.add(
+          multiKueue.path("incrementalDispatcherConfig"),
+          "needs the feature gate MultiKueueIncrementalDispatcherConfig, which is off");
     }
     if (!dispatcher.equals(MultiKueue.INCREMENTAL)) {
       problems.add(

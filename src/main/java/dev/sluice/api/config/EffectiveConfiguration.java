@@ -83,6 +83,7 @@ public final class EffectiveConfiguration {
         fields(
             "frameworks", c.integrations().frameworks(),
             "labelKeysToCopy", c.integrations().labelKeysToCopy()));
+    tree.put("multiKueue", multiKueue(c.multiKueue()));
     tree.put(
         "visibilityServer",
         fields(
@@ -114,6 +115,18 @@ public final class EffectiveConfiguration {
             c.metrics().localQueueMetrics().enable(),
             "localQueueSelector",
             selector(c.metrics().localQueueMetrics().localQueueSelector())));
+  }
+
+  private static Map<String, Object> multiKueue(MultiKueue m) {
+    Map<String, Object> result =
+        fields(
+            "gcInterval", GoDuration.format(m.gcInterval()),
+            "origin", m.origin(),
+            "workerLostTimeout", GoDuration.format(m.workerLostTimeout()),
+            "dispatcherName", m.dispatcherName());
+    m.incrementalStepSize()
+        .ifPresent(step -> result.put("incrementalDispatcherConfig", fields("stepSize", step)));
+    return result;
   }
 
   private static String address(Optional<BindAddress> address) {

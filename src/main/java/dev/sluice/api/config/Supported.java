@@ -9,6 +9,10 @@ import static dev.sluice.api.config.FeatureGate.LOCAL_QUEUE_METRICS;
 import static dev.sluice.api.config.FeatureGate.MANAGED_JOBS_NAMESPACE_SELECTOR_ALWAYS_RESPECTED;
 import static dev.sluice.api.config.FeatureGate.METRICS_FOR_COHORTS;
 import static dev.sluice.api.config.FeatureGate.METRIC_FOR_WORKLOAD_CREATION_LATENCY;
+import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE;
+import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_CONFIG;
+import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER;
+import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION;
 import static dev.sluice.api.config.FeatureGate.PRIORITY_SORTING_WITHIN_COHORT;
 import static dev.sluice.api.config.FeatureGate.RECLAIMABLE_PODS;
 import static dev.sluice.api.config.FeatureGate.REJECT_UPDATES_TO_CQ_WITH_INVALID_ON_FLAVORS;
@@ -59,6 +63,10 @@ final class Supported {
           LOCAL_QUEUE_METRICS,
           METRICS_FOR_COHORTS,
           METRIC_FOR_WORKLOAD_CREATION_LATENCY,
+          MULTI_KUEUE,
+          MULTI_KUEUE_INCREMENTAL_DISPATCHER_CONFIG,
+          MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER,
+          MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION,
           REJECT_UPDATES_TO_CQ_WITH_INVALID_ON_FLAVORS,
           REMOVE_FINALIZERS_WITH_STRICT_PATCH,
           VECTORIZED_RESOURCE_REQUESTS,
@@ -91,7 +99,14 @@ final class Supported {
               "integrations.externalFrameworks",
               "jobs owned by jobs of other frameworks are not recognised",
               c -> !c.integrations().externalFrameworks().isEmpty()),
-          new Missing("multiKueue", "workloads are not dispatched to other clusters", c -> true),
+          new Missing(
+              "multiKueue.externalFrameworks",
+              "only jobs of supported frameworks are dispatched to other clusters",
+              c -> !c.multiKueue().externalFrameworks().isEmpty()),
+          new Missing(
+              "multiKueue.clusterProfile",
+              "worker clusters are reached by kubeconfigs only",
+              c -> !c.multiKueue().accessProviders().isEmpty()),
           new Missing(
               "fairSharing", "queues don't share by weight", c -> c.fairSharing().isPresent()),
           new Missing("admissionFairSharing", "local queues don't share by use", c -> true),

@@ -53,7 +53,7 @@ final class ClusterQueueReconciler extends LeaderReconciler<ClusterQueue> {
   }
 
   @Override
-  Step step(ClusterQueue queue) {
+  protected Step step(ClusterQueue queue) {
     Optional<ClusterQueueView> view = views.clusterQueue(queue.getMetadata().getName());
     if (queue.isMarkedForDeletion()) {
       if (!Finalizers.present(queue)) {
@@ -90,7 +90,7 @@ final class ClusterQueueReconciler extends LeaderReconciler<ClusterQueue> {
   }
 
   @Override
-  void forget(ClusterQueue queue) {
+  protected void forget(ClusterQueue queue) {
     statuses.forget(queue);
     remarks.forget(queue);
   }

@@ -23,7 +23,7 @@ final class CohortReconciler extends LeaderReconciler<Cohort> {
   }
 
   @Override
-  Step step(Cohort cohort) {
+  protected Step step(Cohort cohort) {
     List<String> wrong = new ArrayList<>(Cohorts.translate(cohort).faults());
     faults.say(cohort, MISCONFIGURED, wrong);
     remarks.say(cohort, NotActedUpon.REASON, NotActedUpon.in(cohort));
@@ -31,7 +31,7 @@ final class CohortReconciler extends LeaderReconciler<Cohort> {
   }
 
   @Override
-  void forget(Cohort cohort) {
+  protected void forget(Cohort cohort) {
     faults.forget(cohort);
     remarks.forget(cohort);
   }

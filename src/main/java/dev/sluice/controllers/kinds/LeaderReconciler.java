@@ -19,7 +19,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param <P> the kind
  */
-abstract class LeaderReconciler<P extends HasMetadata> implements Reconciler<P> {
+public abstract class LeaderReconciler<P extends HasMetadata> implements Reconciler<P> {
 
   private static final Logger LOG = LoggerFactory.getLogger(LeaderReconciler.class);
 
@@ -32,16 +32,17 @@ abstract class LeaderReconciler<P extends HasMetadata> implements Reconciler<P> 
   private final Leadership leadership;
   private final Signals<P> signals;
 
-  LeaderReconciler(Leadership leadership, Signals<P> signals) {
+  /** A reconciler that also acts on {@code signals}. */
+  protected LeaderReconciler(Leadership leadership, Signals<P> signals) {
     this.leadership = leadership;
     this.signals = signals;
   }
 
   /** Brings one object up to date; returns what became of the last write, if there was one. */
-  abstract Step step(P object);
+  protected abstract Step step(P object);
 
   /** The object is gone. */
-  void forget(P object) {}
+  protected void forget(P object) {}
 
   @Override
   public List<EventSource<?, P>> prepareEventSources(EventSourceContext<P> context) {
@@ -64,7 +65,7 @@ abstract class LeaderReconciler<P extends HasMetadata> implements Reconciler<P> 
   }
 
   /** What to do after a write. */
-  Step after(P object, PatchOutcome outcome) {
+  protected Step after(P object, PatchOutcome outcome) {
     return switch (outcome) {
       case PatchOutcome.Written written -> new Step.Done();
       case PatchOutcome.Gone gone -> new Step.Done();
@@ -85,7 +86,7 @@ abstract class LeaderReconciler<P extends HasMetadata> implements Reconciler<P> 
   }
 
   /** The generation of an object's spec; 0 where the server doesn't count. */
-  static long generation(HasMetadata object) {
+  protected static long generation(HasMetadata object) {
     Long generation = object.getMetadata().getGeneration();
     return generation == null ? 0 : generation;
   }
@@ -99,7 +100,7 @@ abstract class LeaderReconciler<P extends HasMetadata> implements Reconciler<P> 
   }
 
   /** How a reconciliation ended. */
-  sealed interface Step {
+  protected sealed interface Step {
 
     /** Nothing is left to do until something changes. */
     record Done() implements Step {}

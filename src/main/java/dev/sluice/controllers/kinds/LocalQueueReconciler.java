@@ -37,7 +37,7 @@ final class LocalQueueReconciler extends LeaderReconciler<LocalQueue> {
   }
 
   @Override
-  Step step(LocalQueue queue) {
+  protected Step step(LocalQueue queue) {
     if (queue.isMarkedForDeletion()) {
       return new Step.Done();
     }
@@ -59,7 +59,7 @@ final class LocalQueueReconciler extends LeaderReconciler<LocalQueue> {
   }
 
   @Override
-  void forget(LocalQueue queue) {
+  protected void forget(LocalQueue queue) {
     statuses.forget(queue);
     remarks.forget(queue);
   }

@@ -24,11 +24,9 @@ import dev.sluice.workloads.WorkloadWriter;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.javaoperatorsdk.operator.Operator;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
-import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
-import java.util.Objects;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -37,11 +35,6 @@ import org.jspecify.annotations.Nullable;
  * those who name them, new views of the engine, and the beginning of leadership.
  */
 public final class QueueControllers implements AutoCloseable {
-
-  /** Objects that one page of a listing holds. */
-  private static final long PAGE = 500;
-
-  private static final Duration LONGEST_PAUSE_OF_RETRIES = Duration.ofSeconds(30);
 
   /**
    * What the reconcilers stand on.
@@ -180,40 +173,14 @@ public final class QueueControllers implements AutoCloseable {
 
   /** Registers all reconcilers; their informers fill the stores of the world. */
   public void register(Operator operator) {
-    register(operator, "resourceflavor", flavors, world.flavors());
-    register(operator, "clusterqueue", clusterQueues, world.clusterQueues());
-    register(operator, "localqueue", localQueues, world.localQueues());
-    register(operator, "cohort", cohorts, world.cohorts());
-    register(operator, "admissioncheck", checks, world.checks());
-    register(operator, "topology", topologies, world.topologies());
-    register(operator, "workloadpriorityclass", priorityClasses, world.workloadPriorityClasses());
-  }
-
-  private static <P extends HasMetadata> void register(
-      Operator operator, String name, LeaderReconciler<P> reconciler, ObjectStore<P> store) {
-    operator.register(
-        reconciler,
-        configuration ->
-            configuration
-                .withName(name)
-                .withItemStore(store)
-                .withInformerListLimit(PAGE)
-                .withGenerationAware(false)
-                .withTriggerReconcilerOnAllEvents(true)
-                .withOnUpdateFilter(QueueControllers::matters)
-                .withRetry(
-                    new GenericRetry()
-                        .withoutMaxAttempts()
-                        .setMaxInterval(LONGEST_PAUSE_OF_RETRIES.toMillis())));
-  }
-
-  /** Whether an update is anything but an echo of what the operator wrote itself. */
-  private static boolean matters(HasMetadata now, HasMetadata before) {
-    return !Objects.equals(now.getMetadata().getGeneration(), before.getMetadata().getGeneration())
-        || now.getMetadata().getGeneration() == null
-        || !Objects.equals(now.getMetadata().getUid(), before.getMetadata().getUid())
-        || now.isMarkedForDeletion() != before.isMarkedForDeletion()
-        || Finalizers.present(before) && !Finalizers.present(now);
+    Registration.register(operator, "resourceflavor", flavors, world.flavors());
+    Registration.register(operator, "clusterqueue", clusterQueues, world.clusterQueues());
+    Registration.register(operator, "localqueue", localQueues, world.localQueues());
+    Registration.register(operator, "cohort", cohorts, world.cohorts());
+    Registration.register(operator, "admissioncheck", checks, world.checks());
+    Registration.register(operator, "topology", topologies, world.topologies());
+    Registration.register(
+        operator, "workloadpriorityclass", priorityClasses, world.workloadPriorityClasses());
   }
 
   /** To be told of new views by the engine. */

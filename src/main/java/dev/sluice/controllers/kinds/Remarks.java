@@ -8,17 +8,18 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** What people should know about an object's spec: said once for each state of it. */
-final class Remarks {
+public final class Remarks {
 
   private final Notices notices;
   private final Map<String, Long> remarked = new ConcurrentHashMap<>();
 
-  Remarks(Notices notices) {
+  /** Nothing was said yet. */
+  public Remarks(Notices notices) {
     this.notices = notices;
   }
 
   /** Says all remarks in one notice, unless that was done for this generation. */
-  void say(HasMetadata object, String reason, List<String> remarks) {
+  public void say(HasMetadata object, String reason, List<String> remarks) {
     Long generation = object.getMetadata().getGeneration();
     Long now = generation == null ? 0L : generation;
     Long before = remarked.put(object.getMetadata().getUid(), now);
@@ -28,7 +29,7 @@ final class Remarks {
   }
 
   /** Forgets an object. */
-  void forget(HasMetadata object) {
+  public void forget(HasMetadata object) {
     remarked.remove(object.getMetadata().getUid());
   }
 }

@@ -37,7 +37,7 @@ final class ResourceFlavorReconciler extends UsedObjectReconciler<ResourceFlavor
   }
 
   @Override
-  void forget(ResourceFlavor flavor) {
+  protected void forget(ResourceFlavor flavor) {
     remarks.forget(flavor);
   }
 }

@@ -12,21 +12,22 @@ import java.util.Set;
  *
  * @param <P> the kind that is reconciled
  */
-final class Signals<P extends HasMetadata> extends AbstractEventSource<Object, P> {
+public final class Signals<P extends HasMetadata> extends AbstractEventSource<Object, P> {
 
-  Signals(String name) {
+  /** Signals of which nobody hears yet. */
+  public Signals(String name) {
     super(Object.class, name);
   }
 
   /** Has the object reconciled, if it exists. */
-  void signal(ResourceID id) {
+  public void signal(ResourceID id) {
     if (isRunning()) {
       getEventHandler().handleEvent(new Event(id));
     }
   }
 
   /** Has the cluster-scoped object of this name reconciled, if it exists. */
-  void signal(String name) {
+  public void signal(String name) {
     signal(new ResourceID(name));
   }
 

@@ -25,7 +25,7 @@ abstract class UsedObjectReconciler<P extends HasMetadata> extends LeaderReconci
   void remark(P object) {}
 
   @Override
-  Step step(P object) {
+  protected Step step(P object) {
     boolean held = Finalizers.present(object);
     if (!object.isMarkedForDeletion()) {
       remark(object);

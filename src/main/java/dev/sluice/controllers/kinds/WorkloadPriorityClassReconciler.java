@@ -50,7 +50,7 @@ final class WorkloadPriorityClassReconciler extends LeaderReconciler<WorkloadPri
   }
 
   @Override
-  Step step(WorkloadPriorityClass priorityClass) {
+  protected Step step(WorkloadPriorityClass priorityClass) {
     String name = priorityClass.getMetadata().getName();
     AtomicInteger written = new AtomicInteger();
     AtomicInteger left = new AtomicInteger();

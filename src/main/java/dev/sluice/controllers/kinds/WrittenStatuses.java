@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <S> the type of status
  */
-final class WrittenStatuses<S> {
+public final class WrittenStatuses<S> {
 
   private final ObjectMapper mapper;
   private final StatusPatches patches;
@@ -27,7 +27,8 @@ final class WrittenStatuses<S> {
   private final Class<S> type;
   private final Map<String, Written<S>> written = new ConcurrentHashMap<>();
 
-  WrittenStatuses(ObjectMapper mapper, MergePatches writer, Class<S> type) {
+  /** Nothing is written yet. */
+  public WrittenStatuses(ObjectMapper mapper, MergePatches writer, Class<S> type) {
     this.mapper = mapper;
     this.patches = new StatusPatches(mapper);
     this.writer = writer;
@@ -40,7 +41,8 @@ final class WrittenStatuses<S> {
    * @param wanted what it is to be, given what stands, which is null if there is none
    * @return what became of it; empty when it stands already
    */
-  Optional<PatchOutcome> write(CustomResource<?, S> object, Function<@Nullable S, S> wanted) {
+  public Optional<PatchOutcome> write(
+      CustomResource<?, S> object, Function<@Nullable S, S> wanted) {
     S standing = standing(object);
     return patches
         .between(standing, wanted.apply(standing))
@@ -80,7 +82,7 @@ final class WrittenStatuses<S> {
   }
 
   /** Forgets an object. */
-  void forget(CustomResource<?, S> object) {
+  public void forget(CustomResource<?, S> object) {
     written.remove(object.getMetadata().getUid());
   }
 

@@ -140,6 +140,11 @@ class ConfigurationLoaderTest {
             health: {healthProbeBindAddress: "0"}
             metrics: {localQueueMetrics: {enable: true, localQueueSelector: {matchLabels: {n: "1"}}}}
             leaderElection: {leaseDuration: 1h1m1.5s}
+            multiKueue:
+              origin: head-office
+              workerLostTimeout: 1h
+              dispatcherName: kueue.x-k8s.io/multikueue-dispatcher-incremental
+              incrementalDispatcherConfig: {stepSize: 2}
             featureGates: {LocalQueueMetrics: false, DisableWaitForPodsReady: true}
             """);
 
@@ -157,79 +162,143 @@ class ConfigurationLoaderTest {
         "webhook: {port: 1, port: 2} | webhook.port | line 3: given twice",
         "webhook: {prot: 1} | webhook.prot | unknown field; known here: host, port, certDir",
         "webhook: 5 | webhook | 5 is not allowed; allowed: fields with values",
-        "webhook: {port: 70000} | webhook.port | 70000 is not allowed; allowed: a whole number from 0 to 65535",
+        "webhook: {port: 70000} | webhook.port | 70000 is not allowed; allowed: a whole number from"
+            + " 0 to 65535",
         "webhook: {port: '1'} | webhook.port | \"1\" is not allowed",
         "namespace: Big | namespace | \"Big\" is not allowed; allowed: a DNS label",
         "namespace: [a] | namespace | a list is not allowed; allowed: a text",
-        "leaderElection: {leaseDuration: 15} | leaderElection.leaseDuration | 15 is not allowed; allowed: a text",
+        "leaderElection: {leaseDuration: 15} | leaderElection.leaseDuration | 15 is not allowed;"
+            + " allowed: a text",
         "leaderElection: {leaseDuration: '15'} | leaderElection.leaseDuration | \"15\" has no unit",
-        "leaderElection: {leaseDuration: 5s} | leaderElection.leaseDuration | \"5s\" is not allowed; allowed: more than renewDeadline, which is 10s",
+        "leaderElection: {leaseDuration: 5s} | leaderElection.leaseDuration | \"5s\" is not"
+            + " allowed; allowed: more than renewDeadline, which is 10s",
         "leaderElection: {retryPeriod: 9s} | leaderElection.renewDeadline | \"10s\" is not allowed",
-        "leaderElection: {retryPeriod: -1s} | leaderElection.retryPeriod | \"-1s\" is not allowed; allowed: at least 1ms",
-        "leaderElection: {resourceLock: configmaps} | leaderElection.resourceLock | \"configmaps\" is not allowed; allowed: leases",
-        "metrics: {bindAddress: 0} | metrics.bindAddress | 0 is not allowed; allowed: a text (write it in quotes: \"0\")",
-        "metrics: {bindAddress: 'x'} | metrics.bindAddress | \"x\" is not allowed; allowed: host:port",
-        "metrics: {localQueueMetrics: {localQueueSelector: {matchExpressions: [{key: a, operator: Foo}]}}} | metrics.localQueueMetrics.localQueueSelector.matchExpressions[0].operator | \"Foo\" is not allowed; allowed: DoesNotExist, Exists, In, NotIn",
-        "metrics: {localQueueMetrics: {localQueueSelector: {matchExpressions: [{key: a, operator: In}]}}} | metrics.localQueueMetrics.localQueueSelector.matchExpressions[0].values | [] is not allowed; allowed: at least one value for In",
+        "leaderElection: {retryPeriod: -1s} | leaderElection.retryPeriod | \"-1s\" is not allowed;"
+            + " allowed: at least 1ms",
+        "leaderElection: {resourceLock: configmaps} | leaderElection.resourceLock | \"configmaps\""
+            + " is not allowed; allowed: leases",
+        "metrics: {bindAddress: 0} | metrics.bindAddress | 0 is not allowed; allowed: a text (write"
+            + " it in quotes: \"0\")",
+        "metrics: {bindAddress: 'x'} | metrics.bindAddress | \"x\" is not allowed; allowed:"
+            + " host:port",
+        "metrics: {localQueueMetrics: {localQueueSelector: {matchExpressions: [{key: a, operator:"
+            + " Foo}]}}} |"
+            + " metrics.localQueueMetrics.localQueueSelector.matchExpressions[0].operator | \"Foo\""
+            + " is not allowed; allowed: DoesNotExist, Exists, In, NotIn",
+        "metrics: {localQueueMetrics: {localQueueSelector: {matchExpressions: [{key: a, operator:"
+            + " In}]}}} | metrics.localQueueMetrics.localQueueSelector.matchExpressions[0].values |"
+            + " [] is not allowed; allowed: at least one value for In",
         "metrics: {customLabels: [{name: 9}]} | metrics.customLabels[0].name | 9 is not allowed",
         "metrics: {customLabels: [{name: team}]} | metrics.customLabels | not supported yet",
-        "health: {healthProbeBindAddress: ':99999'} | health.healthProbeBindAddress | \":99999\" is not allowed",
-        "controller: {groupKindConcurrency: {Job.batch: 0}} | controller.groupKindConcurrency[Job.batch] | 0 is not allowed; allowed: a whole number of at least 1",
-        "controller: {cacheSyncTimeout: 2m} | controller.cacheSyncTimeout | \"2m\" is not allowed; allowed: a whole number",
-        "tls: {minVersion: TLS13} | tls.minVersion | \"TLS13\" is not allowed; allowed: VersionTLS12, VersionTLS13",
-        "tls: {minVersion: VersionTLS13, cipherSuites: [TLS_AES_128_GCM_SHA256]} | tls.cipherSuites | can't be chosen together",
+        "health: {healthProbeBindAddress: ':99999'} | health.healthProbeBindAddress | \":99999\" is"
+            + " not allowed",
+        "controller: {groupKindConcurrency: {Job.batch: 0}} |"
+            + " controller.groupKindConcurrency[Job.batch] | 0 is not allowed; allowed: a whole"
+            + " number of at least 1",
+        "controller: {cacheSyncTimeout: 2m} | controller.cacheSyncTimeout | \"2m\" is not allowed;"
+            + " allowed: a whole number",
+        "tls: {minVersion: TLS13} | tls.minVersion | \"TLS13\" is not allowed; allowed:"
+            + " VersionTLS12, VersionTLS13",
+        "tls: {minVersion: VersionTLS13, cipherSuites: [TLS_AES_128_GCM_SHA256]} | tls.cipherSuites"
+            + " | can't be chosen together",
         "tls: {cipherSuites: [RC4]} | tls.cipherSuites | \"RC4\" is not allowed",
         "tls: {curvePreferences: [29]} | tls.curvePreferences | not supported yet",
-        "manageJobsWithoutQueueName: 'yes' | manageJobsWithoutQueueName | \"yes\" is not allowed; allowed: true or false",
-        "managedJobsNamespaceSelector: {} | managedJobsNamespaceSelector | must not match the namespace \"kube-system\"",
-        "managedJobsNamespaceSelector: {matchLabels: {kubernetes.io/metadata.name: own}} | managedJobsNamespaceSelector | must not match the namespace \"own\"",
-        "managedJobsNamespaceSelector: {matchLabels: {'-x': a}} | managedJobsNamespaceSelector.matchLabels | \"-x\" is not allowed",
-        "internalCertManagement: {webhookServiceName: 1a} | internalCertManagement.webhookServiceName | \"1a\" is not allowed",
-        "internalCertManagement: {webhookSecretName: a..b} | internalCertManagement.webhookSecretName | \"a..b\" is not allowed",
+        "manageJobsWithoutQueueName: 'yes' | manageJobsWithoutQueueName | \"yes\" is not allowed;"
+            + " allowed: true or false",
+        "managedJobsNamespaceSelector: {} | managedJobsNamespaceSelector | must not match the"
+            + " namespace \"kube-system\"",
+        "managedJobsNamespaceSelector: {matchLabels: {kubernetes.io/metadata.name: own}} |"
+            + " managedJobsNamespaceSelector | must not match the namespace \"own\"",
+        "managedJobsNamespaceSelector: {matchLabels: {'-x': a}} |"
+            + " managedJobsNamespaceSelector.matchLabels | \"-x\" is not allowed",
+        "internalCertManagement: {webhookServiceName: 1a} |"
+            + " internalCertManagement.webhookServiceName | \"1a\" is not allowed",
+        "internalCertManagement: {webhookSecretName: a..b} |"
+            + " internalCertManagement.webhookSecretName | \"a..b\" is not allowed",
         "waitForPodsReady: {} | waitForPodsReady | not supported yet",
         "waitForPodsReady: {timeout: 0s} | waitForPodsReady.timeout | \"0s\" is not allowed",
-        "waitForPodsReady: {enable: true} | waitForPodsReady.enable | unknown field: only files of version config.kueue.x-k8s.io/v1beta1",
-        "waitForPodsReady: {requeuingStrategy: {timestamp: Later}} | waitForPodsReady.requeuingStrategy.timestamp | \"Later\" is not allowed; allowed: Creation, Eviction",
-        "waitForPodsReady: {requeuingStrategy: {backoffLimitCount: -1}} | waitForPodsReady.requeuingStrategy.backoffLimitCount | -1 is not allowed",
-        "clientConnection: {qps: fast} | clientConnection.qps | \"fast\" is not allowed; allowed: a number",
-        "clientConnection: {burst: 1.5} | clientConnection.burst | 1.5 is not allowed; allowed: a whole number",
-        "integrations: {frameworks: [batch/jop]} | integrations.frameworks[0] | \"batch/jop\" is not allowed",
-        "integrations: {frameworks: [batch/job, batch/job]} | integrations.frameworks[1] | \"batch/job\" is given twice",
-        "integrations: {frameworks: [batch/job, pod]} | integrations.frameworks[1] | \"pod\" is not supported yet; supported: batch/job",
-        "integrations: {externalFrameworks: [X.v1.y.z]} | integrations.externalFrameworks | not supported yet",
-        "integrations: {externalFrameworks: [x]} | integrations.externalFrameworks[0] | \"x\" is not allowed; allowed: Kind.version.group",
-        "integrations: {labelKeysToCopy: ['a b']} | integrations.labelKeysToCopy[0] | \"a b\" is not allowed",
+        "waitForPodsReady: {enable: true} | waitForPodsReady.enable | unknown field: only files of"
+            + " version config.kueue.x-k8s.io/v1beta1",
+        "waitForPodsReady: {requeuingStrategy: {timestamp: Later}} |"
+            + " waitForPodsReady.requeuingStrategy.timestamp | \"Later\" is not allowed; allowed:"
+            + " Creation, Eviction",
+        "waitForPodsReady: {requeuingStrategy: {backoffLimitCount: -1}} |"
+            + " waitForPodsReady.requeuingStrategy.backoffLimitCount | -1 is not allowed",
+        "clientConnection: {qps: fast} | clientConnection.qps | \"fast\" is not allowed; allowed: a"
+            + " number",
+        "clientConnection: {burst: 1.5} | clientConnection.burst | 1.5 is not allowed; allowed: a"
+            + " whole number",
+        "integrations: {frameworks: [batch/jop]} | integrations.frameworks[0] | \"batch/jop\" is"
+            + " not allowed",
+        "integrations: {frameworks: [batch/job, batch/job]} | integrations.frameworks[1] |"
+            + " \"batch/job\" is given twice",
+        "integrations: {frameworks: [batch/job, pod]} | integrations.frameworks[1] | \"pod\" is not"
+            + " supported yet; supported: batch/job",
+        "integrations: {externalFrameworks: [X.v1.y.z]} | integrations.externalFrameworks | not"
+            + " supported yet",
+        "integrations: {externalFrameworks: [x]} | integrations.externalFrameworks[0] | \"x\" is"
+            + " not allowed; allowed: Kind.version.group",
+        "integrations: {labelKeysToCopy: ['a b']} | integrations.labelKeysToCopy[0] | \"a b\" is"
+            + " not allowed",
         "integrations: {podOptions: {}} | integrations.podOptions | unknown field",
-        "multiKueue: {origin: x} | multiKueue | not supported yet",
+        "multiKueue: {externalFrameworks: [{name: X.v1.y.z}]} | multiKueue.externalFrameworks | not"
+            + " supported yet",
+        "multiKueue: {origin: 'a b'} | multiKueue.origin | \"a b\" is not allowed",
         "multiKueue: {gcInterval: -1s} | multiKueue.gcInterval | \"-1s\" is not allowed",
-        "multiKueue: {incrementalDispatcherConfig: {stepSize: 0}} | multiKueue.incrementalDispatcherConfig.stepSize | 0 is not allowed",
-        "multiKueue: {incrementalDispatcherConfig: {}} | multiKueue.incrementalDispatcherConfig | only goes with dispatcherName",
-        "multiKueue: {clusterProfile: {accessProviders: [{name: a}]}} | multiKueue.clusterProfile.accessProviders[0].execConfig.command | is missing",
+        "multiKueue: {incrementalDispatcherConfig: {stepSize: 0}} |"
+            + " multiKueue.incrementalDispatcherConfig.stepSize | 0 is not allowed",
+        "multiKueue: {incrementalDispatcherConfig: {}} | multiKueue.incrementalDispatcherConfig |"
+            + " only goes with dispatcherName",
+        "multiKueue: {clusterProfile: {accessProviders: [{name: a}]}} |"
+            + " multiKueue.clusterProfile.accessProviders[0].execConfig.command | is missing",
         "fairSharing: {} | fairSharing.preemptionStrategies | [] is not allowed",
-        "fairSharing: {preemptionStrategies: [LessThanInitialShare]} | fairSharing | not supported yet",
+        "fairSharing: {preemptionStrategies: [LessThanInitialShare]} | fairSharing | not supported"
+            + " yet",
         "admissionFairSharing: {usageHalfLifeTime: 1h} | admissionFairSharing | not supported yet",
-        "admissionFairSharing: {resourceWeights: {cpu: -1}} | admissionFairSharing.resourceWeights.cpu | -1 is not allowed",
-        "resources: {quotaCheckStrategy: IgnoreUndeclared} | resources.quotaCheckStrategy | not supported yet",
-        "resources: {quotaCheckStrategy: Ignore} | resources.quotaCheckStrategy | \"Ignore\" is not allowed; allowed: BlockUndeclared, IgnoreUndeclared",
-        "resources: {excludeResourcePrefixes: [a]} | resources.excludeResourcePrefixes | not supported yet",
-        "resources: {transformations: [{input: a}]} | resources.transformations | not supported yet",
-        "resources: {transformations: [{input: a, outputs: {b: x}}]} | resources.transformations[0].outputs.b | \"x\" is not allowed; allowed: a quantity",
-        "resources: {transformations: [{input: a}, {input: a}]} | resources.transformations[1].input | \"a\" is given twice",
-        "resources: {deviceClassMappings: [{name: a, deviceClassNames: [b]}]} | resources.deviceClassMappings | not supported yet",
-        "resources: {deviceClassMappings: [{name: a}]} | resources.deviceClassMappings[0].deviceClassNames | \"0 names\" is not allowed; allowed: 1 to 8 names",
-        "resources: {deviceClassMappings: [{name: a, deviceClassNames: [c]}, {name: b, deviceClassNames: [c]}]} | resources.deviceClassMappings | device class \"c\" is in two mappings",
-        "objectRetentionPolicies: {workloads: {afterFinished: 1h}} | objectRetentionPolicies.workloads.afterFinished | not supported yet",
-        "objectRetentionPolicies: {workloads: {afterDeactivatedByKueue: -1h}} | objectRetentionPolicies.workloads.afterDeactivatedByKueue | \"-1h\" is not allowed",
+        "admissionFairSharing: {resourceWeights: {cpu: -1}} |"
+            + " admissionFairSharing.resourceWeights.cpu | -1 is not allowed",
+        "resources: {quotaCheckStrategy: IgnoreUndeclared} | resources.quotaCheckStrategy | not"
+            + " supported yet",
+        "resources: {quotaCheckStrategy: Ignore} | resources.quotaCheckStrategy | \"Ignore\" is not"
+            + " allowed; allowed: BlockUndeclared, IgnoreUndeclared",
+        "resources: {excludeResourcePrefixes: [a]} | resources.excludeResourcePrefixes | not"
+            + " supported yet",
+        "resources: {transformations: [{input: a}]} | resources.transformations | not supported"
+            + " yet",
+        "resources: {transformations: [{input: a, outputs: {b: x}}]} |"
+            + " resources.transformations[0].outputs.b | \"x\" is not allowed; allowed: a quantity",
+        "resources: {transformations: [{input: a}, {input: a}]} |"
+            + " resources.transformations[1].input | \"a\" is given twice",
+        "resources: {deviceClassMappings: [{name: a, deviceClassNames: [b]}]} |"
+            + " resources.deviceClassMappings | not supported yet",
+        "resources: {deviceClassMappings: [{name: a}]} |"
+            + " resources.deviceClassMappings[0].deviceClassNames | \"0 names\" is not allowed;"
+            + " allowed: 1 to 8 names",
+        "resources: {deviceClassMappings: [{name: a, deviceClassNames: [c]}, {name: b,"
+            + " deviceClassNames: [c]}]} | resources.deviceClassMappings | device class \"c\" is in"
+            + " two mappings",
+        "objectRetentionPolicies: {workloads: {afterFinished: 1h}} |"
+            + " objectRetentionPolicies.workloads.afterFinished | not supported yet",
+        "objectRetentionPolicies: {workloads: {afterDeactivatedByKueue: -1h}} |"
+            + " objectRetentionPolicies.workloads.afterDeactivatedByKueue | \"-1h\" is not allowed",
         "visibilityServer: {bindPort: 0} | visibilityServer.bindPort | 0 is not allowed",
-        "visibilityServer: {bindAddress: example.com} | visibilityServer.bindAddress | \"example.com\" is not allowed",
+        "visibilityServer: {bindAddress: example.com} | visibilityServer.bindAddress |"
+            + " \"example.com\" is not allowed",
         "pprofBindAddress: ':6060' | pprofBindAddress | not supported yet",
         "featureGates: {Nope: true} | featureGates.Nope | unknown feature gate",
-        "featureGates: {partialadmission: true} | featureGates.partialadmission | unknown feature gate; did you mean PartialAdmission?",
-        "featureGates: {PartialAdmission: 'true'} | featureGates.PartialAdmission | \"true\" is not allowed; allowed: true or false",
-        "featureGates: {TopologyAwareScheduling: true} | featureGates.TopologyAwareScheduling | true is not supported yet: in this version of Sluice TopologyAwareScheduling is always off; allowed: false, or leave it out",
-        "featureGates: {FlavorFungibility: false} | featureGates.FlavorFungibility | false is not supported yet",
-        "featureGates: {TLSOptions: false} | featureGates.TLSOptions | false is not allowed; allowed: true (the gate is locked)",
-        "featureGates: {TASBalancedPlacement: true} | featureGates.TASBalancedPlacement | is on, but needs TopologyAwareScheduling, which is off"
+        "featureGates: {partialadmission: true} | featureGates.partialadmission | unknown feature"
+            + " gate; did you mean PartialAdmission?",
+        "featureGates: {PartialAdmission: 'true'} | featureGates.PartialAdmission | \"true\" is not"
+            + " allowed; allowed: true or false",
+        "featureGates: {TopologyAwareScheduling: true} | featureGates.TopologyAwareScheduling |"
+            + " true is not supported yet: in this version of Sluice TopologyAwareScheduling is"
+            + " always off; allowed: false, or leave it out",
+        "featureGates: {FlavorFungibility: false} | featureGates.FlavorFungibility | false is not"
+            + " supported yet",
+        "featureGates: {TLSOptions: false} | featureGates.TLSOptions | false is not allowed;"
+            + " allowed: true (the gate is locked)",
+        "featureGates: {TASBalancedPlacement: true} | featureGates.TASBalancedPlacement | is on,"
+            + " but needs TopologyAwareScheduling, which is off"
       })
   void refusesByPathValueAndRule(String yaml, String path, String message) {
     assertThat(problems(HEAD + yaml, ""))
@@ -241,13 +310,29 @@ class ConfigurationLoaderTest {
   }
 
   @Test
+  void theStepSizeNeedsItsGate() {
+    String yaml =
+        """
+        multiKueue:
+          dispatcherName: kueue.x-k8s.io/multikueue-dispatcher-incremental
+          incrementalDispatcherConfig: {stepSize: 2}
+        """;
+
+    assertThat(problems(HEAD + yaml, "MultiKueueIncrementalDispatcherConfig=false"))
+        .containsExactly(
+            new Problem(
+                "multiKueue.incrementalDispatcherConfig",
+                "needs the feature gate MultiKueueIncrementalDispatcherConfig, which is off"));
+  }
+
+  @Test
   void tellsEverythingAtOnce() {
     ConfigurationException failure =
-        failure(HEAD + "webhook: {port: -1}\nfoo: 1\nmultiKueue: {origin: a}\n", "Nope=true");
+        failure(HEAD + "webhook: {port: -1}\nfoo: 1\nadmissionFairSharing: {}\n", "Nope=true");
 
     assertThat(failure.problems())
         .extracting(Problem::path)
-        .containsExactly("--feature-gates Nope", "webhook.port", "foo", "multiKueue");
+        .containsExactly("--feature-gates Nope", "webhook.port", "foo", "admissionFairSharing");
     assertThat(failure)
         .hasMessageStartingWith("configuration has 4 problems:\n  - --feature-gates Nope: ");
   }
@@ -334,8 +419,10 @@ class ConfigurationLoaderTest {
       value = {
         "waitForPodsReady: {enable: true} | waitForPodsReady | not supported yet",
         "fairSharing: {enable: true} | fairSharing | not supported yet",
-        "visibilityServer: {bindPort: 1} | visibilityServer | unknown field: only files of version config.kueue.x-k8s.io/v1beta2",
-        "resources: {quotaCheckStrategy: BlockUndeclared} | resources.quotaCheckStrategy | unknown field: only",
+        "visibilityServer: {bindPort: 1} | visibilityServer | unknown field: only files of version"
+            + " config.kueue.x-k8s.io/v1beta2",
+        "resources: {quotaCheckStrategy: BlockUndeclared} | resources.quotaCheckStrategy | unknown"
+            + " field: only",
         "multiKueue: {clusterProfile: {}} | multiKueue.clusterProfile | unknown field: only"
       })
   void oldFilesAreRefusedByNameToo(String yaml, String path, String message) {
@@ -363,10 +450,13 @@ class ConfigurationLoaderTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "LocalQueueMetrics | --feature-gates: \"LocalQueueMetrics\" is not allowed; allowed: NAME=true or NAME=false",
+        "LocalQueueMetrics | --feature-gates: \"LocalQueueMetrics\" is not allowed; allowed:"
+            + " NAME=true or NAME=false",
         "LocalQueueMetrics=on | --feature-gates: \"LocalQueueMetrics=on\" is not allowed",
-        "LocalQueueMetrics=true,LocalQueueMetrics=false | --feature-gates LocalQueueMetrics: given twice",
-        "MultiKueue=true | --feature-gates MultiKueue: true is not supported yet"
+        "LocalQueueMetrics=true,LocalQueueMetrics=false | --feature-gates LocalQueueMetrics: given"
+            + " twice",
+        "MultiKueueOrchestratedPreemption=true | --feature-gates MultiKueueOrchestratedPreemption:"
+            + " true is not supported yet"
       })
   void gatesOfTheCommandLineAreChecked(String flag, String message) {
     assertThat(problems(HEAD, flag)).singleElement().asString().startsWith(message);

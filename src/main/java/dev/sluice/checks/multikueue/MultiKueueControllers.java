@@ -1,0 +1,224 @@
+package dev.sluice.checks.multikueue;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.v1beta2.AdmissionCheck;
+import dev.sluice.api.v1beta2.KubeConfig;
+import dev.sluice.api.v1beta2.LocationType;
+import dev.sluice.api.v1beta2.MultiKueueCluster;
+import dev.sluice.api.v1beta2.MultiKueueConfig;
+import dev.sluice.checks.multikueue.access.AccessSource;
+import dev.sluice.checks.multikueue.access.KubeconfigFiles;
+import dev.sluice.checks.multikueue.link.Around;
+import dev.sluice.checks.multikueue.link.ClusterLinks;
+import dev.sluice.checks.multikueue.link.RemoteObjects;
+import dev.sluice.controllers.Leadership;
+import dev.sluice.controllers.MergePatches;
+import dev.sluice.controllers.Notices;
+import dev.sluice.controllers.kinds.Registration;
+import dev.sluice.controllers.kinds.Signals;
+import dev.sluice.controllers.world.ObjectStore;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import io.javaoperatorsdk.operator.Operator;
+import java.time.InstantSource;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The reconcilers of worker clusters and of the checks that choose from them, and what has them
+ * act: their objects' changes, Secrets, connections, and the beginning of leadership.
+ */
+public final class MultiKueueControllers implements AutoCloseable {
+
+  private static final long PAGE = 500;
+
+  /**
+   * What the reconcilers stand on.
+   *
+   * @param client of the manager's own API server
+   * @param namespace the operator's own, where Secrets with kubeconfigs are
+   * @param files kubeconfigs in the file system
+   * @param pathsConfined whether files lie only where they should; otherwise people are told
+   * @param leadership only the leader connects and writes
+   * @param patches writes conditions
+   * @param mapper how statuses are written and read
+   * @param notices what is said beside conditions
+   * @param around what connections stand on
+   */
+  public record Parts(
+      KubernetesClient client,
+      String namespace,
+      KubeconfigFiles files,
+      boolean pathsConfined,
+      Leadership leadership,
+      MergePatches patches,
+      ObjectMapper mapper,
+      Notices notices,
+      Around around) {
+
+    InstantSource clock() {
+      return around.clock();
+    }
+  }
+
+  private final ObjectStore<MultiKueueCluster> clusters = new ObjectStore<>();
+  private final ObjectStore<MultiKueueConfig> configs = new ObjectStore<>();
+  private final ObjectStore<AdmissionCheck> checks = new ObjectStore<>();
+  private final ObjectStore<Secret> secrets = new ObjectStore<>();
+  private final Signals<MultiKueueCluster> clusterSignals = new Signals<>("worker-access");
+  private final Signals<AdmissionCheck> checkSignals = new Signals<>("worker-clusters");
+  private final SharedIndexInformer<Secret> secretInformer;
+  private final SharedIndexInformer<MultiKueueConfig> configInformer;
+  private final ClusterLinks links;
+  private final ClusterReconciler clusterReconciler;
+  private final CheckReconciler checkReconciler;
+  private volatile boolean secretsListed;
+  private volatile boolean configsListed;
+  private volatile boolean leading;
+
+  /** Reconcilers that are not registered, and informers that are not started. */
+  public MultiKueueControllers(Parts parts) {
+    links = new ClusterLinks(parts.around(), new LinkSignals());
+    AccessSource source =
+        new AccessSource(
+            parts.namespace(),
+            name -> secrets.find(parts.namespace(), name),
+            () -> secretsListed,
+            parts.files());
+    clusterReconciler =
+        new ClusterReconciler(
+            parts.leadership(),
+            clusterSignals,
+            source,
+            parts.pathsConfined(),
+            links,
+            parts.patches(),
+            parts.mapper(),
+            parts.notices(),
+            parts.clock());
+    checkReconciler =
+        new CheckReconciler(
+            parts.leadership(),
+            checkSignals,
+            new CheckConditions(configs::find, clusters::find),
+            () -> configsListed && leading,
+            parts.patches(),
+            parts.mapper(),
+            parts.clock());
+    secretInformer =
+        parts
+            .client()
+            .secrets()
+            .inNamespace(parts.namespace())
+            .withLimit(PAGE)
+            .runnableInformer(0)
+            .itemStore(secrets);
+    configInformer =
+        parts
+            .client()
+            .resources(MultiKueueConfig.class)
+            .withLimit(PAGE)
+            .runnableInformer(0)
+            .itemStore(configs);
+    secrets.observe((before, after) -> secretChanged(name(before, after)));
+    configs.observe((before, after) -> signalChecks());
+    clusters.observe((before, after) -> signalChecks());
+  }
+
+  private static String name(@Nullable HasMetadata before, @Nullable HasMetadata after) {
+    HasMetadata either = after == null ? before : after;
+    return either == null ? "" : either.getMetadata().getName();
+  }
+
+  private void secretChanged(String secret) {
+    clusters.all().stream()
+        .filter(cluster -> secretOf(cluster).filter(secret::equals).isPresent())
+        .forEach(cluster -> clusterSignals.signal(cluster.getMetadata().getName()));
+  }
+
+  private static Optional<String> secretOf(MultiKueueCluster cluster) {
+    KubeConfig kubeConfig =
+        cluster.getSpec() == null ? null : cluster.getSpec().clusterSource().kubeConfig();
+    return Optional.ofNullable(kubeConfig)
+        .filter(it -> it.locationType() == LocationType.SECRET)
+        .map(KubeConfig::location);
+  }
+
+  private void signalChecks() {
+    checks.all().stream()
+        .filter(Checks::concerns)
+        .forEach(check -> checkSignals.signal(check.getMetadata().getName()));
+  }
+
+  private void signalClusters() {
+    clusters.all().forEach(cluster -> clusterSignals.signal(cluster.getMetadata().getName()));
+  }
+
+  /** Registers the reconcilers. */
+  public void register(Operator operator) {
+    Registration.register(operator, "multikueuecluster", clusterReconciler, clusters);
+    Registration.register(operator, "multikueue-admissioncheck", checkReconciler, checks);
+  }
+
+  /**
+   * Begins to read Secrets and MultiKueueConfigs; what depends on them waits until they are read.
+   */
+  public void start() {
+    var unusedConfigs =
+        configInformer
+            .start()
+            .thenRun(
+                () -> {
+                  configsListed = true;
+                  signalChecks();
+                });
+    var unusedSecrets =
+        secretInformer
+            .start()
+            .thenRun(
+                () -> {
+                  secretsListed = true;
+                  signalClusters();
+                });
+  }
+
+  /** This process leads from now on: looks at every object once. */
+  public void leadershipStarted() {
+    leading = true;
+    signalClusters();
+    signalChecks();
+  }
+
+  /** The connections to the worker clusters. */
+  public ClusterLinks links() {
+    return links;
+  }
+
+  /** Stops reading, and ends all connections; the reconcilers stop with their operator. */
+  @Override
+  public void close() {
+    secretInformer.stop();
+    configInformer.stop();
+    links.close();
+  }
+
+  private final class LinkSignals implements ClusterLinks.Listener {
+
+    @Override
+    public void stateChanged(String cluster) {
+      clusterSignals.signal(cluster);
+    }
+
+    @Override
+    public void workloadChanged(
+        String cluster,
+        RemoteObjects.Key key,
+        @Nullable JsonNode before,
+        @Nullable JsonNode after) {
+      // nothing is sent to workers yet, so nothing that comes from there is acted upon
+    }
+  }
+}

@@ -1,0 +1,19 @@
+package dev.sluice.checks.multikueue.access;
+
+/** What came of looking for the access to a worker cluster. */
+public sealed interface Access {
+
+  /** The cluster may be reached with these. */
+  record Usable(Credentials credentials) implements Access {}
+
+  /**
+   * The cluster may not be reached.
+   *
+   * @param reason why, in the API's word
+   * @param message the field, what it is, and what is allowed; never a secret
+   */
+  record Refused(ClusterReason reason, String message) implements Access {}
+
+  /** What it depends on was not read yet. */
+  record Unknown() implements Access {}
+}

@@ -1,0 +1,95 @@
+package dev.sluice.checks.multikueue.access;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+
+/** Kubeconfigs in the operator's file system. */
+public final class KubeconfigFiles {
+
+  /** Where kubeconfigs may lie. */
+  public static final Path ROOT = Path.of("/etc/multikueue/kubeconfigs");
+
+  private static final String FIELD = "clusterSource.kubeConfig.location";
+  private static final int LARGEST = 1 << 20;
+
+  private final Path root;
+  private final boolean confined;
+
+  /**
+   * Kubeconfigs of the file system.
+   *
+   * @param root where they may lie
+   * @param confined whether they must lie there
+   */
+  public KubeconfigFiles(Path root, boolean confined) {
+    this.root = root;
+    this.confined = confined;
+  }
+
+  /** What the file gives access to, as it is now. */
+  public Access read(String location) {
+    try {
+      return KubeconfigRules.read(text(file(location), location));
+    } catch (Unusable e) {
+      return e.refusal();
+    }
+  }
+
+  private Path file(String location) throws Unusable {
+    Path path = path(location);
+    if (!confined) {
+      return path;
+    }
+    String allowed = "a file under " + root;
+    if (!path.normalize().toString().equals(location)) {
+      throw Unusable.bad(FIELD, "\"" + location + "\" has .. or other detours", allowed);
+    }
+    if (!path.startsWith(root) || path.equals(root)) {
+      throw Unusable.bad(FIELD, "\"" + location + "\" lies elsewhere", allowed);
+    }
+    try {
+      Path real = path.toRealPath();
+      if (!real.startsWith(root.toRealPath())) {
+        throw Unusable.bad(FIELD, "\"" + location + "\" leads elsewhere by a link", allowed);
+      }
+      return real;
+    } catch (IOException e) {
+      throw missing(location);
+    }
+  }
+
+  private static Path path(String location) throws Unusable {
+    try {
+      Path path = Path.of(location);
+      if (path.isAbsolute()) {
+        return path;
+      }
+    } catch (InvalidPathException e) {
+      throw Unusable.bad(FIELD, "is no path", "an absolute path");
+    }
+    throw Unusable.bad(FIELD, "\"" + location + "\" is not absolute", "an absolute path");
+  }
+
+  private static String text(Path file, String location) throws Unusable {
+    try {
+      if (!Files.isRegularFile(file)) {
+        throw missing(location);
+      }
+      if (Files.size(file) > LARGEST) {
+        throw Unusable.bad(FIELD, "\"" + location + "\" is too large", LARGEST + " bytes");
+      }
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw Unusable.bad(FIELD, "\"" + location + "\" can't be read as text", "a kubeconfig");
+    }
+  }
+
+  private static Unusable missing(String location) {
+    return Unusable.bad(
+        FIELD,
+        "file \"" + location + "\" does not exist",
+        "a file with a kubeconfig; once it exists, it is read within seconds");
+  }
+}

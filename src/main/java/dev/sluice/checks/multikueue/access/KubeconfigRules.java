@@ -1,0 +1,203 @@
+package dev.sluice.checks.multikueue.access;
+
+import dev.sluice.checks.multikueue.access.KubeconfigTree.Entry;
+import java.io.ByteArrayInputStream;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.security.cert.CertificateException;
+import java.security.cert.CertificateFactory;
+import java.util.Base64;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The rules for kubeconfigs of worker clusters. Whoever may write a Secret or a ClusterProfile must
+ * not thereby run code in the operator, read its files, or have it believe any server. What is
+ * forbidden is forbidden in every entry, whether or not the current context uses it.
+ */
+public final class KubeconfigRules {
+
+  private static final String LOGIN = "token, or client-certificate-data with client-key-data";
+
+  private final KubeconfigTree tree;
+
+  private KubeconfigRules(KubeconfigTree tree) {
+    this.tree = tree;
+  }
+
+  /** What a kubeconfig gives access to: {@link Access.Usable} or {@link Access.Refused}. */
+  public static Access read(String text) {
+    try {
+      return new Access.Usable(new KubeconfigRules(KubeconfigTree.parse(text)).credentials());
+    } catch (Unusable e) {
+      return e.refusal();
+    }
+  }
+
+  private Credentials credentials() throws Unusable {
+    Map<String, Entry> clusters = tree.entries("clusters", "cluster");
+    Map<String, Entry> users = tree.entries("users", "user");
+    for (Entry cluster : clusters.values()) {
+      refuseForbidden(cluster);
+    }
+    for (Entry user : users.values()) {
+      refuseForbiddenLogin(user);
+    }
+    Map<String, Entry> contexts = tree.entries("contexts", "context");
+    Optional<String> current = tree.currentContext();
+    if (current.isEmpty()) {
+      throw Unusable.bad("current-context", "is missing", "the name of one of contexts");
+    }
+    Entry context = KubeconfigTree.find(contexts, current.get(), "current-context");
+    Entry cluster =
+        KubeconfigTree.find(clusters, context.text("cluster").orElse(""), context.path("cluster"));
+    Entry user = KubeconfigTree.find(users, context.text("user").orElse(""), context.path("user"));
+    return credentials(cluster, user);
+  }
+
+  private static void refuseForbidden(Entry cluster) throws Unusable {
+    if (cluster.says("insecure-skip-tls-verify")) {
+      throw Unusable.insecure(
+          cluster.path("insecure-skip-tls-verify"),
+          "true is not allowed",
+          "false or absent; the certificate of the server is always verified");
+    }
+    if (cluster.says("certificate-authority")) {
+      throw Unusable.insecure(
+          cluster.path("certificate-authority"),
+          quoted(cluster, "certificate-authority") + " is a file, which is not allowed",
+          "certificate-authority-data with the certificates themselves");
+    }
+  }
+
+  private static void refuseForbiddenLogin(Entry user) throws Unusable {
+    if (user.says("tokenFile")) {
+      throw Unusable.insecure(
+          user.path("tokenFile"),
+          quoted(user, "tokenFile") + " is a file, which is not allowed",
+          LOGIN);
+    }
+    if (user.says("username")) {
+      throw Unusable.insecure(user.path("username"), "basic authentication is not allowed", LOGIN);
+    }
+    if (user.says("password")) {
+      throw Unusable.insecure(user.path("password"), "basic authentication is not allowed", LOGIN);
+    }
+    if (user.says("auth-provider")) {
+      throw Unusable.insecure(
+          user.path("auth-provider"),
+          "\"" + user.fields().path("auth-provider").path("name").asText() + "\" is not allowed",
+          LOGIN);
+    }
+    if (user.says("exec")) {
+      throw Unusable.insecure(
+          user.path("exec"),
+          "running \"" + user.fields().path("exec").path("command").asText() + "\" is not allowed",
+          LOGIN + "; commands run only as access providers of a ClusterProfile");
+    }
+  }
+
+  private static Credentials credentials(Entry cluster, Entry user) throws Unusable {
+    URI server = server(cluster);
+    refuseUnsupported(cluster, "tls-server-name", "a server whose certificate names its own host");
+    refuseUnsupported(cluster, "proxy-url", "a server that is reached directly");
+    refuseUnsupported(user, "as", "a user of the worker cluster's own");
+    refuseUnsupported(user, "as-uid", "a user of the worker cluster's own");
+    refuseUnsupported(user, "as-groups", "a user of the worker cluster's own");
+    refuseUnsupported(user, "as-user-extra", "a user of the worker cluster's own");
+    refuseUnsupported(user, "client-certificate", "client-certificate-data");
+    refuseUnsupported(user, "client-key", "client-key-data");
+    Optional<String> authority = certificates(cluster, "certificate-authority-data");
+    Optional<String> certificate = certificates(user, "client-certificate-data");
+    Optional<String> key = encoded(user, "client-key-data");
+    if (certificate.isPresent() != key.isPresent()) {
+      throw Unusable.bad(
+          user.path(certificate.isPresent() ? "client-key-data" : "client-certificate-data"),
+          "is missing",
+          "both of client-certificate-data and client-key-data, or none");
+    }
+    Optional<String> token = user.text("token");
+    if (token.isPresent() && !token.get().chars().allMatch(c -> c > ' ' && c < 0x7f)) {
+      throw Unusable.bad(
+          user.path("token"), "has a space or another character no token has", "a bearer token");
+    }
+    return new Credentials(server, authority, token, certificate, key);
+  }
+
+  private static URI server(Entry cluster) throws Unusable {
+    String field = cluster.path("server");
+    String allowed = "https://host, or https://host:port";
+    Optional<String> text = cluster.text("server");
+    if (text.isEmpty()) {
+      throw Unusable.bad(field, "is missing", allowed);
+    }
+    URI server = uri(text.get());
+    if (server == null || server.getHost() == null || server.getHost().isEmpty()) {
+      throw Unusable.bad(field, "\"" + withoutUser(text.get()) + "\" has no valid host", allowed);
+    }
+    if (server.getUserInfo() != null) {
+      throw Unusable.insecure(field, "a user in the address is not allowed", allowed);
+    }
+    if (!"https".equals(server.getScheme())) {
+      throw Unusable.insecure(field, "\"" + server + "\" is not encrypted", allowed);
+    }
+    if (server.getQuery() != null || server.getFragment() != null) {
+      throw Unusable.bad(field, "\"" + server + "\" has more than host and path", allowed);
+    }
+    return server;
+  }
+
+  private static @Nullable URI uri(String text) {
+    try {
+      return new URI(text);
+    } catch (URISyntaxException e) {
+      return null;
+    }
+  }
+
+  private static String withoutUser(String address) {
+    return address.replaceFirst("//[^/@]*@", "//");
+  }
+
+  private static void refuseUnsupported(Entry entry, String field, String allowed) throws Unusable {
+    if (entry.says(field)) {
+      throw Unusable.unsupported(entry.path(field), "is not supported", allowed);
+    }
+  }
+
+  private static Optional<String> certificates(Entry entry, String field) throws Unusable {
+    Optional<String> data = encoded(entry, field);
+    if (data.isPresent() && !holdsCertificates(Base64.getDecoder().decode(data.get()))) {
+      throw Unusable.bad(entry.path(field), "holds no certificate", "base64 of PEM certificates");
+    }
+    return data;
+  }
+
+  private static boolean holdsCertificates(byte[] pem) {
+    try {
+      return !CertificateFactory.getInstance("X.509")
+          .generateCertificates(new ByteArrayInputStream(pem))
+          .isEmpty();
+    } catch (CertificateException e) {
+      return false;
+    }
+  }
+
+  /** Base64 without white space. */
+  private static Optional<String> encoded(Entry entry, String field) throws Unusable {
+    Optional<String> text = entry.text(field).map(it -> it.replaceAll("\\s", ""));
+    if (text.isPresent()) {
+      try {
+        byte[] unused = Base64.getDecoder().decode(text.get());
+      } catch (IllegalArgumentException e) {
+        throw Unusable.bad(entry.path(field), "is no base64", "base64 of PEM");
+      }
+    }
+    return text;
+  }
+
+  private static String quoted(Entry entry, String field) {
+    return "\"" + entry.fields().path(field).asText() + "\"";
+  }
+}

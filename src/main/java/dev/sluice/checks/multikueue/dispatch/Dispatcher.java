@@ -1,0 +1,89 @@
+package dev.sluice.checks.multikueue.dispatch;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/**
+ * Chooses the worker clusters that a Workload is offered to. The same situation, the same choice.
+ */
+public sealed interface Dispatcher {
+
+  /** How long the clusters of a round of the incremental dispatcher have before more are asked. */
+  Duration ROUND = Duration.ofMinutes(5);
+
+  /** Who is nominated now. Nobody new is, before the other admission checks are Ready. */
+  Nomination nominate(Situation situation);
+
+  /**
+   * Offers to all clusters that are connected, at once, in the order of their names. Who was
+   * nominated stays so while it isn't connected: it may have the copy, and can't be asked.
+   */
+  record AllAtOnce() implements Dispatcher {
+    @Override
+    public Nomination nominate(Situation situation) {
+      List<String> standing = situation.standing();
+      if (!situation.othersReady()) {
+        return new Nomination(standing, false, Optional.empty());
+      }
+      List<String> all =
+          situation.configured().stream()
+              .filter(name -> situation.connected().contains(name) || standing.contains(name))
+              .distinct()
+              .sorted()
+              .toList();
+      return new Nomination(all, all.size() > standing.size(), Optional.empty());
+    }
+  }
+
+  /**
+   * Offers to a few clusters, and to a few more each five minutes until all are asked. Clusters
+   * that aren't connected don't take a place in a round.
+   *
+   * @param stepSize how many are added at a time, at least 1
+   * @param configOrder whether they are asked in the order of the config; otherwise by name
+   */
+  record Incremental(int stepSize, boolean configOrder) implements Dispatcher {
+    @Override
+    public Nomination nominate(Situation situation) {
+      List<String> standing = situation.standing();
+      if (!situation.othersReady()) {
+        return new Nomination(standing, false, Optional.empty());
+      }
+      List<String> left =
+          inOrder(situation)
+              .filter(name -> situation.connected().contains(name) && !standing.contains(name))
+              .toList();
+      Optional<Instant> due = situation.lastRound().map(last -> last.plus(ROUND));
+      boolean waits = !standing.isEmpty() && due.filter(situation.now()::isBefore).isPresent();
+      if (waits || left.isEmpty()) {
+        return new Nomination(standing, false, left.isEmpty() ? Optional.empty() : due);
+      }
+      List<String> added = left.subList(0, Math.min(stepSize, left.size()));
+      List<String> all = new ArrayList<>(standing);
+      all.addAll(added);
+      return new Nomination(
+          all,
+          true,
+          added.size() == left.size()
+              ? Optional.empty()
+              : Optional.of(situation.now().plus(ROUND)));
+    }
+
+    private Stream<String> inOrder(Situation situation) {
+      Stream<String> names = situation.configured().stream().distinct();
+      return configOrder ? names : names.sorted();
+    }
+  }
+
+  /** Leaves the choice to somebody else, who writes {@code status.nominatedClusterNames}. */
+  record External() implements Dispatcher {
+    @Override
+    public Nomination nominate(Situation situation) {
+      return new Nomination(situation.standing(), false, Optional.empty());
+    }
+  }
+}

@@ -1,0 +1,37 @@
+package dev.sluice.checks.multikueue.dispatch;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What a dispatcher knows of one Workload that holds quota and runs nowhere yet.
+ *
+ * @param configured the clusters that it may go to, in the order of the MultiKueueConfig
+ * @param connected the clusters that are connected now
+ * @param nominated the clusters that it is offered to so far, in the order in which they came
+ * @param lastRound when clusters were last added to those
+ * @param othersReady whether all its other admission checks are Ready
+ * @param now the time
+ */
+public record Situation(
+    List<String> configured,
+    Set<String> connected,
+    List<String> nominated,
+    Optional<Instant> lastRound,
+    boolean othersReady,
+    Instant now) {
+
+  /** With copies of the collections. */
+  public Situation {
+    configured = List.copyOf(configured);
+    connected = Set.copyOf(connected);
+    nominated = List.copyOf(nominated);
+  }
+
+  /** Earlier nominations that still stand: clusters that were taken out of the config don't. */
+  List<String> standing() {
+    return nominated.stream().filter(configured::contains).distinct().toList();
+  }
+}

@@ -1,0 +1,218 @@
+package dev.sluice.checks.multikueue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.sluice.api.ServedApi;
+import dev.sluice.api.v1beta2.AdmissionCheck;
+import dev.sluice.api.v1beta2.MultiKueueCluster;
+import dev.sluice.cli.controlplane.ControlPlane;
+import dev.sluice.cli.controlplane.binaries.Program;
+import dev.sluice.cli.process.OperatorProcess;
+import dev.sluice.cli.process.OperatorSettings;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.FurtherControlPlane;
+import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.Condition;
+import io.fabric8.kubernetes.api.model.SecretBuilder;
+import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.ByteArrayInputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.awaitility.core.ThrowingRunnable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+
+/** A worker cluster comes, goes and comes back, as seen in the manager's API. */
+@ControlPlaneTest(exclusive = true)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class WorkerClustersIT {
+
+  private static final String NAMESPACE = "kueue-system";
+  private static final Duration LIMIT = Duration.ofSeconds(90);
+
+  @SuppressWarnings("NullAway.Init") // made before all tests
+  private FurtherControlPlane worker;
+
+  @SuppressWarnings("NullAway.Init")
+  private ServedApi workerApi;
+
+  @SuppressWarnings("NullAway.Init")
+  private OperatorProcess operator;
+
+  @SuppressWarnings("NullAway.Init")
+  private KubernetesClient manager;
+
+  @BeforeAll
+  void start(ControlPlane controlPlane, TestCluster cluster) throws Exception {
+    manager = cluster.client();
+    worker = FurtherControlPlane.start("worker");
+    workerApi = ServedApi.withoutAdmission(worker.client());
+    operator =
+        OperatorProcess.start(
+                "operator",
+                cluster.kubeconfig(),
+                OperatorSettings.onFreePorts(new SecureRandom()),
+                controlPlane.logs(),
+                List.of())
+            .awaitReady();
+  }
+
+  @AfterAll
+  void stop() {
+    operator.close();
+    workerApi.close();
+    worker.close();
+  }
+
+  private void secret(String kubeconfig) {
+    manager
+        .resource(
+            new SecretBuilder()
+                .withNewMetadata()
+                .withName("onsite-kubeconfig")
+                .withNamespace(NAMESPACE)
+                .endMetadata()
+                .withStringData(Map.of("kubeconfig", kubeconfig))
+                .build())
+        .fieldManager("test")
+        .forceConflicts()
+        .serverSideApply();
+  }
+
+  private void awaitCluster(String status, String reason, String message) {
+    eventually(
+        () -> {
+          MultiKueueCluster cluster =
+              manager.resources(MultiKueueCluster.class).withName("onsite").require();
+          assertThat(cluster.getStatus()).isNotNull();
+          assertActive(cluster.getStatus().conditions(), status, reason, message);
+        });
+  }
+
+  private void awaitCheck(String status, String reason, String message) {
+    eventually(
+        () -> {
+          AdmissionCheck check =
+              manager.resources(AdmissionCheck.class).withName("clusters").require();
+          assertThat(check.getStatus()).isNotNull();
+          assertActive(check.getStatus().conditions(), status, reason, message);
+        });
+  }
+
+  private static void assertActive(
+      List<Condition> conditions, String status, String reason, String message) {
+    assertThat(conditions)
+        .singleElement()
+        .satisfies(
+            condition -> {
+              assertThat(condition.getType()).isEqualTo("Active");
+              assertThat(condition.getStatus()).isEqualTo(status);
+              assertThat(condition.getReason()).isEqualTo(reason);
+              assertThat(condition.getMessage()).containsPattern(message);
+            });
+  }
+
+  private static void eventually(ThrowingRunnable assertion) {
+    await().atMost(LIMIT).pollInterval(Duration.ofMillis(250)).untilAsserted(assertion);
+  }
+
+  /** A kubeconfig of the worker's, with a token in place of a certificate. */
+  private String withToken(String token) {
+    return worker
+        .kubeconfig()
+        .replaceAll("client-certificate-data: .*", "token: " + token)
+        .replaceAll(" *client-key-data: .*\n", "");
+  }
+
+  private String newToken() {
+    worker
+        .client()
+        .load(
+            new ByteArrayInputStream(
+                """
+                apiVersion: v1
+                kind: ServiceAccount
+                metadata: {name: manager, namespace: default}
+                ---
+                apiVersion: rbac.authorization.k8s.io/v1
+                kind: ClusterRoleBinding
+                metadata: {name: manager}
+                roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
+                subjects: [{kind: ServiceAccount, name: manager, namespace: default}]
+                """
+                    .getBytes(StandardCharsets.UTF_8)))
+        .serverSideApply();
+    return worker
+        .client()
+        .serviceAccounts()
+        .inNamespace("default")
+        .withName("manager")
+        .tokenRequest(new TokenRequestBuilder().withNewSpec().endSpec().build())
+        .getStatus()
+        .getToken();
+  }
+
+  @Test
+  void clusterAndCheckFollowTheWorker(TestCluster cluster) throws Exception {
+    cluster.apply(WorkerClustersIT.class, "worker-clusters.yaml");
+
+    // no Secret yet
+    awaitCluster(
+        "False", "BadKubeConfig", "Secret \"kueue-system/onsite-kubeconfig\" does not exist");
+    awaitCheck(
+        "False",
+        "NoUsableClusters",
+        "Missing clusters: \\[remote\\], Inactive clusters: \\[onsite\\]");
+
+    // connected
+    secret(worker.kubeconfig());
+    awaitCluster("True", "Active", "^Connected$");
+    awaitCheck("True", "SomeActiveClusters", "^Missing clusters: \\[remote\\]$");
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: MultiKueueConfig
+        metadata: {name: clusters}
+        spec: {clusters: [onsite]}
+        """);
+    awaitCheck("True", "Active", "All clusters are active");
+
+    // the worker's API server goes, and comes back
+    worker.controlPlane().crash(Program.API_SERVER);
+    awaitCluster("False", "ClientConnectionFailed", "; failed attempts: [1-9], next attempt at 20");
+    awaitCheck("False", "NoUsableClusters", "Inactive clusters: \\[onsite\\]");
+    awaitCluster("False", "ClientConnectionFailed", "; failed attempts: [2-9], next attempt at 20");
+    worker.controlPlane().startAgain(Program.API_SERVER);
+    awaitCluster("True", "Active", "^Connected$");
+    awaitCheck("True", "Active", "");
+
+    // a kubeconfig that isn't allowed ends the connection
+    secret(
+        worker
+            .kubeconfig()
+            .replaceAll("certificate-authority-data: .*", "insecure-skip-tls-verify: true"));
+    awaitCluster("False", "InsecureKubeConfig", "insecure-skip-tls-verify: true is not allowed");
+    awaitCheck("False", "NoUsableClusters", "");
+
+    // rotated: to a token that the worker doesn't know, and to one that it does
+    secret(withToken("not-a-token"));
+    awaitCluster("False", "ClientConnectionFailed", "HTTP 401 .*; failed attempts: [1-9]");
+    String token = newToken();
+    secret(withToken(token));
+    awaitCluster("True", "Active", "^Connected$");
+    awaitCheck("True", "Active", "");
+
+    assertThat(Files.readString(operator.log()))
+        .contains("cluster=onsite connected=true")
+        .doesNotContain(token)
+        .doesNotContain("not-a-token");
+  }
+}

@@ -1,0 +1,20 @@
+package dev.sluice.checks.multikueue.access;
+
+/** A certificate that nobody uses. */
+final class Pems {
+
+  /** Base64 of a certificate in PEM. */
+  static final String CERTIFICATE =
+      "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJkakNDQVJ1Z0F3SUJBZ0lVR1JxN1oxNUx3Ylht"
+          + "VUZYZy80RzJuWXZIaThrd0NnWUlLb1pJemowRUF3SXcKRHpFTk1Bc0dBMVVFQXd3RWRHVnpkREFnRncw"
+          + "eU5qRXhNakV4TWpJek1EWmFHQTh5TVRJMk1UQXlPREV5TWpNdwpObG93RHpFTk1Bc0dBMVVFQXd3RWRH"
+          + "VnpkREJaTUJNR0J5cUdTTTQ5QWdFR0NDcUdTTTQ5QXdFSEEwSUFCSDNTCnl6RUtPbGc0WWtuQ3Yybm80"
+          + "dnZjTDk2N1d0N0hRNFhVRHBsa0lVeXFWYzNpdGwyUGdXK1lPOWhscDFvbmJIeTcKUDRZWHY4Q3hlUWhK"
+          + "ajIyQnZ1U2pVekJSTUIwR0ExVWREZ1FXQkJSNlk4TUVuYkJrL2tjVTJLcTBEVGE1NnpaeQpGVEFmQmdO"
+          + "VkhTTUVHREFXZ0JSNlk4TUVuYkJrL2tjVTJLcTBEVGE1NnpaeUZUQVBCZ05WSFJNQkFmOEVCVEFECkFR"
+          + "SC9NQW9HQ0NxR1NNNDlCQU1DQTBrQU1FWUNJUUNrdGVhTjJrTy84V2dLV2FEYWtJRVgydUFQdGkrTGlu"
+          + "ZkoKK2xNTGhNTCtEZ0loQUxwQmY2cXBENlBiTmV0NGtVdjU5aG16ZDNFNmZJVEZTelNKTXRMaWpwVTYK"
+          + "LS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo=";
+
+  private Pems() {}
+}

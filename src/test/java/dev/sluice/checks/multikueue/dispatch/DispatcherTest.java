@@ -1,0 +1,143 @@
+package dev.sluice.checks.multikueue.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.api.config.MultiKueue;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class DispatcherTest {
+
+  private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
+  private static final List<String> CONFIG = List.of("d", "a", "c", "b");
+
+  private static Situation situation(Set<String> connected, List<String> nominated) {
+    return new Situation(CONFIG, connected, nominated, Optional.empty(), true, NOW);
+  }
+
+  private static Situation later(Situation before, Nomination said, Duration after) {
+    return new Situation(
+        before.configured(),
+        before.connected(),
+        said.clusters(),
+        said.newRound() ? Optional.of(before.now()) : before.lastRound(),
+        true,
+        before.now().plus(after));
+  }
+
+  @Test
+  void allAtOnceAsksAllConnectedOnesByName() {
+    Nomination said =
+        new Dispatcher.AllAtOnce().nominate(situation(Set.of("d", "a", "b"), List.of()));
+
+    assertThat(said).isEqualTo(new Nomination(List.of("a", "b", "d"), true, Optional.empty()));
+  }
+
+  @Test
+  void allAtOnceAddsWhoConnectsAndKeepsWhoIsLost() {
+    Nomination said =
+        new Dispatcher.AllAtOnce().nominate(situation(Set.of("a", "c"), List.of("a", "b")));
+
+    assertThat(said.clusters()).containsExactly("a", "b", "c");
+  }
+
+  @Test
+  void clustersThatLeftTheConfigAreNotNominatedAnyMore() {
+    for (Dispatcher each :
+        List.of(
+            new Dispatcher.AllAtOnce(),
+            new Dispatcher.Incremental(1, true),
+            new Dispatcher.External())) {
+      assertThat(each.nominate(situation(Set.of("gone"), List.of("gone", "a"))).clusters())
+          .containsExactly("a");
+    }
+  }
+
+  @Test
+  void nobodyIsAskedBeforeTheOtherChecksAreReady() {
+    Situation waiting =
+        new Situation(CONFIG, Set.of("a", "b"), List.of(), Optional.empty(), false, NOW);
+
+    assertThat(new Dispatcher.AllAtOnce().nominate(waiting).clusters()).isEmpty();
+    assertThat(new Dispatcher.Incremental(2, true).nominate(waiting).clusters()).isEmpty();
+  }
+
+  @Test
+  void incrementalAsksStepByStepInTheOrderOfTheConfig() {
+    Dispatcher dispatcher = new Dispatcher.Incremental(3, true);
+    Situation first = situation(Set.of("a", "b", "c", "d"), List.of());
+
+    Nomination round1 = dispatcher.nominate(first);
+    assertThat(round1.clusters()).containsExactly("d", "a", "c");
+    assertThat(round1.lookAgain()).contains(NOW.plus(Duration.ofMinutes(5)));
+
+    Situation early = later(first, round1, Duration.ofMinutes(5).minusNanos(1));
+    assertThat(dispatcher.nominate(early))
+        .isEqualTo(new Nomination(List.of("d", "a", "c"), false, round1.lookAgain()));
+
+    Situation due = later(first, round1, Duration.ofMinutes(5));
+    assertThat(dispatcher.nominate(due))
+        .isEqualTo(new Nomination(List.of("d", "a", "c", "b"), true, Optional.empty()));
+  }
+
+  @Test
+  void incrementalGoesByNameWhereTheOrderOfTheConfigDoesNotCount() {
+    assertThat(
+            new Dispatcher.Incremental(2, false)
+                .nominate(situation(Set.of("a", "b", "c", "d"), List.of()))
+                .clusters())
+        .containsExactly("a", "b");
+  }
+
+  @Test
+  void incrementalSpendsNoRoundOnClustersThatAreLost() {
+    Nomination said =
+        new Dispatcher.Incremental(2, true).nominate(situation(Set.of("c", "b"), List.of()));
+
+    assertThat(said.clusters()).containsExactly("c", "b");
+  }
+
+  @Test
+  void incrementalAsksAtOnceWhenSomebodyConnectsAtLast() {
+    Dispatcher dispatcher = new Dispatcher.Incremental(1, true);
+    assertThat(dispatcher.nominate(situation(Set.of(), List.of())))
+        .isEqualTo(new Nomination(List.of(), false, Optional.empty()));
+
+    assertThat(dispatcher.nominate(situation(Set.of("b"), List.of())).clusters())
+        .containsExactly("b");
+  }
+
+  @Test
+  void anExternalDispatcherIsNeverSecondGuessed() {
+    assertThat(new Dispatcher.External().nominate(situation(Set.of("a", "b"), List.of("b"))))
+        .isEqualTo(new Nomination(List.of("b"), false, Optional.empty()));
+  }
+
+  @Test
+  void theConfigurationNamesTheDispatcher() {
+    assertThat(Dispatchers.of(named(MultiKueue.ALL_AT_ONCE, Optional.empty()), true))
+        .isEqualTo(new Dispatcher.AllAtOnce());
+    assertThat(Dispatchers.of(named(MultiKueue.INCREMENTAL, Optional.empty()), false))
+        .isEqualTo(new Dispatcher.Incremental(3, false));
+    assertThat(Dispatchers.of(named(MultiKueue.INCREMENTAL, Optional.of(1)), true))
+        .isEqualTo(new Dispatcher.Incremental(1, true));
+    assertThat(Dispatchers.of(named("example.com/mine", Optional.empty()), true))
+        .isEqualTo(new Dispatcher.External());
+  }
+
+  private static MultiKueue named(String dispatcher, Optional<Integer> step) {
+    MultiKueue usual = MultiKueue.DEFAULT;
+    return new MultiKueue(
+        usual.gcInterval(),
+        usual.origin(),
+        usual.workerLostTimeout(),
+        dispatcher,
+        step,
+        List.of(),
+        List.of());
+  }
+}
