@@ -1,7 +1,7 @@
 /**
- * Admission checks: which of them a Workload needs, and the controllers of those that this process
- * answers itself. Queues, Workload records and the objects that checks name may enter. Names of
- * checks and states of single checks leave; nothing here reserves or takes back quota.
+ * Admission checks: the controllers of those that this process answers itself, a room each. Queues,
+ * Workloads and the objects that checks name may enter. States of single checks and conditions of
+ * checks leave; nothing here reserves or takes back quota.
  */
 @NullMarked
 package dev.sluice.checks;

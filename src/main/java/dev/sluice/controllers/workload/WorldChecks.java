@@ -1,6 +1,6 @@
 package dev.sluice.controllers.workload;
 
-import dev.sluice.checks.CheckStrategy;
+import dev.sluice.controllers.translation.CheckStrategy;
 import dev.sluice.controllers.world.World;
 import dev.sluice.workloads.RequiredChecks;
 import java.util.Collection;

@@ -1,4 +1,4 @@
-package dev.sluice.checks;
+package dev.sluice.controllers.translation;
 
 import dev.sluice.api.v1beta2.AdmissionCheckStrategyRule;
 import dev.sluice.api.v1beta2.ClusterQueue;

@@ -1,4 +1,4 @@
-package dev.sluice.checks;
+package dev.sluice.controllers.translation;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
