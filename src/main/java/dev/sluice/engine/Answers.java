@@ -119,14 +119,14 @@ final class Answers {
         continue;
       }
       for (EquivalenceClass.Lack lack : equals.lacks()) {
-        for (WorkloadEntry holder : other.holders) {
-          Reservation reservation = holder.reservation;
-          long amount = reservation == null ? 0 : reservation.amountOf(lack.pair());
-          if (amount > 0) {
-            holders.add(
-                new Holder(holder.id, other.name, registry.pairs.pair(lack.pair()), amount));
-          }
-        }
+        other.holders.forEach(
+            holder -> {
+              long amount = holder.amountOf(lack.pair());
+              if (amount > 0) {
+                holders.add(
+                    new Holder(holder.id(), other.name, registry.pairs.pair(lack.pair()), amount));
+              }
+            });
       }
     }
     holders.sort(

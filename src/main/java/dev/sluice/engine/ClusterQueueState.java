@@ -2,12 +2,11 @@ package dev.sluice.engine;
 
 import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.QueueProblem;
+import dev.sluice.queue.Holders;
 import dev.sluice.queue.PendingQueue;
 import dev.sluice.queue.QueueState;
 import dev.sluice.quota.AmountSums;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +17,7 @@ final class ClusterQueueState {
 
   final String name;
   final PendingQueue pending = new PendingQueue();
-  final Set<WorkloadEntry> holders = new LinkedHashSet<>();
+  final Holders holders = new Holders();
   final AmountSums admitted = new AmountSums();
   @Nullable ClusterQueueSpec spec;
   @Nullable QueueState state;

@@ -7,18 +7,27 @@ import dev.sluice.model.Fact;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.LocalQueueSpec;
 import dev.sluice.model.QueueProblem;
+import dev.sluice.model.WorkloadId;
 import dev.sluice.queue.EquivalenceClass;
+import dev.sluice.queue.FlavorProgress;
 import dev.sluice.queue.PendingItem;
 import dev.sluice.queue.QueueState;
+import dev.sluice.quota.QuotaNode;
+import dev.sluice.scheduling.ClassicalOrder;
 import dev.sluice.scheduling.Cycle;
-import dev.sluice.scheduling.Cycle.Outcome;
+import dev.sluice.scheduling.Cycle.Strategies;
+import dev.sluice.scheduling.Outcome;
 import dev.sluice.scheduling.Sleepers;
+import dev.sluice.scheduling.preemption.ClassicalPreemption;
+import dev.sluice.scheduling.preemption.Victim;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -35,10 +44,12 @@ public final class Engine {
   private final Ready ready = new Ready();
   private final Explanations explanations = new Explanations(registry, ready);
   private final Untold untold = new Untold(explanations::of);
-  private final Holdings holdings = new Holdings(registry, sleepers, changes);
+  private final Holdings holdings = new Holdings(registry, sleepers, ready, changes);
   private final WorkloadTable workloads =
       new WorkloadTable(registry, holdings, changes, untold, ready);
   private final Answers answers = new Answers(registry, workloads, explanations, ready);
+  private final Strategies strategies =
+      new Strategies(new ClassicalPreemption(registry::queueAt), new ClassicalOrder());
   private final Consumer<Decision> decisions;
   private Instant now = Instant.EPOCH;
   private boolean deciding;
@@ -62,9 +73,7 @@ public final class Engine {
       case Fact.AdmissionWritten(var id, var version) -> workloads.written(id, version);
       case Fact.AdmissionRefused(var id, var decided, var superseded) ->
           workloads.refused(id, decided, superseded);
-      case Fact.EvictionRefused refused -> {
-        // Nothing is preempted yet.
-      }
+      case Fact.EvictionRefused(var id, var decided) -> workloads.evictionRefused(id, decided);
       case Fact.TimePassed(var instant) -> {
         now = instant;
         workloads.timePassed(instant);
@@ -125,8 +134,11 @@ public final class Engine {
     if (queue.spec == null) {
       return;
     }
+    QueueState state = queue.state;
+    if (state != null) {
+      ready.remove(state);
+    }
     registry.removeClusterQueue(name);
-    ready.remove(name);
     for (LocalQueueState localQueue : registry.localQueuesOf(name)) {
       workloads.replaceAll(localQueue, queue);
     }
@@ -193,9 +205,13 @@ public final class Engine {
       return false;
     }
     cycles++;
-    for (Outcome outcome : new Cycle(registry.flavors, this::bar, cycles).run(queues)) {
-      carryOut(outcome);
+    Set<QuotaNode> moved = new LinkedHashSet<>();
+    for (Outcome outcome : new Cycle(strategies, registry.flavors, this::bar, cycles).run(queues)) {
+      if (carryOut(outcome)) {
+        moved.add(outcome.queue().node().root());
+      }
     }
+    moved.forEach(ready::stir);
     return true;
   }
 
@@ -259,47 +275,99 @@ public final class Engine {
         : Optional.empty();
   }
 
-  private void carryOut(Outcome outcome) {
-    PendingItem item = outcome.item();
-    QueueState queue = outcome.queue();
-    changes.touched(queue.name(), item.localQueue());
-    switch (outcome) {
+  /** Whether that may change what comes of other heads of the tree in the next cycle. */
+  private boolean carryOut(Outcome outcome) {
+    changes.touched(outcome.queue().name(), outcome.item().localQueue());
+    return switch (outcome) {
       case Outcome.Admitted admitted -> admit(admitted);
-      case Outcome.Overtaken overtaken -> ready.add(queue);
-      case Outcome.Walking walking -> ready.add(queue);
+      case Outcome.Waiting waiting -> preempt(waiting);
+      case Outcome.Overtaken overtaken -> overtaken(overtaken);
+      case Outcome.Walking walking -> {
+        ready.add(walking.queue());
+        yield true;
+      }
       case Outcome.Barred barred -> bar(barred);
       case Outcome.NoFit noFit -> sleep(noFit);
+    };
+  }
+
+  private boolean overtaken(Outcome.Overtaken overtaken) {
+    PendingItem item = overtaken.item();
+    if (!overtaken.repeats()) {
+      ready.add(overtaken.queue());
+      return true;
     }
+    FlavorProgress progress = item.flavorProgress();
+    item.flavorProgress(progress == null ? null : progress.resting());
+    stand(overtaken.queue(), item, overtaken.explanation());
+    return false;
+  }
+
+  private void stand(QueueState queue, PendingItem item, Explanation why) {
+    ready.stand(queue, item, why);
+    untold.add(workloads.known(item));
+  }
+
+  private boolean preempt(Outcome.Waiting waiting) {
+    PendingItem item = waiting.item();
+    QueueState queue = waiting.queue();
+    List<Decision.Victim> victims = new ArrayList<>();
+    for (Victim victim : waiting.victims()) {
+      if (!victim.holder().evicted()) {
+        WorkloadId id = victim.holder().id();
+        victims.add(
+            new Decision.Victim(
+                id,
+                workloads.evict(id),
+                victim.queue().node().path(),
+                victim.holder().priority(),
+                victim.reason()));
+      }
+    }
+    if (!victims.isEmpty()) {
+      if (!queue.isStrict()) {
+        queue.pending().stick(item);
+      }
+      decisions.accept(
+          new Decision.Preempt(
+              item.id(),
+              item.version(),
+              queue.name(),
+              queue.node().path(),
+              item.equivalenceClass().priority(),
+              victims,
+              now));
+    }
+    stand(queue, item, waiting.explanation());
+    return !victims.isEmpty();
   }
 
   /**
    * A namespace out of order bars the Workload alone; any other trouble blocks a StrictFIFO queue.
    */
-  private void bar(Outcome.Barred barred) {
+  private boolean bar(Outcome.Barred barred) {
     PendingItem item = barred.item();
     QueueState queue = barred.queue();
+    untold.add(workloads.known(item));
     if (blocks(item, queue)) {
       ready.block(queue, item, barred.explanation());
-    } else {
-      queue.pending().setAside(item, barred.explanation());
-      ready.add(queue);
+      return false;
     }
-    untold.add(workloads.known(item));
+    queue.pending().setAside(item, barred.explanation());
+    ready.add(queue);
+    return true;
   }
 
   private boolean blocks(PendingItem barred, QueueState queue) {
-    return isStrict(queue) && namespaceTrouble(barred, queue).isEmpty();
+    return queue.isStrict() && namespaceTrouble(barred, queue).isEmpty();
   }
 
-  private static boolean isStrict(QueueState queue) {
-    return queue.spec().strategy() == ClusterQueueSpec.QueueingStrategy.STRICT_FIFO;
-  }
-
-  private void admit(Outcome.Admitted admitted) {
+  private boolean admit(Outcome.Admitted admitted) {
     PendingItem item = admitted.item();
     QueueState queue = admitted.queue();
     Reservation reservation =
-        Reservation.of(queue.name(), admitted.assignment().podSets(), false, registry.pairs);
+        Reservation.decided(
+            item, queue.name(), admitted.assignment().podSets(), now, registry.pairs);
     workloads.assume(item, reservation);
     decisions.accept(
         new Decision.Admit(
@@ -311,24 +379,32 @@ public final class Engine {
             item.queuedAt(),
             admitted.assignment().attempts()));
     ready.add(queue);
+    return true;
   }
 
-  private void sleep(Outcome.NoFit noFit) {
+  private boolean sleep(Outcome.NoFit noFit) {
     PendingItem item = noFit.item();
     QueueState queue = noFit.queue();
     EquivalenceClass equals = item.equivalenceClass();
-    if (isStrict(queue)) {
+    Sleepers.Sleeper sleeper = new Sleepers.Sleeper(queue, equals);
+    if (queue.isStrict()) {
       equals.lacks(noFit.lacks());
-      ready.block(queue, item, noFit.explanation());
-      untold.add(workloads.known(item));
-    } else {
-      queue.pending().park(equals, noFit.explanation(), noFit.lacks());
-      for (PendingItem member : equals.takeUntold()) {
-        untold.add(workloads.known(member));
+      if (noFit.reserving()) {
+        stand(queue, item, noFit.explanation());
+      } else {
+        ready.block(queue, item, noFit.explanation());
+        untold.add(workloads.known(item));
+        sleepers.sleep(sleeper, noFit.lacks(), noFit.anything());
       }
-      ready.add(queue);
+      return false;
     }
-    sleepers.sleep(new Sleepers.Sleeper(queue, equals), noFit.lacks(), noFit.competing());
+    queue.pending().park(equals, noFit.explanation(), noFit.lacks());
+    for (PendingItem member : equals.takeUntold()) {
+      untold.add(workloads.known(member));
+    }
+    ready.add(queue);
+    sleepers.sleep(sleeper, noFit.lacks(), noFit.anything());
+    return true;
   }
 
   /** Whether a cycle would find anything to look at, as far as is known. */

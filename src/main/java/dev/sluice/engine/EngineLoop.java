@@ -98,7 +98,9 @@ public final class EngineLoop implements EngineMailbox, EngineQuestions, AutoClo
 
     @Override
     public void accept(Decision decision) {
-      decided++;
+      if (decision instanceof Decision.Admit) {
+        decided++;
+      }
       sink.accept(decision);
     }
   }

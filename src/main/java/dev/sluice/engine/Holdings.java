@@ -1,5 +1,6 @@
 package dev.sluice.engine;
 
+import dev.sluice.queue.Holder;
 import dev.sluice.queue.QueueState;
 import dev.sluice.scheduling.Sleepers;
 import org.jspecify.annotations.Nullable;
@@ -9,11 +10,13 @@ final class Holdings {
 
   private final Registry registry;
   private final Sleepers sleepers;
+  private final Ready ready;
   private final Changes changes;
 
-  Holdings(Registry registry, Sleepers sleepers, Changes changes) {
+  Holdings(Registry registry, Sleepers sleepers, Ready ready, Changes changes) {
     this.registry = registry;
     this.sleepers = sleepers;
+    this.ready = ready;
     this.changes = changes;
   }
 
@@ -29,6 +32,7 @@ final class Holdings {
       countAdmitted(entry, before, false);
       entry.reservation = reservation;
       countAdmitted(entry, reservation, true);
+      replace(before, reservation);
       return;
     }
     if (before != null) {
@@ -40,17 +44,35 @@ final class Holdings {
     }
   }
 
+  /** It holds what it held, but its place among victims may be another one. */
+  private void replace(Reservation before, Reservation after) {
+    ClusterQueueState queue = registry.clusterQueue(after.clusterQueue());
+    queue.holders.remove(before.holder());
+    queue.holders.add(after.holder());
+    QueueState state = queue.state;
+    if (state == null || before.holder().sameAs(after.holder())) {
+      return;
+    }
+    ready.stir(state.node());
+    if (before.holder().priority() != after.holder().priority()) {
+      sleepers.flushed(state.node());
+    }
+  }
+
   private void take(WorkloadEntry entry, Reservation reservation, boolean inTree) {
     ClusterQueueState queue = registry.clusterQueue(reservation.clusterQueue());
     QueueState state = queue.state;
-    queue.holders.add(entry);
+    Holder holder = reservation.holder();
+    queue.holders.add(holder);
     entry.localQueue.reserving++;
-    for (int i = 0; i < reservation.pairs().length; i++) {
-      int pair = reservation.pairs()[i];
-      entry.localQueue.reserved.add(pair, reservation.amounts()[i]);
+    for (int i = 0; i < holder.size(); i++) {
+      entry.localQueue.reserved.add(holder.pair(i), holder.amount(i));
       if (state != null && !inTree) {
-        state.node().add(pair, reservation.amounts()[i]);
+        state.node().add(holder.pair(i), holder.amount(i));
       }
+    }
+    if (state != null) {
+      ready.stir(state.node());
     }
     countAdmitted(entry, reservation, true);
   }
@@ -58,17 +80,20 @@ final class Holdings {
   private void drop(WorkloadEntry entry, Reservation reservation) {
     ClusterQueueState queue = registry.clusterQueue(reservation.clusterQueue());
     QueueState state = queue.state;
+    Holder holder = reservation.holder();
     countAdmitted(entry, reservation, false);
-    queue.holders.remove(entry);
+    queue.holders.remove(holder);
     entry.localQueue.reserving--;
-    for (int i = 0; i < reservation.pairs().length; i++) {
-      int pair = reservation.pairs()[i];
-      entry.localQueue.reserved.subtract(pair, reservation.amounts()[i]);
+    for (int i = 0; i < holder.size(); i++) {
+      entry.localQueue.reserved.subtract(holder.pair(i), holder.amount(i));
       if (state != null) {
-        state.node().remove(pair, reservation.amounts()[i]);
+        state.node().remove(holder.pair(i), holder.amount(i));
         state.advanceQuotaGeneration();
-        sleepers.released(state.node(), pair);
+        sleepers.released(state.node(), holder.pair(i));
       }
+    }
+    if (state != null) {
+      ready.stir(state.node());
     }
   }
 
@@ -80,9 +105,10 @@ final class Holdings {
     ClusterQueueState queue = registry.clusterQueue(reservation.clusterQueue());
     queue.admittedCount += more ? 1 : -1;
     entry.localQueue.admittedCount += more ? 1 : -1;
-    for (int i = 0; i < reservation.pairs().length; i++) {
-      int pair = reservation.pairs()[i];
-      long amount = reservation.amounts()[i];
+    Holder holder = reservation.holder();
+    for (int i = 0; i < holder.size(); i++) {
+      int pair = holder.pair(i);
+      long amount = holder.amount(i);
       if (more) {
         queue.admitted.add(pair, amount);
         entry.localQueue.admitted.add(pair, amount);

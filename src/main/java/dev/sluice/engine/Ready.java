@@ -4,6 +4,7 @@ import dev.sluice.model.Explanation;
 import dev.sluice.queue.EquivalenceClass;
 import dev.sluice.queue.PendingItem;
 import dev.sluice.queue.QueueState;
+import dev.sluice.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -13,7 +14,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Queues whose head the next cycle looks at. A StrictFIFO queue whose head doesn't fit is blocked:
- * it is looked at again when that head is woken, or another one stands before it.
+ * it is looked at again when that head is woken, or another one stands before it. A head that lays
+ * claim to quota without getting it yet stands: it takes part in every cycle of its tree, but is no
+ * reason for one until something in the tree changes.
  */
 final class Ready {
 
@@ -21,17 +24,18 @@ final class Ready {
 
   private Map<String, QueueState> ready = new LinkedHashMap<>();
   private final Map<String, Block> blocked = new HashMap<>();
+  private final Map<QuotaNode, Map<String, QueueState>> standing = new HashMap<>();
 
   /** Something happened in this queue: its head may be worth a look. */
   void add(QueueState queue) {
     PendingItem head = queue.pending().head();
     if (head == null) {
-      ready.remove(queue.name());
+      remove(queue);
       return;
     }
     Block block = blocked.get(queue.name());
     if (block == null || block.head != head) {
-      blocked.remove(queue.name());
+      clear(queue);
       ready.put(queue.name(), queue);
     }
   }
@@ -42,9 +46,24 @@ final class Ready {
     blocked.put(queue.name(), new Block(head, why));
   }
 
+  /** The head of a queue keeps its claim: nobody behind it is looked at, and it is, every time. */
+  void stand(QueueState queue, PendingItem head, Explanation why) {
+    block(queue, head, why);
+    standing
+        .computeIfAbsent(queue.node().root(), root -> new LinkedHashMap<>())
+        .put(queue.name(), queue);
+  }
+
+  /** Something changed in a tree: heads that stand there are to be looked at. */
+  void stir(QuotaNode node) {
+    if (!standing.isEmpty()) {
+      ready.putAll(standing.getOrDefault(node.root(), Map.of()));
+    }
+  }
+
   /** Whatever blocked this queue may be over. */
   void unblock(QueueState queue) {
-    blocked.remove(queue.name());
+    clear(queue);
     add(queue);
   }
 
@@ -65,20 +84,40 @@ final class Ready {
     return block != null && block.head.equivalenceClass() == equals;
   }
 
-  void remove(String clusterQueue) {
-    ready.remove(clusterQueue);
-    blocked.remove(clusterQueue);
+  /** This queue is gone, or has nobody in line. */
+  void remove(QueueState queue) {
+    ready.remove(queue.name());
+    clear(queue);
+  }
+
+  private void clear(QueueState queue) {
+    if (blocked.remove(queue.name()) == null || standing.isEmpty()) {
+      return;
+    }
+    standing.values().removeIf(ofTree -> ofTree.remove(queue.name()) != null && ofTree.isEmpty());
   }
 
   boolean isEmpty() {
     return ready.isEmpty();
   }
 
-  /** All of them, which are then no longer ready until something is said of them again. */
+  /**
+   * All of them, and those that stand in their trees; they are then no longer ready until something
+   * is said of them again.
+   */
   List<QueueState> take() {
-    List<QueueState> all = new ArrayList<>(ready.values());
+    Map<String, QueueState> all = ready;
     // A map that once held all queues would cost as much to clear each time.
     ready = new LinkedHashMap<>();
-    return all;
+    if (!standing.isEmpty()) {
+      for (QueueState queue : List.copyOf(all.values())) {
+        Map<String, QueueState> beside = standing.remove(queue.node().root());
+        if (beside != null) {
+          all.putAll(beside);
+        }
+      }
+    }
+    all.keySet().forEach(blocked::remove);
+    return new ArrayList<>(all.values());
   }
 }

@@ -56,9 +56,9 @@ final class Registry {
     forest.declareQueue(spec.name(), spec.cohort(), spec.groups());
     QuotaNode node = node(spec.name());
     if (isNew) {
-      queue.holders.forEach(holder -> addUsage(node, holder));
+      queue.holders.forEach(holder -> holder.addTo(node));
     }
-    queue.state = new QueueState(spec, node, queue.pending, pairs);
+    queue.state = new QueueState(spec, node, queue.pending, queue.holders, pairs);
   }
 
   /** Whether that is news. */
@@ -95,13 +95,9 @@ final class Registry {
     return node;
   }
 
-  private static void addUsage(QuotaNode node, WorkloadEntry holder) {
-    Reservation reservation = holder.reservation;
-    if (reservation != null) {
-      for (int i = 0; i < reservation.pairs().length; i++) {
-        node.add(reservation.pairs()[i], reservation.amounts()[i]);
-      }
-    }
+  /** The queue at a node of the quota tree; null if it isn't declared any more. */
+  @Nullable QueueState queueAt(QuotaNode node) {
+    return queueState(node.name());
   }
 
   /** What is declared of a LocalQueue from now on; null when it is gone. */

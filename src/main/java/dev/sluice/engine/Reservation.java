@@ -3,8 +3,10 @@ package dev.sluice.engine;
 import dev.sluice.model.Amounts;
 import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.ReservingWorkload;
+import dev.sluice.queue.Holder;
+import dev.sluice.queue.PendingItem;
 import dev.sluice.quota.FlavorResources;
-import java.util.Arrays;
+import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -13,21 +15,53 @@ import java.util.TreeMap;
  * Quota that a Workload holds.
  *
  * @param clusterQueue of which queue
- * @param pairs the pairs, by number
- * @param amounts how much of each
+ * @param holder who holds how much
  * @param admitted whether the Workload is admitted
  */
-record Reservation(String clusterQueue, int[] pairs, long[] amounts, boolean admitted) {
+record Reservation(String clusterQueue, Holder holder, boolean admitted) {
 
-  static Reservation of(ReservingWorkload workload, FlavorResources numbers) {
-    return of(workload.clusterQueue(), workload.podSets(), workload.admitted(), numbers);
+  /**
+   * What the API server says.
+   *
+   * @param evicting whether its eviction was decided, even if the API server doesn't say so yet
+   */
+  static Reservation of(ReservingWorkload workload, boolean evicting, FlavorResources numbers) {
+    Map<Integer, Long> sums = sums(workload.podSets(), numbers);
+    Holder holder =
+        new Holder(
+            workload.id(),
+            workload.localQueue(),
+            workload.priority(),
+            workload.queuedAt(),
+            workload.reservedAt(),
+            pairs(sums),
+            amounts(sums),
+            evicting || workload.evicted());
+    return new Reservation(workload.clusterQueue(), holder, workload.admitted());
   }
 
-  static Reservation of(
+  /** What was just decided. */
+  static Reservation decided(
+      PendingItem item,
       String clusterQueue,
       List<PodSetAssignment> podSets,
-      boolean admitted,
+      Instant now,
       FlavorResources numbers) {
+    Map<Integer, Long> sums = sums(podSets, numbers);
+    Holder holder =
+        new Holder(
+            item.id(),
+            item.localQueue(),
+            item.equivalenceClass().priority(),
+            item.queuedAt(),
+            now,
+            pairs(sums),
+            amounts(sums),
+            false);
+    return new Reservation(clusterQueue, holder, false);
+  }
+
+  private static Map<Integer, Long> sums(List<PodSetAssignment> podSets, FlavorResources numbers) {
     Map<Integer, Long> sums = new TreeMap<>();
     for (PodSetAssignment podSet : podSets) {
       podSet
@@ -40,28 +74,28 @@ record Reservation(String clusterQueue, int[] pairs, long[] amounts, boolean adm
                 }
               });
     }
-    int[] pairs = new int[sums.size()];
-    long[] amounts = new long[sums.size()];
-    int i = 0;
-    for (Map.Entry<Integer, Long> sum : sums.entrySet()) {
-      pairs[i] = sum.getKey();
-      amounts[i++] = sum.getValue();
-    }
-    return new Reservation(clusterQueue, pairs, amounts, admitted);
+    return sums;
+  }
+
+  private static int[] pairs(Map<Integer, Long> sums) {
+    return sums.keySet().stream().mapToInt(Integer::intValue).toArray();
+  }
+
+  private static long[] amounts(Map<Integer, Long> sums) {
+    return sums.values().stream().mapToLong(Long::longValue).toArray();
+  }
+
+  /** The same when the Workload is admitted. */
+  Reservation asAdmitted() {
+    return new Reservation(clusterQueue, holder, true);
+  }
+
+  /** The same with its eviction decided, or not. */
+  Reservation evicting(boolean evicting) {
+    return new Reservation(clusterQueue, holder.evicting(evicting), admitted);
   }
 
   boolean sameUsageAs(Reservation other) {
-    return clusterQueue.equals(other.clusterQueue)
-        && Arrays.equals(pairs, other.pairs)
-        && Arrays.equals(amounts, other.amounts);
-  }
-
-  long amountOf(int pair) {
-    for (int i = 0; i < pairs.length; i++) {
-      if (pairs[i] == pair) {
-        return amounts[i];
-      }
-    }
-    return 0;
+    return clusterQueue.equals(other.clusterQueue) && holder.holdsTheSameAs(other.holder);
   }
 }

@@ -22,6 +22,9 @@ final class WorkloadEntry {
     RESERVING
   }
 
+  /** No version. */
+  static final long NONE = -1;
+
   final WorkloadId id;
   final LocalQueueState localQueue;
   Stage stage = Stage.PENDING;
@@ -29,6 +32,9 @@ final class WorkloadEntry {
   @Nullable PendingItem item;
   @Nullable PendingWorkload kept;
   @Nullable Reservation reservation;
+
+  /** The version in which its eviction was decided, while nobody says what became of that. */
+  long evictionDecided = NONE;
 
   /** Until when it rests after its admission was refused, unless there is news of it. */
   @Nullable Instant restsUntil;

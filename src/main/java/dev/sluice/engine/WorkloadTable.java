@@ -117,7 +117,36 @@ final class WorkloadTable {
     entry.version = workload.version();
     entry.stage = Stage.RESERVING;
     entry.kept = null;
-    holdings.set(entry, Reservation.of(workload, registry.pairs), false);
+    if (workload.evicted()) {
+      entry.evictionDecided = WorkloadEntry.NONE;
+    }
+    boolean evicting = entry.evictionDecided != WorkloadEntry.NONE;
+    holdings.set(entry, Reservation.of(workload, evicting, registry.pairs), false);
+  }
+
+  /**
+   * Its eviction is decided: from now on it counts as being evicted.
+   *
+   * @return the version that was looked at
+   */
+  long evict(WorkloadId id) {
+    WorkloadEntry entry = entries.get(id.uid());
+    Reservation reservation = entry == null ? null : entry.reservation;
+    if (entry == null || reservation == null) {
+      throw new IllegalStateException("Workload " + id + " is to be evicted but holds nothing");
+    }
+    entry.evictionDecided = entry.version;
+    holdings.set(entry, reservation.evicting(true), true);
+    return entry.version;
+  }
+
+  void evictionRefused(WorkloadId id, long decided) {
+    WorkloadEntry entry = entries.get(id.uid());
+    Reservation reservation = entry == null ? null : entry.reservation;
+    if (entry != null && reservation != null && entry.evictionDecided == decided) {
+      entry.evictionDecided = WorkloadEntry.NONE;
+      holdings.set(entry, reservation.evicting(false), true);
+    }
   }
 
   void released(WorkloadId id, long version) {
@@ -150,11 +179,7 @@ final class WorkloadTable {
     entry.kept = null;
     Reservation reservation = entry.reservation;
     if (reservation != null) {
-      holdings.set(
-          entry,
-          new Reservation(
-              reservation.clusterQueue(), reservation.pairs(), reservation.amounts(), true),
-          true);
+      holdings.set(entry, reservation.asAdmitted(), true);
     }
   }
 
@@ -165,6 +190,7 @@ final class WorkloadTable {
       return;
     }
     holdings.set(entry, null, false);
+    entry.evictionDecided = WorkloadEntry.NONE;
     entry.stage = Stage.PENDING;
     entry.restsUntil = superseded ? Instant.MAX : now.plus(REST_AFTER_REFUSAL);
     place(entry, kept, null);
@@ -219,6 +245,7 @@ final class WorkloadTable {
     if (entry.reservation != null) {
       holdings.set(entry, null, false);
     }
+    entry.evictionDecided = WorkloadEntry.NONE;
     entry.stage = Stage.PENDING;
     entry.kept = null;
     entry.restsUntil = null;

@@ -7,19 +7,31 @@ import java.util.List;
  *
  * @param podSet the pod set
  * @param flavor the flavor; empty where no flavor could be looked at
+ * @param mode how it fits, preemption considered
  * @param borrowLevel how high in the cohort tree quota would be borrowed; 0 for its own
  * @param obstacles what stood in the way; none if it fits
  */
 public record FlavorAttempt(
-    String podSet, String flavor, int borrowLevel, List<Obstacle> obstacles) {
+    String podSet, String flavor, FlavorMode mode, int borrowLevel, List<Obstacle> obstacles) {
 
   public FlavorAttempt {
     obstacles = List.copyOf(obstacles);
   }
 
+  /** An attempt where preemption was not considered: it fits if nothing stands in the way. */
+  public FlavorAttempt(String podSet, String flavor, int borrowLevel, List<Obstacle> obstacles) {
+    this(
+        podSet,
+        flavor,
+        obstacles.isEmpty() ? FlavorMode.FIT : FlavorMode.NO_FIT,
+        borrowLevel,
+        obstacles);
+  }
+
   boolean tellsTheSameAs(FlavorAttempt other) {
     if (!podSet.equals(other.podSet)
         || !flavor.equals(other.flavor)
+        || mode != other.mode
         || obstacles.size() != other.obstacles.size()) {
       return false;
     }

@@ -35,6 +35,7 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
   private final List<PendingItem> untold = new ArrayList<>(0);
   private @Nullable Explanation toldLast;
   private int setAside;
+  private @Nullable Demand demand;
 
   /** An amount of a pair that its members lacked when the class was parked. */
   public record Lack(int pair, long amount) {}
@@ -53,6 +54,16 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
   /** What each of them asks for. */
   public WorkloadShape shape() {
     return shape;
+  }
+
+  /** What each of them asks of {@code of}, which is its queue. */
+  public Demand demand(QueueState of) {
+    Demand known = demand;
+    if (known == null || known.queue() != of) {
+      known = new Demand(of, shape);
+      demand = known;
+    }
+    return known;
   }
 
   /** The priority of each of them. */

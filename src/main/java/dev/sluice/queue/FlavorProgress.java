@@ -14,6 +14,11 @@ package dev.sluice.queue;
 public record FlavorProgress(
     int[] last, QueueState queue, long quotaGeneration, long cycle, int walked) {
 
+  /** The same for one that is not looked at for some cycles, in which the same would come of it. */
+  public FlavorProgress resting() {
+    return new FlavorProgress(last, queue, quotaGeneration, Long.MAX_VALUE, walked);
+  }
+
   /**
    * Whether it counts: the queue has the same flavors, and no quota was given back or changed since
    * or it is of the cycle before.

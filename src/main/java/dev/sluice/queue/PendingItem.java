@@ -1,6 +1,7 @@
 package dev.sluice.queue;
 
 import dev.sluice.model.Explanation;
+import dev.sluice.model.Instants;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.WorkloadId;
@@ -38,8 +39,8 @@ public final class PendingItem extends IndexedHeap.Entry {
     this.localQueue = localQueue;
     this.equals = equals;
     this.version = workload.version();
-    this.createdAtMicros = micros(workload.createdAt());
-    this.queuedAtMicros = micros(workload.queuedAt());
+    this.createdAtMicros = Instants.micros(workload.createdAt());
+    this.queuedAtMicros = Instants.micros(workload.queuedAt());
     this.defect = workload.defect().orElse(null);
   }
 
@@ -70,12 +71,12 @@ public final class PendingItem extends IndexedHeap.Entry {
 
   /** When it was created. */
   public Instant createdAt() {
-    return instant(createdAtMicros);
+    return Instants.ofMicros(createdAtMicros);
   }
 
   /** Since when it queues. */
   public Instant queuedAt() {
-    return instant(queuedAtMicros);
+    return Instants.ofMicros(queuedAtMicros);
   }
 
   /** Since when it queues, in microseconds since the epoch. */
@@ -120,15 +121,5 @@ public final class PendingItem extends IndexedHeap.Entry {
   /** Remembers how far the search through the flavors came; null to start at the first. */
   public void flavorProgress(@Nullable FlavorProgress progress) {
     flavorProgress = progress;
-  }
-
-  private static long micros(Instant instant) {
-    return Math.addExact(
-        Math.multiplyExact(instant.getEpochSecond(), 1_000_000L), instant.getNano() / 1_000);
-  }
-
-  private static Instant instant(long micros) {
-    return Instant.ofEpochSecond(
-        Math.floorDiv(micros, 1_000_000L), Math.floorMod(micros, 1_000_000L) * 1_000);
   }
 }

@@ -30,6 +30,7 @@ public final class PendingQueue {
   private final Set<PendingItem> aside = new LinkedHashSet<>();
   private final Map<LocalQueueId, PendingCount> byLocalQueue = new HashMap<>();
   private PendingCount total = PendingCount.NONE;
+  private @Nullable PendingItem sticky;
 
   /**
    * Adds a Workload: in line, or to its class if that is parked.
@@ -47,6 +48,9 @@ public final class PendingQueue {
     PendingItem item = new PendingItem(workload, localQueue, equals);
     if (before != null) {
       item.toldAs(before);
+      if (before == sticky) {
+        sticky = item;
+      }
     }
     enter(item);
     return item;
@@ -65,8 +69,30 @@ public final class PendingQueue {
 
   /** The Workload that is next; null when nobody is in line. */
   public @Nullable PendingItem head() {
+    PendingItem preemptor = sticky;
+    if (preemptor != null && isInLine(preemptor)) {
+      return preemptor;
+    }
     EquivalenceClass first = inLine.first();
     return first == null ? null : first.eldest();
+  }
+
+  /**
+   * Others were preempted for this one: as long as it is in line it stands before everybody, until
+   * it leaves or another one takes its place (scheduling semantics, 2.2).
+   */
+  public void stick(PendingItem item) {
+    sticky = item;
+  }
+
+  /** Whether a class would be looked at before those that are in line. */
+  public boolean ranksFirst(EquivalenceClass equals) {
+    PendingItem head = head();
+    return head == null || (head != sticky && equals.ranksBefore(head.equivalenceClass()));
+  }
+
+  private static boolean isInLine(PendingItem item) {
+    return item.inHeap() && item.equivalenceClass().inHeap();
   }
 
   /** Sets one Workload aside, for a reason of its own; null if there is nothing to tell. */
@@ -147,8 +173,10 @@ public final class PendingQueue {
     }
     all.addAll(aside);
     all.sort(
-        Comparator.<PendingItem>comparingLong(item -> item.equivalenceClass().priority())
-            .reversed()
+        Comparator.<PendingItem>comparingInt(item -> item == sticky ? 0 : 1)
+            .thenComparing(
+                Comparator.<PendingItem>comparingLong(item -> item.equivalenceClass().priority())
+                    .reversed())
             .thenComparing(PendingItem.BY_AGE));
     return all;
   }

@@ -1,6 +1,8 @@
 package dev.sluice.queue;
 
 import dev.sluice.model.ClusterQueueSpec;
+import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.model.ResourceGroup;
 import dev.sluice.quota.FlavorResources;
 import dev.sluice.quota.QuotaNode;
@@ -8,14 +10,15 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A ClusterQueue in the engine: its spec, its place in the quota tree and who waits in it. Confined
- * to the engine's thread.
+ * A ClusterQueue in the engine: its spec, its place in the quota tree, who waits in it and who
+ * holds its quota. Confined to the engine's thread.
  */
 public final class QueueState {
 
   private final ClusterQueueSpec spec;
   private final QuotaNode node;
   private final PendingQueue pending;
+  private final Holders holders;
   private final List<Group> groups;
   private long quotaGeneration = 1;
   private boolean active;
@@ -31,10 +34,15 @@ public final class QueueState {
 
   /** A queue as it stands in the tree now; made anew when its spec changes. */
   public QueueState(
-      ClusterQueueSpec spec, QuotaNode node, PendingQueue pending, FlavorResources pairs) {
+      ClusterQueueSpec spec,
+      QuotaNode node,
+      PendingQueue pending,
+      Holders holders,
+      FlavorResources pairs) {
     this.spec = spec;
     this.node = node;
     this.pending = pending;
+    this.holders = holders;
     this.groups = numbered(spec, pairs);
   }
 
@@ -73,6 +81,22 @@ public final class QueueState {
   /** Who waits in it. */
   public PendingQueue pending() {
     return pending;
+  }
+
+  /** Who holds its quota. */
+  public Holders holders() {
+    return holders;
+  }
+
+  /** Whether its policies let it preempt anybody. */
+  public boolean mayPreempt() {
+    return spec.preemption().withinClusterQueue() != WithinClusterQueue.NEVER
+        || spec.preemption().reclaimWithinCohort() != ReclaimWithinCohort.NEVER;
+  }
+
+  /** Whether the head blocks those behind it. */
+  public boolean isStrict() {
+    return spec.strategy() == ClusterQueueSpec.QueueingStrategy.STRICT_FIFO;
   }
 
   /** Counts how often quota of this queue was given back or changed. */

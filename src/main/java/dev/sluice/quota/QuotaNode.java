@@ -57,6 +57,15 @@ public final class QuotaNode {
     return node;
   }
 
+  /** Names from the root of its tree down to itself. */
+  public List<String> path() {
+    List<String> names = new ArrayList<>();
+    for (QuotaNode node = this; node != null; node = node.parent) {
+      names.add(node.name);
+    }
+    return names.reversed();
+  }
+
   /** Queues and cohorts directly below, in the order of their names. */
   public List<QuotaNode> children() {
     return Collections.unmodifiableList(children);
@@ -145,6 +154,10 @@ public final class QuotaNode {
   /** Uses {@code amount} more: what goes beyond the free local part is taken from above. */
   public void add(int pair, long amount) {
     long before = usage.get(pair);
+    if (!queue && before == Amounts.UNLIMITED) {
+      recount(pair);
+      return;
+    }
     usage.add(pair, amount);
     QuotaNode above = parent;
     if (above == null) {
@@ -163,6 +176,10 @@ public final class QuotaNode {
   /** Gives {@code amount} back: what was taken from above goes back there first. */
   public void remove(int pair, long amount) {
     long before = usage.get(pair);
+    if (!queue && before == Amounts.UNLIMITED) {
+      recount(pair);
+      return;
+    }
     usage.subtract(pair, amount);
     QuotaNode above = parent;
     if (above == null) {
@@ -211,6 +228,20 @@ public final class QuotaNode {
     return holder == null ? root().height() : holder.height();
   }
 
+  /**
+   * Whether quota for a request may be reclaimed inside the hierarchy: the lowest subtree that can
+   * hold it has something above it.
+   */
+  public boolean mayReclaim(int pair, long amount) {
+    QuotaNode holder = holder(pair, amount);
+    return holder != null && holder.parent != null;
+  }
+
+  /** What is free here and never lent. */
+  public long localFree(int pair) {
+    return Math.max(0, Amounts.subtract(local(pair), usage(pair)));
+  }
+
   /** The lowest node whose subtree quota can hold the request; null if even the root can't. */
   private @Nullable QuotaNode holder(int pair, long amount) {
     QuotaNode node = this;
@@ -219,8 +250,7 @@ public final class QuotaNode {
       return this;
     }
     while (Amounts.add(node.usage(pair), remaining) > node.subtreeQuota(pair)) {
-      long localFree = Math.max(0, Amounts.subtract(node.local(pair), node.usage(pair)));
-      remaining -= Math.min(remaining, localFree);
+      remaining -= Math.min(remaining, node.localFree(pair));
       QuotaNode above = node.parent;
       if (above == null) {
         return null;

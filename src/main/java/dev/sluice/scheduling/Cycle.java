@@ -1,17 +1,24 @@
 package dev.sluice.scheduling;
 
+import dev.sluice.model.Amounts;
 import dev.sluice.model.Explanation;
 import dev.sluice.model.Flavor;
+import dev.sluice.model.FlavorAttempt;
+import dev.sluice.model.FlavorMode;
 import dev.sluice.model.PendingReason;
+import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.queue.EquivalenceClass;
 import dev.sluice.queue.FlavorProgress;
 import dev.sluice.queue.PendingItem;
 import dev.sluice.queue.QueueState;
+import dev.sluice.quota.QuotaNode;
 import dev.sluice.scheduling.flavor.Assignment;
-import dev.sluice.scheduling.flavor.FlavorAssigner;
+import dev.sluice.scheduling.flavor.Assignment.PairAmount;
+import dev.sluice.scheduling.preemption.Victim;
+import dev.sluice.scheduling.preemption.VictimSearch;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,70 +32,57 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Cycle {
 
-  /** What became of a head. */
-  public sealed interface Outcome {
+  /**
+   * How cycles decide; chosen once.
+   *
+   * @param victims whom a Workload may preempt
+   * @param order in which order the nominated are processed
+   */
+  public record Strategies(VictimSearch victims, CycleOrder order) {}
 
-    /** Whom it is about. */
-    PendingItem item();
+  private static final Explanation WAITS_FOR_VICTIMS =
+      new Explanation(
+          PendingReason.WAITING_FOR_PREEMPTED_WORKLOADS,
+          List.of(),
+          "its quota is being freed: it waits until the workloads that are preempted for it have"
+              + " stopped");
 
-    /** The queue it waits in. */
-    QueueState queue();
+  private static final Explanation OVERTAKEN =
+      new Explanation(
+          PendingReason.WAITING_FOR_QUOTA,
+          List.of(),
+          "what it needs is kept for workloads that come before it");
 
-    /** It gets quota; usage is added. */
-    record Admitted(PendingItem item, QueueState queue, Assignment assignment) implements Outcome {}
+  private static final String NOBODY_TO_PREEMPT =
+      "preemption was considered: nobody whom it may preempt would free enough";
 
-    /** It fitted, but not after those before it; it stays in line. */
-    record Overtaken(PendingItem item, QueueState queue, Assignment assignment)
-        implements Outcome {}
+  private static final String NOT_ALL_AT_ONCE =
+      "preemption was considered: nobody whom it may preempt would free enough of everything it"
+          + " needs at once";
 
-    /** It doesn't fit, and neither does anyone like it until something changes. */
-    record NoFit(
-        PendingItem item,
-        QueueState queue,
-        Explanation explanation,
-        List<EquivalenceClass.Lack> lacks,
-        boolean competing)
-        implements Outcome {}
-
-    /** It doesn't fit so far, but there are flavors left to try; it stays in line. */
-    record Walking(PendingItem item, QueueState queue) implements Outcome {}
-
-    /** It can't be considered, for a reason of its own. */
-    record Barred(PendingItem item, QueueState queue, Explanation explanation) implements Outcome {}
-  }
-
-  /** For how many cycles in a row a Workload is looked at only because flavors are left. */
-  private static final int LONGEST_WALK = 32;
-
-  private record Nominated(PendingItem item, QueueState queue, Assignment assignment) {}
-
-  /** Order of processing: least borrowing, then priority, then age; the UID breaks ties. */
-  private static final Comparator<Nominated> ORDER =
-      Comparator.<Nominated>comparingInt(entry -> entry.assignment.borrowLevel())
-          .thenComparing(
-              Comparator.<Nominated>comparingLong(entry -> entry.item.equivalenceClass().priority())
-                  .reversed())
-          .thenComparingLong(entry -> entry.item.queuedAtMicros())
-          .thenComparing(entry -> entry.item.id().uid());
-
-  private final Map<String, Flavor> flavors;
+  private final Strategies strategies;
+  private final Nominator nominator;
   private final BiFunction<PendingItem, QueueState, Optional<Explanation>> bar;
   private final long number;
+  private final Claims claims = new Claims();
 
   /**
    * A cycle.
    *
+   * @param strategies how it decides
    * @param flavors the flavors that exist, by name
    * @param bar why an item can't be considered whatever the quota, if so
    * @param number counts cycles
    */
   public Cycle(
+      Strategies strategies,
       Map<String, Flavor> flavors,
       BiFunction<PendingItem, QueueState, Optional<Explanation>> bar,
       long number) {
-    this.number = number;
-    this.flavors = flavors;
+    this.strategies = strategies;
+    this.nominator = new Nominator(flavors, strategies.victims(), number);
     this.bar = bar;
+    this.number = number;
   }
 
   /** Decides on the heads of these queues; one outcome each, in the order of decision. */
@@ -98,79 +92,137 @@ public final class Cycle {
     for (QueueState queue : queues) {
       PendingItem head = queue.pending().head();
       if (head != null) {
-        nominate(head, queue, nominated, outcomes);
+        Optional<Explanation> barred = bar.apply(head, queue);
+        if (barred.isPresent()) {
+          outcomes.add(new Outcome.Barred(head, queue, barred.get()));
+        } else {
+          nominated.add(nominator.nominate(head, queue));
+        }
       }
     }
-    nominated.sort(ORDER);
-    for (Nominated entry : nominated) {
-      outcomes.add(process(entry));
+    Iterator<Nominated> order = strategies.order().order(nominated);
+    while (order.hasNext()) {
+      outcomes.add(process(order.next()));
     }
+    claims.undo();
     return outcomes;
   }
 
-  private void nominate(
-      PendingItem head, QueueState queue, List<Nominated> nominated, List<Outcome> outcomes) {
-    Optional<Explanation> barred = bar.apply(head, queue);
-    if (barred.isPresent()) {
-      outcomes.add(new Outcome.Barred(head, queue, barred.get()));
-      return;
+  private Outcome process(Nominated entry) {
+    QuotaNode node = entry.queue().node();
+    if (!entry.succeeds()) {
+      return noFit(entry);
     }
-    FlavorProgress before = head.flavorProgress();
-    boolean resumes = before != null && before.counts(queue, number);
-    int walked = before == null ? 0 : before.walked();
-    Assignment assignment = assign(head, queue, before != null && resumes ? before.last() : null);
-    head.flavorProgress(null);
-    if (!assignment.fits()) {
-      if (assignment.progress() != null && assignment.competing() && walked < LONGEST_WALK) {
-        remember(head, queue, assignment, walked + 1);
-        outcomes.add(new Outcome.Walking(head, queue));
-        return;
+    if (claims.overlap(node, entry.victims())) {
+      Nominated again = claims.afterVictims(node, nominator, entry);
+      if (again.assignment().fits()) {
+        return waitFor(again, List.of());
       }
-      if (resumes) {
-        // A search that was resumed and found nothing starts over, so that no flavor goes unseen.
-        assignment = assign(head, queue, null);
-      }
+      return again.succeeds() ? take(again) : noFit(again);
+    }
+    return take(entry);
+  }
+
+  private Outcome take(Nominated entry) {
+    QuotaNode node = entry.queue().node();
+    List<PairAmount> usage = entry.assignment().usage();
+    if (!claims.fitsAfter(node, usage, entry.victims())) {
+      return overtaken(entry);
+    }
+    if (!entry.victims().isEmpty() || !claims.fitsNow(node, usage)) {
+      return waitFor(entry, entry.victims());
+    }
+    for (PairAmount use : usage) {
+      node.add(use.pair(), use.amount());
+    }
+    return new Outcome.Admitted(entry.item(), entry.queue(), entry.assignment());
+  }
+
+  /** It gets nothing yet, but nobody after it gets what it waits for. */
+  private Outcome waitFor(Nominated entry, List<Victim> victims) {
+    QuotaNode node = entry.queue().node();
+    claims.victims(node, victims);
+    claims.claim(node, entry.assignment().usage());
+    return new Outcome.Waiting(entry.item(), entry.queue(), victims, WAITS_FOR_VICTIMS);
+  }
+
+  private Outcome overtaken(Nominated entry) {
+    remember(entry, 0);
+    int[] progress = entry.assignment().progress();
+    boolean repeats = entry.search().from().equals(Nominated.Resumed.at(progress));
+    return new Outcome.Overtaken(entry.item(), entry.queue(), OVERTAKEN, repeats);
+  }
+
+  private Outcome noFit(Nominated entry) {
+    Assignment assignment = entry.assignment();
+    QueueState queue = entry.queue();
+    boolean reserves =
+        assignment.needsPreemption()
+            && queue.spec().preemption().reclaimWithinCohort() != ReclaimWithinCohort.ANY;
+    if (reserves) {
+      claims.claim(queue.node(), reservation(assignment, queue.node()));
+    }
+    if (entry.walksOn()) {
+      remember(entry, entry.search().walked() + 1);
+      return new Outcome.Walking(entry.item(), queue);
     }
     PendingReason reason = assignment.noFit();
-    if (reason == null) {
-      nominated.add(new Nominated(head, queue, assignment));
-    } else {
-      Explanation explanation = new Explanation(reason, assignment.attempts(), "");
-      outcomes.add(
-          new Outcome.NoFit(head, queue, explanation, lacks(assignment), assignment.competing()));
+    Explanation explanation =
+        new Explanation(
+            reason == null ? PendingReason.WAITING_FOR_QUOTA : reason,
+            assignment.attempts(),
+            detail(assignment, queue));
+    return new Outcome.NoFit(
+        entry.item(),
+        queue,
+        explanation,
+        lacks(assignment),
+        assignment.competing() || queue.mayPreempt(),
+        reserves);
+  }
+
+  /** What is kept for one that would have to preempt and can't: as much as it may ever use. */
+  private static List<PairAmount> reservation(Assignment assignment, QuotaNode node) {
+    List<PairAmount> kept = new ArrayList<>(assignment.usage().size());
+    for (PairAmount use : assignment.usage()) {
+      long quota = node.nominal(use.pair());
+      if (assignment.borrowLevel() > 0) {
+        quota = Amounts.add(quota, node.borrowingLimit(use.pair()));
+      }
+      long left = Amounts.subtract(quota, node.usage(use.pair()));
+      kept.add(new PairAmount(use.pair(), Math.max(0, Math.min(use.amount(), left))));
     }
+    return kept;
   }
 
-  private Assignment assign(PendingItem head, QueueState queue, int @Nullable [] resume) {
-    return FlavorAssigner.assign(queue, flavors, head.equivalenceClass().shape(), resume);
+  private static String detail(Assignment assignment, QueueState queue) {
+    if (!assignment.needsPreemption() || !queue.mayPreempt()) {
+      return "";
+    }
+    for (FlavorAttempt attempt : assignment.attempts()) {
+      if (attempt.mode() == FlavorMode.PREEMPT || attempt.mode() == FlavorMode.RECLAIM) {
+        return NOT_ALL_AT_ONCE;
+      }
+    }
+    return NOBODY_TO_PREEMPT;
   }
 
-  private void remember(PendingItem head, QueueState queue, Assignment assignment, int walked) {
-    int[] progress = assignment.progress();
-    head.flavorProgress(
-        progress == null
-            ? null
-            : new FlavorProgress(progress, queue, queue.quotaGeneration(), number, walked));
+  private void remember(Nominated entry, int walked) {
+    int @Nullable [] progress = entry.assignment().progress();
+    QueueState queue = entry.queue();
+    entry
+        .item()
+        .flavorProgress(
+            progress == null
+                ? null
+                : new FlavorProgress(progress, queue, queue.quotaGeneration(), number, walked));
   }
 
   private static List<EquivalenceClass.Lack> lacks(Assignment assignment) {
     List<EquivalenceClass.Lack> lacks = new ArrayList<>(assignment.lacks().size());
-    for (Assignment.PairAmount lack : assignment.lacks()) {
+    for (PairAmount lack : assignment.lacks()) {
       lacks.add(new EquivalenceClass.Lack(lack.pair(), lack.amount()));
     }
     return lacks;
-  }
-
-  private Outcome process(Nominated entry) {
-    for (Assignment.PairAmount use : entry.assignment.usage()) {
-      if (use.amount() > entry.queue.node().available(use.pair())) {
-        remember(entry.item, entry.queue, entry.assignment, 0);
-        return new Outcome.Overtaken(entry.item, entry.queue, entry.assignment);
-      }
-    }
-    for (Assignment.PairAmount use : entry.assignment.usage()) {
-      entry.queue.node().add(use.pair(), use.amount());
-    }
-    return new Outcome.Admitted(entry.item, entry.queue, entry.assignment);
   }
 }

@@ -1,7 +1,6 @@
 package dev.sluice.scheduling;
 
 import dev.sluice.queue.EquivalenceClass;
-import dev.sluice.queue.PendingItem;
 import dev.sluice.queue.QueueState;
 import dev.sluice.quota.QuotaNode;
 import java.util.ArrayList;
@@ -37,13 +36,13 @@ public final class Sleepers {
   /**
    * Remembers that a class sleeps until something of its lacks is released.
    *
-   * @param competing whether its pod sets compete for quota: then whatever is released may change
-   *     which flavors they take, and any release in the tree wakes it
+   * @param anything whether whatever is released may help: its pod sets compete for quota, so that
+   *     it may change which flavors they take, or it may preempt others, who came meanwhile
    */
-  public void sleep(Sleeper sleeper, List<EquivalenceClass.Lack> lacks, boolean competing) {
+  public void sleep(Sleeper sleeper, List<EquivalenceClass.Lack> lacks, boolean anything) {
     Map<Integer, Map<QueueState, Set<EquivalenceClass>>> ofTree =
         byLack.computeIfAbsent(sleeper.queue.node().root(), root -> new HashMap<>());
-    if (competing) {
+    if (anything) {
       add(ofTree, ANY, sleeper);
       return;
     }
@@ -67,6 +66,11 @@ public final class Sleepers {
     ofTree.add(ANY);
   }
 
+  /** Remembers that everybody in a tree for whom any release counts is to be looked at anew. */
+  public void flushed(QuotaNode node) {
+    released.computeIfAbsent(node.root(), root -> new HashSet<>()).add(ANY);
+  }
+
   /**
    * Those whom releases can help, and who are to be looked at now: of each queue the first in its
    * order, unless another one stands in line before it. Others that can be helped sleep on until
@@ -86,8 +90,7 @@ public final class Sleepers {
       tree.getValue().removeIf(pair -> !anyHelped(ofTree.get(pair), pair, first, woken));
       first.forEach(
           (queue, equals) -> {
-            PendingItem head = queue.pending().head();
-            if (head == null || equals.ranksBefore(head.equivalenceClass())) {
+            if (queue.pending().ranksFirst(equals)) {
               woken.add(new Sleeper(queue, equals));
             }
           });

@@ -18,6 +18,7 @@ import dev.sluice.model.ResourceGroup;
 import dev.sluice.model.WorkloadId;
 import dev.sluice.model.WorkloadShape;
 import dev.sluice.queue.EquivalenceClass;
+import dev.sluice.queue.Holders;
 import dev.sluice.queue.PendingItem;
 import dev.sluice.queue.PendingQueue;
 import dev.sluice.queue.QueueState;
@@ -65,7 +66,8 @@ class SleepersTest {
             List.of(),
             List.of());
     QueueState state =
-        new QueueState(spec, Objects.requireNonNull(forest.queue("q")), pending, pairs);
+        new QueueState(
+            spec, Objects.requireNonNull(forest.queue("q")), pending, new Holders(), pairs);
     state.node().add(cpu, 10);
     state.node().add(memory, 10);
     return state;

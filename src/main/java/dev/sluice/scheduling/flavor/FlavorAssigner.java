@@ -3,13 +3,14 @@ package dev.sluice.scheduling.flavor;
 import dev.sluice.model.Amounts;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.FlavorAttempt;
+import dev.sluice.model.FlavorMode;
 import dev.sluice.model.Obstacle;
 import dev.sluice.model.PendingReason;
 import dev.sluice.model.PodSetAssignment;
-import dev.sluice.model.PodSetRequest;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.queue.Demand;
 import dev.sluice.queue.QueueState;
 import dev.sluice.quota.QuotaNode;
+import dev.sluice.scheduling.flavor.Fungibility.Fit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -18,6 +19,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,105 +28,100 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FlavorAssigner {
 
-  private static final String PODS = "pods";
-
-  private final QueueState queue;
   private final Map<String, Flavor> flavors;
-  private final WorkloadShape shape;
+  private final Simulation simulation;
+  private final Demand demand;
+  private final QueueState queue;
+  private final Fungibility fungibility;
   private final int @Nullable [] resume;
+  private final int @Nullable [] only;
   private final Map<Integer, Long> taken = new LinkedHashMap<>();
+  private final TreeSet<Integer> needed = new TreeSet<>();
   private final List<FlavorAttempt> attempts = new ArrayList<>();
   private final List<Assignment.PairAmount> lacks = new ArrayList<>();
   private final int[] progress;
+  private final int[] chosen;
   private int borrowLevel;
   private @Nullable PendingReason noFit;
   private boolean competing;
   private boolean uncovered;
 
   private FlavorAssigner(
-      QueueState queue, Map<String, Flavor> flavors, WorkloadShape shape, int @Nullable [] resume) {
-    this.queue = queue;
+      Map<String, Flavor> flavors,
+      Simulation simulation,
+      Demand demand,
+      int @Nullable [] resume,
+      int @Nullable [] only) {
     this.flavors = flavors;
-    this.shape = shape;
+    this.simulation = simulation;
+    this.demand = demand;
+    this.queue = demand.queue();
+    this.fungibility = new Fungibility(queue.spec().fungibility());
     this.resume = resume;
-    this.progress = new int[shape.podSets().size() * Math.max(1, queue.groups().size())];
+    this.only = only;
+    this.progress = new int[demand.podSets().size() * Math.max(1, queue.groups().size())];
     Arrays.fill(progress, -1);
+    this.chosen = progress.clone();
   }
 
   /**
    * Searches.
    *
-   * @param queue the queue, with usage as it stands
    * @param flavors the flavors that exist, by name
-   * @param shape what is asked for
+   * @param simulation tries preemption
+   * @param demand what is asked for, and of which queue, with usage as it stands
    * @param resume where an earlier search stopped, as its {@link Assignment#progress} says; null to
    *     start at the first flavor
    */
   public static Assignment assign(
-      QueueState queue, Map<String, Flavor> flavors, WorkloadShape shape, int @Nullable [] resume) {
-    return new FlavorAssigner(queue, flavors, shape, resume).assign();
+      Map<String, Flavor> flavors, Simulation simulation, Demand demand, int @Nullable [] resume) {
+    return new FlavorAssigner(flavors, simulation, demand, resume, null).assign();
+  }
+
+  /**
+   * Searches anew among the flavors that were chosen before.
+   *
+   * @param only what was chosen, as {@link Assignment#chosen} says
+   */
+  public static Assignment reassign(
+      Map<String, Flavor> flavors, Simulation simulation, Demand demand, int[] only) {
+    return new FlavorAssigner(flavors, simulation, demand, null, only).assign();
   }
 
   private Assignment assign() {
-    List<SortedMap<String, String>> chosen = new ArrayList<>();
-    for (int i = 0; i < shape.podSets().size(); i++) {
-      chosen.add(new TreeMap<>());
+    for (Demand.Bundle bundle : demand.bundles()) {
+      assign(bundle);
     }
-    for (List<Integer> group : podSetGroups()) {
-      assignGroup(group, chosen);
-    }
-    List<PodSetAssignment> podSets = new ArrayList<>();
-    for (int i = 0; i < shape.podSets().size(); i++) {
-      podSets.add(assignment(shape.podSets().get(i), chosen.get(i)));
-    }
-    List<Assignment.PairAmount> usage = new ArrayList<>();
+    List<Assignment.PairAmount> usage = new ArrayList<>(taken.size());
     taken.forEach((pair, amount) -> usage.add(new Assignment.PairAmount(pair, amount)));
     return new Assignment(
         noFit,
-        podSets,
+        noFit == null && needed.isEmpty() ? podSets() : List.of(),
         usage,
+        needed.stream().mapToInt(Integer::intValue).toArray(),
         borrowLevel,
         attempts,
         lacks,
         competing,
-        untried() && !uncovered ? progress : null);
+        untried() && !uncovered ? progress : null,
+        chosen);
   }
 
-  /** Indices of pod sets that get the same flavors: those of one named group, others alone. */
-  private List<List<Integer>> podSetGroups() {
-    Map<String, List<Integer>> named = new LinkedHashMap<>();
-    List<List<Integer>> result = new ArrayList<>();
-    for (int i = 0; i < shape.podSets().size(); i++) {
-      String group = shape.podSets().get(i).group();
-      List<Integer> members = group.isEmpty() ? null : named.get(group);
-      if (members == null) {
-        members = new ArrayList<>();
-        result.add(members);
-        if (!group.isEmpty()) {
-          named.put(group, members);
-        }
-      }
-      members.add(i);
-    }
-    return result;
+  private int slot(Demand.Bundle bundle, int group) {
+    return bundle.members().getFirst() * queue.groups().size() + group;
   }
 
-  private void assignGroup(List<Integer> members, List<SortedMap<String, String>> chosen) {
-    SortedMap<String, Long> requests = requests(members);
-    String podSet = shape.podSets().get(members.getFirst()).name();
+  private void assign(Demand.Bundle bundle) {
     boolean[] done = new boolean[queue.groups().size()];
-    for (Map.Entry<String, Long> request : requests.entrySet()) {
+    for (Map.Entry<String, Long> request : bundle.amounts().entrySet()) {
       int group = queue.groupOf(request.getKey());
       if (group < 0) {
         if (request.getValue() != 0) {
-          refuse(podSet, request.getKey(), request.getValue());
+          refuse(bundle.name(), request.getKey(), request.getValue());
         }
       } else if (!done[group]) {
         done[group] = true;
-        int flavor = search(members, podSet, group, requests);
-        if (flavor >= 0) {
-          take(members, group, flavor, requests, chosen);
-        }
+        search(bundle, group);
       }
     }
   }
@@ -143,100 +140,100 @@ public final class FlavorAssigner {
     }
   }
 
-  private SortedMap<String, Long> requests(List<Integer> members) {
-    SortedMap<String, Long> sum = new TreeMap<>();
-    for (int member : members) {
-      total(shape.podSets().get(member))
-          .forEach((resource, amount) -> sum.merge(resource, amount, Amounts::add));
-    }
-    return sum;
-  }
-
-  /** What all pods of a pod set request; counting the pods themselves where the queue does. */
-  private SortedMap<String, Long> total(PodSetRequest podSet) {
-    SortedMap<String, Long> total = new TreeMap<>();
-    podSet
-        .perPod()
-        .forEach((resource, each) -> total.put(resource, Amounts.multiply(each, podSet.count())));
-    if (queue.groupOf(PODS) >= 0) {
-      total.put(PODS, (long) podSet.count());
-    }
-    return total;
-  }
-
-  /** The flavor of a resource group that is taken; -1 if none fits. */
-  private int search(
-      List<Integer> members, String podSet, int groupIndex, SortedMap<String, Long> requests) {
+  /** Looks for the flavor of a resource group, and takes it. */
+  private void search(Demand.Bundle bundle, int groupIndex) {
     QueueState.Group group = queue.groups().get(groupIndex);
-    int slot = members.getFirst() * queue.groups().size() + groupIndex;
-    int start = resume == null ? 0 : resume[slot] + 1;
-    int best = -1;
-    int bestLevel = Integer.MAX_VALUE;
-    PendingReason mildest = null;
+    int slot = slot(bundle, groupIndex);
     int last = group.flavors().size() - 1;
-    for (int i = start; i <= last; i++) {
-      Candidate candidate = candidate(members, podSet, group, i, requests);
-      attempts.add(candidate.attempt);
+    Candidate best = null;
+    PendingReason mildest = null;
+    for (int i = resume == null ? 0 : resume[slot] + 1; i <= last; i++) {
+      if (only != null && only[slot] != i) {
+        continue;
+      }
+      Candidate candidate = candidate(bundle, group, i);
+      attempts.add(candidate.attempt());
       PendingReason reason = candidate.reason;
       if (reason != null) {
         mildest = mildest == null || reason.compareTo(mildest) < 0 ? reason : mildest;
         continue;
       }
-      if (candidate.attempt.borrowLevel() < bestLevel) {
-        best = i;
-        bestLevel = candidate.attempt.borrowLevel();
+      boolean stops = !fungibility.goesOn(candidate.fit);
+      if (stops || best == null || fungibility.prefers(candidate.fit, best.fit)) {
+        best = candidate;
       }
-      if (bestLevel == 0 || !queue.spec().fungibility().tryNextWhenBorrowing()) {
+      if (stops) {
         last = i;
       }
     }
     progress[slot] = last == group.flavors().size() - 1 ? -1 : last;
-    if (best < 0) {
+    if (best == null) {
       worsen(mildest == null ? PendingReason.WAITING_FOR_QUOTA : mildest);
     } else {
-      borrowLevel = Math.max(borrowLevel, bestLevel);
+      chosen[slot] = best.index;
+      take(bundle, group, best);
     }
-    return best;
   }
 
-  private record Candidate(FlavorAttempt attempt, @Nullable PendingReason reason) {}
-
-  private Candidate candidate(
-      List<Integer> members,
+  /** How a flavor fits; {@code reason} is null unless it doesn't in any way. */
+  private record Candidate(
       String podSet,
-      QueueState.Group group,
+      String flavor,
       int index,
-      SortedMap<String, Long> requests) {
+      Fit fit,
+      int highest,
+      List<Integer> needed,
+      List<Obstacle> obstacles,
+      @Nullable PendingReason reason) {
+
+    FlavorAttempt attempt() {
+      return new FlavorAttempt(podSet, flavor, fit.mode(), fit.borrowLevel(), obstacles);
+    }
+  }
+
+  private Candidate candidate(Demand.Bundle bundle, QueueState.Group group, int index) {
     String name = group.flavors().get(index);
-    for (int member : members) {
+    for (int member : bundle.members()) {
       Optional<Obstacle> obstacle =
-          Eligibility.obstacle(flavors.get(name), shape.podSets().get(member).placement());
+          Eligibility.obstacle(flavors.get(name), demand.podSets().get(member).placement());
       if (obstacle.isPresent()) {
         return new Candidate(
-            new FlavorAttempt(podSet, name, 0, List.of(obstacle.get())),
+            bundle.name(),
+            name,
+            index,
+            new Fit(FlavorMode.NO_FIT, 0),
+            0,
+            List.of(),
+            List.of(obstacle.get()),
             PendingReason.NO_MATCHING_FLAVOR);
       }
     }
     List<Obstacle> obstacles = new ArrayList<>(0);
+    List<Integer> pairsNeeded = new ArrayList<>(0);
     PendingReason reason = null;
-    int level = 0;
+    Fit worst = Fit.PERFECT;
+    int highest = 0;
     for (int i = 0; i < group.resources().size(); i++) {
       String resource = group.resources().get(i);
-      Long amount = requests.get(resource);
+      Long amount = bundle.amounts().get(resource);
       if (amount == null) {
         continue;
       }
       int pair = group.pairs()[index][i];
-      Obstacle obstacle = shortage(resource, pair, amount);
-      if (obstacle != null) {
-        obstacles.add(obstacle);
-        PendingReason found = reasonOf(obstacle);
+      Fit fit = fit(resource, pair, amount, obstacles);
+      worst = fungibility.prefers(worst, fit) ? fit : worst;
+      if (fit.mode() == FlavorMode.NO_FIT) {
+        PendingReason found = reasonOf(obstacles.getLast());
         reason = reason == null || found.compareTo(reason) > 0 ? found : reason;
-      } else {
-        level = Math.max(level, queue.node().borrowLevel(pair, Amounts.add(soFar(pair), amount)));
+        continue;
+      }
+      highest = Math.max(highest, fit.borrowLevel());
+      if (fit.mode() != FlavorMode.FIT) {
+        pairsNeeded.add(pair);
       }
     }
-    return new Candidate(new FlavorAttempt(podSet, name, level, obstacles), reason);
+    return new Candidate(
+        bundle.name(), name, index, worst, highest, pairsNeeded, obstacles, reason);
   }
 
   private static PendingReason reasonOf(Obstacle obstacle) {
@@ -245,52 +242,75 @@ public final class FlavorAssigner {
         : PendingReason.WAITING_FOR_QUOTA;
   }
 
-  /** What of a pair is missing for the amount on top of what earlier pod sets took; or null. */
-  private @Nullable Obstacle shortage(String resource, int pair, long amount) {
+  /** How an amount fits on top of what earlier pod sets took; says what is missing, if anything. */
+  private Fit fit(String resource, int pair, long amount, List<Obstacle> obstacles) {
     QuotaNode node = queue.node();
     long wanted = Amounts.add(soFar(pair), amount);
     long available = node.available(pair);
     if (wanted <= available) {
-      return null;
+      return new Fit(FlavorMode.FIT, node.borrowLevel(pair, wanted));
     }
     competing |= wanted > amount;
     lacks.add(new Assignment.PairAmount(pair, wanted));
     long potential = node.potential(pair);
-    return wanted > potential
-        ? new Obstacle.ExceedsMaximum(resource, wanted, potential)
-        : new Obstacle.InsufficientQuota(resource, wanted, available, potential);
+    if (wanted > potential) {
+      obstacles.add(new Obstacle.ExceedsMaximum(resource, wanted, potential));
+      return new Fit(FlavorMode.NO_FIT, 0);
+    }
+    obstacles.add(new Obstacle.InsufficientQuota(resource, wanted, available, potential));
+    if (node.nominal(pair) >= wanted
+        || queue.spec().preemption().borrowWithinCohort()
+        || node.mayReclaim(pair, wanted)) {
+      Simulation.Result result = simulation.simulate(pair, wanted);
+      return new Fit(result.mode(), result.borrowLevel());
+    }
+    return new Fit(FlavorMode.NO_FIT, 0);
   }
 
   private long soFar(int pair) {
     return taken.getOrDefault(pair, 0L);
   }
 
-  private void take(
-      List<Integer> members,
-      int groupIndex,
-      int flavor,
-      SortedMap<String, Long> requests,
-      List<SortedMap<String, String>> chosen) {
-    QueueState.Group group = queue.groups().get(groupIndex);
+  private void take(Demand.Bundle bundle, QueueState.Group group, Candidate best) {
+    borrowLevel = Math.max(borrowLevel, best.highest);
+    needed.addAll(best.needed);
+    competing |= best.fit.mode() == FlavorMode.PREEMPT || best.fit.mode() == FlavorMode.RECLAIM;
     for (int i = 0; i < group.resources().size(); i++) {
-      String resource = group.resources().get(i);
-      Long amount = requests.get(resource);
-      if (amount == null) {
-        continue;
-      }
-      taken.merge(group.pairs()[flavor][i], amount, Amounts::add);
-      for (int member : members) {
-        if (total(shape.podSets().get(member)).containsKey(resource)) {
-          chosen.get(member).put(resource, group.flavors().get(flavor));
-        }
+      Long amount = bundle.amounts().get(group.resources().get(i));
+      if (amount != null) {
+        taken.merge(group.pairs()[best.index][i], amount, Amounts::add);
       }
     }
   }
 
-  private PodSetAssignment assignment(PodSetRequest podSet, SortedMap<String, String> chosen) {
-    SortedMap<String, Long> usage = total(podSet);
-    usage.keySet().retainAll(chosen.keySet());
-    return new PodSetAssignment(podSet.name(), chosen, usage, podSet.count());
+  private List<PodSetAssignment> podSets() {
+    List<SortedMap<String, String>> flavorsOf = new ArrayList<>();
+    for (int i = 0; i < demand.podSets().size(); i++) {
+      flavorsOf.add(new TreeMap<>());
+    }
+    for (Demand.Bundle bundle : demand.bundles()) {
+      for (int member : bundle.members()) {
+        for (String resource : demand.total(member).keySet()) {
+          int group = queue.groupOf(resource);
+          int flavor = group < 0 ? -1 : chosen[slot(bundle, group)];
+          if (flavor >= 0) {
+            flavorsOf.get(member).put(resource, queue.groups().get(group).flavors().get(flavor));
+          }
+        }
+      }
+    }
+    List<PodSetAssignment> result = new ArrayList<>();
+    for (int i = 0; i < demand.podSets().size(); i++) {
+      SortedMap<String, Long> usage = new TreeMap<>(demand.total(i));
+      usage.keySet().retainAll(flavorsOf.get(i).keySet());
+      result.add(
+          new PodSetAssignment(
+              demand.podSets().get(i).name(),
+              flavorsOf.get(i),
+              usage,
+              demand.podSets().get(i).count()));
+    }
+    return result;
   }
 
   private boolean untried() {

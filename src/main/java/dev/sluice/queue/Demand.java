@@ -1,0 +1,105 @@
+package dev.sluice.queue;
+
+import dev.sluice.model.Amounts;
+import dev.sluice.model.PodSetRequest;
+import dev.sluice.model.WorkloadShape;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * What a shape asks of one queue: amounts per pod set, and the pod sets that get the same flavors.
+ * It is computed once for all of a class. Immutable.
+ */
+public final class Demand {
+
+  private static final String PODS = "pods";
+
+  /**
+   * Pod sets that get the same flavors, and what they request together.
+   *
+   * @param members their indexes in the shape
+   * @param name the name of the first, which stands for all
+   * @param amounts what they request, by resource
+   */
+  public record Bundle(List<Integer> members, String name, SortedMap<String, Long> amounts) {}
+
+  private final QueueState queue;
+  private final WorkloadShape shape;
+  private final List<SortedMap<String, Long>> totals = new ArrayList<>();
+  private final List<Bundle> bundles = new ArrayList<>();
+
+  /** What {@code shape} asks of {@code queue}. */
+  public Demand(QueueState queue, WorkloadShape shape) {
+    this.queue = queue;
+    this.shape = shape;
+    for (PodSetRequest podSet : shape.podSets()) {
+      totals.add(Collections.unmodifiableSortedMap(total(podSet)));
+    }
+    for (List<Integer> members : together()) {
+      SortedMap<String, Long> sum = new TreeMap<>();
+      for (int member : members) {
+        totals.get(member).forEach((resource, amount) -> sum.merge(resource, amount, Amounts::add));
+      }
+      bundles.add(
+          new Bundle(
+              List.copyOf(members),
+              shape.podSets().get(members.getFirst()).name(),
+              Collections.unmodifiableSortedMap(sum)));
+    }
+  }
+
+  /** The queue it is asked of. */
+  public QueueState queue() {
+    return queue;
+  }
+
+  /** The pod sets. */
+  public List<PodSetRequest> podSets() {
+    return shape.podSets();
+  }
+
+  /** What all pods of a pod set request; counting the pods themselves where the queue does. */
+  public SortedMap<String, Long> total(int podSet) {
+    return totals.get(podSet);
+  }
+
+  /** The pod sets, put together as they get flavors, in the order of the spec. */
+  public List<Bundle> bundles() {
+    return Collections.unmodifiableList(bundles);
+  }
+
+  private SortedMap<String, Long> total(PodSetRequest podSet) {
+    SortedMap<String, Long> total = new TreeMap<>();
+    podSet
+        .perPod()
+        .forEach((resource, each) -> total.put(resource, Amounts.multiply(each, podSet.count())));
+    if (queue.groupOf(PODS) >= 0) {
+      total.put(PODS, (long) podSet.count());
+    }
+    return total;
+  }
+
+  /** Indexes of pod sets that get the same flavors: those of one named group, others alone. */
+  private List<List<Integer>> together() {
+    Map<String, List<Integer>> named = new LinkedHashMap<>();
+    List<List<Integer>> result = new ArrayList<>();
+    for (int i = 0; i < shape.podSets().size(); i++) {
+      String group = shape.podSets().get(i).group();
+      List<Integer> members = group.isEmpty() ? null : named.get(group);
+      if (members == null) {
+        members = new ArrayList<>();
+        result.add(members);
+        if (!group.isEmpty()) {
+          named.put(group, members);
+        }
+      }
+      members.add(i);
+    }
+    return result;
+  }
+}

@@ -1,0 +1,30 @@
+package dev.sluice.scheduling;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Iterator;
+import java.util.List;
+
+/**
+ * Those who borrow least come first, then by priority and by age; the UID breaks ties (scheduling
+ * semantics, section 4).
+ */
+public final class ClassicalOrder implements CycleOrder {
+
+  private static final Comparator<Nominated> ORDER =
+      Comparator.<Nominated>comparingInt(entry -> entry.assignment().borrowLevel())
+          .thenComparing(
+              Comparator.<Nominated>comparingLong(
+                      entry -> entry.item().equivalenceClass().priority())
+                  .reversed())
+          .thenComparingLong(entry -> entry.item().queuedAtMicros())
+          .thenComparing(entry -> entry.item().id().uid());
+
+  @Override
+  public Iterator<Nominated> order(Collection<Nominated> nominated) {
+    List<Nominated> sorted = new ArrayList<>(nominated);
+    sorted.sort(ORDER);
+    return sorted.iterator();
+  }
+}

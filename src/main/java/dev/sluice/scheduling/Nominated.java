@@ -1,0 +1,53 @@
+package dev.sluice.scheduling;
+
+import dev.sluice.queue.PendingItem;
+import dev.sluice.queue.QueueState;
+import dev.sluice.scheduling.flavor.Assignment;
+import dev.sluice.scheduling.preemption.Victim;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A head with what was found for it.
+ *
+ * @param item the head
+ * @param queue the queue it waits in
+ * @param assignment the flavors it would get
+ * @param victims whom to evict for it; none if it fits as it is, or if nobody can be evicted
+ * @param search where its search through the flavors came from
+ */
+public record Nominated(
+    PendingItem item,
+    QueueState queue,
+    Assignment assignment,
+    List<Victim> victims,
+    Search search) {
+
+  /** For how many cycles in a row a Workload is looked at only because flavors are left. */
+  private static final int LONGEST_WALK = 32;
+
+  /**
+   * Where a search began, and for how many cycles in a row it was looked at only because flavors
+   * were left.
+   */
+  record Search(Resumed from, int walked) {}
+
+  /** The flavors after which a search went on; empty if it began at the first. */
+  record Resumed(List<Integer> last) {
+
+    static Resumed at(int @Nullable [] progress) {
+      return new Resumed(progress == null ? List.of() : Arrays.stream(progress).boxed().toList());
+    }
+  }
+
+  /** Whether it fits, if need be after preemption. */
+  boolean succeeds() {
+    return assignment.fits() || !victims.isEmpty();
+  }
+
+  /** Whether it stays in line because flavors that may help were not tried yet. */
+  boolean walksOn() {
+    return assignment.progress() != null && assignment.competing() && search.walked < LONGEST_WALK;
+  }
+}

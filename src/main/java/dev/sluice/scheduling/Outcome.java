@@ -1,0 +1,62 @@
+package dev.sluice.scheduling;
+
+import dev.sluice.model.Explanation;
+import dev.sluice.queue.EquivalenceClass;
+import dev.sluice.queue.PendingItem;
+import dev.sluice.queue.QueueState;
+import dev.sluice.scheduling.flavor.Assignment;
+import dev.sluice.scheduling.preemption.Victim;
+import java.util.List;
+
+/** What became of a head in a cycle. */
+public sealed interface Outcome {
+
+  /** Whom it is about. */
+  PendingItem item();
+
+  /** The queue it waits in. */
+  QueueState queue();
+
+  /** It gets quota; usage is added. */
+  record Admitted(PendingItem item, QueueState queue, Assignment assignment) implements Outcome {}
+
+  /**
+   * It fits once Workloads that are or will be evicted have stopped; it stays in line, and in each
+   * cycle keeps others from what it waits for.
+   *
+   * @param victims whom to evict for it, those being evicted already included; none if others
+   *     preempt for it
+   */
+  record Waiting(PendingItem item, QueueState queue, List<Victim> victims, Explanation explanation)
+      implements Outcome {}
+
+  /**
+   * It fitted, but not after those before it; it stays in line.
+   *
+   * @param repeats whether the same would come of it if nothing else changed
+   */
+  record Overtaken(PendingItem item, QueueState queue, Explanation explanation, boolean repeats)
+      implements Outcome {}
+
+  /**
+   * It doesn't fit, and neither does anyone like it until something changes.
+   *
+   * @param lacks what it lacked
+   * @param anything whether whatever is released may help
+   * @param reserving whether it kept others from quota in this cycle
+   */
+  record NoFit(
+      PendingItem item,
+      QueueState queue,
+      Explanation explanation,
+      List<EquivalenceClass.Lack> lacks,
+      boolean anything,
+      boolean reserving)
+      implements Outcome {}
+
+  /** It doesn't fit so far, but there are flavors left to try; it stays in line. */
+  record Walking(PendingItem item, QueueState queue) implements Outcome {}
+
+  /** It can't be considered, for a reason of its own. */
+  record Barred(PendingItem item, QueueState queue, Explanation explanation) implements Outcome {}
+}

@@ -1,0 +1,19 @@
+package dev.sluice.scheduling.flavor;
+
+import dev.sluice.model.FlavorMode;
+
+/** Tries preemption for a single pair, and leaves everything as it was. */
+@FunctionalInterface
+public interface Simulation {
+
+  /**
+   * What came of it.
+   *
+   * @param mode NO_CANDIDATES, PREEMPT (somebody of the own queue among the victims) or RECLAIM
+   * @param borrowLevel how high quota would be borrowed once the victims were gone
+   */
+  record Result(FlavorMode mode, int borrowLevel) {}
+
+  /** What would come of preempting others for {@code amount} of {@code pair}. */
+  Result simulate(int pair, long amount);
+}

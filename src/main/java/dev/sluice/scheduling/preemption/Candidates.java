@@ -1,0 +1,85 @@
+package dev.sluice.scheduling.preemption;
+
+import dev.sluice.queue.Holder;
+import dev.sluice.scheduling.preemption.Source.Cursor;
+import dev.sluice.scheduling.preemption.Source.Kind;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.PriorityQueue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The candidates of several queues in the order in which they are taken: those being evicted first;
+ * of each, those under hierarchical advantage, then of other queues, then of the own; each list by
+ * priority, reservation and UID. The queues, each in order by itself, are merged as far as somebody
+ * asks.
+ */
+final class Candidates {
+
+  /** One candidate, and the queue it comes from. */
+  record Candidate(Holder holder, Source source) {}
+
+  private static final Comparator<Cursor> ORDER =
+      Comparator.comparing(cursor -> Objects.requireNonNull(cursor.current()), Holder.VICTIM_ORDER);
+
+  private final Preemptor preemptor;
+  private final List<Source> sources;
+  private final PriorityQueue<Cursor> merged = new PriorityQueue<>(ORDER);
+  private int phase = -1;
+  private @Nullable Cursor at;
+
+  Candidates(Preemptor preemptor, List<Source> sources) {
+    this.preemptor = preemptor;
+    this.sources = new ArrayList<>(sources);
+  }
+
+  /** The next one; null when there are no more. */
+  @Nullable Candidate next() {
+    Cursor last = at;
+    at = null;
+    if (last != null) {
+      last.advance();
+      enter(last);
+    }
+    while (merged.isEmpty()) {
+      if (!nextPhase()) {
+        return null;
+      }
+    }
+    Cursor first = merged.remove();
+    at = first;
+    return new Candidate(Objects.requireNonNull(first.current()), first.source());
+  }
+
+  /** No more of the queue that the last one came from: it has nothing to give any more. */
+  void drop() {
+    if (at != null) {
+      sources.remove(at.source());
+      at = null;
+    }
+  }
+
+  private void enter(Cursor cursor) {
+    if (cursor.current() != null) {
+      merged.add(cursor);
+    }
+  }
+
+  private boolean nextPhase() {
+    Kind[] kinds = Kind.values();
+    phase++;
+    if (phase >= 2 * kinds.length) {
+      return false;
+    }
+    boolean evicted = phase < kinds.length;
+    Kind kind = kinds[phase % kinds.length];
+    for (Source source : sources) {
+      if (source.kind() == kind) {
+        enter(source.candidates(preemptor, evicted));
+      }
+    }
+    return true;
+  }
+}

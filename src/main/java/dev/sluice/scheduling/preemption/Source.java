@@ -1,0 +1,138 @@
+package dev.sluice.scheduling.preemption;
+
+import dev.sluice.model.PreemptionPolicies;
+import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.model.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.model.PreemptionReason;
+import dev.sluice.queue.Holder;
+import dev.sluice.queue.QueueState;
+import dev.sluice.quota.QuotaNode;
+import java.util.Iterator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A queue that candidates come from, and what the preemptor's policies allow of it.
+ *
+ * @param queue the queue
+ * @param below the node above which the preemptor's side begins: the common ancestor; null for the
+ *     preemptor's own queue
+ * @param hierarchical whether the preemptor has the hierarchical advantage over it
+ */
+record Source(QueueState queue, @Nullable QuotaNode below, boolean hierarchical) {
+
+  /** Three lists, in the order in which their candidates are taken. */
+  enum Kind {
+    HIERARCHICAL,
+    OTHER,
+    OWN
+  }
+
+  Kind kind() {
+    if (below == null) {
+      return Kind.OWN;
+    }
+    return hierarchical ? Kind.HIERARCHICAL : Kind.OTHER;
+  }
+
+  /** Whether the queue, and every cohort between it and the common ancestor, still borrows. */
+  boolean stillBorrows(Preemptor preemptor) {
+    for (QuotaNode node = queue.node(); node != null && node != below; node = node.parent()) {
+      if (!preemptor.isBorrowing(node)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Candidates among those being evicted, or among the others; first victim first. */
+  Cursor candidates(Preemptor preemptor, boolean evicted) {
+    return new Cursor(this, preemptor, evicted);
+  }
+
+  boolean hasCandidates(Preemptor preemptor) {
+    return candidates(preemptor, true).current() != null
+        || candidates(preemptor, false).current() != null;
+  }
+
+  PreemptionReason reason(Preemptor preemptor, Holder holder) {
+    if (kind() == Kind.OWN) {
+      return PreemptionReason.IN_CLUSTER_QUEUE;
+    }
+    return whileBorrowing(preemptor, holder)
+        ? PreemptionReason.IN_COHORT_RECLAIM_WHILE_BORROWING
+        : PreemptionReason.IN_COHORT_RECLAMATION;
+  }
+
+  /** Whether it may be taken only as long as the preemptor doesn't borrow. */
+  boolean onlyWithoutBorrowing(Preemptor preemptor, Holder holder) {
+    return kind() == Kind.OTHER && !whileBorrowing(preemptor, holder);
+  }
+
+  private boolean whileBorrowing(Preemptor preemptor, Holder holder) {
+    PreemptionPolicies policies = preemptor.queue().spec().preemption();
+    return kind() == Kind.OTHER
+        && policies.borrowWithinCohort()
+        && holder.priority() < preemptor.priority()
+        && (policies.borrowMaxPriorityThreshold().isEmpty()
+            || holder.priority() <= policies.borrowMaxPriorityThreshold().getAsInt());
+  }
+
+  /** Whether its priority protects it, and that of all after it. */
+  private boolean isTooHigh(Preemptor preemptor, Holder holder) {
+    PreemptionPolicies policies = preemptor.queue().spec().preemption();
+    if (below != null) {
+      return policies.reclaimWithinCohort() != ReclaimWithinCohort.ANY
+          && holder.priority() >= preemptor.priority();
+    }
+    return policies.withinClusterQueue() == WithinClusterQueue.LOWER_OR_NEWER_EQUAL_PRIORITY
+        ? holder.priority() > preemptor.priority()
+        : holder.priority() >= preemptor.priority();
+  }
+
+  /** Whether it is as important, and came first. */
+  private boolean isOlderEqual(Preemptor preemptor, Holder holder) {
+    return below == null
+        && holder.priority() == preemptor.priority()
+        && preemptor.queuedAtMicros() >= holder.queuedAtMicros();
+  }
+
+  /** Goes through the candidates of a queue. */
+  static final class Cursor {
+    private final Source source;
+    private final Preemptor preemptor;
+    private final Iterator<Holder> holders;
+    private @Nullable Holder current;
+
+    private Cursor(Source source, Preemptor preemptor, boolean evicted) {
+      this.source = source;
+      this.preemptor = preemptor;
+      this.holders = source.queue.holders().inVictimOrder(evicted);
+      advance();
+    }
+
+    Source source() {
+      return source;
+    }
+
+    /** The candidate it is at; null at the end. */
+    @Nullable Holder current() {
+      return current;
+    }
+
+    void advance() {
+      while (holders.hasNext()) {
+        Holder holder = holders.next();
+        if (source.isTooHigh(preemptor, holder)) {
+          break;
+        }
+        if (!holder.gone()
+            && holder.usesAny(preemptor.needed())
+            && !source.isOlderEqual(preemptor, holder)) {
+          current = holder;
+          return;
+        }
+      }
+      current = null;
+    }
+  }
+}
