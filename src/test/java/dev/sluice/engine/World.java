@@ -6,12 +6,14 @@ import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.model.CohortSpec;
 import dev.sluice.model.Decision;
+import dev.sluice.model.Explanation;
 import dev.sluice.model.Fact;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.FlavorFungibility;
 import dev.sluice.model.LabelSelector;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.LocalQueueSpec;
+import dev.sluice.model.PendingReason;
 import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.Placement;
 import dev.sluice.model.PodSetRequest;
@@ -63,6 +65,30 @@ final class World {
 
   void queue(
       String name, String cohort, QueueingStrategy strategy, ResourceGroup.FlavorQuotas... quotas) {
+    queue(name, cohort, strategy, PreemptionPolicies.NEVER, FlavorFungibility.DEFAULT, quotas);
+  }
+
+  void queue(
+      String name,
+      String cohort,
+      PreemptionPolicies policies,
+      ResourceGroup.FlavorQuotas... quotas) {
+    queue(
+        name,
+        cohort,
+        QueueingStrategy.BEST_EFFORT_FIFO,
+        policies,
+        FlavorFungibility.DEFAULT,
+        quotas);
+  }
+
+  void queue(
+      String name,
+      String cohort,
+      QueueingStrategy strategy,
+      PreemptionPolicies policies,
+      FlavorFungibility fungibility,
+      ResourceGroup.FlavorQuotas... quotas) {
     engine.fold(
         new Fact.ClusterQueueChanged(
             new ClusterQueueSpec(
@@ -73,8 +99,8 @@ final class World {
                 new LabelSelector.Requirements(List.of()),
                 StopPolicy.NONE,
                 false,
-                PreemptionPolicies.NEVER,
-                FlavorFungibility.DEFAULT,
+                policies,
+                fungibility,
                 List.of(),
                 List.of())));
     engine.fold(
@@ -147,6 +173,45 @@ final class World {
       }
     }
     throw new AssertionError(name + " was not admitted: " + decisions);
+  }
+
+  private int told;
+
+  /** Who is to be evicted for whom, and why, since the last call. */
+  List<String> preempted() {
+    List<String> result = new ArrayList<>();
+    for (Decision decision : decisions.subList(told, decisions.size())) {
+      if (decision instanceof Decision.Preempt preempt) {
+        for (Decision.Victim victim : preempt.victims()) {
+          result.add(
+              victim.id().name()
+                  + " for "
+                  + preempt.id().name()
+                  + ": "
+                  + victim.reason().apiReason());
+        }
+      }
+    }
+    told = decisions.size();
+    return result;
+  }
+
+  Decision.Preempt lastPreemption() {
+    for (Decision decision : decisions.reversed()) {
+      if (decision instanceof Decision.Preempt preempt) {
+        return preempt;
+      }
+    }
+    throw new AssertionError("nothing was preempted: " + decisions);
+  }
+
+  /** Why one waits, as far as was found out. */
+  Optional<PendingReason> waitsFor(String name) {
+    return engine
+        .answers()
+        .whyWaiting(new WorkloadId("uid-" + name, "ns", name))
+        .flatMap(EngineQuestions.Waiting::explanation)
+        .map(Explanation::reason);
   }
 
   long nextVersion() {

@@ -2,15 +2,12 @@ package dev.sluice.controllers.translation;
 
 import dev.sluice.api.Quantities;
 import dev.sluice.api.v1beta2.AdmissionMode;
-import dev.sluice.api.v1beta2.BorrowWithinCohortPolicy;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ClusterQueueSpec;
 import dev.sluice.api.v1beta2.Cohort;
 import dev.sluice.api.v1beta2.FairSharing;
 import dev.sluice.api.v1beta2.LocalQueue;
-import dev.sluice.api.v1beta2.ReclaimWithinCohortPolicy;
 import dev.sluice.api.v1beta2.ResourceFlavor;
-import dev.sluice.api.v1beta2.WithinClusterQueuePolicy;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,17 +24,12 @@ public final class NotActedUpon {
 
   private NotActedUpon() {}
 
-  /** Of a ClusterQueue: preemption, sharing by weight or by past usage, concurrent admission. */
+  /** Of a ClusterQueue: sharing by weight or by past usage, concurrent admission. */
   public static List<String> in(ClusterQueue queue) {
     ClusterQueueSpec spec = queue.getSpec();
     List<String> parts = new ArrayList<>();
     if (spec == null) {
       return parts;
-    }
-    if (spec.preemption().withinClusterQueue() != WithinClusterQueuePolicy.NEVER
-        || spec.preemption().reclaimWithinCohort() != ReclaimWithinCohortPolicy.NEVER
-        || spec.preemption().borrowWithinCohort().policy() != BorrowWithinCohortPolicy.NEVER) {
-      parts.add("spec.preemption: nothing is preempted yet, as if all policies were Never");
     }
     weight(spec.fairSharing(), parts);
     if (spec.admissionScope() != null

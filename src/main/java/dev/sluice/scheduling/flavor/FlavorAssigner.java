@@ -258,9 +258,10 @@ public final class FlavorAssigner {
       return new Fit(FlavorMode.NO_FIT, 0);
     }
     obstacles.add(new Obstacle.InsufficientQuota(resource, wanted, available, potential));
-    if (node.nominal(pair) >= wanted
-        || queue.spec().preemption().borrowWithinCohort()
-        || node.mayReclaim(pair, wanted)) {
+    if (queue.mayPreempt()
+        && (node.nominal(pair) >= wanted
+            || queue.spec().preemption().borrowWithinCohort()
+            || node.mayReclaim(pair, wanted))) {
       Simulation.Result result = simulation.simulate(pair, wanted);
       return new Fit(result.mode(), result.borrowLevel());
     }

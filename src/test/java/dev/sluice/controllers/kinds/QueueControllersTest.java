@@ -249,7 +249,7 @@ class QueueControllersTest {
   void whatIsNotActedUponIsSaidOnce() {
     create(
         ClusterQueue.class,
-        CLUSTER_QUEUE.replace("spec:", "spec:\n  preemption: {withinClusterQueue: LowerPriority}"));
+        CLUSTER_QUEUE.replace("spec:", "spec:\n  fairSharing: {weight: \"2\"}"));
     view("pool", List.of(), 0, 0);
     await().until(() -> get(ClusterQueue.class, "pool").getStatus() != null);
     view("pool", List.of(), 1, 0);
@@ -265,8 +265,7 @@ class QueueControllersTest {
                           "ClusterQueue",
                           "pool",
                           "NotActedUpon",
-                          "spec.preemption: nothing is preempted yet, as if all policies were"
-                              + " Never"));
+                          "spec.fairSharing.weight: idle quota is not shared by weight yet"));
             });
   }
 
