@@ -26,7 +26,6 @@ import dev.sluice.jobs.JobReconciler;
 import dev.sluice.jobs.JobRules;
 import dev.sluice.jobs.JobView;
 import dev.sluice.jobs.KubernetesJobObjects;
-import dev.sluice.jobs.WorkloadNames;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.batch.BatchJobController;
 import dev.sluice.model.Fact;
@@ -46,7 +45,6 @@ import dev.sluice.workloads.KubernetesResourceContext;
 import dev.sluice.workloads.PatchingWorkloadWriter;
 import dev.sluice.workloads.ReaderSettings;
 import dev.sluice.workloads.StreamingWorkloadReader;
-import dev.sluice.workloads.TranslationRules;
 import dev.sluice.workloads.WorkloadFacts;
 import dev.sluice.workloads.WorkloadIndex;
 import dev.sluice.workloads.WorkloadParser;
@@ -58,6 +56,7 @@ import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -130,6 +129,7 @@ public final class Sluice implements AutoCloseable {
     this.metrics = metrics;
     this.end = end;
 
+    Rules rules = new Rules(configuration);
     LeaseElector election = elector(clock, identity);
     this.elector = election;
     Leadership leadership =
@@ -171,16 +171,32 @@ public final class Sluice implements AutoCloseable {
         new Measures(configuration, metrics, engine.views(), role).of(reader, world, clock);
     DecisionEvents told = new DecisionEvents(events, clock, counts::preempted);
     this.resources = new KubernetesResourceContext(client);
-    WorkloadFacts translation = new WorkloadFacts(resources, TranslationRules.DEFAULT);
+    WorkloadFacts translation = new WorkloadFacts(resources, rules.translation());
     FactFeed feed = new FactFeed(translation, index, engine);
     resources.listen(feed);
     reader.listen(feed);
     this.advice =
-        new AdvicePump(engine, index, writer, translation, ExplanationText::message, told, clock);
+        new AdvicePump(
+            engine,
+            index,
+            writer,
+            translation,
+            ExplanationText::message,
+            rules.readiness(),
+            told,
+            clock);
     engine.listen(advice);
     decisions.to(
         new AdmissionWriter(
-            index, writer, engine, new WorldChecks(world), advice, told, clock, background));
+            index,
+            writer,
+            engine,
+            new WorldChecks(world),
+            rules.readiness(),
+            advice,
+            told,
+            clock,
+            background));
 
     // queues and what stands around them
     this.worldFeed = new WorldFeed(world, engine);
@@ -213,6 +229,7 @@ public final class Sluice implements AutoCloseable {
             index,
             writer,
             new WorldQueues(world),
+            rules.lifecycle(),
             told,
             leadership::leading,
             clock,
@@ -222,9 +239,9 @@ public final class Sluice implements AutoCloseable {
     reader.listen(lifecycle);
 
     // jobs
-    JobRules rules = jobRules();
+    JobRules jobRules = rules.jobs(name -> namespaceLabels(name));
     JobDirectory directory = new JobDirectory();
-    Ancestry ancestry = new Ancestry(rules, index, directory);
+    Ancestry ancestry = new Ancestry(jobRules, index, directory);
     WorldLookups lookups = new WorldLookups(world, JSON);
     this.facts =
         new WorldFacts(
@@ -245,7 +262,7 @@ public final class Sluice implements AutoCloseable {
             clock);
     this.jobs =
         new BatchJobController(
-            new JobReconciler(new BatchJob(), rules, ancestry, around, JOB_WRITES_AT_A_TIME),
+            new JobReconciler(new BatchJob(), jobRules, ancestry, around, JOB_WRITES_AT_A_TIME),
             ancestry,
             directory,
             around,
@@ -257,6 +274,10 @@ public final class Sluice implements AutoCloseable {
     // what people see
     workers.measure(metrics, role);
     this.servers = new WebServers(configuration, clock);
+  }
+
+  private Map<String, String> namespaceLabels(String namespace) {
+    return facts.namespaceLabels(namespace);
   }
 
   private void failed(Throwable fault) {
@@ -300,18 +321,6 @@ public final class Sluice implements AutoCloseable {
             end.accept("the lease is lost");
           }
         });
-  }
-
-  private JobRules jobRules() {
-    return new JobRules(
-        configuration.manageJobsWithoutQueueName(),
-        namespace ->
-            configuration.managedJobsNamespaceSelector().matches(facts.namespaceLabels(namespace)),
-        configuration.integrations().labelKeysToCopy(),
-        on(FeatureGate.SHORT_WORKLOAD_NAMES) ? WorkloadNames.SHORT : WorkloadNames.LONGEST,
-        on(FeatureGate.ASSIGN_QUEUE_LABELS_FOR_PODS),
-        on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),
-        on(FeatureGate.PARTIAL_ADMISSION));
   }
 
   /**

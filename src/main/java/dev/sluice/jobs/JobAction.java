@@ -33,6 +33,9 @@ public sealed interface JobAction {
   /** Delete a Workload that is not the job's any more. */
   record DeleteWorkload(Workload workload, String why) implements JobAction {}
 
+  /** Delete the job, and what it owns, in the background. */
+  record DeleteJob(String note) implements JobAction {}
+
   /** Take the finalizer off a Workload that needs no guarding any more. */
   record RemoveFinalizer(Workload workload) implements JobAction {}
 

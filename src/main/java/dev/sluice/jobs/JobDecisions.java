@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.JobAction.CreateWorkload;
+import dev.sluice.jobs.JobAction.DeleteJob;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
 import dev.sluice.jobs.JobAction.FinishWorkload;
 import dev.sluice.jobs.JobAction.LookAgain;
@@ -17,6 +18,7 @@ import dev.sluice.jobs.JobAction.Warn;
 import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.Workload.Condition;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -187,8 +189,24 @@ public final class JobDecisions {
     if (workload.evicted()) {
       return evicted(situation, workload);
     }
-    List<JobAction> reclaim = reclaim(job, workload);
-    return reclaim.isEmpty() ? inTheQueue(situation, workload) : reclaim;
+    List<JobAction> actions = new ArrayList<>(reclaim(job, workload));
+    if (actions.isEmpty()) {
+      actions.addAll(podsReady(situation, workload));
+    }
+    return actions.isEmpty() ? inTheQueue(situation, workload) : actions;
+  }
+
+  private List<JobAction> podsReady(Situation situation, Workload workload) {
+    if (!rules.podsReady()) {
+      return List.of();
+    }
+    JobState state = situation.job().state();
+    ObjectNode status =
+        WorkloadStatuses.podsReady(
+            workload, state.podsReady() && !state.suspended(), situation.now());
+    return status.isEmpty()
+        ? List.of()
+        : List.of(new PatchStatus(workload, status, "podsReady=" + state.podsReady()));
   }
 
   private static StopReason stopReason(Workload workload) {
@@ -218,10 +236,30 @@ public final class JobDecisions {
       return List.of();
     }
     if (workload.quotaReserved()) {
-      ObjectNode status = WorkloadStatuses.reservationDropped(workload, evicted, situation.now());
+      ObjectNode status =
+          WorkloadStatuses.reservationDropped(
+              workload, evicted, rules.podsReady(), situation.now());
       return List.of(new PatchStatus(workload, status, "reservation dropped"));
     }
-    return upkeep.inStep(situation, workload);
+    List<JobAction> retention = retention(situation, workload, evicted);
+    return retention.isEmpty() ? upkeep.inStep(situation, workload) : retention;
+  }
+
+  /** A job that the operator deactivated itself goes when it was kept long enough. */
+  private List<JobAction> retention(Situation situation, Workload workload, Condition evicted) {
+    if (rules.afterDeactivated().isEmpty()
+        || workload.spec().active()
+        || !evicted.reason().startsWith("DeactivatedDueTo")) {
+      return List.of();
+    }
+    Instant end = evicted.lastTransitionTime().plus(rules.afterDeactivated().get());
+    return situation.now().isBefore(end)
+        ? List.of(new LookAgain(Duration.between(situation.now(), end)))
+        : List.of(
+            new DeleteJob(
+                "Deleted "
+                    + rules.afterDeactivated().get().toSeconds()
+                    + "s after its Workload was deactivated, as configured"));
   }
 
   private List<JobAction> inTheQueue(Situation situation, Workload workload) {

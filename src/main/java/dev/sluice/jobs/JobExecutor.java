@@ -3,6 +3,7 @@ package dev.sluice.jobs;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.JobAction.CreateWorkload;
+import dev.sluice.jobs.JobAction.DeleteJob;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
 import dev.sluice.jobs.JobAction.FinishWorkload;
 import dev.sluice.jobs.JobAction.LookAgain;
@@ -75,6 +76,7 @@ final class JobExecutor {
               "FinishedWorkload",
               "Workload " + finish.workload().id() + " is finished: " + finish.reason());
       case DeleteWorkload delete -> delete(job, delete);
+      case DeleteJob delete -> deleteJob(job, delete);
       case RemoveFinalizer remove -> removeFinalizer(job, remove.workload());
       case Start start -> start(job, start);
       case Stop stop -> stop(job, stop);
@@ -133,6 +135,22 @@ final class JobExecutor {
         "deleted, reason=\"" + delete.why() + "\"",
         "DeletedWorkload",
         "Deleted Workload " + delete.workload().id() + ": " + delete.why());
+  }
+
+  private Optional<Duration> deleteJob(JobView job, DeleteJob delete) throws InterruptedException {
+    return switch (Waiting.forResult(objects.delete(job.ref()))) {
+      case JobObjects.Outcome.Written written -> {
+        LOG.info("job=\"{}\" deleted, reason=retention", job.ref());
+        events.normal(job.ref(), "Deleted", delete.note());
+        yield Optional.empty();
+      }
+      case JobObjects.Outcome.Conflict conflict -> Optional.empty();
+      case JobObjects.Outcome.Gone gone -> Optional.empty();
+      case JobObjects.Outcome.Refused refused -> {
+        LOG.warn("job=\"{}\" not deleted, reason=\"{}\"", job.ref(), refused.message());
+        yield Optional.of(LATER);
+      }
+    };
   }
 
   private Optional<Duration> removeFinalizer(JobView job, Workload workload)

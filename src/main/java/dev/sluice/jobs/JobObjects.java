@@ -14,6 +14,9 @@ public interface JobObjects {
    */
   CompletableFuture<Outcome> patch(JobRef job, long version, JobPatch patch);
 
+  /** Deletes a job in the background, if it still has this UID. */
+  CompletableFuture<Outcome> delete(JobRef job);
+
   /** Reads the newest state of the object at a path; empty when there is none. */
   CompletableFuture<Optional<ObjectNode>> read(String path);
 

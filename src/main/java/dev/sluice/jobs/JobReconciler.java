@@ -124,7 +124,11 @@ public final class JobReconciler {
 
   private static boolean takesAway(List<JobAction> actions) {
     return actions.stream()
-        .anyMatch(action -> action instanceof Stop || action instanceof DeleteWorkload);
+        .anyMatch(
+            action ->
+                action instanceof Stop
+                    || action instanceof DeleteWorkload
+                    || action instanceof JobAction.DeleteJob);
   }
 
   /** What stops work or throws it away is decided again from what the API server knows now. */

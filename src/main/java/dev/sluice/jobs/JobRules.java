@@ -1,6 +1,8 @@
 package dev.sluice.jobs;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 
@@ -15,6 +17,9 @@ import java.util.function.Predicate;
  *     AssignQueueLabelsForPods)
  * @param workloadAnnotationOnPods whether started pods carry the name of their Workload (gate
  *     TopologyAwareScheduling)
+ * @param podsReady whether somebody waits for the pods of admitted jobs to be ready
+ * @param afterDeactivated how long a job is kept whose Workload the operator deactivated; empty:
+ *     forever
  * @param partialAdmission whether a job may start with fewer pods (gate PartialAdmission)
  */
 public record JobRules(
@@ -24,6 +29,8 @@ public record JobRules(
     int longestWorkloadName,
     boolean queueLabelsOnPods,
     boolean workloadAnnotationOnPods,
+    boolean podsReady,
+    Optional<Duration> afterDeactivated,
     boolean partialAdmission) {
 
   public JobRules {
@@ -40,6 +47,8 @@ public record JobRules(
         WorkloadNames.LONGEST,
         true,
         true,
+        false,
+        Optional.empty(),
         true);
   }
 }

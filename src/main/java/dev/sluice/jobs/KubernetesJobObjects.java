@@ -43,9 +43,23 @@ public final class KubernetesJobObjects implements JobObjects {
     return http.sendAsync(request, byte[].class).thenApply(this::outcome);
   }
 
+  @Override
+  public CompletableFuture<Outcome> delete(JobRef job) {
+    ObjectNode body = json.createObjectNode().put("kind", "DeleteOptions").put("apiVersion", "v1");
+    body.put("propagationPolicy", "Background");
+    body.putObject("preconditions").put("uid", job.uid());
+    HttpClient http = client.getHttpClient();
+    HttpRequest request =
+        http.newHttpRequestBuilder()
+            .uri(server + job.kind().path(job.namespace(), job.name()))
+            .method("DELETE", "application/json", body.toString())
+            .build();
+    return http.sendAsync(request, byte[].class).thenApply(this::outcome);
+  }
+
   private Outcome outcome(HttpResponse<byte[]> response) {
     return switch (response.code()) {
-      case 200, 201 -> new Outcome.Written(object(response));
+      case 200, 201, 202 -> new Outcome.Written(object(response));
       case 404 -> new Outcome.Gone();
       case 409 -> new Outcome.Conflict();
       case 400, 403, 413, 422 -> new Outcome.Refused(response.code(), message(response));

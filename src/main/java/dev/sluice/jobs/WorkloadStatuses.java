@@ -3,6 +3,7 @@ package dev.sluice.jobs;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.workloads.PodsReady;
 import dev.sluice.workloads.StatusPatch;
 import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.Workload.Condition;
@@ -23,14 +24,34 @@ final class WorkloadStatuses {
     return StatusPatch.of(workload, now).condition("Finished", true, reason, message).build();
   }
 
-  /** The job has stopped after an eviction: its quota goes back (second phase of the protocol). */
-  static ObjectNode reservationDropped(Workload workload, Condition evicted, Instant now) {
+  /**
+   * The job has stopped after an eviction: its quota goes back (second phase of the protocol).
+   *
+   * @param readiness whether somebody waits for its pods to be ready
+   */
+  static ObjectNode reservationDropped(
+      Workload workload, Condition evicted, boolean readiness, Instant now) {
     String reason = workload.spec().active() ? "PendingEvaluation" : "Deactivated";
     boolean atOnce = REQUEUED_AT_ONCE.contains(evicted.reason());
-    return StatusPatch.of(workload, now)
-        .dropReservation(reason, evicted.message())
-        .condition("Requeued", atOnce, evicted.reason(), evicted.message())
-        .build();
+    StatusPatch patch =
+        StatusPatch.of(workload, now)
+            .dropReservation(reason, evicted.message())
+            .condition("Requeued", atOnce, evicted.reason(), evicted.message());
+    return (readiness ? PodsReady.begin(patch) : patch).build();
+  }
+
+  /**
+   * Whether the pods are ready; empty when that is written already. Of a job that is not admitted
+   * nothing is written just for that: it is said together with why it waits.
+   */
+  static ObjectNode podsReady(Workload workload, boolean ready, Instant now) {
+    StatusPatch patch = StatusPatch.of(workload, now);
+    if (workload.admitted()) {
+      PodsReady.follow(patch, ready);
+    } else if (patch.current(PodsReady.TYPE).isPresent()) {
+      PodsReady.begin(patch);
+    }
+    return patch.build();
   }
 
   /** The pods that need no quota any more. */

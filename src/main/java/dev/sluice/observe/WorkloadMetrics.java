@@ -40,6 +40,9 @@ public final class WorkloadMetrics {
   private final Pair<Counter> admitted;
   private final Pair<Histogram> admittedWait;
   private final Pair<Histogram> checksWait;
+  private final Pair<Histogram> readyWait;
+  private final Pair<Histogram> admittedUntilReady;
+  private final Histogram readyToEvicted;
   private final Pair<Counter> finished;
   private final Pair<Histogram> execution;
   private final Pair<Counter> evicted;
@@ -74,6 +77,23 @@ public final class WorkloadMetrics {
     admittedWait = histograms("admission_wait_time_seconds", "From queueing to admission", 16, 14);
     checksWait =
         histograms("admission_checks_wait_time_seconds", "From reservation to admission", 14, 14);
+    readyWait =
+        histograms("ready_wait_time_seconds", "From queueing to pods that are ready", 14, 14);
+    admittedUntilReady =
+        histograms(
+            "admitted_until_ready_wait_time_seconds",
+            "From admission to pods that are ready",
+            14,
+            14);
+    readyToEvicted =
+        ofQueue(
+            families.histogram(
+                "kueue_pods_ready_to_evicted_time_seconds",
+                "From pods that are ready to eviction",
+                Families.waits(14),
+                QUEUE,
+                REASON,
+                CAUSE));
     finished = counters("finished_workloads_total", "Workloads that finished", PRIORITY_CLASS);
     execution = histograms("execution_time_seconds", "Time spent admitted, at the end", 16, 16);
     evicted = counters("evicted_workloads_total", "Evictions", REASON, CAUSE, PRIORITY_CLASS);
@@ -128,6 +148,24 @@ public final class WorkloadMetrics {
     for (String cohort : cohortsAbove(queue.clusterQueue())) {
       cohortAdmitted.labelValues(Families.values(role.get(), cohort, queue.priorityClass())).inc();
     }
+  }
+
+  /**
+   * The pods of a Workload became ready, for the first time since it was admitted.
+   *
+   * @param waited since it was created or queued again
+   * @param sinceAdmitted since it was admitted
+   */
+  public void podsReady(QueueRef queue, Duration waited, Duration sinceAdmitted) {
+    observe(readyWait, queue, waited);
+    observe(admittedUntilReady, queue, sinceAdmitted);
+  }
+
+  /** A Workload was evicted whose pods had become ready so long ago. */
+  public void evictedAfterReady(QueueRef queue, String reason, String cause, Duration sinceReady) {
+    readyToEvicted
+        .labelValues(Families.values(role.get(), queue.clusterQueue(), reason, cause))
+        .observe(SchedulerMetrics.seconds(sinceReady));
   }
 
   /** A Workload finished that was admitted for {@code executed} in all. */

@@ -3,6 +3,7 @@ package dev.sluice.observe;
 import dev.sluice.engine.LocalQueueView;
 import dev.sluice.engine.Views;
 import dev.sluice.model.LocalQueueId;
+import dev.sluice.workloads.PodsReady;
 import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.Workload.Condition;
 import dev.sluice.workloads.WorkloadListener;
@@ -55,8 +56,16 @@ public final class WorkloadTransitions implements WorkloadListener {
     if (turnedTrue(before, after, "Finished")) {
       metrics.finished(queue, executed(before, now));
     }
+    if (turnedTrue(before, after, PodsReady.TYPE)
+        && reasonOf(after, PodsReady.TYPE).equals(PodsReady.STARTED)) {
+      metrics.podsReady(queue, Duration.between(queued, now), since(after, "Admitted", now));
+    }
     if (turnedTrue(before, after, "Evicted") && before.status().admission().isPresent()) {
       metrics.evicted(queue, reason(after), cause(after), isFirstEviction(after));
+      if (before.status().isTrue(PodsReady.TYPE)) {
+        metrics.evictedAfterReady(
+            queue, reason(after), cause(after), since(before, PodsReady.TYPE, now));
+      }
     }
     if (before.quotaReserved() && !after.quotaReserved() && after.evicted()) {
       metrics.quotaReleased(queue, reason(after), since(after, "Evicted", now));
@@ -126,7 +135,11 @@ public final class WorkloadTransitions implements WorkloadListener {
     if (reason.startsWith(DEACTIVATED_DUE_TO)) {
       return reason.substring(DEACTIVATED_DUE_TO.length());
     }
-    return reason.equals("PodsReadyTimeout") ? reasonOf(evicted, "PodsReady") : "";
+    if (!reason.equals(PodsReady.TIMEOUT)) {
+      return "";
+    }
+    String cause = reasonOf(evicted, PodsReady.TYPE);
+    return cause.isEmpty() ? PodsReady.WAIT_FOR_START : cause;
   }
 
   private static String reasonOf(Workload workload, String type) {

@@ -41,9 +41,14 @@ public final class AdmissionPatches {
    * Quota reserved and, unless a check isn't Ready, admitted, in one write.
    *
    * @param checks its admission checks from now on
+   * @param readiness whether somebody waits for its pods to be ready
    */
   public static ObjectNode admitted(
-      Workload workload, Decision.Admit decision, List<CheckState> checks, Instant now) {
+      Workload workload,
+      Decision.Admit decision,
+      List<CheckState> checks,
+      boolean readiness,
+      Instant now) {
     StatusPatch patch =
         StatusPatch.of(workload, now)
             .condition(
@@ -55,6 +60,9 @@ public final class AdmissionPatches {
             .reset("Preempted", "QuotaReserved")
             .reset("BlockedOnPreemptionGates", "QuotaReserved");
     patch.admittedBy(checks);
+    if (readiness && workload.owned()) {
+      PodsReady.begin(patch);
+    }
     ObjectNode status = patch.fields();
     if (!checks.equals(workload.status().admissionChecks())) {
       status.set("admissionChecks", CheckStates.json(checks));
@@ -85,12 +93,14 @@ public final class AdmissionPatches {
    * Why it waits, and what it requests meanwhile; empty when that is written already.
    *
    * @param totals requests by pod set and resource
+   * @param readiness whether somebody waits for its pods to be ready, once it is admitted
    */
   public static ObjectNode waiting(
       Workload workload,
       String reason,
       String message,
       Map<String, SortedMap<String, Long>> totals,
+      boolean readiness,
       Instant now) {
     StatusPatch patch =
         StatusPatch.of(workload, now)
@@ -98,6 +108,9 @@ public final class AdmissionPatches {
             .condition("Admitted", false, "NoReservation", "The workload has no reservation");
     if (patch.isEmpty()) {
       return patch.build();
+    }
+    if (readiness && workload.owned()) {
+      PodsReady.begin(patch);
     }
     ArrayNode requests = patch.fields().putArray("resourceRequests");
     totals.forEach(

@@ -29,6 +29,7 @@ public final class AdmissionWriter implements Consumer<Decision> {
   private final WorkloadWriter writer;
   private final EngineMailbox engine;
   private final RequiredChecks required;
+  private final boolean readiness;
   private final Consumer<Decision.Explain> advice;
   private final AdmissionObserver observer;
   private final InstantSource clock;
@@ -39,6 +40,7 @@ public final class AdmissionWriter implements Consumer<Decision> {
    * Writes with {@code writer} what it finds in {@code store}.
    *
    * @param required knows the admission checks of queues
+   * @param readiness whether somebody waits for pods to be ready
    * @param advice takes explanations, which have time
    * @param observer is told what stands
    * @param executor does the work that isn't the engine's
@@ -48,6 +50,7 @@ public final class AdmissionWriter implements Consumer<Decision> {
       WorkloadWriter writer,
       EngineMailbox engine,
       RequiredChecks required,
+      boolean readiness,
       Consumer<Decision.Explain> advice,
       AdmissionObserver observer,
       InstantSource clock,
@@ -56,6 +59,7 @@ public final class AdmissionWriter implements Consumer<Decision> {
     this.writer = writer;
     this.engine = engine;
     this.required = required;
+    this.readiness = readiness;
     this.advice = advice;
     this.observer = observer;
     this.clock = clock;
@@ -85,7 +89,7 @@ public final class AdmissionWriter implements Consumer<Decision> {
         writer.patchStatus(
             workload.id(),
             decision.version(),
-            AdmissionPatches.admitted(workload, decision, checks, now),
+            AdmissionPatches.admitted(workload, decision, checks, readiness, now),
             Urgency.DECISION);
     var unused =
         write.whenComplete(

@@ -40,6 +40,7 @@ public final class AdvicePump implements ViewListener, Consumer<Decision.Explain
   private final WorkloadWriter writer;
   private final WorkloadFacts facts;
   private final Function<Explanation, String> text;
+  private final boolean readiness;
   private final AdmissionObserver observer;
   private final InstantSource clock;
   private final Semaphore news = new Semaphore(0);
@@ -50,6 +51,7 @@ public final class AdvicePump implements ViewListener, Consumer<Decision.Explain
    * A pump that is still at rest.
    *
    * @param text renders an explanation for a condition
+   * @param readiness whether somebody waits for pods to be ready
    * @param observer is told what was written
    */
   public AdvicePump(
@@ -58,6 +60,7 @@ public final class AdvicePump implements ViewListener, Consumer<Decision.Explain
       WorkloadWriter writer,
       WorkloadFacts facts,
       Function<Explanation, String> text,
+      boolean readiness,
       AdmissionObserver observer,
       InstantSource clock) {
     this.questions = questions;
@@ -65,6 +68,7 @@ public final class AdvicePump implements ViewListener, Consumer<Decision.Explain
     this.writer = writer;
     this.facts = facts;
     this.text = text;
+    this.readiness = readiness;
     this.observer = observer;
     this.clock = clock;
     this.thread = Thread.ofVirtual().name("advice").unstarted(this::run);
@@ -157,6 +161,7 @@ public final class AdvicePump implements ViewListener, Consumer<Decision.Explain
         explanation.reason().apiReason(),
         text.apply(explanation),
         facts.totals(workload),
+        readiness,
         clock.instant());
   }
 

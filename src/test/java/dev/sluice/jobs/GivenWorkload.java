@@ -157,6 +157,11 @@ public final class GivenWorkload {
     return this;
   }
 
+  /** With a condition PodsReady. */
+  public GivenWorkload podsReady(String status, String reason) {
+    return condition("PodsReady", status, reason, "");
+  }
+
   /** With an admission check that says something. */
   public GivenWorkload check(String checkName, String state, String message) {
     checks.add(new Workload.CheckState(checkName, state, message, CREATED, -1, -1, List.of()));

@@ -21,6 +21,7 @@ import dev.sluice.jobs.JobAction.StopReason;
 import dev.sluice.jobs.JobAction.Warn;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.workloads.Workload;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +39,7 @@ class JobDecisionsTest {
   private final GivenCluster cluster = cluster();
   private final List<Workload> workloads = new ArrayList<>();
   private Optional<Workload> prebuilt = Optional.empty();
-  private final JobRules rules = JobRules.defaults("kueue-system");
+  private JobRules rules = JobRules.defaults("kueue-system");
 
   @Nested
   class WithoutWorkload {
@@ -413,6 +414,88 @@ class JobDecisionsTest {
   }
 
   @Nested
+  class Readiness {
+
+    private GivenJob job() {
+      return GivenJob.job()
+          .running(3)
+          .pods("nodeSelector", "{instance-type: spot}")
+          .pods("tolerations", "[{key: spot, operator: Exists, effect: NoSchedule}]");
+    }
+
+    private String told(GivenJob job) {
+      rules = JobRulesOf.readiness(Optional.empty());
+      return condition(only(PatchStatus.class, decide(job)).status(), "PodsReady");
+    }
+
+    @Test
+    void followsTheJob() {
+      givenOnly(workloadOf(GivenJob.job()).admitted("spot").podsReady("False", "WaitForStart"));
+      assertThat(told(job().status("ready", "3"))).startsWith("True Started ");
+      givenOnly(workloadOf(GivenJob.job()).admitted("spot").podsReady("True", "Started"));
+      assertThat(told(job().status("ready", "2"))).startsWith("False WaitForRecovery ");
+      givenOnly(workloadOf(GivenJob.job()).admitted("spot").podsReady("False", "WaitForRecovery"));
+      assertThat(told(job().status("ready", "2").status("succeeded", "1")))
+          .startsWith("True Recovered ");
+      givenOnly(workloadOf(GivenJob.job()).admitted("spot").podsReady("True", "Recovered"));
+      assertThat(told(job().status("ready", "0"))).startsWith("False WaitForRecovery ");
+    }
+
+    @Test
+    void beginsAnewWithoutAdmissionButIsNotSaidOfItself() {
+      givenOnly(workloadOf(GivenJob.job()).podsReady("True", "Started"));
+      assertThat(told(GivenJob.job())).startsWith("False WaitForStart ");
+      givenOnly(workloadOf(GivenJob.job()));
+      assertThat(decide(GivenJob.job())).isEmpty();
+    }
+
+    @Test
+    void isNobodysBusinessUnlessSomebodyWaitsForIt() {
+      givenOnly(workloadOf(GivenJob.job()).admitted("spot"));
+      assertThat(decide(job().status("ready", "3"))).isEmpty();
+    }
+
+    @Test
+    void isOverWhenTheQuotaGoesBack() {
+      givenOnly(
+          workloadOf(GivenJob.job())
+              .admitted("spot")
+              .podsReady("True", "Started")
+              .evicted("Preempted", ""));
+      assertThat(told(GivenJob.job())).startsWith("False WaitForStart ");
+    }
+  }
+
+  @Nested
+  class Retention {
+
+    private List<JobAction> after(Duration kept, String reason) {
+      rules = JobRulesOf.readiness(Optional.of(kept));
+      givenOnly(
+          workloadOf(job())
+              .inactive()
+              .podsReady("False", "WaitForStart")
+              .condition("QuotaReserved", "False", "Deactivated", "")
+              .evicted(reason, ""));
+      return decide(job());
+    }
+
+    @Test
+    void aJobThatTheOperatorDeactivatedGoesAfterItsTime() {
+      String reason = "DeactivatedDueToMaximumExecutionTimeExceeded";
+      assertThat(only(JobAction.DeleteJob.class, after(Duration.ofSeconds(7199), reason)).note())
+          .contains("7199s");
+      assertThat(only(LookAgain.class, after(Duration.ofSeconds(7201), reason)).after())
+          .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(3));
+    }
+
+    @Test
+    void aJobThatSomebodyElseDeactivatedStays() {
+      assertThat(after(Duration.ZERO, "Deactivated")).isEmpty();
+    }
+  }
+
+  @Nested
   class Evicted {
 
     @Test
@@ -608,6 +691,11 @@ class JobDecisionsTest {
     void withoutItARunningJobIsStopped() {
       only(Stop.class, decide(job.running(1)));
     }
+  }
+
+  private void givenOnly(GivenWorkload workload) {
+    workloads.clear();
+    given(workload);
   }
 
   private void given(GivenWorkload workload) {

@@ -49,26 +49,44 @@ class MetricsTest {
 
     assertThat(lines())
         .contains(
-            "kueue_pending_workloads{cluster_queue=\"cq\",replica_role=\"leader\",status=\"active\"} 3.0",
-            "kueue_pending_workloads{cluster_queue=\"cq\",replica_role=\"leader\",status=\"inadmissible\"} 4.0",
+            "kueue_pending_workloads{cluster_queue=\"cq\",replica_role=\"leader\",status=\"active\"}"
+                + " 3.0",
+            "kueue_pending_workloads{cluster_queue=\"cq\",replica_role=\"leader\",status=\"inadmissible\"}"
+                + " 4.0",
             "kueue_reserving_active_workloads{cluster_queue=\"cq\",replica_role=\"leader\"} 2.0",
             "kueue_admitted_active_workloads{cluster_queue=\"cq\",replica_role=\"leader\"} 1.0",
-            "kueue_cluster_queue_status{cluster_queue=\"cq\",replica_role=\"leader\",status=\"active\"} 1.0",
-            "kueue_cluster_queue_status{cluster_queue=\"cq\",replica_role=\"leader\",status=\"pending\"} 0.0",
-            "kueue_cluster_queue_info{cluster_queue=\"cq\",parent_cohort=\"leaf\",replica_role=\"leader\",root_cohort=\"root\"} 1",
-            "kueue_cluster_queue_nominal_quota{cluster_queue=\"cq\",cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"} 1.5",
-            "kueue_cluster_queue_borrowing_limit{cluster_queue=\"cq\",cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"} +Inf",
-            "kueue_cluster_queue_lending_limit{cluster_queue=\"cq\",cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"} 0.5",
-            "kueue_cluster_queue_resource_reservation{cluster_queue=\"cq\",cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"} 2.5",
-            "kueue_cluster_queue_resource_usage{cluster_queue=\"cq\",cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"} 0.5",
-            "kueue_cohort_subtree_quota{cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"} 1.5",
-            "kueue_cohort_subtree_resource_reservations{cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"} 2.5",
-            "kueue_cohort_subtree_admitted_active_workloads{cohort=\"root\",replica_role=\"leader\"} 1.0",
-            "kueue_cohort_info{cohort=\"leaf\",parent_cohort=\"root\",replica_role=\"leader\",root_cohort=\"root\"} 1",
-            "kueue_local_queue_pending_workloads{name=\"lq\",namespace=\"team\",replica_role=\"leader\",status=\"active\"} 3.0",
-            "kueue_local_queue_status{active=\"True\",name=\"lq\",namespace=\"team\",replica_role=\"leader\"} 1.0",
-            "kueue_local_queue_status{active=\"Unknown\",name=\"lq\",namespace=\"team\",replica_role=\"leader\"} 0.0",
-            "kueue_local_queue_resource_usage{flavor=\"spot\",name=\"lq\",namespace=\"team\",replica_role=\"leader\",resource=\"cpu\"} 0.5",
+            "kueue_cluster_queue_status{cluster_queue=\"cq\",replica_role=\"leader\",status=\"active\"}"
+                + " 1.0",
+            "kueue_cluster_queue_status{cluster_queue=\"cq\",replica_role=\"leader\",status=\"pending\"}"
+                + " 0.0",
+            "kueue_cluster_queue_info{cluster_queue=\"cq\",parent_cohort=\"leaf\",replica_role=\"leader\",root_cohort=\"root\"}"
+                + " 1",
+            "kueue_cluster_queue_nominal_quota{cluster_queue=\"cq\",cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"}"
+                + " 1.5",
+            "kueue_cluster_queue_borrowing_limit{cluster_queue=\"cq\",cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"}"
+                + " +Inf",
+            "kueue_cluster_queue_lending_limit{cluster_queue=\"cq\",cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"}"
+                + " 0.5",
+            "kueue_cluster_queue_resource_reservation{cluster_queue=\"cq\",cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"}"
+                + " 2.5",
+            "kueue_cluster_queue_resource_usage{cluster_queue=\"cq\",cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"}"
+                + " 0.5",
+            "kueue_cohort_subtree_quota{cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"}"
+                + " 1.5",
+            "kueue_cohort_subtree_resource_reservations{cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"}"
+                + " 2.5",
+            "kueue_cohort_subtree_admitted_active_workloads{cohort=\"root\",replica_role=\"leader\"}"
+                + " 1.0",
+            "kueue_cohort_info{cohort=\"leaf\",parent_cohort=\"root\",replica_role=\"leader\",root_cohort=\"root\"}"
+                + " 1",
+            "kueue_local_queue_pending_workloads{name=\"lq\",namespace=\"team\",replica_role=\"leader\",status=\"active\"}"
+                + " 3.0",
+            "kueue_local_queue_status{active=\"True\",name=\"lq\",namespace=\"team\",replica_role=\"leader\"}"
+                + " 1.0",
+            "kueue_local_queue_status{active=\"Unknown\",name=\"lq\",namespace=\"team\",replica_role=\"leader\"}"
+                + " 0.0",
+            "kueue_local_queue_resource_usage{flavor=\"spot\",name=\"lq\",namespace=\"team\",replica_role=\"leader\",resource=\"cpu\"}"
+                + " 0.5",
             "# TYPE kueue_cohort_info gauge");
   }
 
@@ -91,8 +109,10 @@ class MetricsTest {
 
     assertThat(lines())
         .contains(
-            "kueue_cluster_queue_status{cluster_queue=\"bad\",replica_role=\"leader\",status=\"pending\"} 1.0",
-            "kueue_cluster_queue_status{cluster_queue=\"ending\",replica_role=\"leader\",status=\"terminating\"} 1.0");
+            "kueue_cluster_queue_status{cluster_queue=\"bad\",replica_role=\"leader\",status=\"pending\"}"
+                + " 1.0",
+            "kueue_cluster_queue_status{cluster_queue=\"ending\",replica_role=\"leader\",status=\"terminating\"}"
+                + " 1.0");
   }
 
   @Test
@@ -107,6 +127,30 @@ class MetricsTest {
   }
 
   @Test
+  void readinessAndPreemptionsAreCountedAndTimed() {
+    WorkloadMetrics metrics = workloadMetrics(all -> true);
+
+    metrics.podsReady(QUEUE, Duration.ofSeconds(5), Duration.ofSeconds(2));
+    metrics.evictedAfterReady(QUEUE, "PodsReadyTimeout", "WaitForRecovery", Duration.ofSeconds(7));
+    metrics.preempted("cq", "InClusterQueue");
+
+    assertThat(lines())
+        .contains(
+            "kueue_ready_wait_time_seconds_sum{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 5.0",
+            "kueue_admitted_until_ready_wait_time_seconds_sum{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 2.0",
+            "kueue_local_queue_ready_wait_time_seconds_count{name=\"lq\",namespace=\"team\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 1",
+            "kueue_local_queue_admitted_until_ready_wait_time_seconds_count{name=\"lq\",namespace=\"team\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 1",
+            "kueue_pods_ready_to_evicted_time_seconds_sum{cluster_queue=\"cq\",reason=\"PodsReadyTimeout\",replica_role=\"leader\",underlying_cause=\"WaitForRecovery\"}"
+                + " 7.0",
+            "kueue_preempted_workloads_total{preempting_cluster_queue=\"cq\",reason=\"InClusterQueue\",replica_role=\"leader\"}"
+                + " 1.0");
+  }
+
+  @Test
   void admissionsAreCountedAndTimed() {
     WorkloadMetrics metrics = workloadMetrics(all -> true);
 
@@ -115,17 +159,28 @@ class MetricsTest {
 
     assertThat(lines())
         .contains(
-            "kueue_quota_reserved_workloads_total{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"} 1.0",
-            "kueue_quota_reserved_wait_time_seconds_bucket{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\",le=\"1.0\"} 0",
-            "kueue_quota_reserved_wait_time_seconds_bucket{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\",le=\"2.5\"} 1",
-            "kueue_quota_reserved_wait_time_seconds_bucket{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\",le=\"10240.0\"} 1",
-            "kueue_admitted_workloads_total{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"} 1.0",
-            "kueue_admission_wait_time_seconds_sum{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"} 3.0",
-            "kueue_admission_wait_time_seconds_bucket{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\",le=\"40960.0\"} 1",
-            "kueue_admission_checks_wait_time_seconds_count{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"} 1",
-            "kueue_cohort_subtree_admitted_workloads_total{cohort=\"leaf\",priority_class=\"high\",replica_role=\"leader\"} 1.0",
-            "kueue_cohort_subtree_admitted_workloads_total{cohort=\"root\",priority_class=\"high\",replica_role=\"leader\"} 1.0",
-            "kueue_local_queue_admitted_workloads_total{name=\"lq\",namespace=\"team\",priority_class=\"high\",replica_role=\"leader\"} 1.0",
+            "kueue_quota_reserved_workloads_total{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 1.0",
+            "kueue_quota_reserved_wait_time_seconds_bucket{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\",le=\"1.0\"}"
+                + " 0",
+            "kueue_quota_reserved_wait_time_seconds_bucket{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\",le=\"2.5\"}"
+                + " 1",
+            "kueue_quota_reserved_wait_time_seconds_bucket{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\",le=\"10240.0\"}"
+                + " 1",
+            "kueue_admitted_workloads_total{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 1.0",
+            "kueue_admission_wait_time_seconds_sum{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 3.0",
+            "kueue_admission_wait_time_seconds_bucket{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\",le=\"40960.0\"}"
+                + " 1",
+            "kueue_admission_checks_wait_time_seconds_count{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 1",
+            "kueue_cohort_subtree_admitted_workloads_total{cohort=\"leaf\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 1.0",
+            "kueue_cohort_subtree_admitted_workloads_total{cohort=\"root\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 1.0",
+            "kueue_local_queue_admitted_workloads_total{name=\"lq\",namespace=\"team\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 1.0",
             "# TYPE kueue_admitted_workloads_total counter",
             "# TYPE kueue_admission_wait_time_seconds histogram")
         .noneMatch(line -> line.contains("_max") && line.startsWith("kueue_"))
@@ -172,7 +227,8 @@ class MetricsTest {
         .contains(
             "kueue_evicted_workloads_total" + labels + " 2.0",
             "kueue_evicted_workloads_once_total" + labels + " 1.0",
-            "kueue_workload_eviction_latency_seconds_sum{cluster_queue=\"cq\",reason=\"Deactivated\",replica_role=\"leader\"} 4.0");
+            "kueue_workload_eviction_latency_seconds_sum{cluster_queue=\"cq\",reason=\"Deactivated\",replica_role=\"leader\"}"
+                + " 4.0");
   }
 
   @Test
@@ -214,8 +270,10 @@ class MetricsTest {
 
     assertThat(lines())
         .contains(
-            "kueue_evicted_workloads_total{cluster_queue=\"cq\",priority_class=\"high\",reason=\"Deactivated\",replica_role=\"leader\",underlying_cause=\"MaximumExecutionTimeExceeded\"} 1.0",
-            "kueue_workload_eviction_latency_seconds_sum{cluster_queue=\"cq\",reason=\"Deactivated\",replica_role=\"leader\"} 5.0");
+            "kueue_evicted_workloads_total{cluster_queue=\"cq\",priority_class=\"high\",reason=\"Deactivated\",replica_role=\"leader\",underlying_cause=\"MaximumExecutionTimeExceeded\"}"
+                + " 1.0",
+            "kueue_workload_eviction_latency_seconds_sum{cluster_queue=\"cq\",reason=\"Deactivated\",replica_role=\"leader\"}"
+                + " 5.0");
   }
 
   @Test
@@ -242,11 +300,15 @@ class MetricsTest {
 
     assertThat(lines())
         .contains(
-            "kueue_unadmitted_workloads{cluster_queue=\"cq\",reason=\"NoReservation\",replica_role=\"leader\",underlying_cause=\"PendingEvaluation\"} 1.0",
-            "kueue_unadmitted_workloads{cluster_queue=\"cq\",reason=\"NoReservation\",replica_role=\"leader\",underlying_cause=\"WaitingForQuota\"} 1.0",
-            "kueue_local_queue_unadmitted_workloads{cluster_queue=\"cq\",name=\"lq\",namespace=\"team\",reason=\"NoReservation\",replica_role=\"leader\",underlying_cause=\"WaitingForQuota\"} 1.0",
+            "kueue_unadmitted_workloads{cluster_queue=\"cq\",reason=\"NoReservation\",replica_role=\"leader\",underlying_cause=\"PendingEvaluation\"}"
+                + " 1.0",
+            "kueue_unadmitted_workloads{cluster_queue=\"cq\",reason=\"NoReservation\",replica_role=\"leader\",underlying_cause=\"WaitingForQuota\"}"
+                + " 1.0",
+            "kueue_local_queue_unadmitted_workloads{cluster_queue=\"cq\",name=\"lq\",namespace=\"team\",reason=\"NoReservation\",replica_role=\"leader\",underlying_cause=\"WaitingForQuota\"}"
+                + " 1.0",
             "kueue_finished_workloads{cluster_queue=\"cq\",replica_role=\"leader\"} 1.0",
-            "kueue_local_queue_finished_workloads{name=\"lq\",namespace=\"team\",replica_role=\"leader\"} 1.0");
+            "kueue_local_queue_finished_workloads{name=\"lq\",namespace=\"team\",replica_role=\"leader\"}"
+                + " 1.0");
 
     census.changed(done, null);
     census.changed(waiting, admittedBy("cq", is("Admitted", "Admitted", CREATED)));
@@ -271,11 +333,16 @@ class MetricsTest {
     assertThat(lines())
         .contains(
             "kueue_admission_attempts_total{replica_role=\"leader\",result=\"success\"} 1.0",
-            "kueue_admission_attempt_duration_seconds_bucket{replica_role=\"leader\",result=\"success\",le=\"0.005\"} 0",
-            "kueue_admission_attempt_duration_seconds_bucket{replica_role=\"leader\",result=\"success\",le=\"0.01\"} 1",
-            "kueue_workload_creation_latency_seconds_bucket{job_kind=\"Job\",replica_role=\"leader\",le=\"0.02\"} 1",
-            "kueue_workload_creation_latency_seconds_bucket{job_kind=\"Job\",replica_role=\"leader\",le=\"10.24\"} 1",
-            "kueue_build_info{build_date=\"2030-01-01\",compiler=\"HotSpot\",git_commit=\"abc\",git_version=\"v1\",go_version=\"java25\",platform=\"linux/amd64\"} 1",
+            "kueue_admission_attempt_duration_seconds_bucket{replica_role=\"leader\",result=\"success\",le=\"0.005\"}"
+                + " 0",
+            "kueue_admission_attempt_duration_seconds_bucket{replica_role=\"leader\",result=\"success\",le=\"0.01\"}"
+                + " 1",
+            "kueue_workload_creation_latency_seconds_bucket{job_kind=\"Job\",replica_role=\"leader\",le=\"0.02\"}"
+                + " 1",
+            "kueue_workload_creation_latency_seconds_bucket{job_kind=\"Job\",replica_role=\"leader\",le=\"10.24\"}"
+                + " 1",
+            "kueue_build_info{build_date=\"2030-01-01\",compiler=\"HotSpot\",git_commit=\"abc\",git_version=\"v1\",go_version=\"java25\",platform=\"linux/amd64\"}"
+                + " 1",
             "# TYPE kueue_build_info gauge");
   }
 

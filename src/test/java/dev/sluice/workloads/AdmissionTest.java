@@ -101,6 +101,7 @@ class AdmissionTest {
             new Writer(),
             facts::add,
             RequiredChecks.UNKNOWN,
+            false,
             explain -> {},
             observer,
             () -> NOW,
@@ -178,6 +179,7 @@ class AdmissionTest {
                 assertThat(flavors.orElseThrow()).hasSize(1);
                 return Optional.of(new TreeSet<>(List.of(required)));
               },
+              false,
               explain -> {},
               observer,
               () -> NOW,
@@ -269,6 +271,7 @@ class AdmissionTest {
             new Writer(),
             new WorkloadFacts(new Templates.Context(), TranslationRules.DEFAULT),
             explanation -> explanation.detail(),
+            true,
             observer,
             () -> NOW);
 
@@ -315,6 +318,20 @@ class AdmissionTest {
       explain("cpu is short");
       await().untilAsserted(() -> assertThat(told).containsExactly("explained 9"));
       assertThat(written).hasSize(2);
+    }
+
+    @Test
+    void saysAlsoThatThePodsOfAJobAreNotReadyYet() {
+      given(
+          SAMPLE.replace(
+              "  generation: 3\n",
+              "  generation: 3\n  ownerReferences: [{kind: Job, controller: true}]\n"));
+      outcomes.add(new WorkloadWriter.Outcome.Written(8));
+      pump.start();
+      explain("cpu is short");
+      await().untilAsserted(() -> assertThat(told).hasSize(1));
+      assertThat(written.getFirst())
+          .contains("\"type\":\"PodsReady\",\"status\":\"False\"", "WaitForStart");
     }
 
     @Test

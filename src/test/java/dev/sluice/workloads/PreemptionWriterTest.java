@@ -41,6 +41,7 @@ class PreemptionWriterTest {
           new Writer(),
           facts::add,
           RequiredChecks.UNKNOWN,
+          false,
           explain -> {},
           new AdmissionObserver() {
             @Override

@@ -94,7 +94,7 @@ public final class ConfigurationLoader {
     if (!problems.all().isEmpty()) {
       throw new ConfigurationException(source, problems.all());
     }
-    return Supported.inEffect(configuration);
+    return configuration;
   }
 
   private static Optional<Version> version(Fields file, Problems problems) {

@@ -13,12 +13,14 @@ import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE;
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_CONFIG;
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER;
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION;
+import static dev.sluice.api.config.FeatureGate.PRIORITY_BOOST;
 import static dev.sluice.api.config.FeatureGate.PRIORITY_SORTING_WITHIN_COHORT;
 import static dev.sluice.api.config.FeatureGate.RECLAIMABLE_PODS;
 import static dev.sluice.api.config.FeatureGate.REJECT_UPDATES_TO_CQ_WITH_INVALID_ON_FLAVORS;
 import static dev.sluice.api.config.FeatureGate.REMOVE_FINALIZERS_WITH_STRICT_PATCH;
 import static dev.sluice.api.config.FeatureGate.SCHEDULING_EQUIVALENCE_HASHING;
 import static dev.sluice.api.config.FeatureGate.TLS_OPTIONS;
+import static dev.sluice.api.config.FeatureGate.UNADMITTED_WORKLOADS_EXPLICIT_STATUS;
 import static dev.sluice.api.config.FeatureGate.UNADMITTED_WORKLOADS_OBSERVABILITY;
 import static dev.sluice.api.config.FeatureGate.VECTORIZED_RESOURCE_REQUESTS;
 import static dev.sluice.api.config.FeatureGate.WORKLOAD_PRIORITY_CLASS_DEFAULTING;
@@ -26,10 +28,8 @@ import static dev.sluice.api.config.FeatureGate.WORKLOAD_REQUEST_USE_MERGE_PATCH
 import static dev.sluice.api.config.FeatureGate.WORKLOAD_VALIDATE_RESOURCES_ARE_NON_NEGATIVE;
 import static dev.sluice.api.config.FeatureGate.WORKLOAD_VALIDATION_FOR_POD_SET_METADATA;
 
-import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.function.Predicate;
 
@@ -45,7 +45,6 @@ final class Supported {
   /** Gates whose feature is there and can't be switched off. */
   private static final Set<FeatureGate> ALWAYS_ON =
       EnumSet.of(
-          FINISH_ORPHANED_WORKLOADS,
           FLAVOR_FUNGIBILITY,
           FLAVOR_FUNGIBILITY_PRESERVE_SCAN_PROGRESS,
           MANAGED_JOBS_NAMESPACE_SELECTOR_ALWAYS_RESPECTED,
@@ -60,6 +59,7 @@ final class Supported {
       EnumSet.of(
           ASSIGN_QUEUE_LABELS_FOR_PODS,
           DISABLE_WAIT_FOR_PODS_READY,
+          FINISH_ORPHANED_WORKLOADS,
           LOCAL_QUEUE_METRICS,
           METRICS_FOR_COHORTS,
           METRIC_FOR_WORKLOAD_CREATION_LATENCY,
@@ -67,8 +67,10 @@ final class Supported {
           MULTI_KUEUE_INCREMENTAL_DISPATCHER_CONFIG,
           MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER,
           MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION,
+          PRIORITY_BOOST,
           REJECT_UPDATES_TO_CQ_WITH_INVALID_ON_FLAVORS,
           REMOVE_FINALIZERS_WITH_STRICT_PATCH,
+          UNADMITTED_WORKLOADS_EXPLICIT_STATUS,
           VECTORIZED_RESOURCE_REQUESTS,
           WORKLOAD_PRIORITY_CLASS_DEFAULTING,
           WORKLOAD_REQUEST_USE_MERGE_PATCH,
@@ -91,10 +93,9 @@ final class Supported {
               "the groups of the key exchange can't be chosen",
               c -> !c.tls().curvePreferences().isEmpty()),
           new Missing(
-              "waitForPodsReady",
-              "workloads whose pods don't become ready are not evicted; to keep the block without"
-                  + " effect set featureGates.DisableWaitForPodsReady to true",
-              c -> c.waitForPodsReady().isPresent()),
+              "waitForPodsReady.blockAdmission",
+              "others are admitted while pods of admitted workloads are not ready",
+              c -> c.waitForPodsReady().filter(on -> on.blockAdmission()).isPresent()),
           new Missing(
               "integrations.externalFrameworks",
               "jobs owned by jobs of other frameworks are not recognised",
@@ -126,20 +127,7 @@ final class Supported {
           new Missing(
               "resources.deviceClassMappings",
               "devices of dynamic resource allocation are not counted",
-              c -> !c.resources().deviceClassMappings().isEmpty()),
-          new Missing(
-              "objectRetentionPolicies.workloads.afterFinished",
-              "finished Workloads are kept",
-              c -> c.objectRetention().afterFinished().isPresent()),
-          new Missing(
-              "objectRetentionPolicies.workloads.afterDeactivatedByKueue",
-              "jobs of deactivated Workloads are kept",
-              c -> c.objectRetention().afterDeactivated().isPresent()));
-
-  private static final String READINESS_NOTICE =
-      "waitForPodsReady is on by default in config.kueue.x-k8s.io/v1beta2, but is not supported"
-          + " yet: pods may take as long as they like to become ready (set the feature gate"
-          + " DisableWaitForPodsReady=true to say that this is meant)";
+              c -> !c.resources().deviceClassMappings().isEmpty()));
 
   private Supported() {}
 
@@ -180,36 +168,5 @@ final class Supported {
                 + String.join(", ", FRAMEWORKS));
       }
     }
-  }
-
-  /**
-   * The configuration as it takes effect today: defaults that don't work yet are off, and noted.
-   */
-  static Configuration inEffect(Configuration c) {
-    List<String> notices = new ArrayList<>(c.notices());
-    c.waitForPodsReady().ifPresent(on -> notices.add(READINESS_NOTICE));
-    return new Configuration(
-        c.namespace(),
-        c.webhook(),
-        c.leaderElection(),
-        c.metrics(),
-        c.health(),
-        c.pprofBindAddress(),
-        c.controller(),
-        c.tls(),
-        c.manageJobsWithoutQueueName(),
-        c.managedJobsNamespaceSelector(),
-        c.internalCertManagement(),
-        Optional.empty(),
-        c.clientConnection(),
-        c.integrations(),
-        c.multiKueue(),
-        c.fairSharing(),
-        c.admissionFairSharing(),
-        c.resources(),
-        c.featureGates(),
-        c.objectRetention(),
-        c.visibilityServer(),
-        notices);
   }
 }

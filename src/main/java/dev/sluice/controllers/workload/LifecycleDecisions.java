@@ -3,6 +3,7 @@ package dev.sluice.controllers.workload;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Keys;
 import dev.sluice.controllers.workload.Verdict.Deactivate;
+import dev.sluice.controllers.workload.Verdict.Delete;
 import dev.sluice.controllers.workload.Verdict.News;
 import dev.sluice.controllers.workload.Verdict.PatchStatus;
 import dev.sluice.controllers.workload.Verdict.RemoveFinalizer;
@@ -28,12 +29,13 @@ public final class LifecycleDecisions {
   private LifecycleDecisions() {}
 
   /** What the Workload needs, its queues and the time being such. */
-  public static Verdict decide(Workload workload, Queues queues, Instant now) {
-    if (isOrphan(workload)) {
-      return orphan(workload, now);
+  public static Verdict decide(
+      Workload workload, Queues queues, LifecycleRules rules, Instant now) {
+    if (isOrphan(workload, rules)) {
+      return orphan(workload, rules, now);
     }
     if (workload.deleting() || workload.finished()) {
-      return Verdict.NOTHING;
+      return retention(workload, rules, now);
     }
     if (!workload.spec().active()) {
       return inactive(workload, now);
@@ -43,17 +45,47 @@ public final class LifecycleDecisions {
       return Verdict.of(new Deactivate("deactivated, reason=" + target.get().reason()));
     }
     return workload.quotaReserved()
-        ? ReservingDecisions.decide(workload, queues, now)
-        : WaitingDecisions.decide(workload, queues, now);
+        ? ReservingDecisions.decide(workload, queues, rules, now)
+        : WaitingDecisions.decide(workload, queues, rules, now);
   }
 
   /** Nothing owns it, and either it is being deleted or a job did own it. */
-  private static boolean isOrphan(Workload workload) {
+  private static boolean isOrphan(Workload workload, LifecycleRules rules) {
     return !workload.owned()
-        && (workload.deleting() || workload.labels().containsKey(Keys.JOB_UID));
+        && (workload.deleting()
+            || (rules.finishOrphans() && workload.labels().containsKey(Keys.JOB_UID)));
   }
 
-  private static Verdict orphan(Workload workload, Instant now) {
+  /** What has finished is deleted when it was kept long enough. */
+  private static Verdict retention(Workload workload, LifecycleRules rules, Instant now) {
+    Optional<Instant> end =
+        rules
+            .afterFinished()
+            .filter(kept -> !workload.deleting())
+            .flatMap(
+                kept ->
+                    workload
+                        .status()
+                        .condition("Finished")
+                        .map(finished -> finished.lastTransitionTime().plus(kept)));
+    if (end.isEmpty()) {
+      return Verdict.NOTHING;
+    }
+    return now.isBefore(end.get())
+        ? new Verdict(Optional.empty(), end)
+        : Verdict.of(
+            new Delete(
+                "deleted, reason=retention",
+                List.of(
+                    new News(
+                        false,
+                        "Deleted",
+                        "Deleted "
+                            + rules.afterFinished().orElseThrow().toSeconds()
+                            + "s after it finished, as configured"))));
+  }
+
+  private static Verdict orphan(Workload workload, LifecycleRules rules, Instant now) {
     if (!workload.finished()) {
       ObjectNode status =
           StatusPatch.of(workload, now)
@@ -63,7 +95,7 @@ public final class LifecycleDecisions {
     }
     return workload.finalized()
         ? Verdict.of(new RemoveFinalizer("released, reason=OwnerNotFound"))
-        : Verdict.NOTHING;
+        : retention(workload, rules, now);
   }
 
   private static Optional<Condition> deactivationTarget(Workload workload) {

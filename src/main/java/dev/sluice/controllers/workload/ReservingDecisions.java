@@ -24,16 +24,18 @@ final class ReservingDecisions {
 
   private final Workload workload;
   private final Queues queues;
+  private final LifecycleRules rules;
   private final Instant now;
 
-  private ReservingDecisions(Workload workload, Queues queues, Instant now) {
+  private ReservingDecisions(Workload workload, Queues queues, LifecycleRules rules, Instant now) {
     this.workload = workload;
     this.queues = queues;
+    this.rules = rules;
     this.now = now;
   }
 
-  static Verdict decide(Workload workload, Queues queues, Instant now) {
-    ReservingDecisions decisions = new ReservingDecisions(workload, queues, now);
+  static Verdict decide(Workload workload, Queues queues, LifecycleRules rules, Instant now) {
+    ReservingDecisions decisions = new ReservingDecisions(workload, queues, rules, now);
     if (workload.evicted()) {
       return Verdict.NOTHING;
     }
@@ -54,7 +56,7 @@ final class ReservingDecisions {
     StatusPatch patch = StatusPatch.of(workload, now);
     CheckDecisions.inStep(patch, workload, queues, now);
     return patch.isEmpty()
-        ? timeLimit()
+        ? ReadinessDecisions.decide(workload, rules.podsReady(), now).or(this::timeLimit)
         : LifecycleDecisions.verdict(patch, "checks in step", List.of());
   }
 

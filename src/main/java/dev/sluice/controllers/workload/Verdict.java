@@ -2,8 +2,11 @@ package dev.sluice.controllers.workload;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.Instant;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 
 /**
  * What a Workload needs now.
@@ -18,6 +21,19 @@ public record Verdict(Optional<Action> action, Optional<Instant> lookAgain) {
 
   static Verdict of(Action action) {
     return new Verdict(Optional.of(action), Optional.empty());
+  }
+
+  /** This, and looking again when the other is due too; what is to be done at once comes first. */
+  Verdict or(Supplier<Verdict> other) {
+    if (action.isPresent()) {
+      return this;
+    }
+    Verdict next = other.get();
+    Optional<Instant> soonest =
+        Stream.of(lookAgain, next.lookAgain())
+            .flatMap(Optional::stream)
+            .min(Comparator.naturalOrder());
+    return new Verdict(next.action(), soonest);
   }
 
   /** Whether there is nothing to do and nothing to wait for. */
@@ -46,6 +62,13 @@ public record Verdict(Optional<Action> action, Optional<Instant> lookAgain) {
 
   /** Set {@code spec.active} to false. */
   public record Deactivate(String change) implements Action {}
+
+  /** Delete the Workload. */
+  public record Delete(String change, List<News> news) implements Action {
+    public Delete {
+      news = List.copyOf(news);
+    }
+  }
 
   /** Take the finalizer off that keeps the Workload until its job has stopped. */
   public record RemoveFinalizer(String change) implements Action {}

@@ -23,19 +23,21 @@ final class WaitingDecisions {
 
   private final Workload workload;
   private final Queues queues;
+  private final LifecycleRules rules;
   private final Instant now;
   private final StatusPatch patch;
   private final List<News> news = new ArrayList<>();
 
-  private WaitingDecisions(Workload workload, Queues queues, Instant now) {
+  private WaitingDecisions(Workload workload, Queues queues, LifecycleRules rules, Instant now) {
     this.workload = workload;
     this.queues = queues;
+    this.rules = rules;
     this.now = now;
     this.patch = StatusPatch.of(workload, now);
   }
 
-  static Verdict decide(Workload workload, Queues queues, Instant now) {
-    return new WaitingDecisions(workload, queues, now).decide();
+  static Verdict decide(Workload workload, Queues queues, LifecycleRules rules, Instant now) {
+    return new WaitingDecisions(workload, queues, rules, now).decide();
   }
 
   private Verdict decide() {
@@ -107,7 +109,8 @@ final class WaitingDecisions {
     } else if (known.equals(ADMISSION_GATED)) {
       evaluateAnew();
       news.add(new News(false, "AdmissionGateCleared", "No admission gate is left"));
-    } else if (known.equals(Evictions.DEACTIVATED)) {
+    } else if (known.equals(Evictions.DEACTIVATED)
+        || (rules.explicitStatus() && patch.current("QuotaReserved").isEmpty())) {
       evaluateAnew();
     }
   }

@@ -46,6 +46,7 @@ public final class WorkloadLifecycle implements WorkloadListener {
   private final WorkloadStore store;
   private final WorkloadWriter writer;
   private final Function<Workload, Queues> queues;
+  private final LifecycleRules rules;
   private final LifecycleEvents events;
   private final BooleanSupplier leading;
   private final InstantSource clock;
@@ -67,6 +68,7 @@ public final class WorkloadLifecycle implements WorkloadListener {
    * A life cycle at rest.
    *
    * @param queues how the queues of a Workload stand now
+   * @param rules what the configuration says
    * @param events is told of what stands
    * @param leading whether this process may write, at the moment of asking
    * @param executor does the work that isn't the reader's or the informers'
@@ -76,6 +78,7 @@ public final class WorkloadLifecycle implements WorkloadListener {
       WorkloadStore store,
       WorkloadWriter writer,
       Function<Workload, Queues> queues,
+      LifecycleRules rules,
       LifecycleEvents events,
       BooleanSupplier leading,
       InstantSource clock,
@@ -84,6 +87,7 @@ public final class WorkloadLifecycle implements WorkloadListener {
     this.store = store;
     this.writer = writer;
     this.queues = queues;
+    this.rules = rules;
     this.events = events;
     this.leading = leading;
     this.clock = clock;
@@ -169,7 +173,7 @@ public final class WorkloadLifecycle implements WorkloadListener {
   }
 
   private Verdict verdict(Workload workload) {
-    return LifecycleDecisions.decide(workload, queues.apply(workload), clock.instant());
+    return LifecycleDecisions.decide(workload, queues.apply(workload), rules, clock.instant());
   }
 
   private void look(WorkloadId id) {
@@ -223,6 +227,7 @@ public final class WorkloadLifecycle implements WorkloadListener {
         patch.putObject("spec").put("active", false);
         yield writer.patch(workload.id(), workload.version(), patch);
       }
+      case Verdict.Delete delete -> writer.delete(workload.id());
       case Verdict.RemoveFinalizer remove ->
           writer.patch(workload.id(), workload.version(), Finalizers.removal(workload));
     };
@@ -246,6 +251,11 @@ public final class WorkloadLifecycle implements WorkloadListener {
   }
 
   private static List<Verdict.News> news(Verdict.Action action) {
-    return action instanceof Verdict.PatchStatus patch ? patch.news() : List.of();
+    return switch (action) {
+      case Verdict.PatchStatus patch -> patch.news();
+      case Verdict.Delete delete -> delete.news();
+      case Verdict.Deactivate deactivate -> List.of();
+      case Verdict.RemoveFinalizer remove -> List.of();
+    };
   }
 }

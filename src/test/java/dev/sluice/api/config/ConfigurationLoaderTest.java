@@ -215,7 +215,8 @@ class ConfigurationLoaderTest {
             + " internalCertManagement.webhookServiceName | \"1a\" is not allowed",
         "internalCertManagement: {webhookSecretName: a..b} |"
             + " internalCertManagement.webhookSecretName | \"a..b\" is not allowed",
-        "waitForPodsReady: {} | waitForPodsReady | not supported yet",
+        "waitForPodsReady: {blockAdmission: true} | waitForPodsReady.blockAdmission | not supported"
+            + " yet",
         "waitForPodsReady: {timeout: 0s} | waitForPodsReady.timeout | \"0s\" is not allowed",
         "waitForPodsReady: {enable: true} | waitForPodsReady.enable | unknown field: only files of"
             + " version config.kueue.x-k8s.io/v1beta1",
@@ -277,8 +278,8 @@ class ConfigurationLoaderTest {
         "resources: {deviceClassMappings: [{name: a, deviceClassNames: [c]}, {name: b,"
             + " deviceClassNames: [c]}]} | resources.deviceClassMappings | device class \"c\" is in"
             + " two mappings",
-        "objectRetentionPolicies: {workloads: {afterFinished: 1h}} |"
-            + " objectRetentionPolicies.workloads.afterFinished | not supported yet",
+        "objectRetentionPolicies: {workloads: {afterFinished: 1}} |"
+            + " objectRetentionPolicies.workloads.afterFinished | 1 is not allowed",
         "objectRetentionPolicies: {workloads: {afterDeactivatedByKueue: -1h}} |"
             + " objectRetentionPolicies.workloads.afterDeactivatedByKueue | \"-1h\" is not allowed",
         "visibilityServer: {bindPort: 0} | visibilityServer.bindPort | 0 is not allowed",
@@ -376,18 +377,24 @@ class ConfigurationLoaderTest {
   }
 
   @Test
-  void readinessIsNotWatchedAndTheLogSaysSo() throws Exception {
+  void readinessIsWatchedUnlessAGateOrAnOldFileSaysOtherwise() throws Exception {
     Configuration silent = load("namespace: a");
     Configuration meant = load("featureGates: {DisableWaitForPodsReady: true}");
     Configuration old = ConfigurationLoader.parse(OLD_HEAD, "", () -> "own");
 
-    assertThat(silent.waitForPodsReady()).isEmpty();
-    assertThat(silent.notices())
-        .singleElement()
-        .asString()
-        .contains("DisableWaitForPodsReady=true");
-    assertThat(meant.notices()).isEmpty();
-    assertThat(old.notices()).isEmpty();
+    assertThat(silent.waitForPodsReady())
+        .contains(
+            new Configuration.WaitForPodsReady(
+                Duration.ofMinutes(30),
+                false,
+                Duration.ofMinutes(30),
+                true,
+                Optional.empty(),
+                Duration.ofSeconds(60),
+                Duration.ofSeconds(3600)));
+    assertThat(meant.waitForPodsReady()).isEmpty();
+    assertThat(old.waitForPodsReady()).isEmpty();
+    assertThat(silent.notices()).isEmpty();
   }
 
   @Test
@@ -417,7 +424,6 @@ class ConfigurationLoaderTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "waitForPodsReady: {enable: true} | waitForPodsReady | not supported yet",
         "fairSharing: {enable: true} | fairSharing | not supported yet",
         "visibilityServer: {bindPort: 1} | visibilityServer | unknown field: only files of version"
             + " config.kueue.x-k8s.io/v1beta2",

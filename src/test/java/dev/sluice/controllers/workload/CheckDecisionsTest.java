@@ -26,6 +26,7 @@ class CheckDecisionsTest {
         workload.get(),
         new Queues(
             QueueStanding.OPEN, QueueStanding.OPEN, Optional.of(new TreeSet<>(List.of(required)))),
+        LifecycleRules.PATIENT,
         NOW);
   }
 

@@ -29,7 +29,7 @@ class LifecycleDecisionsTest {
   }
 
   private static Verdict decide(GivenWorkload workload, Queues queues) {
-    return LifecycleDecisions.decide(workload.get(), queues, NOW);
+    return LifecycleDecisions.decide(workload.get(), queues, LifecycleRules.PATIENT, NOW);
   }
 
   private static PatchStatus patch(Verdict verdict) {

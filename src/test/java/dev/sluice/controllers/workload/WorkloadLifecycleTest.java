@@ -55,6 +55,7 @@ class WorkloadLifecycleTest {
         new Store(),
         new Writer(),
         new WorldQueues(world),
+        LifecycleRules.PATIENT,
         (id, news) -> events.add(news.reason()),
         () -> leading,
         () -> now,

@@ -1,0 +1,60 @@
+package dev.sluice;
+
+import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.controllers.workload.LifecycleRules;
+import dev.sluice.jobs.JobRules;
+import dev.sluice.jobs.WorkloadNames;
+import dev.sluice.workloads.TranslationRules;
+import java.util.Map;
+import java.util.function.Function;
+
+/** The configuration, cut into what each room needs to know of it. */
+record Rules(Configuration configuration) {
+
+  /** Whether somebody waits for the pods of admitted Workloads to be ready. */
+  boolean readiness() {
+    return configuration.waitForPodsReady().isPresent();
+  }
+
+  /** How Workloads are translated for the engine. */
+  TranslationRules translation() {
+    return new TranslationRules(
+        configuration.resources().excludeResourcePrefixes(),
+        configuration.resources().transformations(),
+        on(FeatureGate.PRIORITY_BOOST),
+        configuration
+            .waitForPodsReady()
+            .map(Configuration.WaitForPodsReady::requeueByEviction)
+            .orElse(true),
+        on(FeatureGate.PRIORITY_SORTING_WITHIN_COHORT));
+  }
+
+  /** How Workloads live. */
+  LifecycleRules lifecycle() {
+    return new LifecycleRules(
+        configuration.waitForPodsReady(),
+        configuration.objectRetention().afterFinished(),
+        on(FeatureGate.FINISH_ORPHANED_WORKLOADS),
+        on(FeatureGate.UNADMITTED_WORKLOADS_EXPLICIT_STATUS));
+  }
+
+  /** How jobs are handled; {@code namespaceLabels} knows the labels of a namespace. */
+  JobRules jobs(Function<String, Map<String, String>> namespaceLabels) {
+    return new JobRules(
+        configuration.manageJobsWithoutQueueName(),
+        namespace ->
+            configuration.managedJobsNamespaceSelector().matches(namespaceLabels.apply(namespace)),
+        configuration.integrations().labelKeysToCopy(),
+        on(FeatureGate.SHORT_WORKLOAD_NAMES) ? WorkloadNames.SHORT : WorkloadNames.LONGEST,
+        on(FeatureGate.ASSIGN_QUEUE_LABELS_FOR_PODS),
+        on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),
+        readiness(),
+        configuration.objectRetention().afterDeactivated(),
+        on(FeatureGate.PARTIAL_ADMISSION));
+  }
+
+  private boolean on(FeatureGate gate) {
+    return configuration.featureGates().enabled(gate);
+  }
+}
