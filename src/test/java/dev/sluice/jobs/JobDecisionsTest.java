@@ -435,8 +435,7 @@ class JobDecisionsTest {
       givenOnly(workloadOf(GivenJob.job()).admitted("spot").podsReady("True", "Started"));
       assertThat(told(job().status("ready", "2"))).startsWith("False WaitForRecovery ");
       givenOnly(workloadOf(GivenJob.job()).admitted("spot").podsReady("False", "WaitForRecovery"));
-      assertThat(told(job().status("ready", "3")))
-          .startsWith("True Recovered ");
+      assertThat(told(job().status("ready", "3"))).startsWith("True Recovered ");
       givenOnly(workloadOf(GivenJob.job()).admitted("spot").podsReady("True", "Recovered"));
       assertThat(told(job().status("ready", "0"))).startsWith("False WaitForRecovery ");
     }
