@@ -15,6 +15,7 @@ import java.util.random.RandomGenerator;
  * @param lease how long a leader that is not heard of stays leader
  * @param renewDeadline how long a leader tries to renew before it gives up
  * @param retryPeriod time between two tries to lead
+ * @param more further top level fields, as YAML; may be empty
  */
 public record OperatorSettings(
     int webhookPort,
@@ -23,7 +24,8 @@ public record OperatorSettings(
     int visibilityPort,
     Duration lease,
     Duration renewDeadline,
-    Duration retryPeriod) {
+    Duration retryPeriod,
+    String more) {
 
   /** Ports that are free now, and the operator's own defaults for leader election. */
   public static OperatorSettings onFreePorts(RandomGenerator random) {
@@ -35,14 +37,35 @@ public record OperatorSettings(
         ports.get(3),
         Duration.ofSeconds(15),
         Duration.ofSeconds(10),
-        Duration.ofSeconds(2));
+        Duration.ofSeconds(2),
+        "");
   }
 
   /** The same with other times of leader election. */
   public OperatorSettings withLeases(
       Duration otherLease, Duration otherRenew, Duration otherRetry) {
     return new OperatorSettings(
-        webhookPort, healthPort, metricsPort, visibilityPort, otherLease, otherRenew, otherRetry);
+        webhookPort,
+        healthPort,
+        metricsPort,
+        visibilityPort,
+        otherLease,
+        otherRenew,
+        otherRetry,
+        more);
+  }
+
+  /** The same with further top level fields, written as YAML. */
+  public OperatorSettings with(String fields) {
+    return new OperatorSettings(
+        webhookPort,
+        healthPort,
+        metricsPort,
+        visibilityPort,
+        lease,
+        renewDeadline,
+        retryPeriod,
+        fields);
   }
 
   /** The configuration file. */
@@ -66,13 +89,14 @@ public record OperatorSettings(
       renewDeadline: %dms
       retryPeriod: %dms
     """
-        .formatted(
-            webhookPort,
-            healthPort,
-            metricsPort,
-            visibilityPort,
-            lease.toMillis(),
-            renewDeadline.toMillis(),
-            retryPeriod.toMillis());
+            .formatted(
+                webhookPort,
+                healthPort,
+                metricsPort,
+                visibilityPort,
+                lease.toMillis(),
+                renewDeadline.toMillis(),
+                retryPeriod.toMillis())
+        + more;
   }
 }

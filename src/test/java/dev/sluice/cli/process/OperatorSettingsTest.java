@@ -21,7 +21,8 @@ class OperatorSettingsTest {
             20_004,
             Duration.ofMillis(2500),
             Duration.ofSeconds(2),
-            Duration.ofMillis(500));
+            Duration.ofMillis(500),
+            "");
 
     Configuration read = ConfigurationLoader.parse(settings.yaml(), "", () -> "kueue-system");
 
