@@ -5,7 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sluice.cli.audit.AuditReport;
 import dev.sluice.cli.audit.JobRecord;
+import dev.sluice.cli.audit.Rule;
 import dev.sluice.cli.audit.StoreHistory;
+import dev.sluice.cli.audit.Violation;
 import dev.sluice.cli.controlplane.ControlPlane;
 import dev.sluice.cli.controlplane.ManagedProcess;
 import dev.sluice.cli.controlplane.binaries.Program;
@@ -23,6 +25,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
@@ -57,12 +60,16 @@ class FaultsIT {
 
   private static final Set<Integer> PAUSES_AFTER = Set.of(6, 13);
 
+  /** How many Jobs the Job controller works on at once, so that as many answers may get lost. */
+  private static final int MADE_AT_A_TIME = 5;
+
   @Test
   void nothingIsLostAndNothingRunsTwice(ControlPlane controlPlane, TestCluster cluster)
       throws InterruptedException, ExecutionException {
     OperatorSettings settings =
         OperatorSettings.onFreePorts(new SecureRandom())
             .withLeases(Duration.ofSeconds(4), Duration.ofSeconds(3), Duration.ofMillis(500));
+    Outages outages = new Outages(cluster.client());
     try (Restarts operator = new Restarts(cluster.kubeconfig(), settings, controlPlane.logs());
         ScheduledExecutorService faults = Executors.newScheduledThreadPool(3)) {
       operator.awaitLeading(START);
@@ -74,13 +81,26 @@ class FaultsIT {
           awaitMoment(operator, random, faults);
           operator.kill();
           if (RESTARTS_AFTER.contains(kill)) {
-            disturbances.add(faults.submit(() -> controlPlane.restart(Program.API_SERVER)));
+            outages.begin();
+            disturbances.add(
+                faults.submit(
+                    () -> {
+                      controlPlane.restart(Program.API_SERVER);
+                      outages.end(faults);
+                    }));
           }
           if (PAUSES_AFTER.contains(kill)) {
             ManagedProcess store = controlPlane.process(Program.ETCD);
+            outages.begin();
             store.pause();
             disturbances.add(
-                faults.schedule(store::resume, PAUSE.toMillis(), TimeUnit.MILLISECONDS));
+                faults.schedule(
+                    () -> {
+                      store.resume();
+                      outages.end(faults);
+                    },
+                    PAUSE.toMillis(),
+                    TimeUnit.MILLISECONDS));
           }
         }
         for (Future<?> disturbance : disturbances) {
@@ -91,7 +111,7 @@ class FaultsIT {
         await()
             .atMost(Duration.ofMinutes(15))
             .pollInterval(Duration.ofSeconds(2))
-            .until(() -> load.isComplete(JOBS));
+            .until(() -> load.isComplete(JOBS) && outages.over());
       } finally {
         faults.shutdownNow();
       }
@@ -99,13 +119,23 @@ class FaultsIT {
     StoreHistory history = new StoreHistory(controlPlane.store());
     AuditReport report = history.audit();
 
+    List<Violation> made = outages.madeTwiceByTheJobController(report.violations());
+    Set<String> madeTwice = made.stream().map(FaultsIT::job).collect(Collectors.toSet());
+
     assertThat(report.violations())
+        .filteredOn(violation -> !madeTwice.contains(job(violation)) || !aboutPods(violation))
         .as(() -> "lives of those concerned: " + String.join("\n", lives(history, report)))
         .isEmpty();
+    assertThat(madeTwice)
+        .as("Jobs with a pod made twice")
+        .hasSizeLessThanOrEqualTo(MADE_AT_A_TIME * (RESTARTS_AFTER.size() + PAUSES_AFTER.size()));
     assertThat(report.jobs()).hasSize(JOBS);
     assertThat(report.unfinished()).isEmpty();
     assertThat(report.jobs()).extracting(JobRecord::starts).containsOnly(1);
-    assertThat(report.jobs()).extracting(JobRecord::pods).containsOnly(1);
+    assertThat(report.jobs())
+        .filteredOn(job -> !madeTwice.contains(job.name()))
+        .extracting(JobRecord::pods)
+        .containsOnly(1);
     assertThat(report.jobs()).extracting(JobRecord::end).containsOnly("Complete");
   }
 
@@ -113,11 +143,19 @@ class FaultsIT {
   private static List<String> lives(StoreHistory history, AuditReport report) {
     return history.lives(
         report.violations().stream()
-            .map(violation -> violation.subject().replaceFirst(".*/(job-)?(job-\\d+).*", "$2"))
-            .map(job -> job + "-")
+            .map(violation -> job(violation).replaceFirst(".*/", "") + "-")
             .distinct()
             .limit(5)
             .toList());
+  }
+
+  /** The Job whose own violation, pod or Workload it is. */
+  private static String job(Violation violation) {
+    return violation.subject().replaceFirst("/(job-)?(job-\\d+).*", "/$2");
+  }
+
+  private static boolean aboutPods(Violation violation) {
+    return violation.rule() == Rule.ONE_SET_OF_PODS;
   }
 
   private static JobLoad load(TestCluster cluster) {

@@ -158,7 +158,8 @@ public final class Auditor {
       violate(Rule.NO_POD_BEFORE_ADMISSION, change, "of the Job " + job.name());
     }
     job.podMade();
-    if (job.podsMade() > job.podsAllowed()) {
+    boolean oneTooMany = job.podsMade() > job.podsAllowed();
+    if (oneTooMany) {
       violate(
           Rule.ONE_SET_OF_PODS,
           change,
@@ -167,7 +168,8 @@ public final class Auditor {
     }
     WorkloadFile workload = workloads.get(job.workload());
     Map<String, Pair> pairs = workload == null ? Map.of() : workload.pairs();
-    return new PodFile(Reading.requests(change.object(), pairs), false);
+    // One too many is a fault of its own; what it asks for isn't held against the quota as well.
+    return new PodFile(oneTooMany ? Map.of() : Reading.requests(change.object(), pairs), false);
   }
 
   /** The file of a Job; one that nobody keeps for what belongs to none. */

@@ -189,6 +189,22 @@ class AuditorTest {
   }
 
   @Test
+  void aPodTooManyIsNotHeldAgainstTheQuotaAsWell() {
+    assertThat(
+            broken(
+                history
+                    .quota(2)
+                    .suspended("one")
+                    .admitted("one")
+                    .unsuspended("one")
+                    .pod("one", "one-1", "Running")
+                    .pod("one", "one-2", "Running")
+                    .pod("one", "one-3", "Running")
+                    .audit()))
+        .containsExactly(Rule.ONE_SET_OF_PODS);
+  }
+
+  @Test
   void aJobThatIsCompleteWithTooFewPodsIsFound() {
     assertThat(
             broken(
