@@ -17,6 +17,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 
@@ -234,7 +235,7 @@ final class ReferenceCycle {
       ReferenceHolder holder = victim.holder();
       gone.add(holder);
       if (!holder.evicted()) {
-        ReferenceEntry other = world.workloads.get(holder.id().uid());
+        ReferenceEntry other = Objects.requireNonNull(world.workloads.get(holder.id().uid()));
         other.eviction = Optional.of(other.version);
         evicted.put(
             holder.id().uid(),

@@ -33,6 +33,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.TreeMap;
@@ -218,7 +219,7 @@ class ReferencePreemptionTest {
     running("low", "q", 2, 0);
     submit("new", "q", 2, 9);
     assertThat(victims("new")).containsKey("low");
-    long decided = engine.evictions().get("low");
+    long decided = Objects.requireNonNull(engine.evictions().get("low"));
 
     engine.fold(new Fact.EvictionRefused(id("low"), decided + 100));
     assertThat(engine.cycle()).isEmpty();
