@@ -18,7 +18,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /** An HTTP server that plays an API server: each request is answered by the next step told. */
-final class ScriptedServer implements AutoCloseable {
+public final class ScriptedServer implements AutoCloseable {
 
   private final HttpServer server;
   private final KubernetesClient client;
@@ -26,14 +26,16 @@ final class ScriptedServer implements AutoCloseable {
   private final List<Asked> asked = new CopyOnWriteArrayList<>();
 
   /** What was asked. */
-  record Asked(String method, String uri, String body) {}
+  public record Asked(String method, String uri, String body) {}
 
   /** How one request is answered. */
-  interface Step {
+  public interface Step {
+    /** Answers it. */
     void answer(HttpExchange exchange) throws IOException, InterruptedException;
   }
 
-  ScriptedServer() throws IOException {
+  /** Starts one. */
+  public ScriptedServer() throws IOException {
     server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
     server.setExecutor(Executors.newVirtualThreadPerTaskExecutor());
     server.createContext("/", this::handle);
@@ -49,26 +51,29 @@ final class ScriptedServer implements AutoCloseable {
             .build();
   }
 
-  KubernetesClient client() {
+  /** A client of it; it is closed with this. */
+  public KubernetesClient client() {
     return client;
   }
 
-  List<Asked> asked() {
+  /** All requests so far. */
+  public List<Asked> asked() {
     return asked;
   }
 
   /** The next request not told of yet is answered so. */
-  ScriptedServer then(Step step) {
+  public ScriptedServer then(Step step) {
     steps.add(step);
     return this;
   }
 
   /** The next request is answered with a whole body. */
-  ScriptedServer then(int code, String body) {
+  public ScriptedServer then(int code, String body) {
     return then(exchange -> reply(exchange, code, body));
   }
 
-  static void reply(HttpExchange exchange, int code, String body) throws IOException {
+  /** Answers with a whole body. */
+  public static void reply(HttpExchange exchange, int code, String body) throws IOException {
     byte[] bytes = body.getBytes(StandardCharsets.UTF_8);
     exchange.getResponseHeaders().add("Content-Type", "application/json");
     exchange.sendResponseHeaders(code, bytes.length);
@@ -77,23 +82,24 @@ final class ScriptedServer implements AutoCloseable {
   }
 
   /** The next request is answered with nothing: the connection breaks. */
-  ScriptedServer thenBreak() {
+  public ScriptedServer thenBreak() {
     return then(HttpExchange::close);
   }
 
   /** A watch that is written to from the test. */
-  static final class Watch implements Step {
+  public static final class Watch implements Step {
 
     private final BlockingQueue<String> pieces = new LinkedBlockingQueue<>();
     private static final String END = "\u0000";
 
-    Watch send(String piece) {
+    /** Writes a piece. */
+    public Watch send(String piece) {
       pieces.add(piece);
       return this;
     }
 
     /** The server ends it, as after its timeout. */
-    Watch end() {
+    public Watch end() {
       return send(END);
     }
 

@@ -25,6 +25,15 @@ public final class Reasons {
   /** It names an admission check that nobody answers at present. */
   public static final String ADMISSION_CHECK_INACTIVE = "AdmissionCheckInactive";
 
+  /** Two of its checks send workloads to other clusters. */
+  public static final String MULTIPLE_MULTI_KUEUE = "MultipleMultiKueueAdmissionChecks";
+
+  /** A check that sends workloads to other clusters is meant for some flavors only. */
+  public static final String MULTI_KUEUE_PER_FLAVOR = "MultiKueueAdmissionCheckAppliedPerFlavor";
+
+  /** Workloads can't be sent away and have nodes made for them here. */
+  public static final String MULTI_KUEUE_WITH_PROVISIONING = "MultiKueueWithProvisioningRequest";
+
   /** One of its flavors names a topology that doesn't exist. */
   public static final String TOPOLOGY_NOT_FOUND = "TopologyNotFound";
 
@@ -38,9 +47,9 @@ public final class Reasons {
           FLAVOR_NOT_FOUND,
           ADMISSION_CHECK_NOT_FOUND,
           ADMISSION_CHECK_INACTIVE,
-          "MultipleMultiKueueAdmissionChecks",
-          "MultiKueueAdmissionCheckAppliedPerFlavor",
-          "MultiKueueWithProvisioningRequest",
+          MULTIPLE_MULTI_KUEUE,
+          MULTI_KUEUE_PER_FLAVOR,
+          MULTI_KUEUE_WITH_PROVISIONING,
           TOPOLOGY_NOT_FOUND,
           UNKNOWN);
 

@@ -29,6 +29,7 @@ public record Surroundings(
     for (String name : ClusterQueues.admissionChecks(queue)) {
       problemOf(name).ifPresent(problems::add);
     }
+    problems.addAll(new CheckCombinations(check).problemsOf(queue));
     for (String name : ClusterQueues.flavors(queue)) {
       flavor
           .apply(name)

@@ -1,0 +1,46 @@
+package dev.sluice.checks.multikueue.placement;
+
+import java.util.List;
+
+/** Something to do about one Workload. Each may be done again without harm. */
+public sealed interface Action {
+
+  /** Sets the check to Rejected. */
+  record Reject(String message) implements Action {}
+
+  /** Sets the check to Retry: the quota goes back, and the Workload is offered anew. */
+  record Retry(String message) implements Action {}
+
+  /** Writes the clusters that the Workload is offered to. */
+  record Nominate(List<String> clusters) implements Action {
+
+    /** With a copy of the list. */
+    public Nominate {
+      clusters = List.copyOf(clusters);
+    }
+  }
+
+  /** Makes the copy in a worker. */
+  record Offer(String cluster) implements Action {}
+
+  /** Deletes the job there, if it is ours, and then the copy. */
+  record Withdraw(String cluster) implements Action {}
+
+  /** Brings priority and counts of pods to the copy. */
+  record Align(String cluster) implements Action {}
+
+  /** Has the worker stop the job and give its quota back. */
+  record StopThere(String cluster) implements Action {}
+
+  /**
+   * Makes the job there or copies its status back, sets the check to Ready and the cluster's name,
+   * and clears the nominations.
+   */
+  record Run(String cluster) implements Action {}
+
+  /** Copies the status of the job back, and nothing else. */
+  record Mirror(String cluster) implements Action {}
+
+  /** Copies the status of the job back a last time, and then finishes the Workload. */
+  record Finish(String cluster, String reason, String message) implements Action {}
+}

@@ -1,0 +1,57 @@
+package dev.sluice.checks.multikueue.placement;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * How a Workload stands in the manager.
+ *
+ * @param over whether it is finished, deleted or being deleted
+ * @param reserving whether it holds quota
+ * @param evicted whether it is being sent back
+ * @param check the state of its check
+ * @param othersReady whether all its other checks are Ready
+ * @param job whether its job can be sent
+ * @param cluster the worker that it runs in ({@code status.clusterName})
+ * @param nominated the workers that it is offered to ({@code status.nominatedClusterNames})
+ * @param lastRound when clusters were last added to those
+ */
+public record Local(
+    boolean over,
+    boolean reserving,
+    boolean evicted,
+    Check check,
+    boolean othersReady,
+    Sendable job,
+    Optional<String> cluster,
+    List<String> nominated,
+    Optional<Instant> lastRound) {
+
+  /** With a copy of the list. */
+  public Local {
+    nominated = List.copyOf(nominated);
+  }
+
+  /** The state of an admission check. */
+  public enum Check {
+    /** Nothing is decided. */
+    PENDING,
+    /** It runs in a worker. */
+    READY,
+    /** Its quota is taken back, and it is tried again. */
+    RETRY,
+    /** It can't be. */
+    REJECTED
+  }
+
+  /** Whether a job can be sent to other clusters. */
+  public sealed interface Sendable {
+
+    /** It can. */
+    record Yes() implements Sendable {}
+
+    /** It can't, for this reason. */
+    record No(String why) implements Sendable {}
+  }
+}

@@ -1,0 +1,49 @@
+package dev.sluice.checks.multikueue.placement;
+
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * How a Workload stands in one worker.
+ *
+ * @param connected whether the worker is connected; otherwise the rest is what was last seen
+ * @param lostSince since when it isn't
+ * @param copy its copy there, if there is one
+ */
+public record Remote(boolean connected, Optional<Instant> lostSince, Optional<Copy> copy) {
+
+  /**
+   * A copy of a Workload.
+   *
+   * @param finished how it ended, if it did
+   * @param evictedAt since when it is sent back, if it is
+   * @param admittedAt since when it is admitted, if it is
+   * @param difference how its spec differs from the manager's
+   */
+  public record Copy(
+      Optional<Ending> finished,
+      Optional<Instant> evictedAt,
+      Optional<Instant> admittedAt,
+      Difference difference) {}
+
+  /** The condition {@code Finished}. */
+  public record Ending(String reason, String message) {
+
+    /** The worker's copy and the worker's job don't belong together any more. */
+    static final String OUT_OF_SYNC = "OutOfSync";
+
+    boolean outOfSync() {
+      return reason.equals(OUT_OF_SYNC);
+    }
+  }
+
+  /** How two specs differ, preemption gates apart. */
+  public enum Difference {
+    /** They don't. */
+    NONE,
+    /** In what can be brought there by a patch: a priority, or an elastic job's fewer pods. */
+    PATCHABLE,
+    /** In anything else. */
+    OTHER
+  }
+}
