@@ -1,5 +1,6 @@
 package dev.sluice.api.config;
 
+import static dev.sluice.api.config.FeatureGate.ADMISSION_GATED_BY;
 import static dev.sluice.api.config.FeatureGate.ASSIGN_QUEUE_LABELS_FOR_PODS;
 import static dev.sluice.api.config.FeatureGate.DISABLE_WAIT_FOR_PODS_READY;
 import static dev.sluice.api.config.FeatureGate.FINISH_ORPHANED_WORKLOADS;
@@ -19,10 +20,12 @@ import static dev.sluice.api.config.FeatureGate.RECLAIMABLE_PODS;
 import static dev.sluice.api.config.FeatureGate.REJECT_UPDATES_TO_CQ_WITH_INVALID_ON_FLAVORS;
 import static dev.sluice.api.config.FeatureGate.REMOVE_FINALIZERS_WITH_STRICT_PATCH;
 import static dev.sluice.api.config.FeatureGate.SCHEDULING_EQUIVALENCE_HASHING;
+import static dev.sluice.api.config.FeatureGate.SHORT_WORKLOAD_NAMES;
 import static dev.sluice.api.config.FeatureGate.TLS_OPTIONS;
 import static dev.sluice.api.config.FeatureGate.UNADMITTED_WORKLOADS_EXPLICIT_STATUS;
 import static dev.sluice.api.config.FeatureGate.UNADMITTED_WORKLOADS_OBSERVABILITY;
 import static dev.sluice.api.config.FeatureGate.VECTORIZED_RESOURCE_REQUESTS;
+import static dev.sluice.api.config.FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS;
 import static dev.sluice.api.config.FeatureGate.WORKLOAD_PRIORITY_CLASS_DEFAULTING;
 import static dev.sluice.api.config.FeatureGate.WORKLOAD_REQUEST_USE_MERGE_PATCH;
 import static dev.sluice.api.config.FeatureGate.WORKLOAD_VALIDATE_RESOURCES_ARE_NON_NEGATIVE;
@@ -45,6 +48,7 @@ final class Supported {
   /** Gates whose feature is there and can't be switched off. */
   private static final Set<FeatureGate> ALWAYS_ON =
       EnumSet.of(
+          ADMISSION_GATED_BY,
           FLAVOR_FUNGIBILITY,
           FLAVOR_FUNGIBILITY_PRESERVE_SCAN_PROGRESS,
           MANAGED_JOBS_NAMESPACE_SELECTOR_ALWAYS_RESPECTED,
@@ -52,7 +56,8 @@ final class Supported {
           RECLAIMABLE_PODS,
           SCHEDULING_EQUIVALENCE_HASHING,
           TLS_OPTIONS,
-          UNADMITTED_WORKLOADS_OBSERVABILITY);
+          UNADMITTED_WORKLOADS_OBSERVABILITY,
+          WORKLOAD_IDENTIFIER_ANNOTATIONS);
 
   /** Gates that can be set either way: both ways work, or neither changes anything here. */
   private static final Set<FeatureGate> EITHER =
@@ -70,6 +75,7 @@ final class Supported {
           PRIORITY_BOOST,
           REJECT_UPDATES_TO_CQ_WITH_INVALID_ON_FLAVORS,
           REMOVE_FINALIZERS_WITH_STRICT_PATCH,
+          SHORT_WORKLOAD_NAMES,
           UNADMITTED_WORKLOADS_EXPLICIT_STATUS,
           VECTORIZED_RESOURCE_REQUESTS,
           WORKLOAD_PRIORITY_CLASS_DEFAULTING,
@@ -95,6 +101,10 @@ final class Supported {
           new Missing(
               "waitForPodsReady.blockAdmission",
               "others are admitted while pods of admitted workloads are not ready",
+              c -> c.waitForPodsReady().filter(on -> on.blockAdmission()).isPresent()),
+          new Missing(
+              "waitForPodsReady.enable",
+              "blockAdmission, which is on by default here, has no effect; set it to false",
               c -> c.waitForPodsReady().filter(on -> on.blockAdmission()).isPresent()),
           new Missing(
               "integrations.externalFrameworks",

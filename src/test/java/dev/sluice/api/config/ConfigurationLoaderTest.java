@@ -424,6 +424,8 @@ class ConfigurationLoaderTest {
   @CsvSource(
       delimiter = '|',
       value = {
+        "waitForPodsReady: {enable: true} | waitForPodsReady.enable | not supported yet:"
+            + " blockAdmission, which is on by default here, has no effect; set it to false",
         "fairSharing: {enable: true} | fairSharing | not supported yet",
         "visibilityServer: {bindPort: 1} | visibilityServer | unknown field: only files of version"
             + " config.kueue.x-k8s.io/v1beta2",

@@ -186,6 +186,20 @@ class AdmissionChecksIT {
   }
 
   @Test
+  void aJobThatChangesWhileItHoldsQuotaGetsANewWorkload() {
+    String workload = reserved("sample");
+    String uid = api.get("Workload", workload).at("/metadata/uid").asText();
+
+    api.patch("Job", "sample", "{'spec': {'parallelism': 2, 'completions': 2}}");
+
+    api.awaitField("Workload", workload, "/spec/podSets/0/count", "2");
+    assertThat(api.get("Workload", workload).at("/metadata/uid").asText()).isNotEqualTo(uid);
+    api.awaitEvent("sample", "DeletedWorkload");
+    api.awaitCondition("Workload", workload, "QuotaReserved", "True QuotaReserved");
+    api.awaitUsage("2");
+  }
+
+  @Test
   void aQueueWhoseCheckIsNotActiveAdmitsNothing() {
     String queue = cluster.name("cq");
     activate(capacity, "False");
