@@ -79,9 +79,7 @@ class JobChangesIT {
 
   private void label(String job, String key, String value) {
     api.patch(
-        "Job",
-        job,
-        "{'metadata': {'labels': {'kueue.x-k8s.io/%s': '%s'}}}".formatted(key, value));
+        "Job", job, "{'metadata': {'labels': {'kueue.x-k8s.io/%s': '%s'}}}".formatted(key, value));
   }
 
   private String uid(String workload) {
@@ -155,10 +153,10 @@ class JobChangesIT {
     api.patch(
         "Job",
         "second",
-        "{'spec': {'template': {'spec': {'tolerations': [{'key': 'mine', 'operator': 'Exists'}]}}}}");
+        "{'spec': {'template': {'spec': {'tolerations': [{'key': 'mine', 'operator':"
+            + " 'Exists'}]}}}}");
 
-    api.awaitField(
-        "Workload", workload, "/spec/podSets/0/template/spec/tolerations/0/key", "mine");
+    api.awaitField("Workload", workload, "/spec/podSets/0/template/spec/tolerations/0/key", "mine");
     assertThat(uid(workload)).isEqualTo(uid);
     api.awaitEvent("second", "UpdatedWorkload");
   }
