@@ -7,9 +7,7 @@ import dev.sluice.model.Fact;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.LocalQueueSpec;
 import dev.sluice.model.QueueProblem;
-import dev.sluice.model.WorkloadId;
 import dev.sluice.queue.EquivalenceClass;
-import dev.sluice.queue.FlavorProgress;
 import dev.sluice.queue.PendingItem;
 import dev.sluice.queue.QueueState;
 import dev.sluice.quota.QuotaNode;
@@ -19,7 +17,6 @@ import dev.sluice.scheduling.Cycle.Strategies;
 import dev.sluice.scheduling.Outcome;
 import dev.sluice.scheduling.Sleepers;
 import dev.sluice.scheduling.preemption.ClassicalPreemption;
-import dev.sluice.scheduling.preemption.Victim;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -50,7 +47,8 @@ public final class Engine {
   private final Answers answers = new Answers(registry, workloads, explanations, ready);
   private final Strategies strategies =
       new Strategies(new ClassicalPreemption(registry::queueAt), new ClassicalOrder());
-  private final Consumer<Decision> decisions;
+  private final Bars bars = new Bars(registry);
+  private final Outcomes outcomes;
   private Instant now = Instant.EPOCH;
   private boolean deciding;
   private long cycles;
@@ -61,7 +59,8 @@ public final class Engine {
    * @param decisions is given each decision; it must be brief and must not call back
    */
   public Engine(Consumer<Decision> decisions) {
-    this.decisions = decisions;
+    this.outcomes =
+        new Outcomes(registry, workloads, ready, sleepers, changes, untold, bars, decisions);
   }
 
   /** Folds a fact in. */
@@ -173,8 +172,8 @@ public final class Engine {
   }
 
   private void reconsider(PendingItem item, QueueState queue) {
-    Optional<Explanation> trouble = bar(item, queue);
-    if (trouble.isPresent() && !blocks(item, queue)) {
+    Optional<Explanation> trouble = bars.of(item, queue);
+    if (trouble.isPresent() && !bars.block(item, queue)) {
       queue.pending().setAside(item, trouble.get());
       untold.add(workloads.known(item));
     } else {
@@ -206,8 +205,8 @@ public final class Engine {
     }
     cycles++;
     Set<QuotaNode> moved = new LinkedHashSet<>();
-    for (Outcome outcome : new Cycle(strategies, registry.flavors, this::bar, cycles).run(queues)) {
-      if (carryOut(outcome)) {
+    for (Outcome outcome : new Cycle(strategies, registry.flavors, bars::of, cycles).run(queues)) {
+      if (outcomes.carryOut(outcome, now)) {
         moved.add(outcome.queue().node().root());
       }
     }
@@ -250,161 +249,6 @@ public final class Engine {
     changes.everything = false;
     changes.all = true;
     reconsiderBarred();
-  }
-
-  /** What bars an item from being considered, whatever the quota. */
-  private Optional<Explanation> bar(PendingItem item, QueueState queue) {
-    Optional<Explanation> ofNamespace = namespaceTrouble(item, queue);
-    return ofNamespace.isPresent() ? ofNamespace : item.defect().map(Explanations::misconfigured);
-  }
-
-  private Optional<Explanation> namespaceTrouble(PendingItem item, QueueState queue) {
-    String namespace = item.id().namespace();
-    Map<String, String> labels = registry.namespaces.get(namespace);
-    ClusterQueueSpec spec = queue.spec();
-    if (labels == null) {
-      return Optional.of(Explanations.misconfigured("namespace " + namespace + " doesn't exist"));
-    }
-    return !spec.namespaceSelector().matches(labels)
-        ? Optional.of(
-            Explanations.misconfigured(
-                "namespace "
-                    + namespace
-                    + " doesn't match the namespaceSelector of ClusterQueue "
-                    + spec.name()))
-        : Optional.empty();
-  }
-
-  /** Whether that may change what comes of other heads of the tree in the next cycle. */
-  private boolean carryOut(Outcome outcome) {
-    changes.touched(outcome.queue().name(), outcome.item().localQueue());
-    return switch (outcome) {
-      case Outcome.Admitted admitted -> admit(admitted);
-      case Outcome.Waiting waiting -> preempt(waiting);
-      case Outcome.Overtaken overtaken -> overtaken(overtaken);
-      case Outcome.Walking walking -> {
-        ready.add(walking.queue());
-        yield true;
-      }
-      case Outcome.Barred barred -> bar(barred);
-      case Outcome.NoFit noFit -> sleep(noFit);
-    };
-  }
-
-  private boolean overtaken(Outcome.Overtaken overtaken) {
-    PendingItem item = overtaken.item();
-    if (!overtaken.repeats()) {
-      ready.add(overtaken.queue());
-      return true;
-    }
-    FlavorProgress progress = item.flavorProgress();
-    item.flavorProgress(progress == null ? null : progress.resting());
-    stand(overtaken.queue(), item, overtaken.explanation());
-    return false;
-  }
-
-  private void stand(QueueState queue, PendingItem item, Explanation why) {
-    ready.stand(queue, item, why);
-    untold.add(workloads.known(item));
-  }
-
-  private boolean preempt(Outcome.Waiting waiting) {
-    PendingItem item = waiting.item();
-    QueueState queue = waiting.queue();
-    List<Decision.Victim> victims = new ArrayList<>();
-    for (Victim victim : waiting.victims()) {
-      if (!victim.holder().evicted()) {
-        WorkloadId id = victim.holder().id();
-        victims.add(
-            new Decision.Victim(
-                id,
-                workloads.evict(id),
-                victim.queue().node().path(),
-                victim.holder().priority(),
-                victim.reason()));
-      }
-    }
-    if (!victims.isEmpty()) {
-      if (!queue.isStrict()) {
-        queue.pending().stick(item);
-      }
-      decisions.accept(
-          new Decision.Preempt(
-              item.id(),
-              item.version(),
-              queue.name(),
-              queue.node().path(),
-              item.equivalenceClass().priority(),
-              victims,
-              now));
-    }
-    stand(queue, item, waiting.explanation());
-    return !victims.isEmpty();
-  }
-
-  /**
-   * A namespace out of order bars the Workload alone; any other trouble blocks a StrictFIFO queue.
-   */
-  private boolean bar(Outcome.Barred barred) {
-    PendingItem item = barred.item();
-    QueueState queue = barred.queue();
-    untold.add(workloads.known(item));
-    if (blocks(item, queue)) {
-      ready.block(queue, item, barred.explanation());
-      return false;
-    }
-    queue.pending().setAside(item, barred.explanation());
-    ready.add(queue);
-    return true;
-  }
-
-  private boolean blocks(PendingItem barred, QueueState queue) {
-    return queue.isStrict() && namespaceTrouble(barred, queue).isEmpty();
-  }
-
-  private boolean admit(Outcome.Admitted admitted) {
-    PendingItem item = admitted.item();
-    QueueState queue = admitted.queue();
-    Reservation reservation =
-        Reservation.decided(
-            item, queue.name(), admitted.assignment().podSets(), now, registry.pairs);
-    workloads.assume(item, reservation);
-    decisions.accept(
-        new Decision.Admit(
-            item.id(),
-            item.version(),
-            queue.name(),
-            admitted.assignment().podSets(),
-            now,
-            item.queuedAt(),
-            admitted.assignment().attempts()));
-    ready.add(queue);
-    return true;
-  }
-
-  private boolean sleep(Outcome.NoFit noFit) {
-    PendingItem item = noFit.item();
-    QueueState queue = noFit.queue();
-    EquivalenceClass equals = item.equivalenceClass();
-    Sleepers.Sleeper sleeper = new Sleepers.Sleeper(queue, equals);
-    if (queue.isStrict()) {
-      equals.lacks(noFit.lacks());
-      if (noFit.reserving()) {
-        stand(queue, item, noFit.explanation());
-      } else {
-        ready.block(queue, item, noFit.explanation());
-        untold.add(workloads.known(item));
-        sleepers.sleep(sleeper, noFit.lacks(), noFit.anything());
-      }
-      return false;
-    }
-    queue.pending().park(equals, noFit.explanation(), noFit.lacks());
-    for (PendingItem member : equals.takeUntold()) {
-      untold.add(workloads.known(member));
-    }
-    ready.add(queue);
-    sleepers.sleep(sleeper, noFit.lacks(), noFit.anything());
-    return true;
   }
 
   /** Whether a cycle would find anything to look at, as far as is known. */

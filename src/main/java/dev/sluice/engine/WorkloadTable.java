@@ -156,6 +156,10 @@ final class WorkloadTable {
     }
     withdraw(entry);
     entries.remove(id.uid());
+    ClusterQueueState queue = registry.clusterQueues.get(entry.localQueue.clusterQueue());
+    if (queue != null) {
+      queue.pending.forget(id);
+    }
     changes.touched(entry.localQueue.clusterQueue(), entry.localQueue.id);
   }
 

@@ -187,7 +187,14 @@ public final class ExplanationText {
 
   private static String mode(FlavorAttempt attempt) {
     List<String> parts = new ArrayList<>();
-    parts.add(fits(attempt) ? "Fit" : "NoFit");
+    parts.add(
+        switch (attempt.mode()) {
+          case FIT -> "Fit";
+          case NO_FIT -> "NoFit";
+          case NO_CANDIDATES -> "preemptionMode=NoCandidates";
+          case PREEMPT -> "preemptionMode=Preempt";
+          case RECLAIM -> "preemptionMode=Reclaim";
+        });
     if (attempt.borrowLevel() > 0) {
       parts.add("borrow=" + attempt.borrowLevel());
     }

@@ -3,6 +3,7 @@ package dev.sluice.queue;
 import dev.sluice.model.Explanation;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.PendingWorkload;
+import dev.sluice.model.WorkloadId;
 import dev.sluice.model.WorkloadShape;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -30,6 +31,7 @@ public final class PendingQueue {
   private final Set<PendingItem> aside = new LinkedHashSet<>();
   private final Map<LocalQueueId, PendingCount> byLocalQueue = new HashMap<>();
   private PendingCount total = PendingCount.NONE;
+  private @Nullable WorkloadId stickyId;
   private @Nullable PendingItem sticky;
 
   /**
@@ -48,9 +50,9 @@ public final class PendingQueue {
     PendingItem item = new PendingItem(workload, localQueue, equals);
     if (before != null) {
       item.toldAs(before);
-      if (before == sticky) {
-        sticky = item;
-      }
+    }
+    if (item.id().equals(stickyId)) {
+      sticky = item;
     }
     enter(item);
     return item;
@@ -78,11 +80,20 @@ public final class PendingQueue {
   }
 
   /**
-   * Others were preempted for this one: as long as it is in line it stands before everybody, until
-   * it leaves or another one takes its place (scheduling semantics, 2.2).
+   * Others were preempted for this one: whenever it is in line it stands before everybody, until it
+   * is gone for good or another one takes its place (scheduling semantics, 2.2).
    */
   public void stick(PendingItem item) {
     sticky = item;
+    stickyId = item.id();
+  }
+
+  /** A Workload is gone for good. */
+  public void forget(WorkloadId id) {
+    if (id.equals(stickyId)) {
+      sticky = null;
+      stickyId = null;
+    }
   }
 
   /** Whether a class would be looked at before those that are in line. */

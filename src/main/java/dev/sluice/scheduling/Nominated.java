@@ -46,8 +46,13 @@ public record Nominated(
     return assignment.fits() || !victims.isEmpty();
   }
 
-  /** Whether it stays in line because flavors that may help were not tried yet. */
+  /**
+   * Whether it stays in line because flavors that may help were not tried yet. Where nobody may be
+   * preempted, they can help only if pod sets compete.
+   */
   boolean walksOn() {
-    return assignment.progress() != null && assignment.competing() && search.walked < LONGEST_WALK;
+    return assignment.progress() != null
+        && (assignment.competing() || queue.mayPreempt())
+        && search.walked < LONGEST_WALK;
   }
 }

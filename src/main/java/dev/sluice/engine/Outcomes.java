@@ -1,0 +1,179 @@
+package dev.sluice.engine;
+
+import dev.sluice.model.Decision;
+import dev.sluice.model.Explanation;
+import dev.sluice.model.WorkloadId;
+import dev.sluice.queue.EquivalenceClass;
+import dev.sluice.queue.FlavorProgress;
+import dev.sluice.queue.PendingItem;
+import dev.sluice.queue.QueueState;
+import dev.sluice.scheduling.Outcome;
+import dev.sluice.scheduling.Sleepers;
+import dev.sluice.scheduling.preemption.Victim;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+
+/**
+ * Carries out what came of a cycle: who holds, who is to be evicted, who waits where and why, and
+ * the decisions that others are told.
+ */
+final class Outcomes {
+
+  private final Registry registry;
+  private final WorkloadTable workloads;
+  private final Ready ready;
+  private final Sleepers sleepers;
+  private final Changes changes;
+  private final Untold untold;
+  private final Bars bars;
+  private final Consumer<Decision> decisions;
+
+  Outcomes(
+      Registry registry,
+      WorkloadTable workloads,
+      Ready ready,
+      Sleepers sleepers,
+      Changes changes,
+      Untold untold,
+      Bars bars,
+      Consumer<Decision> decisions) {
+    this.registry = registry;
+    this.workloads = workloads;
+    this.ready = ready;
+    this.sleepers = sleepers;
+    this.changes = changes;
+    this.untold = untold;
+    this.bars = bars;
+    this.decisions = decisions;
+  }
+
+  /** Whether that may change what comes of other heads of the tree in the next cycle. */
+  boolean carryOut(Outcome outcome, Instant now) {
+    changes.touched(outcome.queue().name(), outcome.item().localQueue());
+    return switch (outcome) {
+      case Outcome.Admitted admitted -> admit(admitted, now);
+      case Outcome.Waiting waiting -> preempt(waiting, now);
+      case Outcome.Overtaken overtaken -> overtaken(overtaken);
+      case Outcome.Walking walking -> {
+        ready.add(walking.queue());
+        yield true;
+      }
+      case Outcome.Barred barred -> bar(barred);
+      case Outcome.NoFit noFit -> sleep(noFit);
+    };
+  }
+
+  private boolean overtaken(Outcome.Overtaken overtaken) {
+    PendingItem item = overtaken.item();
+    if (!overtaken.repeats()) {
+      ready.add(overtaken.queue());
+      return true;
+    }
+    FlavorProgress progress = item.flavorProgress();
+    item.flavorProgress(progress == null ? null : progress.resting());
+    stand(overtaken.queue(), item, overtaken.explanation());
+    return false;
+  }
+
+  private void stand(QueueState queue, PendingItem item, Explanation why) {
+    ready.stand(queue, item, why);
+    untold.add(workloads.known(item));
+  }
+
+  private boolean preempt(Outcome.Waiting waiting, Instant now) {
+    PendingItem item = waiting.item();
+    QueueState queue = waiting.queue();
+    List<Decision.Victim> victims = new ArrayList<>();
+    for (Victim victim : waiting.victims()) {
+      if (!victim.holder().evicted()) {
+        WorkloadId id = victim.holder().id();
+        victims.add(
+            new Decision.Victim(
+                id,
+                workloads.evict(id),
+                victim.queue().node().path(),
+                victim.holder().priority(),
+                victim.reason()));
+      }
+    }
+    if (!victims.isEmpty()) {
+      if (!queue.isStrict()) {
+        queue.pending().stick(item);
+      }
+      decisions.accept(
+          new Decision.Preempt(
+              item.id(),
+              item.version(),
+              queue.name(),
+              queue.node().path(),
+              item.equivalenceClass().priority(),
+              victims,
+              now));
+    }
+    stand(queue, item, waiting.explanation());
+    return !victims.isEmpty();
+  }
+
+  /**
+   * A namespace out of order bars the Workload alone; any other trouble blocks a StrictFIFO queue.
+   */
+  private boolean bar(Outcome.Barred barred) {
+    PendingItem item = barred.item();
+    QueueState queue = barred.queue();
+    untold.add(workloads.known(item));
+    if (bars.block(item, queue)) {
+      ready.block(queue, item, barred.explanation());
+      return false;
+    }
+    queue.pending().setAside(item, barred.explanation());
+    ready.add(queue);
+    return true;
+  }
+
+  private boolean admit(Outcome.Admitted admitted, Instant now) {
+    PendingItem item = admitted.item();
+    QueueState queue = admitted.queue();
+    Reservation reservation =
+        Reservation.decided(
+            item, queue.name(), admitted.assignment().podSets(), now, registry.pairs);
+    workloads.assume(item, reservation);
+    decisions.accept(
+        new Decision.Admit(
+            item.id(),
+            item.version(),
+            queue.name(),
+            admitted.assignment().podSets(),
+            now,
+            item.queuedAt(),
+            admitted.assignment().attempts()));
+    ready.add(queue);
+    return true;
+  }
+
+  private boolean sleep(Outcome.NoFit noFit) {
+    PendingItem item = noFit.item();
+    QueueState queue = noFit.queue();
+    EquivalenceClass equals = item.equivalenceClass();
+    Sleepers.Sleeper sleeper = new Sleepers.Sleeper(queue, equals);
+    if (queue.isStrict()) {
+      equals.lacks(noFit.lacks());
+      if (noFit.reserving()) {
+        stand(queue, item, noFit.explanation());
+      } else {
+        ready.block(queue, item, noFit.explanation());
+        untold.add(workloads.known(item));
+        sleepers.sleep(sleeper, noFit.lacks(), noFit.anything());
+      }
+      return false;
+    }
+    queue.pending().park(equals, noFit.explanation(), noFit.lacks());
+    for (PendingItem member : equals.takeUntold()) {
+      untold.add(workloads.known(member));
+    }
+    ready.add(queue);
+    sleepers.sleep(sleeper, noFit.lacks(), noFit.anything());
+    return true;
+  }
+}
