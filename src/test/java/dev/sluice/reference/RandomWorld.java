@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import java.util.Random;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -36,22 +37,27 @@ final class RandomWorld {
 
   private final Random random;
   private final boolean cohorts;
+  private final boolean preempting;
   private final int flavors;
   private final int queues;
   private final int cohortCount;
   private final int workloads;
   private final boolean calm;
+  private final int memory;
 
   /**
    * @param cohorts whether queues share quota
+   * @param preempting whether they preempt
    */
-  RandomWorld(long seed, boolean cohorts) {
+  RandomWorld(long seed, boolean cohorts, boolean preempting) {
     random = new Random(seed);
     this.cohorts = cohorts;
+    this.preempting = preempting;
     flavors = 1 + random.nextInt(3);
     queues = cohorts ? 1 + random.nextInt(5) : 1;
     cohortCount = 1 + random.nextInt(5);
     workloads = 3 + random.nextInt(20);
+    memory = random.nextInt(3) == 0 ? 40 : 0;
     calm = random.nextBoolean();
   }
 
@@ -89,6 +95,9 @@ final class RandomWorld {
   }
 
   private Step step() {
+    if (preempting && chance(85)) {
+      return pressingStep();
+    }
     int dice = random.nextInt(100);
     if (dice < 30) {
       return submit();
@@ -115,15 +124,40 @@ final class RandomWorld {
     } else if (dice < 94) {
       return new Step.Repeat(random.nextInt(20));
     } else if (dice < 95) {
-      return new Step.Intrude(
-          number(),
-          "ns-" + random.nextInt(2),
-          localQueueName(),
-          "cq-" + random.nextInt(queues),
-          "f-" + random.nextInt(flavors),
-          random.nextInt(12));
+      return intrude(12);
     } else {
       return calm && chance(80) ? submit() : upheaval();
+    }
+  }
+
+  /** What matters for preemption: full queues, and those who press in. */
+  private Step pressingStep() {
+    int dice = random.nextInt(100);
+    if (dice < 30) {
+      return submit();
+    } else if (dice < 48) {
+      return new Step.Answer(
+          random.nextInt(10), chance(85) ? Step.End.WRITTEN : pick(Step.End.values()));
+    } else if (dice < 68) {
+      return new Step.Cycle();
+    } else if (dice < 73) {
+      return new Step.Quiesce();
+    } else if (dice < 84) {
+      return new Step.AnswerEviction(
+          random.nextInt(10),
+          chance(60) ? Step.EvictionEnd.WRITTEN : pick(Step.EvictionEnd.values()));
+    } else if (dice < 91) {
+      return new Step.Leave(random.nextInt(10));
+    } else if (dice < 94) {
+      return new Step.Reprioritize(random.nextInt(10), random.nextInt(4));
+    } else if (dice < 96) {
+      return new Step.Shrink(random.nextInt(10));
+    } else if (dice < 97) {
+      return new Step.Pass(random.nextInt(4));
+    } else if (dice < 99) {
+      return intrude(6);
+    } else {
+      return new Step.Finish(random.nextInt(10));
     }
   }
 
@@ -160,41 +194,56 @@ final class RandomWorld {
     return "lq-" + random.nextInt(queues);
   }
 
+  private Step intrude(int most) {
+    return new Step.Intrude(
+        number(),
+        "ns-" + random.nextInt(2),
+        localQueueName(),
+        "cq-" + random.nextInt(queues),
+        "f-" + random.nextInt(flavors),
+        random.nextInt(most),
+        random.nextInt(4));
+  }
+
   private Step.Submit submit() {
     return new Step.Submit(
         number(),
         "ns-" + random.nextInt(2),
         localQueueName(),
         shape(),
-        random.nextInt(3),
+        random.nextInt(preempting ? 4 : 3),
         random.nextInt(20),
-        chance(4),
-        chance(5) ? 1 + random.nextInt(10) : 0,
+        chance(preempting ? 1 : 4),
+        chance(preempting ? 1 : 5) ? 1 + random.nextInt(10) : 0,
         chance(4));
   }
 
   private WorkloadShape shape() {
     List<PodSetRequest> podSets = new ArrayList<>();
-    int sets = chance(70) ? 1 : 2 + random.nextInt(2);
+    int sets = chance(preempting ? 85 : 70) ? 1 : 2 + random.nextInt(2);
     for (int i = 0; i < sets; i++) {
       SortedMap<String, Long> perPod = new TreeMap<>();
-      perPod.put("cpu", (long) random.nextInt(6));
-      if (chance(50)) {
+      perPod.put("cpu", preempting ? amount() : (long) random.nextInt(6));
+      if (chance(preempting ? memory : 50)) {
         perPod.put("memory", (long) random.nextInt(5));
       }
-      if (chance(3)) {
+      if (chance(preempting ? 0 : 3)) {
         perPod.put("unheard-of", (long) random.nextInt(2));
       }
       podSets.add(
           new PodSetRequest(
               "set-" + i,
-              chance(70) ? 1 : random.nextInt(4),
+              chance(preempting ? 90 : 70) ? 1 : random.nextInt(4),
               0,
               perPod,
-              chance(80) ? Placement.ANYWHERE : placement(),
+              chance(preempting ? 93 : 80) ? Placement.ANYWHERE : placement(),
               chance(25) ? "group" : ""));
     }
     return new WorkloadShape(podSets);
+  }
+
+  private long amount() {
+    return chance(5) ? random.nextInt(8) : 1 + random.nextInt(3);
   }
 
   private Placement placement() {
@@ -259,21 +308,23 @@ final class RandomWorld {
   }
 
   private Quota quota(boolean limited) {
-    long nominal = random.nextInt(12);
+    long nominal = preempting && chance(80) ? 1 + random.nextInt(5) : random.nextInt(12);
     return new Quota(
         nominal,
-        limited && chance(30) ? random.nextInt(6) : Amounts.UNLIMITED,
+        limited && chance(30) ? random.nextInt(preempting ? 4 : 6) : Amounts.UNLIMITED,
         limited && chance(30) ? random.nextInt((int) nominal + 1) : Amounts.UNLIMITED);
   }
 
   private List<ResourceGroup> groups(boolean limited) {
     List<List<String>> parts =
-        switch (random.nextInt(4)) {
-          case 0 -> List.of(List.of("cpu"));
-          case 1 -> List.of(List.of("cpu"), List.of("memory"));
-          case 2 -> List.of(COUNTED);
-          default -> List.of(List.of("memory", "cpu"));
-        };
+        preempting && memory > 0
+            ? List.of(chance(50) ? List.of("memory", "cpu") : COUNTED)
+            : switch (random.nextInt(preempting ? 7 : 4)) {
+              case 0, 4, 5, 6 -> List.of(List.of("cpu"));
+              case 1 -> List.of(List.of("cpu"), List.of("memory"));
+              case 2 -> List.of(COUNTED);
+              default -> List.of(List.of("memory", "cpu"));
+            };
     List<ResourceGroup> groups = new ArrayList<>();
     for (List<String> resources : parts) {
       List<Integer> numbers = new ArrayList<>();
@@ -308,7 +359,7 @@ final class RandomWorld {
   private Fact clusterQueue(int number) {
     String cohort = cohorts && chance(85) ? "co-" + random.nextInt(cohortCount) : "";
     LabelSelector selector =
-        chance(90)
+        chance(preempting ? 98 : 90)
             ? new LabelSelector.Requirements(List.of())
             : chance(80)
                 ? new LabelSelector.Requirements(
@@ -321,14 +372,28 @@ final class RandomWorld {
             "cq-" + number,
             cohort,
             groups(!cohort.isEmpty()),
-            chance(40) ? QueueingStrategy.STRICT_FIFO : QueueingStrategy.BEST_EFFORT_FIFO,
+            chance(preempting ? 25 : 40)
+                ? QueueingStrategy.STRICT_FIFO
+                : QueueingStrategy.BEST_EFFORT_FIFO,
             selector,
             chance(94) ? StopPolicy.NONE : pick(StopPolicy.values()),
             chance(2),
-            PreemptionPolicies.NEVER,
+            preempting ? policies() : PreemptionPolicies.NEVER,
             new FlavorFungibility(random.nextBoolean(), random.nextBoolean(), random.nextBoolean()),
             List.of(),
             chance(2) ? List.of(new QueueProblem("Unknown", "something")) : List.of()));
+  }
+
+  private PreemptionPolicies policies() {
+    return new PreemptionPolicies(
+        chance(20)
+            ? PreemptionPolicies.WithinClusterQueue.NEVER
+            : pick(PreemptionPolicies.WithinClusterQueue.values()),
+        chance(20)
+            ? PreemptionPolicies.ReclaimWithinCohort.NEVER
+            : pick(PreemptionPolicies.ReclaimWithinCohort.values()),
+        chance(40),
+        chance(50) ? OptionalInt.of(random.nextInt(3)) : OptionalInt.empty());
   }
 
   private Fact localQueue(String namespace, int number) {

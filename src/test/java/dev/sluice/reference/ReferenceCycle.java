@@ -161,10 +161,16 @@ final class ReferenceCycle {
     return nominated.result().mode() != Mode.FIT && nominated.victims().isEmpty();
   }
 
-  /** Whether it is looked at again only because flavors are left. */
+  /**
+   * Whether it is looked at again only because flavors are left. Where everything that was left out
+   * is without hope for one of its resources, they can't help, unless its own pod sets compete for
+   * the same quota.
+   */
   private boolean walksOn(Nominated nominated) {
-    return nominated.result().untriedFlavorsLeft()
-        && (rules.preempting() || nominated.result().competing())
+    Result result = nominated.result();
+    return inVain(nominated)
+        && result.untriedFlavorsLeft()
+        && (result.competing() || result.mode().compareTo(Mode.NO_CANDIDATES) > 0)
         && nominated.entry().walked < rules.longestWalk();
   }
 
@@ -176,8 +182,7 @@ final class ReferenceCycle {
       nominated = assign(entry, queue, planned.without(gone), Map.of(), first.result().flavors());
       if (nominated.result().mode() == Mode.FIT) {
         planned.tree().add(queue.name(), nominated.result().usage());
-        remember(first); // and waits for those who were evicted before
-        return Optional.empty();
+        return Optional.empty(); // waits for those who were evicted before
       }
     }
     Result result = nominated.result();
@@ -212,6 +217,7 @@ final class ReferenceCycle {
     Result result = nominated.result();
     looked = true;
     held.add(queue, result.usage());
+    world.sticky.remove(queue, entry.id.uid());
     PendingWorkload workload = entry.workload();
     entry.holding =
         new ReferenceEntry.Holding(
@@ -303,8 +309,11 @@ final class ReferenceCycle {
       looked = true;
       remember(nominated);
     } else {
-      entry.walked = 0;
-      looked |= nominated.queue().strategy() == ClusterQueueSpec.QueueingStrategy.BEST_EFFORT_FIFO;
+      boolean strict =
+          nominated.queue().strategy() == ClusterQueueSpec.QueueingStrategy.STRICT_FIFO;
+      // It stays in line, but doesn't walk in circles: the next flush lets it walk again.
+      entry.walked = strict && rules.preempting() ? rules.longestWalk() : 0;
+      looked |= !strict;
       parking.park(
           entry, nominated.queue().name(), nominated.queue().strategy(), nominated.result());
     }

@@ -1,24 +1,18 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.ClusterQueueSpec;
-import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.model.Fact;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.PendingWorkload;
-import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.ReservingWorkload;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.reference.ReferenceAssigner.Mode;
 import dev.sluice.reference.ReferenceEntry.Holding;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -212,6 +206,13 @@ final class ReferenceEngine {
       return;
     }
     entry.version = workload.version();
+    if (before != null && !before.localQueue().equals(workload.localQueue())) {
+      world.sticky.values().remove(workload.id().uid());
+    }
+    if (waited && before != null && !sameButForVersion(before, workload)) {
+      entry.pending = null; // it leaves its class, even if it comes back to it
+      parking.forgetThePassed();
+    }
     entry.pending = workload;
     hold(entry, null);
     boolean stays =
@@ -323,168 +324,18 @@ final class ReferenceEngine {
     return looked;
   }
 
-  // What follows is for tests to look at.
-
-  /**
-   * Who may still be admitted although nothing is said to be left to do; empty if all is well.
-   * Those that were parked because their pod sets compete don't count: when others take quota, a
-   * pod set may be driven to another flavor, so that suddenly all fit; nobody looks until the next
-   * flush.
-   */
-  List<WorkloadId> wouldFit() {
-    ReferenceTree tree = tree();
-    List<WorkloadId> result = new ArrayList<>();
-    for (ClusterQueueSpec queue : world.queues.values()) {
-      if (!deciding || !world.active(queue) || tree.cyclic(queue.name())) {
-        continue;
-      }
-      for (ReferenceEntry entry : world.waitingIn(queue.name())) {
-        if (fitsNow(entry, queue) && !parking.competed(entry, queue.name())) {
-          result.add(entry.id);
-        }
-        if (queue.strategy() == QueueingStrategy.STRICT_FIFO) {
-          break;
-        }
-      }
-    }
-    return result;
+  /** Whether decisions are made. */
+  boolean deciding() {
+    return deciding;
   }
 
-  private boolean fitsNow(ReferenceEntry entry, ClusterQueueSpec queue) {
-    return world.namespaceMatches(entry)
-        && entry.workload().defect().isEmpty()
-        && ReferenceCycle.assigner(entry, queue, world.snapshot(), Map.of(), Map.of(), rules)
-                .assign(entry.workload().shape())
-                .mode()
-            == Mode.FIT;
+  /** The last cycle decided nothing and doesn't count. */
+  void uncount() {
+    cycles--;
   }
 
-  /** Those who wait before this one in its queue and could have been admitted in its stead. */
-  List<WorkloadId> skippedBy(WorkloadId id, String clusterQueue) {
-    ClusterQueueSpec queue = Objects.requireNonNull(world.queues.get(clusterQueue));
-    List<WorkloadId> result = new ArrayList<>();
-    for (ReferenceEntry entry : world.waitingIn(clusterQueue)) {
-      if (entry.id.equals(id)) {
-        return result;
-      }
-      boolean strict = queue.strategy() == QueueingStrategy.STRICT_FIFO;
-      if ((strict && world.namespaceMatches(entry)) || fitsNow(entry, queue)) {
-        result.add(entry.id);
-      }
-    }
-    throw new AssertionError(id + " doesn't wait in " + clusterQueue);
-  }
-
-  Optional<PendingWorkload> pendingOf(String uid) {
-    ReferenceEntry entry = world.workloads.get(uid);
-    return entry == null || !entry.waits() ? Optional.empty() : Optional.ofNullable(entry.pending);
-  }
-
-  /** Versions that were decided on and are not answered yet, by UID. */
-  Map<String, Long> assumed() {
-    Map<String, Long> result = new TreeMap<>();
-    world.workloads.forEach(
-        (uid, entry) -> {
-          if (entry.assumed()) {
-            result.put(uid, entry.version);
-          }
-        });
-    return result;
-  }
-
-  /** Who holds quota as the API server says. */
-  List<String> holders() {
-    return world.workloads.entrySet().stream()
-        .filter(each -> each.getValue().holding != null && !each.getValue().assumed())
-        .map(Map.Entry::getKey)
-        .toList();
-  }
-
-  /** What a holder holds. */
-  List<PodSetAssignment> heldBy(String uid) {
-    Holding holding = Objects.requireNonNull(world.workloads.get(uid)).holding;
-    return holding == null ? List.of() : holding.podSets();
-  }
-
-  /** All that is known of what a holder holds. */
-  Holding holding(String uid) {
-    return Objects.requireNonNull(Objects.requireNonNull(world.workloads.get(uid)).holding);
-  }
-
-  String clusterQueueOf(String uid) {
-    Holding holding = Objects.requireNonNull(world.workloads.get(uid)).holding;
-    return holding == null ? "" : holding.clusterQueue();
-  }
-
-  WorkloadId idOf(String uid) {
-    return Objects.requireNonNull(world.workloads.get(uid)).id;
-  }
-
-  LocalQueueId localQueueOf(String uid) {
-    ReferenceEntry entry = Objects.requireNonNull(world.workloads.get(uid));
-    return entry.holding != null
-        ? entry.holding.localQueue()
-        : Objects.requireNonNull(entry.pending).localQueue();
-  }
-
-  Map<String, ClusterQueueSpec> queues() {
-    return world.queues;
-  }
-
-  /** The quota tree with all that is held. */
-  ReferenceTree tree() {
-    return world.tree();
-  }
-
-  /** The world with all who hold quota. */
-  ReferenceSnapshot snapshot() {
-    return world.snapshot();
-  }
-
-  /** Whether quota was given back since the last cycle: the next one begins with a flush. */
-  boolean flushIsDue() {
-    return parking.flushIsDue();
-  }
-
-  /** All that a cycle may change but for its number; equal when nothing happened. */
-  String state() {
-    StringBuilder text = new StringBuilder(parking.state());
-    text.append(world.sticky);
-    for (ReferenceEntry entry : world.workloads.values()) {
-      text.append(entry.id.uid())
-          .append(entry.aside)
-          .append(entry.walked)
-          .append(entry.progress)
-          .append(entry.assumed())
-          .append(entry.eviction);
-    }
-    return text.toString();
-  }
-
-  /** Who is to be evicted, and the version at which that was decided. */
-  Map<String, Long> evictions() {
-    Map<String, Long> result = new TreeMap<>();
-    world.workloads.forEach(
-        (uid, entry) -> entry.eviction.ifPresent(version -> result.put(uid, version)));
-    return result;
-  }
-
-  /** How many wait in a ClusterQueue, hold its quota, and are admitted there. */
-  record Counts(int pending, int reserving, int admitted) {}
-
-  Counts counts(String queue) {
-    int pending = 0;
-    int reserving = 0;
-    int admitted = 0;
-    for (ReferenceEntry entry : world.workloads.values()) {
-      if (entry.waits() && world.queueOf(entry).equals(Optional.of(queue))) {
-        pending++;
-      }
-      if (entry.holding != null && entry.holding.clusterQueue().equals(queue)) {
-        reserving++;
-        admitted += entry.holding.admitted() ? 1 : 0;
-      }
-    }
-    return new Counts(pending, reserving, admitted);
+  /** What tests ask. */
+  ReferenceQuestions questions() {
+    return new ReferenceQuestions(this, world, parking, rules);
   }
 }

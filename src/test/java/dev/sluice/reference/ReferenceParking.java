@@ -44,6 +44,7 @@ final class ReferenceParking {
   void forgetAll() {
     parked.clear();
     blocked.clear();
+    world.queues.keySet().forEach(this::letWalkAgain);
   }
 
   void forgetBlock(String uid) {
@@ -120,6 +121,7 @@ final class ReferenceParking {
         .forEach(name -> affected.addAll(tree.tree(name)));
     released.clear();
     for (String queue : affected) {
+      letWalkAgain(queue);
       Map<EquivalenceClass, Result> classes = parked.getOrDefault(queue, new HashMap<>());
       classes
           .values()
@@ -130,6 +132,14 @@ final class ReferenceParking {
       if (block != null && helped(queue, block.result(), tree)) {
         blocked.remove(queue);
       }
+    }
+  }
+
+  private void letWalkAgain(String queue) {
+    if (waking == Waking.ALL) {
+      world.waitingIn(queue).stream()
+          .filter(entry -> entry.progress.isEmpty())
+          .forEach(entry -> entry.walked = 0);
     }
   }
 

@@ -5,45 +5,23 @@ import static dev.sluice.model.PreemptionReason.IN_COHORT_RECLAIM_WHILE_BORROWIN
 import static dev.sluice.model.PreemptionReason.IN_COHORT_RECLAMATION;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.model.Amounts;
-import dev.sluice.model.ClusterQueueSpec;
-import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
-import dev.sluice.model.ClusterQueueSpec.StopPolicy;
-import dev.sluice.model.CohortSpec;
 import dev.sluice.model.Fact;
-import dev.sluice.model.Flavor;
 import dev.sluice.model.FlavorFungibility;
-import dev.sluice.model.LabelSelector;
-import dev.sluice.model.LocalQueueId;
-import dev.sluice.model.LocalQueueSpec;
-import dev.sluice.model.PendingWorkload;
-import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.PreemptionPolicies;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.model.PreemptionPolicies.WithinClusterQueue;
-import dev.sluice.model.PreemptionReason;
-import dev.sluice.model.Quota;
-import dev.sluice.model.ReservingWorkload;
-import dev.sluice.model.ResourceGroup;
-import dev.sluice.model.WorkloadId;
 import dev.sluice.reference.Decided.Admission;
 import dev.sluice.reference.Decided.Preemption;
-import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.TreeMap;
-import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /** The reference itself: small worlds worked out by hand, each from a sentence of the contract. */
-class ReferencePreemptionTest {
+class ReferencePreemptionTest extends SmallWorld {
 
-  private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
   private static final PreemptionPolicies LOWER =
       policies(WithinClusterQueue.LOWER_PRIORITY, ReclaimWithinCohort.NEVER);
   private static final PreemptionPolicies RECLAIM_ANY =
@@ -51,20 +29,6 @@ class ReferencePreemptionTest {
   private static final PreemptionPolicies WHILE_BORROWING =
       new PreemptionPolicies(
           WithinClusterQueue.NEVER, ReclaimWithinCohort.LOWER_PRIORITY, true, OptionalInt.of(5));
-
-  private final ReferenceEngine engine =
-      new ReferenceEngine(Duration.ofSeconds(10), ReferenceEngine.Waking.ALL, 32, true);
-  private long version = 1;
-  private int second;
-
-  ReferencePreemptionTest() {
-    engine.fold(new Fact.TimePassed(START));
-    engine.fold(new Fact.DecidingEnabled(true));
-    engine.fold(new Fact.NamespaceChanged("ns", Map.of()));
-    for (String flavor : List.of("f", "g")) {
-      engine.fold(new Fact.FlavorChanged(new Flavor(flavor, Map.of(), List.of(), List.of())));
-    }
-  }
 
   @Test
   void victimsInTheOwnQueueHaveLowerPriority() {
@@ -219,7 +183,7 @@ class ReferencePreemptionTest {
     running("low", "q", 2, 0);
     submit("new", "q", 2, 9);
     assertThat(victims("new")).containsKey("low");
-    long decided = Objects.requireNonNull(engine.evictions().get("low"));
+    long decided = Objects.requireNonNull(engine.questions().evictions().get("low"));
 
     engine.fold(new Fact.EvictionRefused(id("low"), decided + 100));
     assertThat(engine.cycle()).isEmpty();
@@ -331,121 +295,5 @@ class ReferencePreemptionTest {
     finish("low");
 
     assertThat(engine.cycle()).extracting(each -> each.id().uid()).containsExactly("new");
-  }
-
-  /** The victims of the one preemption of the next cycle. */
-  private Map<String, PreemptionReason> victims(String preemptor) {
-    List<Decided> decided = engine.cycle();
-    assertThat(decided).hasSize(1).hasOnlyElementsOfType(Preemption.class);
-    Preemption preemption = (Preemption) decided.getFirst();
-    assertThat(preemption.id().uid()).isEqualTo(preemptor);
-    return preemption.victims().entrySet().stream()
-        .collect(Collectors.toMap(Map.Entry::getKey, each -> each.getValue().reason()));
-  }
-
-  private static PreemptionPolicies policies(
-      WithinClusterQueue within, ReclaimWithinCohort reclaim) {
-    return new PreemptionPolicies(within, reclaim, false, OptionalInt.empty());
-  }
-
-  private static ResourceGroup.FlavorQuotas flavor(String name, long nominal) {
-    return new ResourceGroup.FlavorQuotas(
-        name, Map.of("cpu", new Quota(nominal, Amounts.UNLIMITED, Amounts.UNLIMITED)));
-  }
-
-  private void queue(
-      String name,
-      String cohort,
-      PreemptionPolicies preemption,
-      ResourceGroup.FlavorQuotas... flavors) {
-    queue(name, cohort, preemption, FlavorFungibility.DEFAULT, flavors);
-  }
-
-  private void queue(
-      String name,
-      String cohort,
-      PreemptionPolicies preemption,
-      FlavorFungibility fungibility,
-      ResourceGroup.FlavorQuotas... flavors) {
-    engine.fold(
-        new Fact.ClusterQueueChanged(
-            new ClusterQueueSpec(
-                name,
-                cohort,
-                List.of(new ResourceGroup(List.of("cpu"), List.of(flavors))),
-                QueueingStrategy.BEST_EFFORT_FIFO,
-                new LabelSelector.Requirements(List.of()),
-                StopPolicy.NONE,
-                false,
-                preemption,
-                fungibility,
-                List.of(),
-                List.of())));
-    engine.fold(
-        new Fact.LocalQueueChanged(
-            new LocalQueueSpec(new LocalQueueId("ns", name), name, StopPolicy.NONE)));
-  }
-
-  private void cohort(String name, String parent) {
-    engine.fold(new Fact.CohortChanged(new CohortSpec(name, parent, new ArrayList<>())));
-  }
-
-  private static WorkloadId id(String uid) {
-    return new WorkloadId(uid, "ns", uid);
-  }
-
-  private void running(String uid, String queue, long amount, long priority) {
-    running(uid, queue, amount, priority, false);
-  }
-
-  private void running(String uid, String queue, long amount, long priority, boolean evicted) {
-    runningIn(uid, queue, "f", amount, priority, evicted);
-  }
-
-  private void runningIn(
-      String uid, String queue, String flavor, long amount, long priority, boolean evicted) {
-    Instant when = START.plusSeconds(++second);
-    engine.fold(
-        new Fact.WorkloadReserving(
-            new ReservingWorkload(
-                id(uid),
-                version++,
-                queue,
-                queue,
-                List.of(
-                    new PodSetAssignment(
-                        "main",
-                        new TreeMap<>(Map.of("cpu", flavor)),
-                        new TreeMap<>(Map.of("cpu", amount)),
-                        1)),
-                priority,
-                when,
-                evicted,
-                true,
-                when)));
-  }
-
-  private void submit(String uid, String queue, long amount, long priority) {
-    submit(uid, queue, amount, priority, START.plusSeconds(++second));
-  }
-
-  private void submit(String uid, String queue, long amount, long priority, Instant queuedAt) {
-    engine.fold(
-        new Fact.WorkloadPending(
-            new PendingWorkload(
-                id(uid),
-                version++,
-                queue,
-                RandomWorld.single("cpu", amount),
-                priority,
-                queuedAt,
-                queuedAt,
-                Optional.empty(),
-                false,
-                Optional.empty())));
-  }
-
-  private void finish(String uid) {
-    engine.fold(new Fact.WorkloadReleased(id(uid), version++));
   }
 }

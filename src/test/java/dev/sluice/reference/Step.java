@@ -48,7 +48,13 @@ sealed interface Step {
 
   /** A Workload that nobody decided on holds quota (of any amount) in a ClusterQueue. */
   record Intrude(
-      int number, String namespace, String queue, String clusterQueue, String flavor, long amount)
+      int number,
+      String namespace,
+      String queue,
+      String clusterQueue,
+      String flavor,
+      long amount,
+      long priority)
       implements Step {}
 
   /** How a decision ends. */
@@ -64,6 +70,23 @@ sealed interface Step {
 
   /** The n-th admission that is under way ends. */
   record Answer(int nth, End end) implements Step {}
+
+  /** How the writing of an eviction ends. */
+  enum EvictionEnd {
+    WRITTEN,
+    REFUSED,
+    STALE_REFUSAL,
+    CHANGED_THEN_REFUSED
+  }
+
+  /** The n-th eviction that is under way is written, or not. */
+  record AnswerEviction(int nth, EvictionEnd end) implements Step {}
+
+  /** The job of the n-th evicted one has stopped: it waits again. */
+  record Leave(int nth) implements Step {}
+
+  /** The n-th holder gets another priority. */
+  record Reprioritize(int nth, long priority) implements Step {}
 
   /** Time passes. */
   record Pass(int seconds) implements Step {}

@@ -1,0 +1,80 @@
+package dev.sluice.reference;
+
+import dev.sluice.engine.EngineProbe;
+import dev.sluice.engine.Views;
+import dev.sluice.model.Fact;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** An engine that is compared with the reference. */
+interface Played {
+
+  /** Folds a fact in. */
+  void fold(Fact fact);
+
+  /** Runs one cycle; false if there was nothing to look at. */
+  boolean cycle();
+
+  /** What was decided since the last call, in order. */
+  List<Decided> takeDecided();
+
+  /** What it shows; nothing if it shows nothing. */
+  Optional<Views> views();
+
+  /** The real one. */
+  static Played of(EngineProbe engine) {
+    return new Played() {
+      @Override
+      public void fold(Fact fact) {
+        engine.fold(fact);
+      }
+
+      @Override
+      public boolean cycle() {
+        return engine.cycle();
+      }
+
+      @Override
+      public List<Decided> takeDecided() {
+        return engine.takeDecisions().stream()
+            .flatMap(decision -> Decided.of(decision).stream())
+            .toList();
+      }
+
+      @Override
+      public Optional<Views> views() {
+        return Optional.of(engine.views());
+      }
+    };
+  }
+
+  /** A reference, to see whether a comparison compares. */
+  static Played of(ReferenceEngine engine) {
+    List<Decided> decided = new ArrayList<>();
+    return new Played() {
+      @Override
+      public void fold(Fact fact) {
+        engine.fold(fact);
+      }
+
+      @Override
+      public boolean cycle() {
+        decided.addAll(engine.cycle());
+        return true;
+      }
+
+      @Override
+      public List<Decided> takeDecided() {
+        List<Decided> taken = List.copyOf(decided);
+        decided.clear();
+        return taken;
+      }
+
+      @Override
+      public Optional<Views> views() {
+        return Optional.empty();
+      }
+    };
+  }
+}

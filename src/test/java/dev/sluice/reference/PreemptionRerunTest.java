@@ -1,0 +1,106 @@
+package dev.sluice.reference;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.engine.Views;
+import dev.sluice.model.Fact;
+import dev.sluice.reference.Decided.Preemption;
+import dev.sluice.reference.Decided.Victim;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Test;
+
+/** Does the comparison compare? The reference is played beside another one that errs or doesn't. */
+class PreemptionRerunTest {
+
+  private static final int WORLDS = 300;
+
+  @Test
+  void theReferenceAgreesWithItself() {
+    int victims = 0;
+    for (long seed = 1; seed <= WORLDS; seed++) {
+      PreemptionRerun rerun = new PreemptionRerun(Played.of(PreemptionRerun.reference()));
+      rerun.play(new RandomWorld(seed, true, true).steps(80));
+      victims += rerun.victims();
+    }
+    assertThat(victims).isGreaterThan(WORLDS / 10);
+  }
+
+  @Test
+  void aVictimThatIsLeftOutIsFound() {
+    assertFound(victims -> Map.of(), "nobody evicted");
+  }
+
+  @Test
+  void aVersionThatNobodyLookedAtIsFound() {
+    assertFound(
+        victims -> {
+          Map<String, Victim> wrong = new TreeMap<>(victims);
+          wrong.replaceAll(
+              (uid, victim) ->
+                  new Victim(
+                      victim.id(),
+                      victim.version() + 1,
+                      victim.path(),
+                      victim.priority(),
+                      victim.reason()));
+          return wrong;
+        },
+        "not the version looked at");
+  }
+
+  private static void assertFound(UnaryOperator<Map<String, Victim>> error, String complaint) {
+    assertThatThrownBy(
+            () -> {
+              for (long seed = 1; seed <= WORLDS; seed++) {
+                new PreemptionRerun(new Erring(error))
+                    .play(new RandomWorld(seed, true, true).steps(80));
+              }
+            })
+        .hasMessageContaining(complaint);
+  }
+
+  /** A reference that says other victims than it found. */
+  private record Erring(Played right, UnaryOperator<Map<String, Victim>> error) implements Played {
+
+    Erring(UnaryOperator<Map<String, Victim>> error) {
+      this(Played.of(PreemptionRerun.reference()), error);
+    }
+
+    @Override
+    public void fold(Fact fact) {
+      right.fold(fact);
+    }
+
+    @Override
+    public boolean cycle() {
+      return right.cycle();
+    }
+
+    @Override
+    public List<Decided> takeDecided() {
+      return right.takeDecided().stream()
+          .map(
+              each ->
+                  each instanceof Preemption p
+                      ? new Preemption(
+                          p.id(),
+                          p.version(),
+                          p.clusterQueue(),
+                          p.path(),
+                          p.priority(),
+                          error.apply(p.victims()))
+                      : each)
+          .toList();
+    }
+
+    @Override
+    public Optional<Views> views() {
+      return right.views();
+    }
+  }
+}

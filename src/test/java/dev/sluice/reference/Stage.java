@@ -1,0 +1,371 @@
+package dev.sluice.reference;
+
+import dev.sluice.engine.ClusterQueueView;
+import dev.sluice.engine.FlavorUsage;
+import dev.sluice.engine.Views;
+import dev.sluice.model.Fact;
+import dev.sluice.model.FlavorResource;
+import dev.sluice.model.LocalQueueId;
+import dev.sluice.model.PendingWorkload;
+import dev.sluice.model.PodSetAssignment;
+import dev.sluice.model.ReservingWorkload;
+import dev.sluice.model.WorkloadId;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** Plays steps to an engine and to the reference; what is compared, and when, is open. */
+abstract class Stage {
+
+  static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
+
+  final Played engine;
+  final ReferenceEngine reference;
+  private final List<Fact> declared = new ArrayList<>();
+  private final Map<String, Long> versions = new HashMap<>();
+  private final Map<String, PendingWorkload> last = new HashMap<>();
+  Instant now = START;
+  private long version = 1;
+
+  Stage(Played engine, ReferenceEngine reference) {
+    this.engine = engine;
+    this.reference = reference;
+    fold(new Fact.TimePassed(now));
+    fold(new Fact.DecidingEnabled(true));
+  }
+
+  /** One cycle of both, compared. */
+  abstract void oneCycle();
+
+  /** Cycles until nothing is left to do, compared. */
+  abstract void quiesce();
+
+  /** What the reference knows. */
+  final ReferenceQuestions asked() {
+    return reference.questions();
+  }
+
+  void play(List<Step> steps) {
+    for (Step step : steps) {
+      play(step);
+    }
+    play(new Step.Quiesce());
+  }
+
+  final void fold(Fact fact) {
+    engine.fold(fact);
+    reference.fold(fact);
+  }
+
+  private void play(Step step) {
+    switch (step) {
+      case Step.Declare(var fact) -> {
+        declared.add(fact);
+        fold(fact);
+      }
+      case Step.Repeat(var nth) -> {
+        if (!declared.isEmpty() && latest(declared.get(nth % declared.size()))) {
+          fold(declared.get(nth % declared.size()));
+        }
+      }
+      case Step.Submit submit -> submit(submit);
+      case Step.Touch(var number) -> {
+        Optional<PendingWorkload> pending = asked().pendingOf(uid(number));
+        pending.ifPresent(workload -> pending(withVersion(workload, version++)));
+      }
+      case Step.Echo(var number, var older) -> {
+        PendingWorkload workload = last.get(uid(number));
+        if (workload != null) {
+          fold(
+              new Fact.WorkloadPending(
+                  older ? withVersion(workload, Math.max(0, workload.version() - 1)) : workload));
+        }
+      }
+      case Step.Release(var number) -> release(uid(number));
+      case Step.Finish(var nth) -> pick(asked().holders(), nth).ifPresent(this::release);
+      case Step.Evict(var nth) ->
+          pick(asked().holders(), nth)
+              .map(last::get)
+              .ifPresent(workload -> pending(withVersion(workload, version++)));
+      case Step.Shrink(var nth) ->
+          pick(asked().holders(), nth)
+              .ifPresent(uid -> hold(uid, version++, halved(asked().heldBy(uid))));
+      case Step.Intrude intrude -> intrude(intrude);
+      case Step.Answer(var nth, var end) ->
+          pick(List.copyOf(asked().assumed().keySet()), nth).ifPresent(uid -> answer(uid, end));
+      case Step.AnswerEviction(var nth, var end) ->
+          pick(List.copyOf(asked().evictions().keySet()), nth)
+              .ifPresent(uid -> answerEviction(uid, end));
+      case Step.Leave(var nth) ->
+          pick(asked().evicted(), nth)
+              .map(last::get)
+              .ifPresent(workload -> pending(withVersion(workload, version++)));
+      case Step.Reprioritize(var nth, var priority) ->
+          pick(asked().holders(), nth)
+              .ifPresent(
+                  uid ->
+                      hold(
+                          uid,
+                          version++,
+                          asked().heldBy(uid),
+                          priority,
+                          asked().holding(uid).evicted()));
+      case Step.Pass(var seconds) -> {
+        now = now.plusSeconds(seconds);
+        fold(new Fact.TimePassed(now));
+      }
+      case Step.Deciding(var enabled) -> fold(new Fact.DecidingEnabled(enabled));
+      case Step.Cycle() -> {
+        oneCycle();
+        checkViews();
+      }
+      case Step.Quiesce() -> {
+        quiesce();
+        checkViews();
+      }
+    }
+  }
+
+  /** Whether nothing was said of the same thing later. */
+  private boolean latest(Fact fact) {
+    for (int i = declared.size() - 1; i >= 0; i--) {
+      if (subject(declared.get(i)).equals(subject(fact))) {
+        return declared.get(i) == fact;
+      }
+    }
+    return false;
+  }
+
+  private static String subject(Fact fact) {
+    return switch (fact) {
+      case Fact.FlavorChanged(var flavor) -> "flavor " + flavor.name();
+      case Fact.FlavorRemoved(var name) -> "flavor " + name;
+      case Fact.ClusterQueueChanged(var queue) -> "queue " + queue.name();
+      case Fact.ClusterQueueRemoved(var name) -> "queue " + name;
+      case Fact.CohortChanged(var cohort) -> "cohort " + cohort.name();
+      case Fact.CohortRemoved(var name) -> "cohort " + name;
+      case Fact.LocalQueueChanged(var queue) -> "local " + queue.id();
+      case Fact.LocalQueueRemoved(var id) -> "local " + id;
+      case Fact.NamespaceChanged(var name, var labels) -> "namespace " + name;
+      case Fact.NamespaceRemoved(var name) -> "namespace " + name;
+      default -> throw new IllegalArgumentException(fact + " is no declaration");
+    };
+  }
+
+  private static String uid(int number) {
+    return "uid-" + number;
+  }
+
+  private static Optional<String> pick(List<String> among, int nth) {
+    return among.isEmpty() ? Optional.empty() : Optional.of(among.get(nth % among.size()));
+  }
+
+  private void pending(PendingWorkload workload) {
+    last.put(workload.id().uid(), workload);
+    versions.put(workload.id().uid(), workload.version());
+    fold(new Fact.WorkloadPending(workload));
+  }
+
+  private static PendingWorkload withVersion(PendingWorkload workload, long version) {
+    return new PendingWorkload(
+        workload.id(),
+        version,
+        workload.queueName(),
+        workload.shape(),
+        workload.priority(),
+        workload.createdAt(),
+        workload.queuedAt(),
+        workload.notBefore(),
+        workload.held(),
+        workload.defect());
+  }
+
+  private void submit(Step.Submit submit) {
+    String uid = uid(submit.number());
+    String namespace = last.containsKey(uid) ? last.get(uid).id().namespace() : submit.namespace();
+    if (asked().holders().contains(uid)) {
+      return;
+    }
+    Instant queued = START.plusSeconds(submit.queuedAt());
+    pending(
+        new PendingWorkload(
+            new WorkloadId(uid, namespace, "w" + submit.number()),
+            version++,
+            submit.queue(),
+            submit.shape(),
+            submit.priority(),
+            queued,
+            queued,
+            submit.restsFor() == 0
+                ? Optional.empty()
+                : Optional.of(now.plusSeconds(submit.restsFor())),
+            submit.held(),
+            submit.defective() ? Optional.of("requests exceed limits") : Optional.empty()));
+  }
+
+  private void release(String uid) {
+    PendingWorkload workload = last.remove(uid);
+    versions.remove(uid);
+    if (workload != null) {
+      fold(new Fact.WorkloadReleased(workload.id(), version++));
+    }
+  }
+
+  private void intrude(Step.Intrude intrude) {
+    String uid = uid(intrude.number());
+    if (last.containsKey(uid)) {
+      return;
+    }
+    WorkloadId id = new WorkloadId(uid, intrude.namespace(), "w" + intrude.number());
+    last.put(
+        uid,
+        new PendingWorkload(
+            id,
+            version,
+            intrude.queue(),
+            RandomWorld.single("cpu", intrude.amount()),
+            intrude.priority(),
+            START,
+            START,
+            Optional.empty(),
+            false,
+            Optional.empty()));
+    PodSetAssignment podSet =
+        new PodSetAssignment(
+            "main",
+            new TreeMap<>(Map.of("cpu", intrude.flavor())),
+            new TreeMap<>(Map.of("cpu", intrude.amount())),
+            1);
+    fold(
+        new Fact.WorkloadReserving(
+            new ReservingWorkload(
+                id,
+                version++,
+                intrude.queue(),
+                intrude.clusterQueue(),
+                List.of(podSet),
+                intrude.priority(),
+                START.plusSeconds(intrude.number()),
+                false,
+                true,
+                now)));
+  }
+
+  private void hold(String uid, long at, List<PodSetAssignment> podSets) {
+    ReferenceEntry.Holding held = asked().holding(uid);
+    hold(uid, at, podSets, held.priority(), held.evicted());
+  }
+
+  private void hold(
+      String uid, long at, List<PodSetAssignment> podSets, long priority, boolean evicted) {
+    ReferenceEntry.Holding held = asked().holding(uid);
+    LocalQueueId queue = asked().localQueueOf(uid);
+    fold(
+        new Fact.WorkloadReserving(
+            new ReservingWorkload(
+                asked().idOf(uid),
+                at,
+                queue.name(),
+                asked().clusterQueueOf(uid),
+                podSets,
+                priority,
+                held.queuedAt(),
+                evicted,
+                true,
+                held.decidedAt().isPresent() ? now : held.reservedAt())));
+  }
+
+  private static List<PodSetAssignment> halved(List<PodSetAssignment> podSets) {
+    List<PodSetAssignment> result = new ArrayList<>();
+    for (PodSetAssignment podSet : podSets) {
+      SortedMap<String, Long> usage = new TreeMap<>(podSet.usage());
+      usage.replaceAll((resource, amount) -> amount / 2);
+      result.add(new PodSetAssignment(podSet.name(), podSet.flavors(), usage, podSet.count()));
+    }
+    return result;
+  }
+
+  private void answerEviction(String uid, Step.EvictionEnd end) {
+    long decided = Objects.requireNonNull(asked().evictions().get(uid));
+    WorkloadId id = asked().idOf(uid);
+    switch (end) {
+      case REFUSED -> fold(new Fact.EvictionRefused(id, decided));
+      case STALE_REFUSAL -> fold(new Fact.EvictionRefused(id, decided - 1));
+      case WRITTEN -> {
+        if (asked().assumed().containsKey(uid)) {
+          fold(new Fact.EvictionRefused(id, decided)); // its admission came in between
+        } else {
+          hold(uid, version++, asked().heldBy(uid), asked().holding(uid).priority(), true);
+        }
+      }
+      case CHANGED_THEN_REFUSED -> {
+        if (!asked().assumed().containsKey(uid)) {
+          hold(uid, version++, asked().heldBy(uid));
+        }
+        fold(new Fact.EvictionRefused(id, decided));
+      }
+    }
+  }
+
+  private void answer(String uid, Step.End end) {
+    long decided = Objects.requireNonNull(asked().assumed().get(uid));
+    WorkloadId id = asked().idOf(uid);
+    List<PodSetAssignment> podSets = asked().heldBy(uid);
+    switch (end) {
+      case WRITTEN -> fold(new Fact.AdmissionWritten(id, version++));
+      case SEEN -> hold(uid, version++, podSets);
+      case SEEN_THEN_WRITTEN -> {
+        long at = version++;
+        hold(uid, at, podSets);
+        fold(new Fact.AdmissionWritten(id, at));
+      }
+      case REFUSED -> fold(new Fact.AdmissionRefused(id, decided, false));
+      case SUPERSEDED -> fold(new Fact.AdmissionRefused(id, decided, true));
+      case OVERTAKEN_BY_CHANGE -> {
+        pending(withVersion(Objects.requireNonNull(last.get(uid)), version++));
+        fold(new Fact.AdmissionRefused(id, decided, true));
+      }
+      case WRITTEN_THEN_LATE_REFUSAL -> {
+        fold(new Fact.AdmissionWritten(id, version++));
+        fold(new Fact.AdmissionRefused(id, decided, true));
+      }
+    }
+  }
+
+  private void checkViews() {
+    engine.views().ifPresent(this::checkViews);
+  }
+
+  private void checkViews(Views views) {
+    ReferenceTree tree = asked().tree();
+    require(
+        views.clusterQueues().size() == asked().queues().size(),
+        "views of " + views.clusterQueues());
+    for (ClusterQueueView view : views.clusterQueues()) {
+      ReferenceQuestions.Counts counts = asked().counts(view.name());
+      var seen =
+          new ReferenceQuestions.Counts(
+              view.pendingActive() + view.pendingInadmissible(), view.reserving(), view.admitted());
+      require(seen.equals(counts), view.name() + ": should show " + counts + ", shows " + seen);
+      for (FlavorUsage usage : view.usage()) {
+        FlavorResource pair = new FlavorResource(usage.flavor(), usage.resource());
+        long used = tree.usageOfQueue(view.name(), pair);
+        require(
+            usage.reserved() == used,
+            view.name() + " " + pair + ": uses " + used + ", shows " + usage.reserved());
+      }
+    }
+  }
+
+  static void require(boolean holds, String otherwise) {
+    if (!holds) {
+      throw new AssertionError(otherwise);
+    }
+  }
+}
