@@ -90,7 +90,11 @@ class AdmissionChecksIT {
   }
 
   private String reserved(String job) {
-    api.submit(job, 1);
+    return reserved(job, 1);
+  }
+
+  private String reserved(String job, int pods) {
+    api.submit(job, pods);
     String workload = api.workloadOf(job);
     api.awaitCondition("Workload", workload, "QuotaReserved", "True QuotaReserved");
     api.awaitCheck(workload, budget, "Pending");
@@ -187,16 +191,17 @@ class AdmissionChecksIT {
 
   @Test
   void aJobThatChangesWhileItHoldsQuotaGetsANewWorkload() {
-    String workload = reserved("sample");
+    String workload = reserved("sample", 2);
     String uid = api.get("Workload", workload).at("/metadata/uid").asText();
 
-    api.patch("Job", "sample", "{'spec': {'parallelism': 2, 'completions': 2}}");
+    api.patch("Job", "sample", "{'spec': {'parallelism': 1}}");
 
-    api.awaitField("Workload", workload, "/spec/podSets/0/count", "2");
+    api.awaitField("Workload", workload, "/spec/podSets/0/count", "1");
     assertThat(api.get("Workload", workload).at("/metadata/uid").asText()).isNotEqualTo(uid);
     api.awaitEvent("sample", "DeletedWorkload");
     api.awaitCondition("Workload", workload, "QuotaReserved", "True QuotaReserved");
-    api.awaitUsage("2");
+    api.awaitField(
+        "ClusterQueue", cluster.name("cq"), "/status/flavorsReservation/0/resources/0/total", "1");
   }
 
   @Test
