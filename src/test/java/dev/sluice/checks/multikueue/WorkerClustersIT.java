@@ -20,6 +20,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
 
 /** A worker cluster comes, goes and comes back, as seen in the manager's API. */
 @ControlPlaneTest(exclusive = true)
@@ -61,7 +63,7 @@ class WorkerClustersIT {
                 cluster.kubeconfig(),
                 OperatorSettings.onFreePorts(new SecureRandom()),
                 controlPlane.logs(),
-                List.of())
+                List.of("--feature-gates", "MultiKueueKubeConfigPathValidation=false"))
             .awaitReady();
   }
 
@@ -88,10 +90,14 @@ class WorkerClustersIT {
   }
 
   private void awaitCluster(String status, String reason, String message) {
+    awaitCluster("onsite", status, reason, message);
+  }
+
+  private void awaitCluster(String name, String status, String reason, String message) {
     eventually(
         () -> {
           MultiKueueCluster cluster =
-              manager.resources(MultiKueueCluster.class).withName("onsite").require();
+              manager.resources(MultiKueueCluster.class).withName(name).require();
           assertThat(cluster.getStatus()).isNotNull();
           assertActive(cluster.getStatus().conditions(), status, reason, message);
         });
@@ -214,5 +220,41 @@ class WorkerClustersIT {
         .contains("cluster=onsite connected=true")
         .doesNotContain(token)
         .doesNotContain("not-a-token");
+  }
+
+  @Test
+  void aKubeconfigInAFileIsReadAgainWhenItChanges(TestCluster cluster, @TempDir Path directory)
+      throws Exception {
+    Path file = directory.resolve("kubeconfig");
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: MultiKueueCluster
+        metadata: {name: filed}
+        spec:
+          clusterSource:
+            kubeConfig: {locationType: Path, location: "%s"}
+        """
+            .formatted(file));
+    awaitCluster("filed", "False", "BadKubeConfig", "file \".*\" does not exist");
+
+    Files.writeString(file, worker.kubeconfig());
+    awaitCluster("filed", "True", "Active", "^Connected$");
+
+    Files.writeString(
+        file, worker.kubeconfig().replaceAll("client-certificate-data: .*", "tokenFile: /token"));
+    awaitCluster("filed", "False", "InsecureKubeConfig", "tokenFile: \"/token\" is a file");
+
+    eventually(
+        () ->
+            assertThat(manager.events().v1().events().inAnyNamespace().list().getItems())
+                .filteredOn(event -> event.getReason().equals("DeprecatedPathUsage"))
+                .singleElement()
+                .satisfies(
+                    event -> {
+                      assertThat(event.getType()).isEqualTo("Warning");
+                      assertThat(event.getRegarding().getKind()).isEqualTo("MultiKueueCluster");
+                      assertThat(event.getRegarding().getName()).isEqualTo("filed");
+                    }));
   }
 }

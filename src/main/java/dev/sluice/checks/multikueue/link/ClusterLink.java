@@ -22,7 +22,6 @@ final class ClusterLink implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ClusterLink.class);
   private static final Duration PROBES = Duration.ofSeconds(15);
-  private static final int LONGEST_CAUSE = 300;
 
   private final String cluster;
   private final Credentials credentials;
@@ -193,11 +192,9 @@ final class ClusterLink implements AutoCloseable {
     return true;
   }
 
-  /** What a failure says, in one line of bounded length, without secrets. */
+  /** What a failure says, without secrets. */
   private String said(Exception failure) {
-    String message = failure.getMessage() == null ? failure.toString() : failure.getMessage();
-    String line = credentials.redact(message).replaceAll("\\s+", " ").strip();
-    return line.length() <= LONGEST_CAUSE ? line : line.substring(0, LONGEST_CAUSE) + "…";
+    return Causes.text(credentials.redact(Causes.message(failure)));
   }
 
   private void probe(Session probed) {

@@ -178,6 +178,18 @@ class ClusterLinksTest {
   }
 
   @Test
+  void anAnswerIsToldByItsMessage() {
+    stage.next(failing("HTTP 401 {\"kind\":\"Status\",\"message\":\"Unauthorized\",\"code\":401}"));
+
+    links.use("site", credentials("token-1"));
+
+    assertThat(links.state("site").orElseThrow())
+        .isInstanceOfSatisfying(
+            LinkState.Failing.class,
+            failing -> assertThat(failing.cause()).isEqualTo("HTTP 401 Unauthorized"));
+  }
+
+  @Test
   void aClientThatCannotBeMadeIsNotTriedAgain() {
     Stage broken = new Stage();
     ClusterLinks unbuildable =
