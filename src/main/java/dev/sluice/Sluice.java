@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.checks.multikueue.link.Around;
-import dev.sluice.controllers.KubernetesLeaseStore;
 import dev.sluice.controllers.Leadership;
 import dev.sluice.controllers.LeaseElector;
 import dev.sluice.controllers.MergePatches;
@@ -82,7 +81,6 @@ public final class Sluice implements AutoCloseable {
   private static final int JOB_WRITES_AT_A_TIME = 16;
   private static final int QUEUE_WRITES_AT_A_TIME = 4;
   private static final Duration DRAIN = Duration.ofSeconds(10);
-  private static final Duration LEASE_TIMEOUT = Duration.ofSeconds(5);
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Configuration configuration;
@@ -296,19 +294,11 @@ public final class Sluice implements AutoCloseable {
   }
 
   private LeaseElector elector(InstantSource clock, String identity) {
-    var election = configuration.leaderElection();
-    return new LeaseElector(
-        new LeaseElector.Settings(
-            identity, election.leaseDuration(), election.renewDeadline(), election.retryPeriod()),
-        new KubernetesLeaseStore(
-            client,
-            election.resourceNamespace().isEmpty()
-                ? configuration.namespace()
-                : election.resourceNamespace(),
-            election.resourceName(),
-            LEASE_TIMEOUT),
+    return Elections.elector(
+        configuration,
+        client,
         clock,
-        System::nanoTime,
+        identity,
         new Leadership.Listener() {
           @Override
           public void started() {
