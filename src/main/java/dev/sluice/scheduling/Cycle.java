@@ -177,8 +177,13 @@ public final class Cycle {
         queue,
         explanation,
         lacks(assignment),
-        assignment.competing() || queue.mayPreempt(),
+        assignment.competing() || mayFindVictims(queue, reason),
         reserves);
+  }
+
+  /** Whether candidates for preemption that come or change may help; none help who never fits. */
+  private static boolean mayFindVictims(QueueState queue, @Nullable PendingReason reason) {
+    return queue.mayPreempt() && (reason == null || reason == PendingReason.WAITING_FOR_QUOTA);
   }
 
   /** What is kept for one that would have to preempt and can't: as much as it may ever use. */
