@@ -161,16 +161,10 @@ final class ReferenceCycle {
     return nominated.result().mode() != Mode.FIT && nominated.victims().isEmpty();
   }
 
-  /**
-   * Whether it is looked at again only because flavors are left. Where everything that was left out
-   * is without hope for one of its resources, they can't help, unless its own pod sets compete for
-   * the same quota.
-   */
+  /** Whether it is looked at again only because flavors are left. */
   private boolean walksOn(Nominated nominated) {
-    Result result = nominated.result();
-    return inVain(nominated)
-        && result.untriedFlavorsLeft()
-        && (result.competing() || result.mode().compareTo(Mode.NO_CANDIDATES) > 0)
+    return nominated.result().untriedFlavorsLeft()
+        && (rules.preempting() || nominated.result().competing())
         && nominated.entry().walked < rules.longestWalk();
   }
 
@@ -217,7 +211,6 @@ final class ReferenceCycle {
     Result result = nominated.result();
     looked = true;
     held.add(queue, result.usage());
-    world.sticky.remove(queue, entry.id.uid());
     PendingWorkload workload = entry.workload();
     entry.holding =
         new ReferenceEntry.Holding(

@@ -206,9 +206,6 @@ final class ReferenceEngine {
       return;
     }
     entry.version = workload.version();
-    if (before != null && !before.localQueue().equals(workload.localQueue())) {
-      world.sticky.values().remove(workload.id().uid());
-    }
     if (waited && before != null && !sameButForVersion(before, workload)) {
       entry.pending = null; // it leaves its class, even if it comes back to it
       parking.forgetThePassed();

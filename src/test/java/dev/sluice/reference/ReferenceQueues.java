@@ -28,7 +28,7 @@ final class ReferenceQueues {
   final Map<String, Map<String, String>> namespaces = new TreeMap<>();
   final Map<String, ReferenceEntry> workloads = new TreeMap<>();
 
-  /** Who preempted last, by ClusterQueue, as long as it stays in line there. */
+  /** Who preempted last, by ClusterQueue, until it is deleted. */
   final Map<String, String> sticky = new HashMap<>();
 
   Instant now = Instant.EPOCH;
