@@ -54,7 +54,8 @@ record Rules(Configuration configuration) {
         on(FeatureGate.PARTIAL_ADMISSION));
   }
 
-  private boolean on(FeatureGate gate) {
+  /** Whether a gate is on. */
+  boolean on(FeatureGate gate) {
     return configuration.featureGates().enabled(gate);
   }
 }

@@ -149,7 +149,7 @@ public final class Sluice implements AutoCloseable {
         new SchedulerMetrics(
             metrics.registry(),
             role,
-            on(FeatureGate.METRIC_FOR_WORKLOAD_CREATION_LATENCY),
+            rules.on(FeatureGate.METRIC_FOR_WORKLOAD_CREATION_LATENCY),
             BuildInfo.ofThisProcess());
     this.events =
         new EventRecorder(
@@ -237,7 +237,7 @@ public final class Sluice implements AutoCloseable {
     reader.listen(lifecycle);
 
     // jobs
-    JobRules jobRules = rules.jobs(name -> namespaceLabels(name));
+    JobRules jobRules = rules.jobs(this::namespaceLabels);
     JobDirectory directory = new JobDirectory();
     Ancestry ancestry = new Ancestry(jobRules, index, directory);
     WorldLookups lookups = new WorldLookups(world, JSON);
@@ -287,10 +287,6 @@ public final class Sluice implements AutoCloseable {
   private Executor after(Duration delay) {
     return CompletableFuture.delayedExecutor(
         delay.toMillis() + 1, TimeUnit.MILLISECONDS, background);
-  }
-
-  private boolean on(FeatureGate gate) {
-    return configuration.featureGates().enabled(gate);
   }
 
   private LeaseElector elector(InstantSource clock, String identity) {
