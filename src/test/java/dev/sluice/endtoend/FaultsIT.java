@@ -30,6 +30,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.api.parallel.ResourceLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A thousand Jobs go through a pool with room for fifty while the operator is killed, the API
@@ -43,6 +45,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @Tag("faults")
 class FaultsIT {
 
+  private static final Logger LOG = LoggerFactory.getLogger(FaultsIT.class);
   private static final int JOBS = 1000;
   private static final int ROOM = 50;
   private static final int KILLS = 20;
@@ -121,6 +124,7 @@ class FaultsIT {
 
     List<Violation> made = outages.madeTwiceByTheJobController(report.violations());
     Set<String> madeTwice = made.stream().map(FaultsIT::job).collect(Collectors.toSet());
+    LOG.info("{}; pods made twice while answers got lost: {}", report.summary(), made);
 
     assertThat(report.violations())
         .filteredOn(violation -> !madeTwice.contains(job(violation)) || !aboutPods(violation))
