@@ -194,6 +194,23 @@ class PreemptionPoliciesTest {
   }
 
   @Test
+  void aStrictHeadThatMayPreemptNobodyKeepsItsQuotaToo() {
+    world.queue("strict", "co", QueueingStrategy.STRICT_FIFO, quota("f", 10));
+    world.queue("borrower", "co", quota("f", 0));
+    world.submit("running", "strict", 5, 9, 0);
+    world.admitted();
+    world.submit("head", "strict", 6, 7, 1);
+    world.submit("w", "borrower", 5, 0, 2);
+    assertThat(world.admitted()).isEmpty();
+    assertThat(world.engine.idle()).isTrue();
+
+    world.submit("later", "borrower", 1, 0, 3); // whoever comes finds it kept as well
+    assertThat(world.admitted()).isEmpty();
+    world.finish("running");
+    assertThat(world.admitted()).containsExactly("head", "later");
+  }
+
+  @Test
   void anEndLetsOneFindVictimsWhoCameMeanwhile() {
     world.queue("q", "", LOWER, quota("f", 10));
     world.submit("high", "q", 8, 9, 0);

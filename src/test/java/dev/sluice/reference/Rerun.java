@@ -27,7 +27,7 @@ final class Rerun extends Stage {
   }
 
   static ReferenceEngine reference(ReferenceEngine.Waking waking) {
-    return new ReferenceEngine(Duration.ofSeconds(10), waking, 32, false);
+    return new ReferenceEngine(Duration.ofSeconds(10), waking, 32, true);
   }
 
   int admissions() {

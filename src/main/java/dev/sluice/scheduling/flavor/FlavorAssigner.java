@@ -258,14 +258,16 @@ public final class FlavorAssigner {
       return new Fit(FlavorMode.NO_FIT, 0);
     }
     obstacles.add(new Obstacle.InsufficientQuota(resource, wanted, available, potential));
-    if (queue.mayPreempt()
-        && (node.nominal(pair) >= wanted
-            || queue.spec().preemption().borrowWithinCohort()
-            || node.mayReclaim(pair, wanted))) {
-      Simulation.Result result = simulation.simulate(pair, wanted);
-      return new Fit(result.mode(), result.borrowLevel());
+    if (node.nominal(pair) < wanted
+        && !queue.spec().preemption().borrowWithinCohort()
+        && !node.mayReclaim(pair, wanted)) {
+      return new Fit(FlavorMode.NO_FIT, 0);
     }
-    return new Fit(FlavorMode.NO_FIT, 0);
+    if (!queue.mayPreempt()) {
+      return new Fit(FlavorMode.NO_CANDIDATES, node.borrowLevel(pair, wanted));
+    }
+    Simulation.Result result = simulation.simulate(pair, wanted);
+    return new Fit(result.mode(), result.borrowLevel());
   }
 
   private long soFar(int pair) {
