@@ -46,6 +46,7 @@ import dev.sluice.workloads.ReaderSettings;
 import dev.sluice.workloads.StreamingWorkloadReader;
 import dev.sluice.workloads.WorkloadFacts;
 import dev.sluice.workloads.WorkloadIndex;
+import dev.sluice.workloads.WorkloadNews;
 import dev.sluice.workloads.WorkloadParser;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
@@ -81,6 +82,10 @@ public final class Sluice implements AutoCloseable {
   private static final int JOB_WRITES_AT_A_TIME = 16;
   private static final int QUEUE_WRITES_AT_A_TIME = 4;
   private static final Duration DRAIN = Duration.ofSeconds(10);
+
+  /** How long a write that is to follow another one waits for that to be seen. */
+  private static final Duration NEWS = Duration.ofSeconds(5);
+
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final Configuration configuration;
@@ -173,6 +178,8 @@ public final class Sluice implements AutoCloseable {
     FactFeed feed = new FactFeed(translation, index, engine);
     resources.listen(feed);
     reader.listen(feed);
+    WorkloadNews news = new WorkloadNews(index, NEWS);
+    reader.listen(news);
     this.advice =
         new AdvicePump(
             engine,
@@ -194,7 +201,8 @@ public final class Sluice implements AutoCloseable {
             advice,
             told,
             clock,
-            background));
+            background,
+            news));
 
     // queues and what stands around them
     this.worldFeed = new WorldFeed(world, engine);

@@ -44,6 +44,7 @@ public final class AdmissionWriter implements Consumer<Decision> {
    * @param advice takes explanations, which have time
    * @param observer is told what stands
    * @param executor does the work that isn't the engine's
+   * @param news tells when more is known of a Workload
    */
   public AdmissionWriter(
       WorkloadStore store,
@@ -54,7 +55,8 @@ public final class AdmissionWriter implements Consumer<Decision> {
       Consumer<Decision.Explain> advice,
       AdmissionObserver observer,
       InstantSource clock,
-      Executor executor) {
+      Executor executor,
+      WorkloadNews news) {
     this.store = store;
     this.writer = writer;
     this.engine = engine;
@@ -64,7 +66,7 @@ public final class AdmissionWriter implements Consumer<Decision> {
     this.observer = observer;
     this.clock = clock;
     this.executor = executor;
-    this.preemptions = new PreemptionWriter(store, writer, engine, observer, clock, executor);
+    this.preemptions = new PreemptionWriter(store, writer, engine, observer, clock, executor, news);
   }
 
   @Override

@@ -32,6 +32,7 @@ final class PreemptionWriter {
   private final AdmissionObserver observer;
   private final InstantSource clock;
   private final Executor executor;
+  private final WorkloadNews news;
 
   PreemptionWriter(
       WorkloadStore store,
@@ -39,13 +40,15 @@ final class PreemptionWriter {
       EngineMailbox engine,
       AdmissionObserver observer,
       InstantSource clock,
-      Executor executor) {
+      Executor executor,
+      WorkloadNews news) {
     this.store = store;
     this.writer = writer;
     this.engine = engine;
     this.observer = observer;
     this.clock = clock;
     this.executor = executor;
+    this.news = news;
   }
 
   /** Evicts them, eight at a time; nobody, if the one they would make room for waits no more. */
@@ -107,14 +110,30 @@ final class PreemptionWriter {
           store
               .get(victim.id().namespace(), victim.id().name())
               .filter(workload -> workload.id().equals(victim.id()))
-              .filter(workload -> workload.quotaReserved() && !workload.finished())
-              .filter(workload -> !workload.evicted());
+              .filter(workload -> !workload.finished() && !workload.evicted())
+              .filter(workload -> workload.quotaReserved() || isBeingAdmitted(workload, victim));
       if (found.isEmpty() || attempts == 0) {
         refuse(victim);
         executor.execute(this::next);
-        return;
+      } else if (found.get().quotaReserved()) {
+        evict(victim, found.get(), attempts);
+      } else {
+        evictOnNews(victim, found.get(), attempts);
       }
-      Workload workload = found.get();
+    }
+
+    /** Whether its admission, which was decided on this version, is still on its way. */
+    private static boolean isBeingAdmitted(Workload workload, Decision.Victim victim) {
+      return workload.version() <= victim.version();
+    }
+
+    private void evictOnNews(Decision.Victim victim, Workload seen, int attempts) {
+      var unused =
+          news.after(seen.id(), seen.version())
+              .thenRunAsync(() -> evict(victim, attempts - 1), executor);
+    }
+
+    private void evict(Decision.Victim victim, Workload workload, int attempts) {
       String message = Preemptions.message(decision, victim, jobUid);
       var unused =
           writer
@@ -126,7 +145,7 @@ final class PreemptionWriter {
               .whenCompleteAsync(
                   (outcome, bug) -> {
                     if (bug == null && outcome instanceof Outcome.Conflict) {
-                      evict(victim, attempts - 1);
+                      evictOnNews(victim, workload, attempts);
                     } else {
                       ended(victim, workload, message, outcome, bug);
                       next();
@@ -155,7 +174,9 @@ final class PreemptionWriter {
             code,
             reason);
       }
-      refuse(victim);
+      // Decided anew at once it would only be refused again.
+      var unused =
+          news.after(before.id(), before.version()).thenRunAsync(() -> refuse(victim), executor);
     }
   }
 }

@@ -14,6 +14,7 @@ import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.PendingReason;
 import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.WorkloadId;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -105,7 +106,8 @@ class AdmissionTest {
             explain -> {},
             observer,
             () -> NOW,
-            Runnable::run);
+            Runnable::run,
+            new WorkloadNews(new Store(), Duration.ofMinutes(1)));
 
     @Test
     void areOneWriteOfTheVersionThatWasLookedAt() {
@@ -183,7 +185,8 @@ class AdmissionTest {
               explain -> {},
               observer,
               () -> NOW,
-              Runnable::run)
+              Runnable::run,
+              new WorkloadNews(new Store(), Duration.ofMinutes(1)))
           .accept(admit(7));
     }
 

@@ -9,6 +9,7 @@ import dev.sluice.model.Fact;
 import dev.sluice.model.PreemptionReason;
 import dev.sluice.model.WorkloadId;
 import dev.sluice.workloads.WorkloadWriter.Outcome;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -35,6 +36,7 @@ class PreemptionWriterTest {
   private final List<CompletableFuture<Outcome>> answers = new ArrayList<>();
   private final List<Fact> facts = new ArrayList<>();
   private final List<String> told = new ArrayList<>();
+  private final WorkloadNews news = new WorkloadNews(new Store(), Duration.ofMinutes(1));
   private final AdmissionWriter admissions =
       new AdmissionWriter(
           new Store(),
@@ -54,7 +56,8 @@ class PreemptionWriterTest {
             }
           },
           () -> NOW,
-          Runnable::run);
+          Runnable::run,
+          news);
 
   private void givenPreemptor() {
     known.put(
@@ -202,9 +205,51 @@ class PreemptionWriterTest {
     admissions.accept(decision("one", "two"));
     answers.get(0).complete(new Outcome.Refused(422, "no"));
     answers.get(1).complete(new Outcome.Written(8));
-
-    assertThat(facts).containsExactly(new Fact.EvictionRefused(victim("one").id(), 7));
     assertThat(told).singleElement().asString().startsWith("team/two");
+    assertThat(facts).as("decided anew before there is news it would be refused again").isEmpty();
+
+    givenVictim("one", 9, "");
+    seen("one");
+    assertThat(facts).containsExactly(new Fact.EvictionRefused(victim("one").id(), 7));
+  }
+
+  @Test
+  void aVictimWhoseAdmissionIsOnItsWayIsEvictedWhenThatIsSeen() {
+    givenPreemptor();
+    known.put(
+        "lazy",
+        workload(
+            """
+            metadata: {name: lazy, namespace: team, uid: uid-lazy, resourceVersion: "7"}
+            spec: {queueName: training, podSets: []}
+            """));
+
+    admissions.accept(decision("lazy"));
+    assertThat(written).isEmpty();
+    assertThat(facts).isEmpty();
+
+    givenVictim("lazy", 8, "");
+    seen("lazy");
+    assertThat(written).singleElement().asString().startsWith("lazy 8 ");
+    assertThat(facts).isEmpty();
+  }
+
+  @Test
+  void aConflictIsNotTriedAgainBeforeTheNewVersionIsSeen() {
+    givenPreemptor();
+    givenVictim("lazy", 7, "");
+
+    admissions.accept(decision("lazy"));
+    answers.getFirst().complete(new Outcome.Conflict());
+    assertThat(written).hasSize(1);
+
+    givenVictim("lazy", 8, "");
+    seen("lazy");
+    assertThat(written).hasSize(2);
+  }
+
+  private void seen(String name) {
+    news.changed(null, known.get(name));
   }
 
   @Test
