@@ -110,8 +110,12 @@ final class PreemptionWriter {
           store
               .get(victim.id().namespace(), victim.id().name())
               .filter(workload -> workload.id().equals(victim.id()))
-              .filter(workload -> !workload.finished() && !workload.evicted())
-              .filter(workload -> workload.quotaReserved() || isBeingAdmitted(workload, victim));
+              .filter(workload -> !workload.finished())
+              .filter(
+                  workload ->
+                      workload.quotaReserved()
+                          ? !workload.evicted()
+                          : isBeingAdmitted(workload, victim));
       if (found.isEmpty() || attempts == 0) {
         refuse(victim);
         executor.execute(this::next);

@@ -222,6 +222,9 @@ class PreemptionWriterTest {
             """
             metadata: {name: lazy, namespace: team, uid: uid-lazy, resourceVersion: "7"}
             spec: {queueName: training, podSets: []}
+            status:
+              conditions:
+              - {type: Evicted, status: "True", reason: Preempted, lastTransitionTime: "2026-03-01T11:00:00Z"}
             """));
 
     admissions.accept(decision("lazy"));
