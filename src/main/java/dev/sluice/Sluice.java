@@ -3,7 +3,6 @@ package dev.sluice;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
-import dev.sluice.checks.multikueue.link.Around;
 import dev.sluice.controllers.Leadership;
 import dev.sluice.controllers.LeaseElector;
 import dev.sluice.controllers.MergePatches;
@@ -60,7 +59,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -224,10 +222,18 @@ public final class Sluice implements AutoCloseable {
     reader.listen(queues.workloadListener());
     this.operator = Clients.framework(client);
     queues.register(operator);
-    Around.Delays delays = (delay, task) -> after(delay).execute(task);
     this.workers =
         new WorkerClusters(
-            configuration, client, leadership, events, background, delays, clock, operator);
+            configuration,
+            client,
+            leadership,
+            events,
+            background,
+            this::later,
+            clock,
+            operator,
+            reader,
+            writer);
 
     // the life cycle of Workloads
     this.lifecycle =
@@ -240,7 +246,7 @@ public final class Sluice implements AutoCloseable {
             leadership::leading,
             clock,
             background,
-            (delay, task) -> after(delay).execute(task));
+            this::later);
     lifecycle.observe(world);
     reader.listen(lifecycle);
 
@@ -292,9 +298,9 @@ public final class Sluice implements AutoCloseable {
   }
 
   /** Never earlier, which a delay cut to milliseconds would be. */
-  private Executor after(Duration delay) {
-    return CompletableFuture.delayedExecutor(
-        delay.toMillis() + 1, TimeUnit.MILLISECONDS, background);
+  private void later(Duration delay, Runnable task) {
+    long millis = delay.toMillis() + 1;
+    CompletableFuture.delayedExecutor(millis, TimeUnit.MILLISECONDS, background).execute(task);
   }
 
   private LeaseElector elector(InstantSource clock, String identity) {

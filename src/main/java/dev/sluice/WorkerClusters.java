@@ -1,20 +1,30 @@
 package dev.sluice;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.ApiVersions;
 import dev.sluice.api.Keys;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.checks.multikueue.MultiKueueControllers;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
+import dev.sluice.checks.multikueue.dispatch.Dispatchers;
 import dev.sluice.checks.multikueue.link.Around;
 import dev.sluice.checks.multikueue.link.WorkerClients;
+import dev.sluice.checks.multikueue.placement.Placement;
+import dev.sluice.checks.multikueue.sending.Desk;
+import dev.sluice.checks.multikueue.sending.Mark;
+import dev.sluice.checks.multikueue.sending.Told;
 import dev.sluice.controllers.Leadership;
 import dev.sluice.controllers.MergePatches;
 import dev.sluice.controllers.RecordedNotices;
 import dev.sluice.observe.EventRecorder;
+import dev.sluice.observe.EventSubject;
 import dev.sluice.observe.MetricsScrape;
 import dev.sluice.observe.MultiKueueMetrics;
 import dev.sluice.observe.ReplicaRole;
+import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.WorkloadReader;
+import dev.sluice.workloads.WorkloadWriter;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.InstantSource;
@@ -28,6 +38,7 @@ final class WorkerClusters implements AutoCloseable {
   private static final int WRITES_AT_A_TIME = 4;
 
   private final Optional<MultiKueueControllers> controllers;
+  private volatile Optional<MultiKueueMetrics> measured = Optional.empty();
 
   /** Nothing is started; {@code operator} gets the reconcilers. */
   WorkerClusters(
@@ -38,7 +49,9 @@ final class WorkerClusters implements AutoCloseable {
       ExecutorService background,
       Around.Delays delays,
       InstantSource clock,
-      Operator operator) {
+      Operator operator,
+      WorkloadReader reader,
+      WorkloadWriter writer) {
     if (!configuration.featureGates().enabled(FeatureGate.MULTI_KUEUE)) {
       controllers = Optional.empty();
       return;
@@ -58,15 +71,37 @@ final class WorkerClusters implements AutoCloseable {
                 new MergePatches(client, mapper, leadership, WRITES_AT_A_TIME),
                 mapper,
                 new RecordedNotices(events),
-                new Around(new WorkerClients(selector, clock), background, delays, clock)));
+                new Around(new WorkerClients(selector, clock), background, delays, clock),
+                new Desk.Rules(
+                    reader,
+                    writer,
+                    placement(configuration),
+                    new Mark(
+                        configuration.multiKueue().origin(),
+                        configuration
+                            .featureGates()
+                            .enabled(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS)),
+                    configuration.multiKueue().gcInterval(),
+                    new Recorded(events))));
     made.register(operator);
     controllers = Optional.of(made);
   }
 
-  /** Measures the connections. */
+  private static Placement placement(Configuration configuration) {
+    return new Placement(
+        Dispatchers.of(
+            configuration.multiKueue(),
+            configuration
+                .featureGates()
+                .enabled(FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER)),
+        configuration.multiKueue().workerLostTimeout());
+  }
+
+  /** Measures connections, and what is sent; to be called before anything is started. */
   void measure(MetricsScrape metrics, Supplier<ReplicaRole> role) {
-    controllers.ifPresent(
-        it -> new MultiKueueMetrics(metrics.registry(), role, it.links()::connected));
+    measured =
+        controllers.map(
+            it -> new MultiKueueMetrics(metrics.registry(), role, it.links()::connected));
   }
 
   void start() {
@@ -80,5 +115,41 @@ final class WorkerClusters implements AutoCloseable {
   @Override
   public void close() {
     controllers.ifPresent(MultiKueueControllers::close);
+  }
+
+  /** Tells of what is sent: events on the Workload, and counts. */
+  private final class Recorded implements Told {
+
+    private static final String MULTI_KUEUE = "MultiKueue";
+    private final EventRecorder events;
+
+    Recorded(EventRecorder events) {
+      this.events = events;
+    }
+
+    @Override
+    public void dispatched(Workload workload, String clusterQueue, String cluster) {
+      measured.ifPresent(it -> it.dispatched(clusterQueue, cluster));
+    }
+
+    @Override
+    public void admitted(Workload workload, String clusterQueue, String cluster) {
+      measured.ifPresent(it -> it.admitted(clusterQueue, cluster));
+    }
+
+    @Override
+    public void said(Workload workload, boolean warning, String note) {
+      events.record(
+          new EventSubject(
+              ApiVersions.GROUP + "/" + ApiVersions.V1BETA2,
+              "Workload",
+              workload.id().namespace(),
+              workload.id().name(),
+              workload.id().uid()),
+          warning ? EventRecorder.Type.WARNING : EventRecorder.Type.NORMAL,
+          MULTI_KUEUE,
+          "Dispatch",
+          note);
+    }
   }
 }

@@ -19,6 +19,7 @@ final class BatchJobRules {
   private static final FieldPath MIN = JobFacts.ANNOTATIONS.key(Keys.JOB_MIN_PARALLELISM);
   private static final FieldPath EQUAL =
       JobFacts.ANNOTATIONS.key(Keys.JOB_COMPLETIONS_EQUAL_PARALLELISM);
+  private static final String JOB_CONTROLLER = "kubernetes.io/job-controller";
   private static final FeatureGate ELASTIC_GATE = FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES;
 
   private final WebhookSettings settings;
@@ -41,6 +42,9 @@ final class BatchJobRules {
     }
     JsonPatch patch = new JsonPatch(request.object());
     boolean managed = defaults.fillIn(request, patch, "spec", "suspend");
+    if (managed) {
+      defaults.sendElsewhere(request, patch, JOB_CONTROLLER, "spec", "managedBy");
+    }
     JobFacts job = facts(request.object());
     if (managed && job.isElastic() && settings.isOn(ELASTIC_GATE)) {
       patch.append(

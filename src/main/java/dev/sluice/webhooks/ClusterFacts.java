@@ -24,6 +24,11 @@ public interface ClusterFacts {
   /** The labels of a namespace; empty when it isn't known. */
   Map<String, String> namespaceLabels(String namespace);
 
+  /** Whether the jobs of this LocalQueue run in other clusters. */
+  default boolean runsElsewhere(String namespace, String queue) {
+    return false;
+  }
+
   /**
    * Whether this owner, or one of its owners, is managed itself, so that what it owns is not
    * managed a second time.

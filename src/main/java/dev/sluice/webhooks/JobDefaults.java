@@ -48,6 +48,26 @@ final class JobDefaults {
     return managed;
   }
 
+  /**
+   * Marks a job as one that runs in another cluster, if its queue sends jobs there and nobody but
+   * the kind's own controller would run it otherwise.
+   *
+   * @param byDefault what the kind calls its own controller
+   * @param managedBy names of the fields on the way to the mark
+   */
+  void sendElsewhere(
+      AdmissionRequest request, JsonPatch patch, String byDefault, String... managedBy) {
+    String present = Json.text(patch.object(), managedBy);
+    if (settings.isOn(FeatureGate.MULTI_KUEUE)
+        && (present.isEmpty() || present.equals(byDefault))
+        && JobFacts.of(patch.object(), false)
+            .queue()
+            .filter(queue -> cluster.runsElsewhere(request.namespace(), queue))
+            .isPresent()) {
+      patch.set(Keys.MULTIKUEUE, managedBy);
+    }
+  }
+
   private boolean isOwnerManaged(AdmissionRequest request) {
     for (JsonNode owner : Json.list(request.object(), "metadata", "ownerReferences")) {
       if (Json.at(owner, "controller").asBoolean()) {

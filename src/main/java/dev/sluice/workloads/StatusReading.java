@@ -4,6 +4,7 @@ import dev.sluice.workloads.Workload.Admission;
 import dev.sluice.workloads.Workload.Assignment;
 import dev.sluice.workloads.Workload.CheckState;
 import dev.sluice.workloads.Workload.Condition;
+import dev.sluice.workloads.Workload.Elsewhere;
 import dev.sluice.workloads.Workload.EvictionCount;
 import dev.sluice.workloads.Workload.History;
 import dev.sluice.workloads.Workload.PodSetUpdate;
@@ -31,6 +32,8 @@ final class StatusReading {
   private int executionSeconds;
   private List<EvictionCount> evictions = List.of();
   private boolean requestsTold;
+  private String cluster = "";
+  private List<String> nominated = List.of();
 
   private StatusReading(Tokens tokens) {
     this.tokens = tokens;
@@ -49,7 +52,16 @@ final class StatusReading {
             ? History.NONE
             : new History(executionSeconds, evictions);
     return new Status(
-        conditions, admission, checks, reclaimable, requeueState, history, requestsTold);
+        conditions,
+        admission,
+        checks,
+        reclaimable,
+        requeueState,
+        history,
+        requestsTold,
+        cluster.isEmpty() && nominated.isEmpty()
+            ? Elsewhere.NOWHERE
+            : new Elsewhere(cluster, nominated));
   }
 
   private void field(String name) throws IOException {
@@ -62,6 +74,8 @@ final class StatusReading {
       case "accumulatedPastExecutionTimeSeconds" -> executionSeconds = tokens.number(0);
       case "schedulingStats" -> tokens.object(this::schedulingStats);
       case "resourceRequests" -> requestsTold = !tokens.list(this::skipped).isEmpty();
+      case "clusterName" -> cluster = tokens.word();
+      case "nominatedClusterNames" -> nominated = tokens.list(tokens::word);
       default -> {}
     }
   }

@@ -87,6 +87,7 @@ public record Workload(
    * @param requeueState back-off after evictions
    * @param history what earlier admissions left behind
    * @param requestsTold whether {@code resourceRequests} is written, as it is while it waits
+   * @param elsewhere which other clusters have to do with it
    */
   public record Status(
       List<Condition> conditions,
@@ -95,7 +96,28 @@ public record Workload(
       Map<String, Integer> reclaimablePods,
       Optional<RequeueState> requeueState,
       History history,
-      boolean requestsTold) {
+      boolean requestsTold,
+      Elsewhere elsewhere) {
+
+    /** Of a Workload that no other cluster has to do with. */
+    public Status(
+        List<Condition> conditions,
+        Optional<Admission> admission,
+        List<CheckState> admissionChecks,
+        Map<String, Integer> reclaimablePods,
+        Optional<RequeueState> requeueState,
+        History history,
+        boolean requestsTold) {
+      this(
+          conditions,
+          admission,
+          admissionChecks,
+          reclaimablePods,
+          requeueState,
+          history,
+          requestsTold,
+          Elsewhere.NOWHERE);
+    }
 
     /** Of a Workload that nothing happened to yet. */
     public static final Status NEW =
@@ -122,6 +144,18 @@ public record Workload(
     public boolean isTrue(String type) {
       return condition(type).filter(condition -> condition.status().equals("True")).isPresent();
     }
+  }
+
+  /**
+   * Which other clusters have to do with it.
+   *
+   * @param cluster the worker cluster that it runs in; empty when it runs in none
+   * @param nominated the worker clusters that it is offered to
+   */
+  public record Elsewhere(String cluster, List<String> nominated) {
+
+    /** None. */
+    public static final Elsewhere NOWHERE = new Elsewhere("", List.of());
   }
 
   /** A condition of the API; {@code status} is True, False or Unknown. */

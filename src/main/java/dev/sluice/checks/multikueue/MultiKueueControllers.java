@@ -7,11 +7,13 @@ import dev.sluice.api.v1beta2.KubeConfig;
 import dev.sluice.api.v1beta2.LocationType;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
+import dev.sluice.api.v1beta2.MultiKueueConfigSpec;
 import dev.sluice.checks.multikueue.access.AccessSource;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
 import dev.sluice.checks.multikueue.link.Around;
 import dev.sluice.checks.multikueue.link.ClusterLinks;
 import dev.sluice.checks.multikueue.link.RemoteObjects;
+import dev.sluice.checks.multikueue.sending.Desk;
 import dev.sluice.controllers.Leadership;
 import dev.sluice.controllers.MergePatches;
 import dev.sluice.controllers.Notices;
@@ -24,6 +26,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -47,6 +50,7 @@ public final class MultiKueueControllers implements AutoCloseable {
    * @param mapper how statuses are written and read
    * @param notices what is said beside conditions
    * @param around what connections stand on
+   * @param sending what Workloads are sent by
    */
   public record Parts(
       KubernetesClient client,
@@ -57,7 +61,8 @@ public final class MultiKueueControllers implements AutoCloseable {
       MergePatches patches,
       ObjectMapper mapper,
       Notices notices,
-      Around around) {
+      Around around,
+      Desk.Rules sending) {
 
     InstantSource clock() {
       return around.clock();
@@ -73,6 +78,7 @@ public final class MultiKueueControllers implements AutoCloseable {
   private final SharedIndexInformer<Secret> secretInformer;
   private final SharedIndexInformer<MultiKueueConfig> configInformer;
   private final ClusterLinks links;
+  private final Desk desk;
   private final ClusterReconciler clusterReconciler;
   private final CheckReconciler checkReconciler;
   private volatile boolean secretsListed;
@@ -82,6 +88,14 @@ public final class MultiKueueControllers implements AutoCloseable {
   /** Reconcilers that are not registered, and informers that are not started. */
   public MultiKueueControllers(Parts parts) {
     links = new ClusterLinks(parts.around(), new LinkSignals());
+    desk =
+        new Desk(
+            parts.client(),
+            links,
+            this::targets,
+            parts.leadership(),
+            parts.around(),
+            parts.sending());
     AccessSource source =
         new AccessSource(
             parts.namespace(),
@@ -124,8 +138,28 @@ public final class MultiKueueControllers implements AutoCloseable {
             .runnableInformer(0)
             .itemStore(configs);
     secrets.observe((before, after) -> secretChanged(name(before, after)));
-    configs.observe((before, after) -> signalChecks());
+    configs.observe((before, after) -> targetsChanged());
+    checks.observe((before, after) -> desk.wakeAll());
     clusters.observe((before, after) -> signalChecks());
+  }
+
+  /** Who the check chooses from, if it is one of this room's. */
+  private Optional<List<String>> targets(String check) {
+    return checks
+        .find(check)
+        .filter(Checks::concerns)
+        .map(
+            found ->
+                Optional.ofNullable(found.getSpec().parameters())
+                    .flatMap(parameters -> configs.find(parameters.name()))
+                    .flatMap(config -> Optional.ofNullable(config.getSpec()))
+                    .map(MultiKueueConfigSpec::clusters)
+                    .orElse(List.of()));
+  }
+
+  private void targetsChanged() {
+    signalChecks();
+    desk.wakeAll();
   }
 
   private static String name(@Nullable HasMetadata before, @Nullable HasMetadata after) {
@@ -190,6 +224,7 @@ public final class MultiKueueControllers implements AutoCloseable {
     leading = true;
     signalClusters();
     signalChecks();
+    desk.leadershipStarted();
   }
 
   /** The connections to the worker clusters. */
@@ -202,6 +237,7 @@ public final class MultiKueueControllers implements AutoCloseable {
   public void close() {
     secretInformer.stop();
     configInformer.stop();
+    desk.close();
     links.close();
   }
 
@@ -210,6 +246,7 @@ public final class MultiKueueControllers implements AutoCloseable {
     @Override
     public void stateChanged(String cluster) {
       clusterSignals.signal(cluster);
+      desk.connectionChanged(cluster);
     }
 
     @Override
@@ -218,7 +255,7 @@ public final class MultiKueueControllers implements AutoCloseable {
         RemoteObjects.Key key,
         @Nullable JsonNode before,
         @Nullable JsonNode after) {
-      // nothing is sent to workers yet, so nothing that comes from there is acted upon
+      desk.wake(key);
     }
   }
 }

@@ -1,8 +1,10 @@
 package dev.sluice.controllers.world;
 
+import dev.sluice.api.Keys;
 import dev.sluice.api.QueueNames;
 import dev.sluice.webhooks.ClusterFacts;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.BiPredicate;
 
 /** What webhooks ask of the world, as the informers know it at the moment. */
@@ -39,6 +41,25 @@ public final class WorldFacts implements ClusterFacts {
         .map(found -> found.getMetadata().getLabels())
         .map(Map::copyOf)
         .orElse(Map.of());
+  }
+
+  @Override
+  public boolean runsElsewhere(String namespace, String queue) {
+    return world
+        .localQueues()
+        .find(namespace, queue)
+        .flatMap(found -> Optional.ofNullable(found.getSpec()))
+        .flatMap(spec -> Optional.ofNullable(spec.clusterQueue()))
+        .flatMap(world.clusterQueues()::find)
+        .flatMap(found -> Optional.ofNullable(found.getSpec()))
+        .flatMap(spec -> Optional.ofNullable(spec.admissionChecksStrategy()))
+        .stream()
+        .flatMap(strategy -> strategy.admissionChecks().stream())
+        .flatMap(rule -> world.checks().find(rule.name()).stream())
+        .anyMatch(
+            check ->
+                check.getSpec() != null
+                    && Keys.MULTIKUEUE.equals(check.getSpec().controllerName()));
   }
 
   @Override

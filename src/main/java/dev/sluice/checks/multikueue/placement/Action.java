@@ -41,6 +41,12 @@ public sealed interface Action {
   /** Copies the status of the job back, and nothing else. */
   record Mirror(String cluster) implements Action {}
 
+  /**
+   * The Workload is sent back, and no worker that can be asked has it: whatever the job's status
+   * said of pods, none are known any more.
+   */
+  record Settle() implements Action {}
+
   /** Copies the status of the job back a last time, and then finishes the Workload. */
   record Finish(String cluster, String reason, String message) implements Action {}
 }

@@ -73,7 +73,7 @@ public record Placement(Dispatcher dispatcher, Duration workerLostTimeout) {
           .or(this::different)
           .or(this::running)
           .or(this::lost)
-          .orElseGet(this::dispatched);
+          .orElseGet(() -> local.evicted() ? sentBack() : dispatched());
     }
 
     /** Ends what is elsewhere; who can't be asked now is asked again later. */
@@ -167,6 +167,14 @@ public record Placement(Dispatcher dispatcher, Duration workerLostTimeout) {
       boolean gone = remote == null || remote.copy().isEmpty();
       return Optional.of(
           gone ? Plan.of(new Action.Retry(says(cluster, "has it no more"))) : Plan.nothing());
+    }
+
+    /** Nobody is asked while it is sent back: its quota is given away. */
+    private Plan sentBack() {
+      Plan withdrawn = withdrawn(remotes.keySet());
+      List<Action> actions = new ArrayList<>(withdrawn.actions());
+      actions.add(new Action.Settle());
+      return new Plan(actions, withdrawn.lookAgain());
     }
 
     private Plan dispatched() {

@@ -1,0 +1,407 @@
+package dev.sluice.checks.multikueue.sending;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.checks.multikueue.link.Around;
+import dev.sluice.checks.multikueue.link.ClusterLinks;
+import dev.sluice.checks.multikueue.link.LinkState;
+import dev.sluice.checks.multikueue.link.RemoteObjects;
+import dev.sluice.checks.multikueue.link.RemoteObjects.Key;
+import dev.sluice.checks.multikueue.placement.Action;
+import dev.sluice.checks.multikueue.placement.Local;
+import dev.sluice.checks.multikueue.placement.Placement;
+import dev.sluice.checks.multikueue.placement.Plan;
+import dev.sluice.checks.multikueue.placement.Remote;
+import dev.sluice.controllers.Leadership;
+import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.Workload.CheckState;
+import dev.sluice.workloads.WorkloadListener;
+import dev.sluice.workloads.WorkloadReader;
+import dev.sluice.workloads.WorkloadStore;
+import dev.sluice.workloads.WorkloadWriter;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks at each Workload when something about it has changed, here or in a worker, and when its
+ * plan says so; has the plan carried out. At one Workload it looks with one thread at a time.
+ */
+public final class Desk implements WorkloadListener, AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Desk.class);
+  private static final Duration SOON = Duration.ofMillis(200);
+  private static final Duration LATER = Duration.ofSeconds(2);
+  private static final Duration MUCH_LATER = Duration.ofSeconds(30);
+
+  private final ClusterLinks links;
+  private final Targets targets;
+  private final Leadership leadership;
+  private final Around around;
+  private final Rules rules;
+  private final WorkloadStore workloads;
+  private final Sender sender;
+  private final JobWatches jobs;
+  private final WorkloadCopies copies = new WorkloadCopies();
+  private final Map<Key, File> files = new ConcurrentHashMap<>();
+  private volatile boolean open;
+
+  /** Which workers an AdmissionCheck chooses from. */
+  @FunctionalInterface
+  public interface Targets {
+
+    /** In the order of the config; empty if it isn't one of ours, or isn't known. */
+    Optional<List<String>> of(String check);
+  }
+
+  /**
+   * What things are done by.
+   *
+   * @param reader of the manager's Workloads; it isn't started yet
+   * @param writer of the manager's Workloads
+   * @param placement decides
+   * @param mark tells our objects from others
+   * @param gcInterval how often what was left in workers is looked for; zero: never
+   * @param told is told
+   */
+  public record Rules(
+      WorkloadReader reader,
+      WorkloadWriter writer,
+      Placement placement,
+      Mark mark,
+      Duration gcInterval,
+      Told told) {}
+
+  /** What is kept of a Workload between looks; guarded by the map that it is in. */
+  private static final class File {
+    private boolean running;
+    private boolean again;
+    private Optional<Instant> alarm = Optional.empty();
+    private volatile Optional<Instant> lastRound = Optional.empty();
+    private volatile Optional<Local.Sendable> sendable = Optional.empty();
+  }
+
+  /** Nothing is done before {@link #leadershipStarted}. */
+  public Desk(
+      KubernetesClient manager,
+      ClusterLinks links,
+      Targets targets,
+      Leadership leadership,
+      Around around,
+      Rules rules) {
+    this.links = links;
+    this.targets = targets;
+    this.leadership = leadership;
+    this.around = around;
+    this.rules = rules;
+    this.workloads = rules.reader().store();
+    this.sender = new Sender(manager, links::client, rules.writer(), rules.mark(), rules.told());
+    this.jobs = new JobWatches(rules.mark(), this::wake);
+    rules.reader().listen(this);
+  }
+
+  /** This process leads from now on: looks at everything once. */
+  public void leadershipStarted() {
+    open = true;
+    workloads.all().forEach(workload -> changed(null, workload));
+    collect();
+  }
+
+  @Override
+  public void changed(@Nullable Workload before, @Nullable Workload after) {
+    Workload either = after == null ? before : after;
+    if (either != null && open) {
+      Key key = new Key(either.id().namespace(), either.id().name());
+      if (files.containsKey(key) || check(either).isPresent() || !copies(key).isEmpty()) {
+        wake(key);
+      }
+    }
+  }
+
+  /** A worker is connected now, or isn't any more. */
+  public void connectionChanged(String cluster) {
+    jobs.follow(cluster, links.client(cluster));
+    wakeAll();
+    links.workloads(cluster).ifPresent(objects -> objects.all().forEach(it -> wake(Key.of(it))));
+  }
+
+  /** Looks at all Workloads again that have to do with workers. */
+  public void wakeAll() {
+    files.keySet().forEach(this::wake);
+  }
+
+  /** Looks at a Workload, soon, on another thread. */
+  public void wake(Key key) {
+    if (!open) {
+      return;
+    }
+    boolean[] start = {false};
+    files.compute(
+        key,
+        (any, known) -> {
+          File file = known == null ? new File() : known;
+          start[0] = !file.running;
+          file.again = file.running;
+          file.running = true;
+          return file;
+        });
+    if (start[0]) {
+      around.io().execute(() -> work(key));
+    }
+  }
+
+  private void work(Key key) {
+    boolean[] more = {true};
+    while (more[0]) {
+      boolean known = look(key);
+      files.computeIfPresent(
+          key,
+          (any, file) -> {
+            more[0] = file.again;
+            file.again = false;
+            file.running = more[0];
+            return more[0] || known ? file : null;
+          });
+    }
+  }
+
+  /** One look; false if there is nothing to remember of the Workload. */
+  private boolean look(Key key) {
+    File file = files.get(key);
+    if (file == null || !open || !leadership.leading()) {
+      return false;
+    }
+    Optional<Workload> local = workloads.get(key.namespace(), key.name());
+    Map<String, JsonNode> there = copies(key);
+    if (there.isEmpty() && local.filter(it -> !it.finished()).isEmpty()) {
+      return false;
+    }
+    Errand errand =
+        new Errand(key, local, local.flatMap(this::check), there, around.clock().instant());
+    try {
+      carryOut(errand, file);
+    } catch (IOException | RuntimeException e) {
+      failed(errand, "look", e);
+    }
+    return true;
+  }
+
+  private void carryOut(Errand errand, File file) throws IOException {
+    if (errand.check().isEmpty() && errand.copies().isEmpty()) {
+      return;
+    }
+    Plan plan =
+        rules
+            .placement()
+            .decide(
+                local(errand, file),
+                errand.check().flatMap(targets::of).orElse(List.of()),
+                remotes(errand),
+                errand.now());
+    plan.lookAgain().ifPresent(at -> alarm(errand.key(), at));
+    for (Action action : plan.actions()) {
+      try {
+        Optional<Duration> again = sender.act(errand, action);
+        if (action instanceof Action.Nominate) {
+          file.lastRound = Optional.of(errand.now());
+          alarm(errand.key(), errand.now());
+          return;
+        }
+        if (again.isPresent()) {
+          alarm(errand.key(), around.clock().instant().plus(again.get()));
+          return;
+        }
+      } catch (IOException e) {
+        failed(errand, action.toString(), e);
+        if (!(action instanceof Action.Offer || action instanceof Action.Withdraw)) {
+          return;
+        }
+      }
+    }
+  }
+
+  private void failed(Errand errand, String what, Exception failure) {
+    Duration pause =
+        switch (failure) {
+          case Server.ConflictException conflict -> SOON;
+          case Server.RefusedException refused -> {
+            LOG.warn(
+                "workload={}/{} action={} refused=true reason=\"{}\"",
+                errand.key().namespace(),
+                errand.key().name(),
+                what,
+                refused.getMessage());
+            errand
+                .workload()
+                .ifPresent(it -> rules.told().said(it, true, String.valueOf(refused.getMessage())));
+            yield MUCH_LATER;
+          }
+          default -> {
+            LOG.info(
+                "workload={}/{} action={} failed=true reason=\"{}\"",
+                errand.key().namespace(),
+                errand.key().name(),
+                what,
+                failure.toString());
+            yield LATER;
+          }
+        };
+    alarm(errand.key(), around.clock().instant().plus(pause));
+  }
+
+  /** Wakes a Workload at a time, unless it is woken before anyway. */
+  private void alarm(Key key, Instant at) {
+    files.computeIfPresent(
+        key,
+        (any, file) -> {
+          if (file.alarm.filter(set -> !set.isAfter(at)).isEmpty()) {
+            file.alarm = Optional.of(at);
+            Duration delay = Duration.between(around.clock().instant(), at);
+            around.delays().after(delay.isNegative() ? Duration.ZERO : delay, () -> ring(key, at));
+          }
+          return file;
+        });
+  }
+
+  private void ring(Key key, Instant at) {
+    files.computeIfPresent(
+        key,
+        (any, file) -> {
+          file.alarm = file.alarm.filter(set -> !set.equals(at));
+          return file;
+        });
+    if (files.containsKey(key)) {
+      wake(key);
+    }
+  }
+
+  private Optional<String> check(Workload workload) {
+    return workload.status().admissionChecks().stream()
+        .map(CheckState::name)
+        .filter(name -> targets.of(name).isPresent())
+        .findFirst();
+  }
+
+  private Map<String, JsonNode> copies(Key key) {
+    Map<String, JsonNode> result = new TreeMap<>();
+    for (String cluster : links.connected().keySet()) {
+      links
+          .workloads(cluster)
+          .flatMap(objects -> objects.find(key))
+          .ifPresent(copy -> result.put(cluster, copy));
+    }
+    return result;
+  }
+
+  private Map<String, Remote> remotes(Errand errand) throws IOException {
+    Map<String, Remote> result = new LinkedHashMap<>();
+    for (Map.Entry<String, Boolean> link : links.connected().entrySet()) {
+      JsonNode object = errand.copies().get(link.getKey());
+      Optional<Remote.Copy> copy =
+          object == null ? Optional.empty() : Optional.of(copies.read(object, errand.workload()));
+      result.put(
+          link.getKey(),
+          new Remote(
+              link.getValue(), links.state(link.getKey()).flatMap(LinkState::lostSince), copy));
+    }
+    return result;
+  }
+
+  private Local local(Errand errand, File file) throws IOException {
+    boolean over = errand.workload().filter(it -> !it.deleting() && !it.finished()).isEmpty();
+    if (over || errand.check().isEmpty()) {
+      return new Local(
+          over,
+          false,
+          false,
+          Local.Check.PENDING,
+          false,
+          new Local.Sendable.Yes(),
+          Optional.empty(),
+          List.of(),
+          Optional.empty());
+    }
+    Workload workload = errand.local();
+    if (workload.status().elsewhere().nominated().isEmpty()) {
+      file.lastRound = Optional.empty();
+    }
+    return new Local(
+        false,
+        workload.quotaReserved(),
+        workload.evicted(),
+        errand.state().map(Desk::state).orElse(Local.Check.PENDING),
+        workload.status().admissionChecks().stream()
+            .filter(it -> !it.name().equals(errand.check().orElse("")))
+            .allMatch(it -> it.is(CheckState.READY)),
+        sendable(errand, file),
+        Optional.of(workload.status().elsewhere().cluster()).filter(name -> !name.isEmpty()),
+        workload.status().elsewhere().nominated(),
+        file.lastRound);
+  }
+
+  private static Local.Check state(CheckState check) {
+    return switch (check.state()) {
+      case CheckState.READY -> Local.Check.READY;
+      case CheckState.RETRY -> Local.Check.RETRY;
+      case CheckState.REJECTED -> Local.Check.REJECTED;
+      default -> Local.Check.PENDING;
+    };
+  }
+
+  /** Asked of the job once: who runs it is decided when it is created. */
+  private Local.Sendable sendable(Errand errand, File file) throws IOException {
+    if (file.sendable.isPresent() || !errand.local().quotaReserved()) {
+      return file.sendable.orElseGet(Local.Sendable.Yes::new);
+    }
+    Optional<Errand.Owner> owner = errand.owner();
+    if (owner.isEmpty()) {
+      String kind = errand.local().owner().map(Workload.Owner::kind).orElse("none");
+      Local.Sendable no =
+          new Local.Sendable.No(
+              "Jobs of kind \"" + kind + "\" can't be sent to worker clusters; allowed: Job");
+      file.sendable = Optional.of(no);
+      return no;
+    }
+    Optional<ObjectNode> job = sender.job(errand, owner.get());
+    if (job.isEmpty()) {
+      return new Local.Sendable.Yes();
+    }
+    Local.Sendable answer = JobMarks.sendable(owner.get().kind(), job.get());
+    file.sendable = Optional.of(answer);
+    return answer;
+  }
+
+  /** Looks for what was left in workers, again and again. */
+  private void collect() {
+    if (!open || rules.gcInterval().isZero()) {
+      return;
+    }
+    for (String cluster : links.connected().keySet()) {
+      links.workloads(cluster).map(RemoteObjects::all).stream()
+          .flatMap(Collection::stream)
+          .map(Key::of)
+          .filter(
+              key ->
+                  workloads.get(key.namespace(), key.name()).filter(it -> !it.deleting()).isEmpty())
+          .forEach(this::wake);
+    }
+    around.delays().after(rules.gcInterval(), this::collect);
+  }
+
+  @Override
+  public void close() {
+    open = false;
+    jobs.close();
+  }
+}

@@ -1,0 +1,117 @@
+package dev.sluice.checks.multikueue.sending;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.checks.multikueue.link.RemoteObjects.Key;
+import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.Workload.CheckState;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What is known of one Workload when something is to be done about it.
+ *
+ * @param key which
+ * @param workload the manager's; empty when it is gone
+ * @param check the name of its check; empty when it has none
+ * @param copies what workers have of it, or had when last seen, by worker
+ * @param now the time
+ */
+record Errand(
+    Key key,
+    Optional<Workload> workload,
+    Optional<String> check,
+    Map<String, JsonNode> copies,
+    Instant now) {
+
+  /** The manager's Workload, of which something is to be written. */
+  Workload local() {
+    return workload.orElseThrow();
+  }
+
+  /** The ClusterQueue whose quota it holds; empty when it holds none. */
+  String clusterQueue() {
+    return workload
+        .flatMap(it -> it.status().admission())
+        .map(Workload.Admission::clusterQueue)
+        .orElse("");
+  }
+
+  /** The state of its check, if it has one. */
+  Optional<CheckState> state() {
+    return check.flatMap(
+        name ->
+            local().status().admissionChecks().stream()
+                .filter(state -> state.name().equals(name))
+                .findFirst());
+  }
+
+  /** The kind of its job, and the name, by what the manager's Workload says. */
+  Optional<Owner> owner() {
+    return workload
+        .flatMap(Workload::owner)
+        .flatMap(owner -> Owner.of(owner.apiVersion(), owner.kind(), owner.name()));
+  }
+
+  /** The same by what the manager's Workload or, when it is gone, a worker's copy says. */
+  Optional<Owner> owner(JsonNode copy) {
+    Optional<Owner> ours = owner();
+    if (ours.isPresent()) {
+      return ours;
+    }
+    for (JsonNode reference : copy.path("metadata").path("ownerReferences")) {
+      if (reference.path("controller").asBoolean()) {
+        return Owner.of(
+            reference.path("apiVersion").asText(),
+            reference.path("kind").asText(),
+            reference.path("name").asText());
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** A job. */
+  record Owner(SentKind kind, String name) {
+
+    static Optional<Owner> of(String apiVersion, String kind, String name) {
+      return SentKind.ALL.stream()
+          .filter(known -> known.is(apiVersion, kind))
+          .findFirst()
+          .map(known -> new Owner(known, name));
+    }
+
+    String path(String namespace) {
+      return kind.path(namespace, name);
+    }
+  }
+
+  /** The checks with this one's state changed. */
+  List<CheckState> checksWith(String state, String message) {
+    return local().status().admissionChecks().stream()
+        .map(
+            known ->
+                known.name().equals(check.orElse(""))
+                    ? new CheckState(
+                        known.name(),
+                        state,
+                        message,
+                        now.truncatedTo(ChronoUnit.SECONDS),
+                        -1,
+                        known.retryCount(),
+                        List.of())
+                    : known)
+        .toList();
+  }
+
+  /** Whether an object is the same as when it was last seen. */
+  static ObjectNode at(JsonNode object, ObjectNode patch) {
+    ObjectNode guarded = patch.deepCopy();
+    guarded
+        .withObjectProperty("metadata")
+        .put("resourceVersion", object.path("metadata").path("resourceVersion").asText());
+    return guarded;
+  }
+}

@@ -1,0 +1,144 @@
+package dev.sluice.checks.multikueue.sending;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.workloads.MergePatches;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+
+/** Jobs between manager and worker, as JSON: pure functions that leave their arguments alone. */
+final class JobCopies {
+
+  private static final List<String> COUNTS = List.of("active", "ready", "terminating");
+
+  private JobCopies() {}
+
+  /**
+   * What becomes of a status.
+   *
+   * @param patch the merge patch of the manager's job; empty when nothing changes
+   * @param heldBack whether the rest has to wait until the manager's job is released
+   */
+  record Mirrored(ObjectNode patch, boolean heldBack) {}
+
+  /** The job as it is made in a worker: not running yet, and naming its Workload. */
+  static ObjectNode copy(SentKind kind, JsonNode job, String workload, Mark mark) {
+    ObjectNode copy = JsonNodeFactory.instance.objectNode();
+    copy.put("apiVersion", kind.apiVersion()).put("kind", kind.kind());
+    ObjectNode metadata = copy.putObject("metadata");
+    for (String field : List.of("name", "namespace", "labels", "annotations")) {
+      if (job.path("metadata").has(field)) {
+        metadata.set(field, job.path("metadata").path(field).deepCopy());
+      }
+    }
+    copy.set("spec", job.path("spec").deepCopy());
+    remove(copy, kind.managedBy());
+    kind.dropped().forEach(path -> remove(copy, path));
+    parent(copy, kind.suspend()).put(last(kind.suspend()), true);
+    mark.putOn(copy);
+    mark.name(copy, workload);
+    return copy;
+  }
+
+  /** What the manager's job is to say, given how the worker's stands. */
+  static Mirrored mirrored(SentKind kind, JsonNode local, JsonNode remote, Instant now) {
+    if (kind.heldBack()
+        && at(local, kind.suspend()).asBoolean()
+        && !at(remote, kind.suspend()).asBoolean()
+        && !ended(kind, remote)) {
+      return new Mirrored(
+          isTrue(local, "Suspended") ? nothing() : status(suspended(local, now)), true);
+    }
+    ObjectNode changes =
+        MergePatches.between(
+            local.path("status"),
+            remote.path("status").isObject() ? remote.path("status") : nothing());
+    return new Mirrored(changes.isEmpty() ? nothing() : status(changes), false);
+  }
+
+  /** What a job is to say of which no pod is known any more; empty when it says nothing else. */
+  static ObjectNode settled(SentKind kind, JsonNode local, Instant now) {
+    JsonNode present = local.path("status");
+    boolean counted = COUNTS.stream().anyMatch(count -> present.path(count).asInt() != 0);
+    if (!kind.heldBack() || !counted || !at(local, kind.suspend()).asBoolean()) {
+      return nothing();
+    }
+    ObjectNode changes = isTrue(local, "Suspended") ? nothing() : suspended(local, now);
+    COUNTS.stream().filter(present::has).forEach(changes::putNull);
+    return status(changes);
+  }
+
+  /** Whether the job has ended. */
+  static boolean ended(SentKind kind, JsonNode job) {
+    return kind.ends().stream().anyMatch(type -> isTrue(job, type));
+  }
+
+  private static ObjectNode suspended(JsonNode local, Instant now) {
+    ObjectNode changes = nothing();
+    ArrayNode conditions = changes.putArray("conditions");
+    for (JsonNode condition : local.path("status").path("conditions")) {
+      if (!condition.path("type").asText().equals("Suspended")) {
+        conditions.add(condition.deepCopy());
+      }
+    }
+    String time = now.truncatedTo(ChronoUnit.SECONDS).toString();
+    conditions
+        .addObject()
+        .put("type", "Suspended")
+        .put("status", "True")
+        .put("reason", "MultiKueueAdapter")
+        .put("message", "The job is not released in this cluster yet")
+        .put("lastProbeTime", time)
+        .put("lastTransitionTime", time);
+    return changes;
+  }
+
+  private static boolean isTrue(JsonNode job, String type) {
+    for (JsonNode condition : job.path("status").path("conditions")) {
+      if (condition.path("type").asText().equals(type)) {
+        return condition.path("status").asText().equals("True");
+      }
+    }
+    return false;
+  }
+
+  /** The field at the end of a path. */
+  static JsonNode at(JsonNode object, List<String> path) {
+    JsonNode found = object;
+    for (String field : path) {
+      found = found.path(field);
+    }
+    return found;
+  }
+
+  private static void remove(ObjectNode object, List<String> path) {
+    if (at(object, path.subList(0, path.size() - 1)) instanceof ObjectNode parent) {
+      parent.remove(last(path));
+    }
+  }
+
+  private static ObjectNode parent(ObjectNode object, List<String> path) {
+    ObjectNode found = object;
+    for (String field : path.subList(0, path.size() - 1)) {
+      found = found.withObjectProperty(field);
+    }
+    return found;
+  }
+
+  private static String last(List<String> path) {
+    return path.getLast();
+  }
+
+  private static ObjectNode nothing() {
+    return JsonNodeFactory.instance.objectNode();
+  }
+
+  private static ObjectNode status(ObjectNode changes) {
+    ObjectNode patch = nothing();
+    patch.set("status", changes);
+    return patch;
+  }
+}

@@ -1,0 +1,128 @@
+package dev.sluice.checks.multikueue.sending;
+
+import dev.sluice.api.Keys;
+import dev.sluice.checks.multikueue.link.RemoteObjects.Key;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+
+/** Watches the jobs that were made in workers, as long as each is connected. */
+final class JobWatches implements AutoCloseable {
+
+  private static final long PAGE = 500;
+
+  private final Mark mark;
+  private final Consumer<Key> wake;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Map<String, Watched> watched = new HashMap<>();
+  private boolean closed;
+
+  private record Watched(
+      KubernetesClient client, List<SharedIndexInformer<GenericKubernetesResource>> informers) {
+
+    void stop() {
+      informers.forEach(SharedIndexInformer::stop);
+    }
+  }
+
+  /** Watches nothing yet; {@code wake} is told of the Workload of each job that changes. */
+  JobWatches(Mark mark, Consumer<Key> wake) {
+    this.mark = mark;
+    this.wake = wake;
+  }
+
+  /** Watches by this client from now on; by none if it is empty. */
+  void follow(String cluster, Optional<KubernetesClient> client) {
+    lock.lock();
+    try {
+      Watched before = watched.get(cluster);
+      if (before != null && client.filter(it -> it == before.client()).isPresent()) {
+        return;
+      }
+      if (before != null) {
+        before.stop();
+        watched.remove(cluster);
+      }
+      if (client.isPresent() && !closed) {
+        watched.put(cluster, begin(client.get()));
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Watched begin(KubernetesClient client) {
+    List<SharedIndexInformer<GenericKubernetesResource>> informers = new ArrayList<>();
+    for (SentKind kind : SentKind.ALL) {
+      SharedIndexInformer<GenericKubernetesResource> informer =
+          client
+              .genericKubernetesResources(
+                  new ResourceDefinitionContext.Builder()
+                      .withGroup(kind.group())
+                      .withVersion(kind.version())
+                      .withKind(kind.kind())
+                      .withPlural(kind.plural())
+                      .withNamespaced(true)
+                      .build())
+              .inAnyNamespace()
+              .withLabel(Keys.MULTIKUEUE_ORIGIN, mark.origin())
+              .withLimit(PAGE)
+              .runnableInformer(0);
+      informer.addEventHandler(new Waking());
+      var unused = informer.start();
+      informers.add(informer);
+    }
+    return new Watched(client, informers);
+  }
+
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      closed = true;
+      watched.values().forEach(Watched::stop);
+      watched.clear();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private final class Waking implements ResourceEventHandler<GenericKubernetesResource> {
+
+    @Override
+    public void onAdd(GenericKubernetesResource job) {
+      tell(job);
+    }
+
+    @Override
+    public void onUpdate(GenericKubernetesResource before, GenericKubernetesResource after) {
+      tell(after);
+    }
+
+    @Override
+    public void onDelete(GenericKubernetesResource job, boolean unknown) {
+      tell(job);
+    }
+
+    private void tell(GenericKubernetesResource job) {
+      Map<String, String> annotations = job.getMetadata().getAnnotations();
+      Map<String, String> labels = job.getMetadata().getLabels();
+      String annotated =
+          annotations == null ? "" : annotations.getOrDefault(Keys.PREBUILT_WORKLOAD_NAME, "");
+      String labelled = labels == null ? "" : labels.getOrDefault(Keys.PREBUILT_WORKLOAD_NAME, "");
+      String workload = annotated.isEmpty() ? labelled : annotated;
+      if (!workload.isEmpty()) {
+        wake.accept(new Key(job.getMetadata().getNamespace(), workload));
+      }
+    }
+  }
+}

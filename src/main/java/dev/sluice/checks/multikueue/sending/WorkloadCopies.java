@@ -1,0 +1,126 @@
+package dev.sluice.checks.multikueue.sending;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.Keys;
+import dev.sluice.checks.multikueue.placement.Remote;
+import dev.sluice.checks.multikueue.placement.Remote.Difference;
+import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.Workload.Condition;
+import dev.sluice.workloads.WorkloadParser;
+import java.io.IOException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+
+/** Workloads between manager and worker: copies made, read and compared. From any thread. */
+final class WorkloadCopies {
+
+  private static final String API_VERSION = "kueue.x-k8s.io/v1beta2";
+
+  private final WorkloadParser parser = new WorkloadParser();
+  private final ObjectMapper mapper = new ObjectMapper();
+
+  /** The path of all Workloads of a namespace at an API server. */
+  static String path(String namespace) {
+    return "apis/" + API_VERSION + "/namespaces/" + namespace + "/workloads";
+  }
+
+  /** The path of one Workload at an API server. */
+  static String path(String namespace, String name) {
+    return path(namespace) + "/" + name;
+  }
+
+  /** The Workload as it is made in a worker. */
+  static ObjectNode copy(JsonNode workload, Mark mark) {
+    ObjectNode copy = JsonNodeFactory.instance.objectNode();
+    copy.put("apiVersion", API_VERSION).put("kind", "Workload");
+    ObjectNode metadata = copy.putObject("metadata");
+    for (String field : List.of("name", "namespace", "labels", "annotations")) {
+      if (workload.path("metadata").has(field)) {
+        metadata.set(field, workload.path("metadata").path(field).deepCopy());
+      }
+    }
+    metadata.withObjectProperty("labels").remove(Keys.JOB_UID);
+    copy.set("spec", workload.path("spec").deepCopy());
+    mark.putOn(copy);
+    return copy;
+  }
+
+  /** How a copy stands, compared with the manager's Workload if that is there. */
+  Remote.Copy read(JsonNode remote, Optional<Workload> local) throws IOException {
+    Workload copy = parser.parse(mapper.writeValueAsBytes(remote));
+    Optional<Condition> evicted = current(copy, "Evicted");
+    return new Remote.Copy(
+        current(copy, "Finished").map(end -> new Remote.Ending(end.reason(), end.message())),
+        evicted.map(Condition::lastTransitionTime),
+        evicted.isPresent()
+            ? Optional.empty()
+            : current(copy, "Admitted").map(Condition::lastTransitionTime),
+        local.map(ours -> difference(ours.spec(), copy.spec())).orElse(Difference.NONE));
+  }
+
+  private static Optional<Condition> current(Workload workload, String type) {
+    return workload.status().condition(type).filter(it -> it.status().equals("True"));
+  }
+
+  private static Difference difference(Workload.Spec ours, Workload.Spec theirs) {
+    if (ours.equals(theirs)) {
+      return Difference.NONE;
+    }
+    Workload.Spec aligned =
+        new Workload.Spec(
+            theirs.queueName(),
+            theirs.podSets(),
+            ours.priority(),
+            ours.priorityClass(),
+            theirs.active(),
+            theirs.maximumExecutionTimeSeconds());
+    return ours.equals(aligned) ? Difference.PATCHABLE : Difference.OTHER;
+  }
+
+  /** Brings our priority to a copy. */
+  static ObjectNode aligned(Workload ours) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    ObjectNode spec = patch.putObject("spec").put("priority", ours.spec().priority());
+    ours.spec()
+        .priorityClass()
+        .ifPresentOrElse(
+            from ->
+                spec.putObject("priorityClassRef")
+                    .put("group", from.group())
+                    .put("kind", from.kind())
+                    .put("name", from.name()),
+            () -> spec.putNull("priorityClassRef"));
+    return patch;
+  }
+
+  /** Has a worker stop a copy; empty if it was told already. */
+  static ObjectNode stopped(JsonNode copy, Instant now) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    ArrayNode conditions = JsonNodeFactory.instance.arrayNode();
+    for (JsonNode condition : copy.path("status").path("conditions")) {
+      if (!condition.path("type").asText().equals("DeactivationTarget")) {
+        conditions.add(condition.deepCopy());
+      } else if (condition.path("status").asText().equals("True")) {
+        return patch;
+      }
+    }
+    conditions
+        .addObject()
+        .put("type", "DeactivationTarget")
+        .put("status", "True")
+        .put("reason", "EvictedOnManagerCluster")
+        .put("message", "The workload is evicted in the manager cluster")
+        .put("lastTransitionTime", now.truncatedTo(ChronoUnit.SECONDS).toString());
+    patch
+        .putObject("metadata")
+        .put("resourceVersion", copy.path("metadata").path("resourceVersion").asText());
+    patch.putObject("status").set("conditions", conditions);
+    return patch;
+  }
+}
