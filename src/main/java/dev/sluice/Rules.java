@@ -30,6 +30,11 @@ record Rules(Configuration configuration) {
         on(FeatureGate.PRIORITY_SORTING_WITHIN_COHORT));
   }
 
+  /** Whether requests for resources that a ClusterQueue doesn't declare are ignored. */
+  boolean ignoresUndeclared() {
+    return on(FeatureGate.QUOTA_CHECK_STRATEGY) && !configuration.resources().blockUndeclared();
+  }
+
   /** How Workloads live. */
   LifecycleRules lifecycle() {
     return new LifecycleRules(

@@ -203,7 +203,7 @@ public final class Sluice implements AutoCloseable {
             news));
 
     // queues and what stands around them
-    this.worldFeed = new WorldFeed(world, engine);
+    this.worldFeed = new WorldFeed(world, engine, rules.ignoresUndeclared());
     this.informers = new WorldInformers(client, world);
     this.queues =
         new QueueControllers(

@@ -16,6 +16,8 @@ import java.util.List;
  * @param fungibility when the search stops at a flavor
  * @param admissionChecks names of the checks that it asks for
  * @param problems further reasons, found outside the engine, why it can't be active
+ * @param ignoresUndeclared whether requests for resources that its groups don't cover are ignored,
+ *     instead of keeping a Workload out
  */
 public record ClusterQueueSpec(
     String name,
@@ -28,12 +30,58 @@ public record ClusterQueueSpec(
     PreemptionPolicies preemption,
     FlavorFungibility fungibility,
     List<String> admissionChecks,
-    List<QueueProblem> problems) {
+    List<QueueProblem> problems,
+    boolean ignoresUndeclared) {
 
   public ClusterQueueSpec {
     groups = List.copyOf(groups);
     admissionChecks = List.copyOf(admissionChecks);
     problems = List.copyOf(problems);
+  }
+
+  /** A queue that keeps out who requests what it doesn't cover. */
+  public ClusterQueueSpec(
+      String name,
+      String cohort,
+      List<ResourceGroup> groups,
+      QueueingStrategy strategy,
+      LabelSelector namespaceSelector,
+      StopPolicy stopPolicy,
+      boolean terminating,
+      PreemptionPolicies preemption,
+      FlavorFungibility fungibility,
+      List<String> admissionChecks,
+      List<QueueProblem> problems) {
+    this(
+        name,
+        cohort,
+        groups,
+        strategy,
+        namespaceSelector,
+        stopPolicy,
+        terminating,
+        preemption,
+        fungibility,
+        admissionChecks,
+        problems,
+        false);
+  }
+
+  /** The same queue, with requests for what it doesn't cover ignored. */
+  public ClusterQueueSpec ignoringUndeclared() {
+    return new ClusterQueueSpec(
+        name,
+        cohort,
+        groups,
+        strategy,
+        namespaceSelector,
+        stopPolicy,
+        terminating,
+        preemption,
+        fungibility,
+        admissionChecks,
+        problems,
+        true);
   }
 
   /** How the head of a queue that doesn't fit treats those behind it. */

@@ -7,6 +7,7 @@ import dev.sluice.engine.PendingPosition;
 import dev.sluice.model.Explanation;
 import dev.sluice.model.FlavorAttempt;
 import dev.sluice.model.Obstacle;
+import dev.sluice.model.PendingReason;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -21,6 +22,10 @@ public final class ExplanationText {
   public static final int LONGEST_MESSAGE = 32768;
 
   private static final String NOT_EVALUATED = "not evaluated yet";
+
+  private static final String NO_PREEMPTION =
+      "preemption would not help: the policies of its ClusterQueue don't allow it for all that is"
+          + " missing";
 
   private ExplanationText() {}
 
@@ -42,10 +47,22 @@ public final class ExplanationText {
                 parts.add("pod set " + podSet + ": " + obstacles);
               }
             });
+    if (preemptionIsBarred(explanation)) {
+      parts.add(NO_PREEMPTION);
+    }
     if (parts.isEmpty()) {
       parts.add(explanation.reason().apiReason());
     }
     return truncated(String.join(" | ", parts), LONGEST_MESSAGE);
+  }
+
+  /** Where preemption was tried, the detail says what came of it. */
+  private static boolean preemptionIsBarred(Explanation explanation) {
+    return explanation.detail().isEmpty()
+        && explanation.reason() == PendingReason.WAITING_FOR_QUOTA
+        && explanation.attempts().stream()
+            .flatMap(attempt -> attempt.obstacles().stream())
+            .anyMatch(Obstacle.InsufficientQuota.class::isInstance);
   }
 
   /** What stands in the way, in one clause. */
@@ -73,7 +90,10 @@ public final class ExplanationText {
               + " requested, "
               + Quantities.format(resource, Math.max(0, available))
               + " available of "
-              + Quantities.format(resource, maximum);
+              + Quantities.format(resource, maximum)
+              + ", "
+              + Quantities.format(resource, requested - Math.max(0, available))
+              + " missing";
     };
   }
 
@@ -168,6 +188,9 @@ public final class ExplanationText {
       String result = fits(attempt) ? "fits" : obstacles(attempt);
       String flavor = attempt.flavor().isEmpty() ? "" : ", flavor " + attempt.flavor();
       lines.add("pod set " + attempt.podSet() + flavor + ": " + result);
+    }
+    if (preemptionIsBarred(explanation)) {
+      lines.add(NO_PREEMPTION);
     }
     return lines;
   }

@@ -63,7 +63,10 @@ public final class Demand {
     return shape.podSets();
   }
 
-  /** What all pods of a pod set request; counting the pods themselves where the queue does. */
+  /**
+   * What all pods of a pod set request; counting the pods themselves where the queue does, without
+   * what the queue ignores.
+   */
   public SortedMap<String, Long> total(int podSet) {
     return totals.get(podSet);
   }
@@ -80,6 +83,9 @@ public final class Demand {
         .forEach((resource, each) -> total.put(resource, Amounts.multiply(each, podSet.count())));
     if (queue.groupOf(PODS) >= 0) {
       total.put(PODS, (long) podSet.count());
+    }
+    if (queue.spec().ignoresUndeclared()) {
+      total.keySet().removeIf(resource -> queue.groupOf(resource) < 0);
     }
     return total;
   }

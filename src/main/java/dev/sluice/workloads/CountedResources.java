@@ -30,25 +30,23 @@ final class CountedResources {
 
   /** What of the amounts that one pod requests counts. */
   SortedMap<String, Long> of(SortedMap<String, Long> requested) {
+    SortedMap<String, Long> included = new TreeMap<>(requested);
+    included.keySet().removeIf(this::isExcluded);
     SortedMap<String, Long> counted = new TreeMap<>();
     Map<String, BigDecimal> outputs = new HashMap<>();
-    requested.forEach(
+    included.forEach(
         (resource, amount) -> {
-          if (isExcluded(resource)) {
-            return;
-          }
           Transformation transformation = transformations.get(resource);
-          if (transformation == null) {
-            counted.put(resource, Math.max(0, amount));
-            return;
+          if (transformation != null) {
+            addOutputs(outputs, transformation, resource, amount, included);
           }
-          addOutputs(outputs, transformation, resource, amount, requested);
-          if (!transformation.replace()) {
-            counted.put(resource, Math.max(0, amount));
+          if (transformation == null || !transformation.replace()) {
+            counted.put(resource, amount);
           }
         });
     outputs.forEach(
         (resource, value) -> counted.merge(resource, amount(resource, value), Amounts::add));
+    counted.replaceAll((resource, amount) -> Math.max(0, amount));
     return counted;
   }
 

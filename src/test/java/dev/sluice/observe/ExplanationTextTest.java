@@ -39,9 +39,20 @@ class ExplanationTextTest {
   void theMessageNamesEveryFlavorAndWhatItLacked() {
     assertThat(message(PendingReason.WAITING_FOR_QUOTA, SHORT, TAINTED))
         .isEqualTo(
-            "pod set main: flavor on-demand: cpu: 5 requested, 2500m available of 10, memory: 8Gi"
-                + " requested, more than the maximum of 1Gi; flavor spot: taint"
-                + " spot=true:NoSchedule is not tolerated");
+            "pod set main: flavor on-demand: cpu: 5 requested, 2500m available of 10, 2500m"
+                + " missing, memory: 8Gi requested, more than the maximum of 1Gi; flavor spot:"
+                + " taint spot=true:NoSchedule is not tolerated | preemption would not help: the"
+                + " policies of its ClusterQueue don't allow it for all that is missing");
+  }
+
+  @Test
+  void theMessageSaysWhatCameOfPreemptionWhereItWasTried() {
+    Explanation tried =
+        new Explanation(PendingReason.WAITING_FOR_QUOTA, List.of(SHORT), "nobody may be evicted");
+
+    assertThat(ExplanationText.message(tried))
+        .startsWith("nobody may be evicted | pod set main: flavor on-demand: cpu: 5 requested")
+        .doesNotContain("preemption would not help");
   }
 
   @Test
@@ -100,8 +111,10 @@ class ExplanationTextTest {
             "position 3 in ClusterQueue cq, 1 in LocalQueue lq (0 is next), priority 50",
             "WaitingForQuota",
             "parked: looked at again when what it lacks changes",
-            "pod set main, flavor on-demand: cpu: 5 requested, 2500m available of 10, memory: 8Gi"
-                + " requested, more than the maximum of 1Gi",
+            "pod set main, flavor on-demand: cpu: 5 requested, 2500m available of 10, 2500m"
+                + " missing, memory: 8Gi requested, more than the maximum of 1Gi",
+            "preemption would not help: the policies of its ClusterQueue don't allow it for all"
+                + " that is missing",
             "other/big in ClusterQueue cq2 holds 7500m cpu of flavor on-demand");
   }
 

@@ -42,9 +42,12 @@ class ExplainEndpointTest {
     assertThat(body.path("positionInClusterQueue").asInt()).isEqualTo(3);
     assertThat(body.path("reason").asText()).isEqualTo("WaitingForQuota");
     assertThat(body.path("message").asText())
-        .isEqualTo("pod set main: flavor spot: cpu: 5 requested, 1 available of 8");
+        .isEqualTo(
+            "pod set main: flavor spot: cpu: 5 requested, 1 available of 8, 4 missing | preemption"
+                + " would not help: the policies of its ClusterQueue don't allow it for all that is"
+                + " missing");
     assertThat(body.path("holders").path(0).path("amount").asText()).isEqualTo("7");
-    assertThat(body.path("text")).hasSize(4);
+    assertThat(body.path("text")).hasSize(5);
   }
 
   @ParameterizedTest

@@ -89,6 +89,7 @@ public final class EffectiveConfiguration {
         fields(
             "bindAddress", c.visibilityServer().bindAddress(),
             "bindPort", c.visibilityServer().bindPort()));
+    tree.putAll(EffectiveCapabilities.of(c));
     tree.put("featureGates", gates(c.featureGates()));
     return tree;
   }

@@ -16,6 +16,7 @@ import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCH
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION;
 import static dev.sluice.api.config.FeatureGate.PRIORITY_BOOST;
 import static dev.sluice.api.config.FeatureGate.PRIORITY_SORTING_WITHIN_COHORT;
+import static dev.sluice.api.config.FeatureGate.QUOTA_CHECK_STRATEGY;
 import static dev.sluice.api.config.FeatureGate.RECLAIMABLE_PODS;
 import static dev.sluice.api.config.FeatureGate.REJECT_UPDATES_TO_CQ_WITH_INVALID_ON_FLAVORS;
 import static dev.sluice.api.config.FeatureGate.REMOVE_FINALIZERS_WITH_STRICT_PATCH;
@@ -73,6 +74,7 @@ final class Supported {
           MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER,
           MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION,
           PRIORITY_BOOST,
+          QUOTA_CHECK_STRATEGY,
           REJECT_UPDATES_TO_CQ_WITH_INVALID_ON_FLAVORS,
           REMOVE_FINALIZERS_WITH_STRICT_PATCH,
           SHORT_WORKLOAD_NAMES,
@@ -121,19 +123,6 @@ final class Supported {
           new Missing(
               "fairSharing", "queues don't share by weight", c -> c.fairSharing().isPresent()),
           new Missing("admissionFairSharing", "local queues don't share by use", c -> true),
-          new Missing(
-              "resources.quotaCheckStrategy",
-              "requests for undeclared resources always keep a workload out; allowed:"
-                  + " BlockUndeclared",
-              c -> !c.resources().blockUndeclared()),
-          new Missing(
-              "resources.excludeResourcePrefixes",
-              "every requested resource counts",
-              c -> !c.resources().excludeResourcePrefixes().isEmpty()),
-          new Missing(
-              "resources.transformations",
-              "every resource counts as itself",
-              c -> !c.resources().transformations().isEmpty()),
           new Missing(
               "resources.deviceClassMappings",
               "devices of dynamic resource allocation are not counted",

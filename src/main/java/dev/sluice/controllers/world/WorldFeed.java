@@ -12,6 +12,7 @@ import dev.sluice.controllers.translation.Flavors;
 import dev.sluice.controllers.translation.LocalQueues;
 import dev.sluice.controllers.translation.Surroundings;
 import dev.sluice.engine.EngineMailbox;
+import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.Fact;
 import dev.sluice.model.LocalQueueId;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -32,14 +33,21 @@ public final class WorldFeed {
   private final World world;
   private final EngineMailbox mailbox;
   private final Surroundings surroundings;
+  private final boolean ignoreUndeclared;
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<Key, Fact> told = new HashMap<>();
   private boolean open;
 
-  /** A feed that is closed: it observes the world's stores, and tells nothing yet. */
-  public WorldFeed(World world, EngineMailbox mailbox) {
+  /**
+   * A feed that is closed: it observes the world's stores, and tells nothing yet.
+   *
+   * @param ignoreUndeclared whether ClusterQueues ignore requests for resources that they don't
+   *     declare (scheduling semantics, section 19)
+   */
+  public WorldFeed(World world, EngineMailbox mailbox, boolean ignoreUndeclared) {
     this.world = world;
     this.mailbox = mailbox;
+    this.ignoreUndeclared = ignoreUndeclared;
     this.surroundings = world.surroundings();
     world.namespaces().observe((before, after) -> change(() -> namespace(before, after)));
     world.flavors().observe((before, after) -> change(() -> flavor(before, after)));
@@ -116,10 +124,13 @@ public final class WorldFeed {
     if (after == null) {
       untell(new Key("ClusterQueue", name(before)), new Fact.ClusterQueueRemoved(name(before)));
     } else {
-      tell(
-          new Key("ClusterQueue", name(after)),
-          new Fact.ClusterQueueChanged(ClusterQueues.translate(after, surroundings)));
+      tell(new Key("ClusterQueue", name(after)), new Fact.ClusterQueueChanged(translated(after)));
     }
+  }
+
+  private ClusterQueueSpec translated(ClusterQueue queue) {
+    ClusterQueueSpec spec = ClusterQueues.translate(queue, surroundings);
+    return ignoreUndeclared ? spec.ignoringUndeclared() : spec;
   }
 
   private void localQueue(@Nullable LocalQueue before, @Nullable LocalQueue after) {

@@ -3,8 +3,11 @@ package dev.sluice.api.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.sluice.api.config.Configuration.TlsVersion;
+import dev.sluice.api.config.Resources.Transformation;
+import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -106,7 +109,12 @@ class ConfigurationLoaderTest {
             internalCertManagement: {enable: false, webhookServiceName: hooks, webhookSecretName: hooks.cert}
             clientConnection: {qps: -1, burst: 7}
             integrations: {frameworks: [batch/job], labelKeysToCopy: [example.com/team]}
-            resources: {quotaCheckStrategy: BlockUndeclared, excludeResourcePrefixes: []}
+            resources:
+              quotaCheckStrategy: BlockUndeclared
+              excludeResourcePrefixes: [example.com/license]
+              transformations:
+              - {input: example.com/mig, strategy: Replace, multiplyBy: cpu, outputs: {gpu-memory: 5Gi, credits: 500m}}
+              - {input: example.com/gpu, outputs: {credits: 10}}
             visibilityServer: {bindAddress: "127.0.0.1", bindPort: 1234}
             """);
 
@@ -129,6 +137,13 @@ class ConfigurationLoaderTest {
     assertThat(c.leaderElection().resourceNamespace()).isEqualTo("other");
     assertThat(c.leaderElection().retryPeriod()).isEqualTo(Duration.ofMillis(500));
     assertThat(c.integrations().labelKeysToCopy()).containsExactly("example.com/team");
+    assertThat(c.resources().excludeResourcePrefixes()).containsExactly("example.com/license");
+    assertThat(c.resources().transformations())
+        .extracting(Transformation::input, Transformation::replace, Transformation::multiplyBy)
+        .containsExactly(
+            tuple("example.com/mig", true, "cpu"), tuple("example.com/gpu", false, ""));
+    assertThat(c.resources().transformations().getLast().outputs())
+        .isEqualTo(Map.of("credits", BigDecimal.TEN));
   }
 
   @Test
@@ -145,7 +160,16 @@ class ConfigurationLoaderTest {
               workerLostTimeout: 1h
               dispatcherName: kueue.x-k8s.io/multikueue-dispatcher-incremental
               incrementalDispatcherConfig: {stepSize: 2}
-            featureGates: {LocalQueueMetrics: false, DisableWaitForPodsReady: true}
+            waitForPodsReady:
+              timeout: 4m
+              recoveryTimeout: 0s
+              requeuingStrategy: {timestamp: Creation, backoffLimitCount: 3, backoffMaxSeconds: 90}
+            objectRetentionPolicies: {workloads: {afterFinished: 1h}}
+            resources:
+              excludeResourcePrefixes: [example.com/license]
+              transformations:
+              - {input: example.com/mig, strategy: Replace, multiplyBy: cpu, outputs: {gpu-memory: 5Gi, credits: 500m}}
+            featureGates: {LocalQueueMetrics: false, QuotaCheckStrategy: false}
             """);
 
     String yaml = EffectiveConfiguration.yaml(c);
@@ -258,14 +282,20 @@ class ConfigurationLoaderTest {
         "admissionFairSharing: {usageHalfLifeTime: 1h} | admissionFairSharing | not supported yet",
         "admissionFairSharing: {resourceWeights: {cpu: -1}} |"
             + " admissionFairSharing.resourceWeights.cpu | -1 is not allowed",
-        "resources: {quotaCheckStrategy: IgnoreUndeclared} | resources.quotaCheckStrategy | not"
-            + " supported yet",
+        "resources: {quotaCheckStrategy: IgnoreUndeclared, excludeResourcePrefixes: [a]} |"
+            + " resources.quotaCheckStrategy | IgnoreUndeclared can't be combined with"
+            + " excludeResourcePrefixes",
         "resources: {quotaCheckStrategy: Ignore} | resources.quotaCheckStrategy | \"Ignore\" is not"
             + " allowed; allowed: BlockUndeclared, IgnoreUndeclared",
-        "resources: {excludeResourcePrefixes: [a]} | resources.excludeResourcePrefixes | not"
-            + " supported yet",
-        "resources: {transformations: [{input: a}]} | resources.transformations | not supported"
-            + " yet",
+        "resources: {transformations: [{outputs: {b: 1}}]} | resources.transformations[0].input |"
+            + " is missing",
+        "resources: {transformations: [{input: a, strategy: Drop}]} |"
+            + " resources.transformations[0].strategy | \"Drop\" is not allowed; allowed: Replace,"
+            + " Retain",
+        "resources: {transformations: [{input: 'a b'}]} | resources.transformations[0].input |"
+            + " \"a b\" is not allowed",
+        "resources: {transformations: [{input: a, multiplyBy: '-'}]} |"
+            + " resources.transformations[0].multiplyBy | \"-\" is not allowed",
         "resources: {transformations: [{input: a, outputs: {b: x}}]} |"
             + " resources.transformations[0].outputs.b | \"x\" is not allowed; allowed: a quantity",
         "resources: {transformations: [{input: a}, {input: a}]} |"

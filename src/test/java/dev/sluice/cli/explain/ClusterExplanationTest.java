@@ -41,6 +41,7 @@ class ClusterExplanationTest {
         .startsWith(
             "Workload team/wl",
             "  LocalQueue lq of ClusterQueue cq",
+            "  why: it waits for quota: cpu is short",
             "  QuotaReserved=False WaitingForQuota since 2029-01-01T00:00:05Z: cpu is short",
             "  position 1 of 2 in LocalQueue lq (0 is next), by priority and age",
             "  ClusterQueue Active=False Stopped since 2029-01-01T00:00:00Z: it is stopped",
@@ -67,7 +68,46 @@ class ClusterExplanationTest {
         .containsExactly(
             "Workload other/big",
             "  LocalQueue lq2, holds quota of ClusterQueue cq",
+            "  why: it holds quota of ClusterQueue cq and waits for admission checks: ",
             "  QuotaReserved=True QuotaReserved since an unknown time");
+  }
+
+  @Test
+  void whoHoldsWhatItWantsIsNamedMostFirst() {
+    queues();
+    for (String holder : new String[] {"a: 1", "b: 3", "c: 2"}) {
+      String[] parts = holder.split(": ");
+      apply(
+          """
+          apiVersion: kueue.x-k8s.io/v1beta2
+          kind: Workload
+          metadata: {name: %s, namespace: other, uid: %s}
+          spec: {queueName: lq2}
+          status:
+            admission:
+              clusterQueue: cq
+              podSetAssignments: [{name: main, resourceUsage: {cpu: %s, memory: 1Gi}}]
+            conditions: [{type: QuotaReserved, status: "True", reason: QuotaReserved}]
+          """
+              .formatted(parts[0], parts[0], parts[1]));
+    }
+    apply(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: wl, namespace: team, uid: w, creationTimestamp: 2029-01-01T00:00:00Z}
+        spec: {queueName: lq}
+        status:
+          resourceRequests: [{name: main, resources: {cpu: "1"}}]
+          conditions:
+          - {type: QuotaReserved, status: "False", reason: WaitingForQuota, message: cpu is short}
+        """);
+
+    assertThat(new ClusterExplanation(client).lines("team", "wl").orElseThrow())
+        .contains(
+            "  why: it waits for quota: cpu is short; what it lacks is held by other/b (cpu 3),"
+                + " other/c (cpu 2), other/a (cpu 1)",
+            "  held by other/b in ClusterQueue cq: cpu 3");
   }
 
   @Test

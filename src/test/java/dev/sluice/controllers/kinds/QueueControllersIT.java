@@ -106,7 +106,7 @@ class QueueControllersIT {
                 InstantSource.system(),
                 QueueControllers.Pace.DEFAULT));
     engine.listen(controllers.viewListener());
-    WorldFeed feed = new WorldFeed(world, engine);
+    WorldFeed feed = new WorldFeed(world, engine, false);
     WorldInformers informers = new WorldInformers(client, world);
     Operator operator =
         new Operator(

@@ -1,0 +1,190 @@
+package dev.sluice.cli.explain;
+
+import static dev.sluice.cli.explain.ClusterExplanation.kind;
+
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * What stands around a Workload that waits: its ClusterQueue and the cohort tree of that, who is in
+ * line, and who holds quota. Read once.
+ */
+final class Surroundings {
+
+  private final String clusterQueue;
+  private final String namespace;
+  private final String localQueue;
+  private final List<GenericKubernetesResource> inLine = new ArrayList<>();
+  private final List<GenericKubernetesResource> holding = new ArrayList<>();
+  private final List<String> remarks = new ArrayList<>();
+  private boolean strict;
+
+  Surroundings(KubernetesClient client, String clusterQueue, String namespace, String localQueue) {
+    this.clusterQueue = clusterQueue;
+    this.namespace = namespace;
+    this.localQueue = localQueue;
+    List<GenericKubernetesResource> workloads =
+        client
+            .genericKubernetesResources(kind("Workload", "workloads", true))
+            .inNamespace(namespace)
+            .list()
+            .getItems();
+    Set<String> queues = Set.of(namespace + "/" + localQueue);
+    try {
+      Set<String> tree = readTree(client);
+      queues = localQueues(client);
+      workloads =
+          client
+              .genericKubernetesResources(kind("Workload", "workloads", true))
+              .inAnyNamespace()
+              .list()
+              .getItems();
+      for (GenericKubernetesResource each : workloads) {
+        if (!Objects.isTrue(each, "Finished")
+            && tree.contains(Objects.text(each, "status", "admission", "clusterQueue"))) {
+          holding.add(each);
+        }
+      }
+    } catch (KubernetesClientException e) {
+      remarks.add("  (who else is in line and holds quota can't be read: " + e.getMessage() + ")");
+    }
+    for (GenericKubernetesResource each : workloads) {
+      String in = each.getMetadata().getNamespace() + "/" + Objects.text(each, "spec", "queueName");
+      if (queues.contains(in) && Standing.inLine(each)) {
+        inLine.add(each);
+      }
+    }
+    inLine.sort(
+        Comparator.comparingLong(Objects::priority)
+            .reversed()
+            .thenComparing(each -> each.getMetadata().getCreationTimestamp())
+            .thenComparing(Objects::uid));
+  }
+
+  /** Reads the ClusterQueue, and names those that share quota with it, itself among them. */
+  private Set<String> readTree(KubernetesClient client) {
+    if (clusterQueue.isEmpty()) {
+      return Set.of();
+    }
+    List<GenericKubernetesResource> queues =
+        client
+            .genericKubernetesResources(kind("ClusterQueue", "clusterqueues", false))
+            .list()
+            .getItems();
+    Map<String, String> parents = new HashMap<>();
+    for (GenericKubernetesResource cohort :
+        client.genericKubernetesResources(kind("Cohort", "cohorts", false)).list().getItems()) {
+      parents.put(cohort.getMetadata().getName(), Objects.text(cohort, "spec", "parentName"));
+    }
+    Set<String> tree = new HashSet<>(Set.of(clusterQueue));
+    queues.stream()
+        .filter(queue -> queue.getMetadata().getName().equals(clusterQueue))
+        .findFirst()
+        .ifPresentOrElse(
+            own -> {
+              look(own);
+              String root = root(own, parents);
+              queues.stream()
+                  .filter(other -> !root.isEmpty() && root(other, parents).equals(root))
+                  .forEach(other -> tree.add(other.getMetadata().getName()));
+            },
+            () -> remarks.add("  ClusterQueue " + clusterQueue + " does not exist"));
+    return tree;
+  }
+
+  private void look(GenericKubernetesResource queue) {
+    strict = Objects.text(queue, "spec", "queueingStrategy").equals("StrictFIFO");
+    Objects.conditionLine(queue, "Active", "False")
+        .ifPresent(line -> remarks.add("  ClusterQueue " + line));
+    for (Map<?, ?> flavor : Objects.maps(queue.get("status", "flavorsReservation"))) {
+      for (Map<?, ?> resource : Objects.maps(flavor.get("resources"))) {
+        remarks.add(
+            "  ClusterQueue %s has reserved %s %s of flavor %s, %s of it borrowed"
+                .formatted(
+                    clusterQueue,
+                    Objects.string(resource.get("total"), "0"),
+                    Objects.string(resource.get("name"), ""),
+                    Objects.string(flavor.get("name"), ""),
+                    Objects.string(resource.get("borrowed"), "0")));
+      }
+    }
+  }
+
+  private static String root(GenericKubernetesResource queue, Map<String, String> parents) {
+    String root = Objects.text(queue, "spec", "cohortName");
+    Set<String> passed = new HashSet<>();
+    while (passed.add(root) && !parents.getOrDefault(root, "").isEmpty()) {
+      root = parents.getOrDefault(root, "");
+    }
+    return root;
+  }
+
+  /** The LocalQueues that lead to the ClusterQueue, with their namespaces. */
+  private Set<String> localQueues(KubernetesClient client) {
+    Set<String> result = new HashSet<>(Set.of(namespace + "/" + localQueue));
+    for (GenericKubernetesResource each :
+        client
+            .genericKubernetesResources(kind("LocalQueue", "localqueues", true))
+            .inAnyNamespace()
+            .list()
+            .getItems()) {
+      if (!clusterQueue.isEmpty()
+          && Objects.text(each, "spec", "clusterQueue").equals(clusterQueue)) {
+        result.add(Objects.fullName(each));
+      }
+    }
+    return result;
+  }
+
+  /** Whether nobody in the ClusterQueue overtakes. */
+  boolean strict() {
+    return strict;
+  }
+
+  /** Who holds quota that the ClusterQueue could have. */
+  List<GenericKubernetesResource> holding() {
+    return holding;
+  }
+
+  /** Who is in line before a Workload, first one first. */
+  List<GenericKubernetesResource> ahead(GenericKubernetesResource workload) {
+    int place = place(inLine, workload);
+    return place < 0 ? List.of() : inLine.subList(0, place);
+  }
+
+  /** Its position, and what there is to say of its ClusterQueue. */
+  List<String> lines(GenericKubernetesResource workload) {
+    List<String> lines = new ArrayList<>();
+    List<GenericKubernetesResource> local =
+        inLine.stream()
+            .filter(each -> each.getMetadata().getNamespace().equals(namespace))
+            .filter(each -> Objects.text(each, "spec", "queueName").equals(localQueue))
+            .toList();
+    int place = place(local, workload);
+    lines.add(
+        place < 0
+            ? "  not in line at the moment"
+            : "  position %d of %d in LocalQueue %s (0 is next), by priority and age"
+                .formatted(place, local.size(), localQueue));
+    lines.addAll(remarks);
+    return lines;
+  }
+
+  private static int place(
+      List<GenericKubernetesResource> line, GenericKubernetesResource workload) {
+    for (int i = 0; i < line.size(); i++) {
+      if (Objects.uid(line.get(i)).equals(Objects.uid(workload))) {
+        return i;
+      }
+    }
+    return -1;
+  }
+}
