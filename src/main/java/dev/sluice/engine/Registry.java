@@ -58,6 +58,7 @@ final class Registry {
     if (isNew) {
       queue.holders.forEach(holder -> holder.addTo(node));
     }
+    queue.pending.strict(spec.strategy() == ClusterQueueSpec.QueueingStrategy.STRICT_FIFO);
     queue.state = new QueueState(spec, node, queue.pending, queue.holders, pairs);
   }
 

@@ -33,6 +33,7 @@ public final class PendingQueue {
   private PendingCount total = PendingCount.NONE;
   private @Nullable WorkloadId stickyId;
   private @Nullable PendingItem sticky;
+  private boolean strict;
 
   /**
    * Adds a Workload: in line, or to its class if that is parked.
@@ -71,12 +72,20 @@ public final class PendingQueue {
 
   /** The Workload that is next; null when nobody is in line. */
   public @Nullable PendingItem head() {
-    PendingItem preemptor = sticky;
+    PendingItem preemptor = sticky();
     if (preemptor != null && isInLine(preemptor)) {
       return preemptor;
     }
     EquivalenceClass first = inLine.first();
     return first == null ? null : first.eldest();
+  }
+
+  /**
+   * Sets whether the queue is StrictFIFO: then nobody stands before others because he preempted
+   * (scheduling semantics, 2.2).
+   */
+  public void strict(boolean strictFifo) {
+    strict = strictFifo;
   }
 
   /**
@@ -86,6 +95,10 @@ public final class PendingQueue {
   public void stick(PendingItem item) {
     sticky = item;
     stickyId = item.id();
+  }
+
+  private @Nullable PendingItem sticky() {
+    return strict ? null : sticky;
   }
 
   /** A Workload is gone for good. */
@@ -99,7 +112,7 @@ public final class PendingQueue {
   /** Whether a class would be looked at before those that are in line. */
   public boolean ranksFirst(EquivalenceClass equals) {
     PendingItem head = head();
-    return head == null || (head != sticky && equals.ranksBefore(head.equivalenceClass()));
+    return head == null || (head != sticky() && equals.ranksBefore(head.equivalenceClass()));
   }
 
   private static boolean isInLine(PendingItem item) {
@@ -183,8 +196,9 @@ public final class PendingQueue {
       all.addAll(equals.members());
     }
     all.addAll(aside);
+    PendingItem preemptor = sticky();
     all.sort(
-        Comparator.<PendingItem>comparingInt(item -> item == sticky ? 0 : 1)
+        Comparator.<PendingItem>comparingInt(item -> item == preemptor ? 0 : 1)
             .thenComparing(
                 Comparator.<PendingItem>comparingLong(item -> item.equivalenceClass().priority())
                     .reversed())

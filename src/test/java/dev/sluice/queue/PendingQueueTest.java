@@ -175,4 +175,18 @@ class PendingQueueTest {
     assertThat(item.createdAt()).isEqualTo(before);
     assertThat(item.queuedAt()).isEqualTo(before);
   }
+
+  @Test
+  void whoPreemptedStandsFirstExceptWhileTheQueueIsStrict() {
+    add("high", LEFT, 1, 9, 0);
+    queue.stick(add("preemptor", LEFT, 2, 5, 1));
+
+    queue.strict(true);
+    assertThat(queue.inOrder().getFirst().id().name()).isEqualTo("high");
+    assertThat(queue.head()).isEqualTo(queue.inOrder().getFirst());
+
+    queue.strict(false);
+    assertThat(queue.inOrder().getFirst().id().name()).isEqualTo("preemptor");
+    assertThat(drained()).containsExactly("preemptor", "high");
+  }
 }
