@@ -204,6 +204,7 @@ public final class Engine {
       return false;
     }
     cycles++;
+    ready.begin(cycles);
     Set<QuotaNode> moved = new LinkedHashSet<>();
     for (Outcome outcome : new Cycle(strategies, registry.flavors, bars::of, cycles).run(queues)) {
       if (outcomes.carryOut(outcome, now)) {
@@ -230,6 +231,7 @@ public final class Engine {
     }
     registry.forest.settle();
     sleepers.clear();
+    ready.allChanged();
     for (ClusterQueueState queue : registry.clusterQueues.values()) {
       ClusterQueueSpec spec = queue.spec;
       QueueState state = queue.state;

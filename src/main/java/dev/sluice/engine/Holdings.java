@@ -53,7 +53,7 @@ final class Holdings {
     if (state == null || before.holder().sameAs(after.holder())) {
       return;
     }
-    ready.stir(state.node());
+    ready.changed(state.node());
     if (before.holder().priority() != after.holder().priority()) {
       sleepers.flushed(state.node());
     }
@@ -72,7 +72,7 @@ final class Holdings {
       }
     }
     if (state != null) {
-      ready.stir(state.node());
+      ready.changed(state.node());
     }
     countAdmitted(entry, reservation, true);
   }
@@ -93,7 +93,7 @@ final class Holdings {
       }
     }
     if (state != null) {
-      ready.stir(state.node());
+      ready.changed(state.node());
     }
   }
 

@@ -99,9 +99,7 @@ final class Outcomes {
       }
     }
     if (!victims.isEmpty()) {
-      if (!queue.isStrict()) {
-        queue.pending().stick(item);
-      }
+      queue.pending().stick(item);
       decisions.accept(
           new Decision.Preempt(
               item.id(),
@@ -113,7 +111,8 @@ final class Outcomes {
               now));
     }
     stand(queue, item, waiting.explanation());
-    return !victims.isEmpty();
+    // A search that began before the last change is made anew, from the first flavor.
+    return !victims.isEmpty() || ready.changedSince(queue.node(), waiting.began());
   }
 
   /**

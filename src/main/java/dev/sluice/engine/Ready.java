@@ -25,6 +25,9 @@ final class Ready {
   private Map<String, QueueState> ready = new LinkedHashMap<>();
   private final Map<String, Block> blocked = new HashMap<>();
   private final Map<QuotaNode, Map<String, QueueState>> standing = new HashMap<>();
+  private final Map<QuotaNode, Long> changedIn = new HashMap<>();
+  private long allChangedIn;
+  private long cycle;
 
   /** Something happened in this queue: its head may be worth a look. */
   void add(QueueState queue) {
@@ -52,6 +55,28 @@ final class Ready {
     standing
         .computeIfAbsent(queue.node().root(), root -> new LinkedHashMap<>())
         .put(queue.name(), queue);
+  }
+
+  /** A cycle begins. */
+  void begin(long number) {
+    cycle = number;
+  }
+
+  /** Who holds what in a tree changed, after the last cycle began. */
+  void changed(QuotaNode node) {
+    changedIn.put(node.root(), cycle);
+    stir(node);
+  }
+
+  /** Whether it changed since a cycle began. */
+  boolean changedSince(QuotaNode node, long number) {
+    return changedIn.getOrDefault(node.root(), allChangedIn) >= number;
+  }
+
+  /** Every tree changed, and is another one maybe. */
+  void allChanged() {
+    changedIn.clear();
+    allChangedIn = cycle;
   }
 
   /** Something changed in a tree: heads that stand there are to be looked at. */
@@ -84,10 +109,17 @@ final class Ready {
     return block != null && block.head.equivalenceClass() == equals;
   }
 
-  /** This queue is gone, or has nobody in line. */
+  /** This queue is gone, or has nobody in line; whoever stands beside it may profit from that. */
   void remove(QueueState queue) {
+    if (isStanding(queue)) {
+      stir(queue.node());
+    }
     ready.remove(queue.name());
     clear(queue);
+  }
+
+  private boolean isStanding(QueueState queue) {
+    return standing.getOrDefault(queue.node().root(), Map.of()).containsKey(queue.name());
   }
 
   private void clear(QueueState queue) {

@@ -9,14 +9,15 @@ package dev.sluice.queue;
  * @param queue the queue, as it was declared then
  * @param quotaGeneration the queue's quota generation at that time
  * @param cycle the number of that cycle
+ * @param began the number of the cycle in which the search began at the first flavor
  * @param walked for how many cycles in a row it was looked at only because flavors were left
  */
 public record FlavorProgress(
-    int[] last, QueueState queue, long quotaGeneration, long cycle, int walked) {
+    int[] last, QueueState queue, long quotaGeneration, long cycle, long began, int walked) {
 
   /** The same for one that is not looked at for some cycles, in which the same would come of it. */
   public FlavorProgress resting() {
-    return new FlavorProgress(last, queue, quotaGeneration, Long.MAX_VALUE, walked);
+    return new FlavorProgress(last, queue, quotaGeneration, Long.MAX_VALUE, began, walked);
   }
 
   /**

@@ -143,7 +143,8 @@ public final class Cycle {
     QuotaNode node = entry.queue().node();
     claims.victims(node, victims);
     claims.claim(node, entry.assignment().usage());
-    return new Outcome.Waiting(entry.item(), entry.queue(), victims, WAITS_FOR_VICTIMS);
+    return new Outcome.Waiting(
+        entry.item(), entry.queue(), victims, WAITS_FOR_VICTIMS, entry.search().began());
   }
 
   private Outcome overtaken(Nominated entry) {
@@ -220,7 +221,13 @@ public final class Cycle {
         .flavorProgress(
             progress == null
                 ? null
-                : new FlavorProgress(progress, queue, queue.quotaGeneration(), number, walked));
+                : new FlavorProgress(
+                    progress,
+                    queue,
+                    queue.quotaGeneration(),
+                    number,
+                    entry.search().began(),
+                    walked));
   }
 
   private static List<EquivalenceClass.Lack> lacks(Assignment assignment) {

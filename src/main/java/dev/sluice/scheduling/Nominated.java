@@ -28,10 +28,10 @@ public record Nominated(
   private static final int LONGEST_WALK = 32;
 
   /**
-   * Where a search began, and for how many cycles in a row it was looked at only because flavors
-   * were left.
+   * Where a search began, the number of the cycle in which it was at the first flavor, and for how
+   * many cycles in a row it was looked at only because flavors were left.
    */
-  record Search(Resumed from, int walked) {}
+  record Search(Resumed from, long began, int walked) {}
 
   /** The flavors after which a search went on; empty if it began at the first. */
   record Resumed(List<Integer> last) {
@@ -46,13 +46,8 @@ public record Nominated(
     return assignment.fits() || !victims.isEmpty();
   }
 
-  /**
-   * Whether it stays in line because flavors that may help were not tried yet. Where nobody may be
-   * preempted, they can help only if pod sets compete.
-   */
+  /** Whether it stays in line because flavors were not tried yet. */
   boolean walksOn() {
-    return assignment.progress() != null
-        && (assignment.competing() || queue.mayPreempt())
-        && search.walked < LONGEST_WALK;
+    return assignment.progress() != null && search.walked < LONGEST_WALK;
   }
 }

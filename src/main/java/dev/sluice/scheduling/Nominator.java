@@ -38,13 +38,17 @@ final class Nominator {
     FlavorProgress before = head.flavorProgress();
     int[] resume = before != null && before.counts(queue, cycle) ? before.last() : null;
     head.flavorProgress(null);
-    Search search = new Search(Nominated.Resumed.at(resume), before == null ? 0 : before.walked());
+    Search search =
+        new Search(
+            Nominated.Resumed.at(resume),
+            before == null || resume == null ? cycle : before.began(),
+            before == null || before.queue() != queue ? 0 : before.walked());
     Nominated found = consider(head, queue, resume, search);
     if (resume == null || found.succeeds() || found.walksOn()) {
       return found;
     }
     // A search that was resumed and found nothing starts over, so that no flavor goes unseen.
-    return consider(head, queue, null, new Search(search.from(), TO_THE_END));
+    return consider(head, queue, null, new Search(search.from(), cycle, TO_THE_END));
   }
 
   private Nominated consider(

@@ -26,8 +26,11 @@ public sealed interface Outcome {
    *
    * @param victims whom to evict for it, those being evicted already included; none if others
    *     preempt for it
+   * @param began the cycle in which its search was at the first flavor: if nothing changed since,
+   *     another search would lead to the same
    */
-  record Waiting(PendingItem item, QueueState queue, List<Victim> victims, Explanation explanation)
+  record Waiting(
+      PendingItem item, QueueState queue, List<Victim> victims, Explanation explanation, long began)
       implements Outcome {}
 
   /**

@@ -3,14 +3,21 @@ package dev.sluice.engine;
 import static dev.sluice.engine.World.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.model.Decision;
 import dev.sluice.model.Fact;
 import dev.sluice.model.PendingReason;
+import dev.sluice.model.Placement;
+import dev.sluice.model.PodSetRequest;
 import dev.sluice.model.PreemptionPolicies;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.model.PreemptionReason;
+import dev.sluice.model.WorkloadShape;
+import java.util.List;
+import java.util.Map;
 import java.util.OptionalInt;
+import java.util.TreeMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -150,5 +157,59 @@ class PreemptionTest {
               assertThat(victim.priority()).isEqualTo(3);
               assertThat(victim.reason()).isEqualTo(PreemptionReason.IN_CLUSTER_QUEUE);
             });
+  }
+
+  @Test
+  void whoWasOvertakenByABlockedHeadIsLookedAtWhenThatLeaves() {
+    world.queue("strict", "co", QueueingStrategy.STRICT_FIFO, quota("f", 10));
+    world.queue("borrower", "co", quota("f", 0));
+    world.submit("running", "strict", 5, 9, 0);
+    world.admitted();
+    world.submit("head", "strict", 6, 7, 1);
+    world.submit("overtaken", "borrower", 5, 0, 2);
+    assertThat(world.admitted()).isEmpty();
+
+    world.finish("head");
+    assertThat(world.admitted()).containsExactly("overtaken");
+  }
+
+  @Test
+  void whatWasFreedDuringASearchIsFoundAlthoughTheRestOfItWouldWaitForVictims() {
+    walkToVictims();
+    world.engine.cycle(); // begins anew: its small pod set takes f, and the large one doesn't fit
+    world.finish("high");
+    assertThat(world.admitted()).containsExactly("w");
+  }
+
+  @Test
+  void aSearchThatWouldWalkInCirclesEnds() {
+    walkToVictims();
+    assertThat(world.admitted()).isEmpty();
+    assertThat(world.engine.idle()).isTrue();
+    world.finish("low");
+    assertThat(world.admitted()).containsExactly("w");
+  }
+
+  /**
+   * Its small pod set fits in f, and then the large one doesn't; so it walks on, to a victim in g.
+   */
+  private void walkToVictims() {
+    world.flavor("g");
+    world.queue("q", "", LOWER_PRIORITY, quota("f", 4), quota("g", 2));
+    world.submit("filler", "q", 4, 9, 0);
+    world.submit("low", "q", 2, 0, 1);
+    world.admitted();
+    world.finish("filler");
+    world.submit("high", "q", 1, 9, 2);
+    world.admitted();
+    world.submit("w", "q", new WorkloadShape(List.of(podSet("small", 1), podSet("large", 3))), 5);
+    world.engine.cycle();
+    assertThat(world.preempted()).isEmpty();
+    world.engine.cycle();
+    assertThat(world.preempted()).containsExactly("low for w: InClusterQueue");
+  }
+
+  private static PodSetRequest podSet(String name, long cpu) {
+    return new PodSetRequest(name, 1, 0, new TreeMap<>(Map.of("cpu", cpu)), Placement.ANYWHERE, "");
   }
 }

@@ -121,6 +121,15 @@ final class World {
   }
 
   WorkloadId submit(String name, String queue, long cpu, long priority, int second) {
+    return submit(name, queue, shape(cpu), priority, second);
+  }
+
+  WorkloadId submit(String name, String queue, WorkloadShape shape, long priority) {
+    return submit(name, queue, shape, priority, 0);
+  }
+
+  private WorkloadId submit(
+      String name, String queue, WorkloadShape shape, long priority, int second) {
     WorkloadId id = new WorkloadId("uid-" + name, "ns", name);
     Instant created = START.plusSeconds(second);
     engine.fold(
@@ -129,7 +138,7 @@ final class World {
                 id,
                 version++,
                 queue,
-                shape(cpu),
+                shape,
                 priority,
                 created,
                 created,
