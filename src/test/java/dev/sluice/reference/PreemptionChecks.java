@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * What must hold of the decisions of a cycle whatever the algorithm: quota is kept, whom a policy
@@ -111,30 +112,38 @@ final class PreemptionChecks {
     }
   }
 
-  /** With all gone it fits; with any one of the victims left it wouldn't. */
+  /**
+   * Any one of the victims takes something that the others don't free; whether those who are on
+   * their way out already count depends on whether they are candidates.
+   */
   private void noneTooMany(
       Preemption preemption, ReferenceSnapshot world, Map<String, ReferenceHolder> holders) {
     Node self = new Node(true, preemption.clusterQueue());
     List<ReferenceHolder> onTheirWay =
         world.holders().stream().filter(ReferenceHolder::evicted).toList();
-    ReferenceSnapshot rest = world.without(onTheirWay);
     Set<ReferenceHolder> all =
         preemption.victims().keySet().stream().map(holders::get).collect(Collectors.toSet());
     for (ReferenceHolder victim : all) {
       Set<ReferenceHolder> others = new HashSet<>(all);
       others.remove(victim);
-      ReferenceTree with = rest.without(all).tree();
-      ReferenceTree without = rest.without(others).tree();
       boolean helps =
-          victim.usage().entrySet().stream()
-              .filter(each -> each.getValue() > 0)
-              .map(Map.Entry::getKey)
+          Stream.of(world, world.without(onTheirWay))
               .anyMatch(
-                  pair ->
-                      with.available(self.name(), pair) > without.available(self.name(), pair)
-                          || with.usage(self, pair) < without.usage(self, pair));
+                  rest ->
+                      helps(victim, self, rest.without(all).tree(), rest.without(others).tree()));
       require(helps, "evicted in vain", preemption);
     }
+  }
+
+  private static boolean helps(
+      ReferenceHolder victim, Node self, ReferenceTree with, ReferenceTree without) {
+    return victim.usage().entrySet().stream()
+        .filter(each -> each.getValue() > 0)
+        .map(Map.Entry::getKey)
+        .anyMatch(
+            pair ->
+                with.available(self.name(), pair) > without.available(self.name(), pair)
+                    || with.usage(self, pair) < without.usage(self, pair));
   }
 
   private static void require(boolean holds, String otherwise, Object of) {

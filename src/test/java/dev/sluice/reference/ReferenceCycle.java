@@ -5,7 +5,6 @@ import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.FlavorResource;
 import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
-import dev.sluice.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.model.Quota;
 import dev.sluice.reference.Decided.Admission;
 import dev.sluice.reference.Decided.Preemption;
@@ -306,15 +305,10 @@ final class ReferenceCycle {
       boolean strict =
           nominated.queue().strategy() == ClusterQueueSpec.QueueingStrategy.STRICT_FIFO;
       // It stays in line, but doesn't walk in circles: the next flush lets it walk again.
-      entry.walked = strict && mayPreempt(nominated.queue()) ? rules.longestWalk() : 0;
+      entry.walked = strict && !parking.blocks() ? rules.longestWalk() : 0;
       looked |= !strict;
       parking.park(
           entry, nominated.queue().name(), nominated.queue().strategy(), nominated.result());
     }
-  }
-
-  private static boolean mayPreempt(ClusterQueueSpec queue) {
-    return queue.preemption().withinClusterQueue() != WithinClusterQueue.NEVER
-        || queue.preemption().reclaimWithinCohort() != ReclaimWithinCohort.NEVER;
   }
 }

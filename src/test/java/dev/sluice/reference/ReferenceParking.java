@@ -61,6 +61,11 @@ final class ReferenceParking {
             });
   }
 
+  /** Whether the head of a StrictFIFO queue that doesn't fit isn't looked at in every cycle. */
+  boolean blocks() {
+    return waking == Waking.HELPED;
+  }
+
   boolean isBlocked(String queue) {
     return blocked.containsKey(queue);
   }
@@ -88,7 +93,7 @@ final class ReferenceParking {
   void park(ReferenceEntry entry, String queue, QueueingStrategy strategy, Result result) {
     if (strategy == QueueingStrategy.BEST_EFFORT_FIFO) {
       parked.computeIfAbsent(queue, any -> new HashMap<>()).put(entry.equivalenceClass(), result);
-    } else if (waking == Waking.HELPED) {
+    } else if (blocks()) {
       blocked.put(queue, new Block(entry.id.uid(), result));
     }
   }

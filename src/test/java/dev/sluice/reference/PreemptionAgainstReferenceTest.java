@@ -1,0 +1,31 @@
+package dev.sluice.reference;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.engine.EngineProbe;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** Random worlds in which everybody preempts, played to the engine and to the reference. */
+class PreemptionAgainstReferenceTest {
+
+  @Test
+  void everyCycleDecidesTheSameInTheSameOrder() {
+    AtomicLong preemptions = new AtomicLong();
+    AtomicLong victims = new AtomicLong();
+    AtomicLong admissions = new AtomicLong();
+    Worlds.play(
+        1,
+        (seed, length) -> new RandomWorld(seed, true, true).steps(length),
+        world -> {
+          PreemptionRerun rerun = new PreemptionRerun(Played.of(new EngineProbe()));
+          rerun.play(world);
+          preemptions.addAndGet(rerun.preemptions());
+          victims.addAndGet(rerun.victims());
+          admissions.addAndGet(rerun.admissions());
+        });
+    System.out.printf(
+        "property: admissions=%s preemptions=%s victims=%s%n", admissions, preemptions, victims);
+    assertThat(victims).hasPositiveValue();
+  }
+}
