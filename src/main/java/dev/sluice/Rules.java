@@ -5,8 +5,10 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.controllers.workload.LifecycleRules;
 import dev.sluice.jobs.JobRules;
 import dev.sluice.jobs.WorkloadNames;
+import dev.sluice.model.FairSharing;
 import dev.sluice.workloads.TranslationRules;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 
 /** The configuration, cut into what each room needs to know of it. */
@@ -33,6 +35,26 @@ record Rules(Configuration configuration) {
   /** Whether requests for resources that a ClusterQueue doesn't declare are ignored. */
   boolean ignoresUndeclared() {
     return on(FeatureGate.QUOTA_CHECK_STRATEGY) && !configuration.resources().blockUndeclared();
+  }
+
+  /** How queues share by weight; empty: they don't. */
+  Optional<FairSharing> fairSharing() {
+    return configuration
+        .fairSharing()
+        .map(
+            sharing ->
+                new FairSharing(
+                    sharing.preemptionStrategies().stream().map(Rules::strategy).toList(),
+                    on(FeatureGate.FAIR_SHARING_PREEMPT_WITHIN_NOMINAL),
+                    on(FeatureGate.FAIR_SHARING_PRIORITIZE_NON_BORROWING)));
+  }
+
+  private static FairSharing.Strategy strategy(Configuration.PreemptionStrategy strategy) {
+    return switch (strategy) {
+      case LESS_THAN_OR_EQUAL_TO_FINAL_SHARE ->
+          FairSharing.Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE;
+      case LESS_THAN_INITIAL_SHARE -> FairSharing.Strategy.LESS_THAN_INITIAL_SHARE;
+    };
   }
 
   /** How Workloads live. */

@@ -1,7 +1,9 @@
 package dev.sluice.engine;
 
 import dev.sluice.model.QueueProblem;
+import dev.sluice.quota.Share;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What a ClusterQueue looks like from outside, at one moment.
@@ -14,6 +16,7 @@ import java.util.List;
  * @param pendingInadmissible Workloads that wait for something to change
  * @param reserving Workloads that hold quota
  * @param admitted those of them that are admitted
+ * @param share its fair share; empty where queues don't share by weight
  * @param usage one entry per flavor and resource that it declares, in the order of its spec
  */
 public record ClusterQueueView(
@@ -25,10 +28,35 @@ public record ClusterQueueView(
     int pendingInadmissible,
     int reserving,
     int admitted,
+    Optional<Share> share,
     List<FlavorUsage> usage) {
 
   public ClusterQueueView {
     problems = List.copyOf(problems);
     usage = List.copyOf(usage);
+  }
+
+  /** Of one that doesn't share by weight. */
+  public ClusterQueueView(
+      String name,
+      String cohort,
+      String rootCohort,
+      List<QueueProblem> problems,
+      int pendingActive,
+      int pendingInadmissible,
+      int reserving,
+      int admitted,
+      List<FlavorUsage> usage) {
+    this(
+        name,
+        cohort,
+        rootCohort,
+        problems,
+        pendingActive,
+        pendingInadmissible,
+        reserving,
+        admitted,
+        Optional.empty(),
+        usage);
   }
 }

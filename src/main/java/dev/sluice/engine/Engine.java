@@ -4,19 +4,20 @@ import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.Decision;
 import dev.sluice.model.Explanation;
 import dev.sluice.model.Fact;
+import dev.sluice.model.FairSharing;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.LocalQueueSpec;
 import dev.sluice.model.QueueProblem;
 import dev.sluice.queue.EquivalenceClass;
 import dev.sluice.queue.PendingItem;
 import dev.sluice.queue.QueueState;
+import dev.sluice.quota.FairShares;
 import dev.sluice.quota.QuotaNode;
-import dev.sluice.scheduling.ClassicalOrder;
+import dev.sluice.quota.Share;
 import dev.sluice.scheduling.Cycle;
 import dev.sluice.scheduling.Cycle.Strategies;
 import dev.sluice.scheduling.Outcome;
 import dev.sluice.scheduling.Sleepers;
-import dev.sluice.scheduling.preemption.ClassicalPreemption;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -45,8 +46,8 @@ public final class Engine {
   private final WorkloadTable workloads =
       new WorkloadTable(registry, holdings, changes, untold, ready);
   private final Answers answers = new Answers(registry, workloads, explanations, ready);
-  private final Strategies strategies =
-      new Strategies(new ClassicalPreemption(registry::queueAt), new ClassicalOrder());
+  private final Optional<FairShares> shares;
+  private final Strategies strategies;
   private final Bars bars = new Bars(registry);
   private final Outcomes outcomes;
   private Instant now = Instant.EPOCH;
@@ -59,6 +60,21 @@ public final class Engine {
    * @param decisions is given each decision; it must be brief and must not call back
    */
   public Engine(Consumer<Decision> decisions) {
+    this(Optional.empty(), decisions);
+  }
+
+  /**
+   * An engine that knows nothing and doesn't decide yet.
+   *
+   * @param sharing how queues share by weight; empty: they don't
+   * @param decisions is given each decision; it must be brief and must not call back
+   */
+  public Engine(Optional<FairSharing> sharing, Consumer<Decision> decisions) {
+    this.shares = sharing.map(rules -> new FairShares(registry.pairs));
+    this.strategies =
+        sharing.isPresent() && shares.isPresent()
+            ? Strategies.fair(sharing.get(), shares.get(), registry::queueAt)
+            : Strategies.classical(registry::queueAt);
     this.outcomes =
         new Outcomes(registry, workloads, ready, sleepers, changes, untold, bars, decisions);
   }
@@ -266,6 +282,11 @@ public final class Engine {
   /** Explanations that people were not told yet. */
   Untold untold() {
     return untold;
+  }
+
+  /** The share of a node; empty where queues don't share by weight. */
+  Optional<Share> share(QuotaNode node) {
+    return shares.map(known -> known.of(node));
   }
 
   Registry registry() {

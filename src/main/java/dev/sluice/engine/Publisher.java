@@ -52,14 +52,14 @@ final class Publisher implements Views {
     }
     Set<String> aboveChanged = changes.all ? allCohorts(registry) : new HashSet<>();
     for (String name : changes.clusterQueues) {
-      replace(clusterQueues, name, clusterQueue(registry, name));
+      replace(clusterQueues, name, clusterQueue(engine, name));
       addAncestors(registry, name, aboveChanged);
     }
     for (LocalQueueId id : changes.localQueues) {
       replace(localQueues, id, localQueue(registry, id));
     }
     for (String name : aboveChanged) {
-      replace(cohorts, name, cohort(registry, name));
+      replace(cohorts, name, cohort(engine, name));
     }
     for (ViewListener listener : listeners) {
       listener.changed(
@@ -93,7 +93,8 @@ final class Publisher implements Views {
     }
   }
 
-  private static @Nullable ClusterQueueView clusterQueue(Registry registry, String name) {
+  private static @Nullable ClusterQueueView clusterQueue(Engine engine, String name) {
+    Registry registry = engine.registry();
     ClusterQueueState queue = registry.clusterQueues.get(name);
     ClusterQueueSpec spec = queue == null ? null : queue.spec;
     QueueState state = queue == null ? null : queue.state;
@@ -111,6 +112,7 @@ final class Publisher implements Views {
         active ? pending.inadmissible() : pending.active() + pending.inadmissible(),
         queue.holders.size(),
         queue.admittedCount,
+        engine.share(state.node()),
         usage(registry, state, null, queue.admitted));
   }
 
@@ -182,7 +184,8 @@ final class Publisher implements Views {
                     + ": it is inactive"));
   }
 
-  private static @Nullable CohortView cohort(Registry registry, String name) {
+  private static @Nullable CohortView cohort(Engine engine, String name) {
+    Registry registry = engine.registry();
     QuotaNode node = registry.forest.cohort(name);
     if (node == null) {
       return null;
@@ -207,6 +210,7 @@ final class Publisher implements Views {
         name,
         spec == null ? "" : spec.parent(),
         registry.forest.inCycle(name) ? "" : node.root().name(),
+        engine.share(node),
         usage);
   }
 

@@ -53,7 +53,7 @@ final class Registry {
     ClusterQueueState queue = clusterQueue(spec.name());
     boolean isNew = queue.spec == null;
     queue.spec = spec;
-    forest.declareQueue(spec.name(), spec.cohort(), spec.groups());
+    forest.declareQueue(spec.name(), spec.cohort(), spec.groups(), spec.fairWeight());
     QuotaNode node = node(spec.name());
     if (isNew) {
       queue.holders.forEach(holder -> holder.addTo(node));
@@ -67,7 +67,7 @@ final class Registry {
     if (spec.equals(cohorts.put(spec.name(), spec))) {
       return false;
     }
-    forest.declareCohort(spec.name(), spec.parent(), spec.groups());
+    forest.declareCohort(spec.name(), spec.parent(), spec.groups(), spec.fairWeight());
     return true;
   }
 

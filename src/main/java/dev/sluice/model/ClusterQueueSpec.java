@@ -1,5 +1,6 @@
 package dev.sluice.model;
 
+import java.math.BigDecimal;
 import java.util.List;
 
 /**
@@ -14,6 +15,7 @@ import java.util.List;
  * @param terminating whether it is being deleted
  * @param preemption whom it may preempt
  * @param fungibility when the search stops at a flavor
+ * @param fairWeight its weight where idle quota is shared fairly; not negative
  * @param admissionChecks names of the checks that it asks for
  * @param problems further reasons, found outside the engine, why it can't be active
  * @param ignoresUndeclared whether requests for resources that its groups don't cover are ignored,
@@ -29,17 +31,19 @@ public record ClusterQueueSpec(
     boolean terminating,
     PreemptionPolicies preemption,
     FlavorFungibility fungibility,
+    BigDecimal fairWeight,
     List<String> admissionChecks,
     List<QueueProblem> problems,
     boolean ignoresUndeclared) {
 
   public ClusterQueueSpec {
     groups = List.copyOf(groups);
+    fairWeight = fairWeight.stripTrailingZeros();
     admissionChecks = List.copyOf(admissionChecks);
     problems = List.copyOf(problems);
   }
 
-  /** A queue that keeps out who requests what it doesn't cover. */
+  /** One of weight 1 that keeps out who requests what it doesn't cover. */
   public ClusterQueueSpec(
       String name,
       String cohort,
@@ -62,6 +66,7 @@ public record ClusterQueueSpec(
         terminating,
         preemption,
         fungibility,
+        BigDecimal.ONE,
         admissionChecks,
         problems,
         false);
@@ -79,6 +84,7 @@ public record ClusterQueueSpec(
         terminating,
         preemption,
         fungibility,
+        fairWeight,
         admissionChecks,
         problems,
         true);

@@ -8,6 +8,7 @@ import dev.sluice.engine.Views;
 import dev.sluice.model.Amounts;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.observe.Gauges.Family;
+import dev.sluice.quota.Share;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -54,6 +55,17 @@ public final class QueueGauges {
   private static final Family LENDING = resource("lending_limit", "What may be lent");
   private static final Family RESERVED = resource("resource_reservation", "Reserved quota");
   private static final Family USED = resource("resource_usage", "Quota of admitted workloads");
+  private static final Family SHARE =
+      Family.of(
+          "kueue_cluster_queue_weighted_share",
+          "Fair share in thousandths, divided by the weight",
+          "cluster_queue",
+          "cohort");
+  private static final Family COHORT_SHARE =
+      Family.of(
+          "kueue_cohort_weighted_share",
+          "Fair share in thousandths, divided by the weight",
+          "cohort");
   private static final Family COHORT_QUOTA =
       Family.of("kueue_cohort_subtree_quota", "Quota below", "cohort", "flavor", "resource");
   private static final Family COHORT_RESERVED =
@@ -217,6 +229,7 @@ public final class QueueGauges {
     }
     if (options.resources()) {
       queue.usage().forEach(usage -> resources(gauges, queue, usage));
+      queue.share().ifPresent(share -> gauges.set(SHARE, value(share), name, queue.cohort()));
     }
   }
 
@@ -239,6 +252,7 @@ public final class QueueGauges {
   private void cohort(Gauges gauges, CohortView cohort, int admittedBelow) {
     String name = cohort.name();
     gauges.set(COHORT_ADMITTED, admittedBelow, name);
+    cohort.share().ifPresent(share -> gauges.set(COHORT_SHARE, value(share), name));
     for (FlavorUsage usage : cohort.usage()) {
       String resource = usage.resource();
       if (usage.nominal() > 0) {
@@ -282,6 +296,10 @@ public final class QueueGauges {
       cohort = view.map(CohortView::parent).orElse("");
     }
     return above;
+  }
+
+  private static double value(Share share) {
+    return share.isInfinite() ? Double.NaN : share.value();
   }
 
   /** An amount in the unit that metrics have: cores for cpu. */

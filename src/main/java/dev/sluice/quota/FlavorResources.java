@@ -14,6 +14,8 @@ public final class FlavorResources {
 
   private final Map<FlavorResource, Integer> numbers = new HashMap<>();
   private final List<FlavorResource> pairs = new ArrayList<>();
+  private final Map<String, Integer> resources = new HashMap<>();
+  private final List<Integer> resourceOf = new ArrayList<>();
 
   /** The number of a pair; a new one if it has none yet. */
   public int number(String flavor, String resource) {
@@ -25,12 +27,23 @@ public final class FlavorResources {
     int number = pairs.size();
     numbers.put(pair, number);
     pairs.add(pair);
+    resourceOf.add(resources.computeIfAbsent(resource, first -> resources.size()));
     return number;
   }
 
   /** The pair that has this number. */
   public FlavorResource pair(int number) {
     return pairs.get(number);
+  }
+
+  /** The number of the resource of a pair. */
+  int resource(int number) {
+    return resourceOf.get(number);
+  }
+
+  /** How many resources have a number: all numbers are below it. */
+  int resources() {
+    return resources.size();
   }
 
   /** How many pairs have a number: all numbers are below it. */

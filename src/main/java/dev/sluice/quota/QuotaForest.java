@@ -1,6 +1,7 @@
 package dev.sluice.quota;
 
 import dev.sluice.model.ResourceGroup;
+import java.math.BigDecimal;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
@@ -27,16 +28,22 @@ public final class QuotaForest {
   private Set<String> cyclic = Set.of();
   private boolean settled = true;
 
-  private record Declared(String parent, List<ResourceGroup> groups) {}
+  private record Declared(String parent, List<ResourceGroup> groups, BigDecimal weight) {}
 
   /** An empty forest that numbers pairs with {@code pairs}. */
   public QuotaForest(FlavorResources pairs) {
     this.pairs = pairs;
   }
 
-  /** Declares a ClusterQueue, or declares it anew; an empty cohort is none. */
+  /** Declares a ClusterQueue of weight 1, or declares it anew; an empty cohort is none. */
   public void declareQueue(String name, String cohort, List<ResourceGroup> groups) {
-    queues.put(name, new Declared(cohort, groups));
+    declareQueue(name, cohort, groups, BigDecimal.ONE);
+  }
+
+  /** Declares a ClusterQueue, or declares it anew; an empty cohort is none. */
+  public void declareQueue(
+      String name, String cohort, List<ResourceGroup> groups, BigDecimal weight) {
+    queues.put(name, new Declared(cohort, groups, weight));
     queueNodes.computeIfAbsent(name, unknown -> new QuotaNode(unknown, true));
     settled = false;
   }
@@ -48,9 +55,15 @@ public final class QuotaForest {
     settled = false;
   }
 
-  /** Declares a Cohort object, or declares it anew; an empty parent makes it a root. */
+  /** Declares a Cohort of weight 1, or declares it anew; an empty parent makes it a root. */
   public void declareCohort(String name, String parent, List<ResourceGroup> groups) {
-    cohorts.put(name, new Declared(parent, groups));
+    declareCohort(name, parent, groups, BigDecimal.ONE);
+  }
+
+  /** Declares a Cohort object, or declares it anew; an empty parent makes it a root. */
+  public void declareCohort(
+      String name, String parent, List<ResourceGroup> groups, BigDecimal weight) {
+    cohorts.put(name, new Declared(parent, groups, weight));
     settled = false;
   }
 
@@ -153,6 +166,7 @@ public final class QuotaForest {
   }
 
   private void attach(QuotaNode node, Declared declared) {
+    node.weight(declared.weight);
     for (ResourceGroup group : declared.groups) {
       for (ResourceGroup.FlavorQuotas flavor : group.flavors()) {
         flavor

@@ -2,6 +2,7 @@ package dev.sluice.quota;
 
 import dev.sluice.model.Amounts;
 import dev.sluice.model.Quota;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -22,6 +23,8 @@ public final class QuotaNode {
   private @Nullable QuotaNode parent;
   private final List<QuotaNode> children = new ArrayList<>();
   private int height;
+  private BigDecimal weight = BigDecimal.ONE;
+  private long @Nullable [] lendable;
   private long[] nominal = NO_AMOUNTS;
   private long[] borrowingLimit = NO_AMOUNTS;
   private long[] lendingLimit = NO_AMOUNTS;
@@ -74,6 +77,29 @@ public final class QuotaNode {
   /** 0 for a queue, 1 for a cohort that has only queues, else one more than its highest cohort. */
   public int height() {
     return height;
+  }
+
+  /** Its weight where idle quota is shared fairly. */
+  BigDecimal weight() {
+    return weight;
+  }
+
+  void weight(BigDecimal newWeight) {
+    weight = newWeight;
+  }
+
+  /** What could ever be available here, by the number of the resource: that of all flavors. */
+  long[] lendable(FlavorResources pairs) {
+    long[] known = lendable;
+    if (known == null) {
+      known = new long[pairs.resources()];
+      for (int pair = 0; pair < pairs.count(); pair++) {
+        int resource = pairs.resource(pair);
+        known[resource] = Amounts.add(known[resource], potential(pair));
+      }
+      lendable = known;
+    }
+    return known;
   }
 
   /** N: its own quota. */
@@ -270,6 +296,8 @@ public final class QuotaNode {
   /** Forgets quota and place in the tree; a queue keeps its usage. */
   void detach() {
     parent = null;
+    weight = BigDecimal.ONE;
+    lendable = null;
     children.clear();
     Arrays.fill(nominal, 0);
     Arrays.fill(borrowingLimit, Amounts.UNLIMITED);
@@ -286,6 +314,7 @@ public final class QuotaNode {
 
   /** Computes height, subtree quota and (for cohorts) usage anew, from the children up. */
   void settle(int pairs) {
+    lendable = null;
     for (QuotaNode child : children) {
       child.settle(pairs);
     }

@@ -12,14 +12,16 @@ import java.util.List;
  */
 public final class ClassicalOrder implements CycleOrder {
 
-  private static final Comparator<Nominated> ORDER =
-      Comparator.<Nominated>comparingInt(entry -> entry.assignment().borrowLevel())
-          .thenComparing(
-              Comparator.<Nominated>comparingLong(
-                      entry -> entry.item().equivalenceClass().priority())
-                  .reversed())
+  /** By priority and by age, then by UID. */
+  static final Comparator<Nominated> AGE =
+      Comparator.<Nominated>comparingLong(entry -> entry.item().equivalenceClass().priority())
+          .reversed()
           .thenComparingLong(entry -> entry.item().queuedAtMicros())
           .thenComparing(entry -> entry.item().id().uid());
+
+  private static final Comparator<Nominated> ORDER =
+      Comparator.<Nominated>comparingInt(entry -> entry.assignment().borrowLevel())
+          .thenComparing(AGE);
 
   @Override
   public Iterator<Nominated> order(Collection<Nominated> nominated) {

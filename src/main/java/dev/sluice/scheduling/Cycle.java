@@ -2,6 +2,7 @@ package dev.sluice.scheduling;
 
 import dev.sluice.model.Amounts;
 import dev.sluice.model.Explanation;
+import dev.sluice.model.FairSharing;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.FlavorAttempt;
 import dev.sluice.model.FlavorMode;
@@ -11,9 +12,12 @@ import dev.sluice.queue.EquivalenceClass;
 import dev.sluice.queue.FlavorProgress;
 import dev.sluice.queue.PendingItem;
 import dev.sluice.queue.QueueState;
+import dev.sluice.quota.FairShares;
 import dev.sluice.quota.QuotaNode;
 import dev.sluice.scheduling.flavor.Assignment;
 import dev.sluice.scheduling.flavor.Assignment.PairAmount;
+import dev.sluice.scheduling.preemption.ClassicalPreemption;
+import dev.sluice.scheduling.preemption.FairPreemption;
 import dev.sluice.scheduling.preemption.Victim;
 import dev.sluice.scheduling.preemption.VictimSearch;
 import java.util.ArrayList;
@@ -23,6 +27,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +43,21 @@ public final class Cycle {
    * @param victims whom a Workload may preempt
    * @param order in which order the nominated are processed
    */
-  public record Strategies(VictimSearch victims, CycleOrder order) {}
+  public record Strategies(VictimSearch victims, CycleOrder order) {
+
+    /** Those who borrow least come first, and priority says whom they may preempt. */
+    public static Strategies classical(Function<QuotaNode, @Nullable QueueState> queues) {
+      return new Strategies(new ClassicalPreemption(queues), new ClassicalOrder());
+    }
+
+    /** Those who have least of what is shared come first, and preempt those who have most. */
+    public static Strategies fair(
+        FairSharing rules, FairShares shares, Function<QuotaNode, @Nullable QueueState> queues) {
+      return new Strategies(
+          new FairPreemption(rules, shares, queues),
+          new FairOrder(shares, rules.nonBorrowingFirst()));
+    }
+  }
 
   private static final Explanation WAITS_FOR_VICTIMS =
       new Explanation(

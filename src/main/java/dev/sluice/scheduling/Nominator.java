@@ -74,14 +74,21 @@ final class Nominator {
   }
 
   private Simulation simulation(PendingItem head, QueueState queue) {
-    return (pair, amount) ->
-        victims
+    return new Simulation() {
+      @Override
+      public Result simulate(int pair, long amount) {
+        return victims
             .find(Preemptor.forPair(head, queue, pair, amount))
-            .map(found -> new Simulation.Result(mode(found, queue), found.borrowLevel()))
+            .map(found -> new Result(mode(found, queue), found.borrowLevel()))
             .orElseGet(
-                () ->
-                    new Simulation.Result(
-                        FlavorMode.NO_CANDIDATES, queue.node().borrowLevel(pair, amount)));
+                () -> new Result(FlavorMode.NO_CANDIDATES, queue.node().borrowLevel(pair, amount)));
+      }
+
+      @Override
+      public boolean triesBorrowing() {
+        return victims.mayPreemptBorrowing(queue);
+      }
+    };
   }
 
   private static FlavorMode mode(VictimSearch.Found found, QueueState queue) {

@@ -8,6 +8,7 @@ import dev.sluice.model.CohortSpec;
 import dev.sluice.model.Decision;
 import dev.sluice.model.Explanation;
 import dev.sluice.model.Fact;
+import dev.sluice.model.FairSharing;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.FlavorFungibility;
 import dev.sluice.model.LabelSelector;
@@ -23,6 +24,7 @@ import dev.sluice.model.ResourceGroup;
 import dev.sluice.model.Taint;
 import dev.sluice.model.WorkloadId;
 import dev.sluice.model.WorkloadShape;
+import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,10 +38,16 @@ final class World {
   static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
   final List<Decision> decisions = new ArrayList<>();
-  final Engine engine = new Engine(decisions::add);
+  final Engine engine;
   private long version = 1;
 
   World() {
+    this(Optional.empty());
+  }
+
+  /** One whose queues share fairly, if so. */
+  World(Optional<FairSharing> sharing) {
+    engine = new Engine(sharing, decisions::add);
     engine.fold(new Fact.TimePassed(START));
     engine.fold(new Fact.NamespaceChanged("ns", Map.of()));
     engine.fold(new Fact.DecidingEnabled(true));
@@ -89,6 +97,34 @@ final class World {
       PreemptionPolicies policies,
       FlavorFungibility fungibility,
       ResourceGroup.FlavorQuotas... quotas) {
+    queue(name, cohort, strategy, policies, fungibility, BigDecimal.ONE, quotas);
+  }
+
+  /** A BestEffortFIFO queue of a weight of its own. */
+  void queue(
+      String name,
+      String cohort,
+      String weight,
+      PreemptionPolicies policies,
+      ResourceGroup.FlavorQuotas... quotas) {
+    queue(
+        name,
+        cohort,
+        QueueingStrategy.BEST_EFFORT_FIFO,
+        policies,
+        FlavorFungibility.DEFAULT,
+        new BigDecimal(weight),
+        quotas);
+  }
+
+  private void queue(
+      String name,
+      String cohort,
+      QueueingStrategy strategy,
+      PreemptionPolicies policies,
+      FlavorFungibility fungibility,
+      BigDecimal weight,
+      ResourceGroup.FlavorQuotas... quotas) {
     engine.fold(
         new Fact.ClusterQueueChanged(
             new ClusterQueueSpec(
@@ -101,6 +137,7 @@ final class World {
                 false,
                 policies,
                 fungibility,
+                weight,
                 List.of(),
                 List.of())));
     engine.fold(

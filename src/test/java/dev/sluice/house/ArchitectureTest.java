@@ -83,7 +83,7 @@ class ArchitectureTest {
     };
     DescribedPredicate<JavaClass> allowed =
         resideInAnyPackage(rooms)
-            .or(resideInAnyPackage("java.lang..", "java.util..", "java.time.."))
+            .or(resideInAnyPackage("java.lang..", "java.util..", "java.math..", "java.time.."))
             .or(resideInAnyPackage("org.jspecify..", "org.slf4j.."));
     return Stream.of(
         classes()

@@ -3,6 +3,8 @@ package dev.sluice.api.config;
 import static dev.sluice.api.config.FeatureGate.ADMISSION_GATED_BY;
 import static dev.sluice.api.config.FeatureGate.ASSIGN_QUEUE_LABELS_FOR_PODS;
 import static dev.sluice.api.config.FeatureGate.DISABLE_WAIT_FOR_PODS_READY;
+import static dev.sluice.api.config.FeatureGate.FAIR_SHARING_PREEMPT_WITHIN_NOMINAL;
+import static dev.sluice.api.config.FeatureGate.FAIR_SHARING_PRIORITIZE_NON_BORROWING;
 import static dev.sluice.api.config.FeatureGate.FINISH_ORPHANED_WORKLOADS;
 import static dev.sluice.api.config.FeatureGate.FLAVOR_FUNGIBILITY;
 import static dev.sluice.api.config.FeatureGate.FLAVOR_FUNGIBILITY_PRESERVE_SCAN_PROGRESS;
@@ -65,6 +67,8 @@ final class Supported {
       EnumSet.of(
           ASSIGN_QUEUE_LABELS_FOR_PODS,
           DISABLE_WAIT_FOR_PODS_READY,
+          FAIR_SHARING_PREEMPT_WITHIN_NOMINAL,
+          FAIR_SHARING_PRIORITIZE_NON_BORROWING,
           FINISH_ORPHANED_WORKLOADS,
           LOCAL_QUEUE_METRICS,
           METRICS_FOR_COHORTS,
@@ -120,8 +124,6 @@ final class Supported {
               "multiKueue.clusterProfile",
               "worker clusters are reached by kubeconfigs only",
               c -> !c.multiKueue().accessProviders().isEmpty()),
-          new Missing(
-              "fairSharing", "queues don't share by weight", c -> c.fairSharing().isPresent()),
           new Missing("admissionFairSharing", "local queues don't share by use", c -> true),
           new Missing(
               "resources.deviceClassMappings",

@@ -104,7 +104,8 @@ public final class QueueControllers implements AutoCloseable {
             new Pacer<>(parts.pace().interval(), parts.pace().perSecond()),
             parts.clock(),
             clusterQueueSignals,
-            localQueueSignals);
+            localQueueSignals,
+            cohortSignals);
     clusterQueues =
         new ClusterQueueReconciler(
             leadership,
@@ -126,7 +127,14 @@ public final class QueueControllers implements AutoCloseable {
             parts.mapper(),
             parts.notices(),
             parts.clock());
-    cohorts = new CohortReconciler(leadership, cohortSignals, parts.notices());
+    cohorts =
+        new CohortReconciler(
+            leadership,
+            cohortSignals,
+            parts.views(),
+            parts.patches(),
+            parts.mapper(),
+            parts.notices());
     flavors =
         new ResourceFlavorReconciler(
             leadership, flavorSignals, world, parts.patches(), parts.notices());

@@ -1,6 +1,7 @@
 package dev.sluice.controllers.kinds;
 
 import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.Cohort;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.controllers.status.Pacer;
 import dev.sluice.engine.ViewListener;
@@ -30,6 +31,7 @@ final class ViewSignals implements ViewListener, AutoCloseable {
   private final InstantSource clock;
   private final Signals<ClusterQueue> clusterQueues;
   private final Signals<LocalQueue> localQueues;
+  private final Signals<Cohort> cohorts;
   private final Queue<Target> changed = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean woken = new AtomicBoolean();
   private final Map<Target, List<QueueProblem>> known = new HashMap<>();
@@ -42,20 +44,28 @@ final class ViewSignals implements ViewListener, AutoCloseable {
       Pacer<Target> pacer,
       InstantSource clock,
       Signals<ClusterQueue> clusterQueues,
-      Signals<LocalQueue> localQueues) {
+      Signals<LocalQueue> localQueues,
+      Signals<Cohort> cohorts) {
     this.views = views;
     this.pacer = pacer;
     this.clock = clock;
     this.clusterQueues = clusterQueues;
     this.localQueues = localQueues;
+    this.cohorts = cohorts;
   }
 
   @Override
   public void changed(
-      Set<String> clusterQueueNames, Set<LocalQueueId> localQueueIds, Set<String> cohorts) {
+      Set<String> clusterQueueNames, Set<LocalQueueId> localQueueIds, Set<String> cohortNames) {
     clusterQueueNames.forEach(name -> changed.add(new ClusterQueueTarget(name)));
     localQueueIds.forEach(id -> changed.add(new LocalQueueTarget(id)));
+    cohortNames.stream().filter(this::sharesFairly).map(CohortTarget::new).forEach(changed::add);
     wake();
+  }
+
+  /** Without that, the status of a cohort says nothing. */
+  private boolean sharesFairly(String cohort) {
+    return views.cohort(cohort).filter(view -> view.share().isPresent()).isPresent();
   }
 
   private void wake() {
@@ -90,6 +100,7 @@ final class ViewSignals implements ViewListener, AutoCloseable {
               views.clusterQueue(name).map(view -> view.problems()).orElse(null);
           case LocalQueueTarget(LocalQueueId id) ->
               views.localQueue(id).map(view -> view.problems()).orElse(null);
+          case CohortTarget(String name) -> List.of();
         };
     if (problems == null) {
       known.remove(target);
@@ -103,6 +114,7 @@ final class ViewSignals implements ViewListener, AutoCloseable {
       case ClusterQueueTarget(String name) -> clusterQueues.signal(name);
       case LocalQueueTarget(LocalQueueId id) ->
           localQueues.signal(new ResourceID(id.name(), id.namespace()));
+      case CohortTarget(String name) -> cohorts.signal(name);
     }
   }
 
@@ -117,4 +129,6 @@ final class ViewSignals implements ViewListener, AutoCloseable {
   record ClusterQueueTarget(String name) implements Target {}
 
   record LocalQueueTarget(LocalQueueId id) implements Target {}
+
+  record CohortTarget(String name) implements Target {}
 }

@@ -2,6 +2,8 @@ package dev.sluice.controllers.status;
 
 import dev.sluice.api.Quantities;
 import dev.sluice.api.v1beta2.ClusterQueueStatus;
+import dev.sluice.api.v1beta2.CohortStatus;
+import dev.sluice.api.v1beta2.FairSharingStatus;
 import dev.sluice.api.v1beta2.FlavorUsage;
 import dev.sluice.api.v1beta2.LocalQueueFlavorUsage;
 import dev.sluice.api.v1beta2.LocalQueueResourceUsage;
@@ -9,9 +11,11 @@ import dev.sluice.api.v1beta2.LocalQueueStatus;
 import dev.sluice.api.v1beta2.ResourceUsage;
 import dev.sluice.controllers.translation.Reasons;
 import dev.sluice.engine.ClusterQueueView;
+import dev.sluice.engine.CohortView;
 import dev.sluice.engine.LocalQueueView;
 import dev.sluice.model.Amounts;
 import dev.sluice.model.QueueProblem;
+import dev.sluice.quota.Share;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.time.Instant;
@@ -58,6 +62,7 @@ public final class QueueStatuses {
         .pendingWorkloads(view.pendingActive() + view.pendingInadmissible())
         .reservingWorkloads(view.reserving())
         .admittedWorkloads(view.admitted())
+        .fairSharing(view.share().map(QueueStatuses::fairSharing).orElse(null))
         .flavorsReservation(
             byFlavor(
                 view.usage(),
@@ -69,6 +74,15 @@ public final class QueueStatuses {
                 usage -> resource(usage, dev.sluice.engine.FlavorUsage::admitted),
                 FlavorUsage::new))
         .build();
+  }
+
+  /** The status of a Cohort. */
+  public static CohortStatus cohort(CohortView view) {
+    return new CohortStatus(view.share().map(QueueStatuses::fairSharing).orElse(null));
+  }
+
+  private static FairSharingStatus fairSharing(Share share) {
+    return new FairSharingStatus(share.rounded());
   }
 
   /** The status of a LocalQueue; the parameters are those of {@link #clusterQueue}. */

@@ -16,6 +16,7 @@ import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.model.QueueProblem;
 import dev.sluice.model.ResourceGroup;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
@@ -40,8 +41,10 @@ public final class ClusterQueues {
     Translated<LabelSelector> selector =
         Selectors.translate(spec.namespaceSelector(), "spec.namespaceSelector");
     List<String> checks = admissionChecks(queue);
+    Translated<BigDecimal> weight = Weights.translate(spec.fairSharing());
     List<QueueProblem> problems = new ArrayList<>(surroundings.problemsOf(queue));
     groups.faults().forEach(fault -> problems.add(new QueueProblem(Reasons.UNKNOWN, fault)));
+    weight.faults().forEach(fault -> problems.add(new QueueProblem(Reasons.UNKNOWN, fault)));
     selector.faults().forEach(fault -> problems.add(new QueueProblem(Reasons.UNKNOWN, fault)));
     return new ClusterQueueSpec(
         name,
@@ -56,6 +59,7 @@ public final class ClusterQueues {
         terminating,
         preemption(spec.preemption()),
         fungibility(spec.flavorFungibility()),
+        weight.value(),
         checks,
         problems);
   }

@@ -3,6 +3,8 @@ package dev.sluice.controllers.translation;
 import dev.sluice.api.v1beta2.Cohort;
 import dev.sluice.model.CohortSpec;
 import dev.sluice.model.ResourceGroup;
+import java.math.BigDecimal;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Cohorts as the engine knows them. */
@@ -19,6 +21,9 @@ public final class Cohorts {
     }
     Translated<List<ResourceGroup>> groups = Groups.translate(spec.resourceGroups());
     String parent = spec.parentName() == null ? "" : spec.parentName();
-    return new Translated<>(new CohortSpec(name, parent, groups.value()), groups.faults());
+    Translated<BigDecimal> weight = Weights.translate(spec.fairSharing());
+    List<String> faults = new ArrayList<>(groups.faults());
+    faults.addAll(weight.faults());
+    return new Translated<>(new CohortSpec(name, parent, groups.value(), weight.value()), faults);
   }
 }

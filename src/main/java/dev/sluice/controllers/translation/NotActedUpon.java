@@ -4,7 +4,6 @@ import dev.sluice.api.Quantities;
 import dev.sluice.api.v1beta2.AdmissionMode;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ClusterQueueSpec;
-import dev.sluice.api.v1beta2.Cohort;
 import dev.sluice.api.v1beta2.FairSharing;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.ResourceFlavor;
@@ -24,14 +23,13 @@ public final class NotActedUpon {
 
   private NotActedUpon() {}
 
-  /** Of a ClusterQueue: sharing by weight or by past usage, concurrent admission. */
+  /** Of a ClusterQueue: order by past usage, concurrent admission. */
   public static List<String> in(ClusterQueue queue) {
     ClusterQueueSpec spec = queue.getSpec();
     List<String> parts = new ArrayList<>();
     if (spec == null) {
       return parts;
     }
-    weight(spec.fairSharing(), parts);
     if (spec.admissionScope() != null
         && spec.admissionScope().admissionMode() != AdmissionMode.NO_ADMISSION_FAIR_SHARING) {
       parts.add("spec.admissionScope: past usage doesn't order admission yet");
@@ -39,15 +37,6 @@ public final class NotActedUpon {
     if (spec.concurrentAdmissionPolicy() != null) {
       parts.add(
           "spec.concurrentAdmissionPolicy: workloads are not tried on several flavors at once yet");
-    }
-    return parts;
-  }
-
-  /** Of a Cohort: its weight. */
-  public static List<String> in(Cohort cohort) {
-    List<String> parts = new ArrayList<>();
-    if (cohort.getSpec() != null) {
-      weight(cohort.getSpec().fairSharing(), parts);
     }
     return parts;
   }
@@ -74,7 +63,7 @@ public final class NotActedUpon {
 
   private static void weight(@Nullable FairSharing sharing, List<String> parts) {
     if (sharing != null && !isOne(sharing.weight().toString())) {
-      parts.add("spec.fairSharing.weight: idle quota is not shared by weight yet");
+      parts.add("spec.fairSharing.weight: past usage doesn't order admission yet");
     }
   }
 

@@ -259,7 +259,7 @@ public final class FlavorAssigner {
     }
     obstacles.add(new Obstacle.InsufficientQuota(resource, wanted, available, potential));
     if (node.nominal(pair) < wanted
-        && !queue.spec().preemption().borrowWithinCohort()
+        && !simulation.triesBorrowing()
         && !node.mayReclaim(pair, wanted)) {
       return new Fit(FlavorMode.NO_FIT, 0);
     }

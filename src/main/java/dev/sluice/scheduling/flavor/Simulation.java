@@ -16,4 +16,9 @@ public interface Simulation {
 
   /** What would come of preempting others for {@code amount} of {@code pair}. */
   Result simulate(int pair, long amount);
+
+  /** Whether it is worth a try where the request borrows beyond what can be reclaimed. */
+  default boolean triesBorrowing() {
+    return false;
+  }
 }

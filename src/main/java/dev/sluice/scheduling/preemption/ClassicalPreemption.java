@@ -88,7 +88,7 @@ public final class ClassicalPreemption implements VictimSearch {
       victim.leave();
       taken.add(victim);
       if (preemptor.fits(borrowing)) {
-        fillBack(preemptor, taken, borrowing);
+        FillBack.apply(preemptor, taken, borrowing);
         found = new Found(taken, preemptor.borrowLevel());
         break;
       }
@@ -97,18 +97,5 @@ public final class ClassicalPreemption implements VictimSearch {
       victim.comeBack();
     }
     return Optional.ofNullable(found);
-  }
-
-  /** Whoever may stay after all, from the last but one to the first. */
-  private static void fillBack(Preemptor preemptor, List<Victim> taken, boolean borrowing) {
-    for (int i = taken.size() - 2; i >= 0; i--) {
-      Victim victim = taken.get(i);
-      victim.comeBack();
-      if (preemptor.fits(borrowing)) {
-        taken.remove(i);
-      } else {
-        victim.leave();
-      }
-    }
   }
 }

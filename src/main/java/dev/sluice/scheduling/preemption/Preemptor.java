@@ -48,6 +48,20 @@ public record Preemptor(
     return true;
   }
 
+  /** Counts its request as used, to be undone by {@link #vacate}. */
+  void occupy() {
+    for (int i = 0; i < pairs.length; i++) {
+      queue.node().add(pairs[i], amounts[i]);
+    }
+  }
+
+  /** Undoes {@link #occupy}. */
+  void vacate() {
+    for (int i = 0; i < pairs.length; i++) {
+      queue.node().remove(pairs[i], amounts[i]);
+    }
+  }
+
   /** Whether a node uses more than the quota of its subtree of a pair that is needed. */
   boolean isBorrowing(QuotaNode node) {
     for (int pair : needed) {

@@ -1,5 +1,6 @@
 package dev.sluice.scheduling.preemption;
 
+import dev.sluice.queue.QueueState;
 import java.util.List;
 import java.util.Optional;
 
@@ -24,4 +25,9 @@ public interface VictimSearch {
    * usage and holders are as before when it returns.
    */
   Optional<Found> find(Preemptor preemptor);
+
+  /** Whether a queue may preempt where its request borrows, whatever else its policies say. */
+  default boolean mayPreemptBorrowing(QueueState queue) {
+    return queue.spec().preemption().borrowWithinCohort();
+  }
 }

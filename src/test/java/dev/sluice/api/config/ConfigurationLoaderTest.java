@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.sluice.api.config.Configuration.FairSharing;
+import dev.sluice.api.config.Configuration.PreemptionStrategy;
 import dev.sluice.api.config.Configuration.TlsVersion;
 import dev.sluice.api.config.Resources.Transformation;
 import java.math.BigDecimal;
@@ -277,8 +279,9 @@ class ConfigurationLoaderTest {
         "multiKueue: {clusterProfile: {accessProviders: [{name: a}]}} |"
             + " multiKueue.clusterProfile.accessProviders[0].execConfig.command | is missing",
         "fairSharing: {} | fairSharing.preemptionStrategies | [] is not allowed",
-        "fairSharing: {preemptionStrategies: [LessThanInitialShare]} | fairSharing | not supported"
-            + " yet",
+        "fairSharing: {preemptionStrategies: [LessThanInitialShare, LessThanInitialShare]} |"
+            + " fairSharing.preemptionStrategies | [LessThanInitialShare, LessThanInitialShare] is"
+            + " not allowed; allowed: [LessThanOrEqualToFinalShare], [LessThanInitialShare] or",
         "admissionFairSharing: {usageHalfLifeTime: 1h} | admissionFairSharing | not supported yet",
         "admissionFairSharing: {resourceWeights: {cpu: -1}} |"
             + " admissionFairSharing.resourceWeights.cpu | -1 is not allowed",
@@ -456,7 +459,8 @@ class ConfigurationLoaderTest {
       value = {
         "waitForPodsReady: {enable: true} | waitForPodsReady.enable | not supported yet:"
             + " blockAdmission, which is on by default here, has no effect; set it to false",
-        "fairSharing: {enable: true} | fairSharing | not supported yet",
+        "fairSharing: {preemptionStrategies: [Fair]} | fairSharing.preemptionStrategies | [Fair]"
+            + " is not allowed",
         "visibilityServer: {bindPort: 1} | visibilityServer | unknown field: only files of version"
             + " config.kueue.x-k8s.io/v1beta2",
         "resources: {quotaCheckStrategy: BlockUndeclared} | resources.quotaCheckStrategy | unknown"
@@ -470,6 +474,24 @@ class ConfigurationLoaderTest {
               assertThat(problem.path()).isEqualTo(path);
               assertThat(problem.message()).startsWith(message);
             });
+  }
+
+  @Test
+  void fairSharingIsOnWhereItIsGiven() throws Exception {
+    Configuration c =
+        ConfigurationLoader.parse(
+            HEAD + "fairSharing: {preemptionStrategies: [LessThanInitialShare]}", "", () -> "own");
+    Configuration old =
+        ConfigurationLoader.parse(OLD_HEAD + "fairSharing: {enable: true}", "", () -> "own");
+
+    assertThat(c.fairSharing())
+        .contains(new FairSharing(List.of(PreemptionStrategy.LESS_THAN_INITIAL_SHARE)));
+    assertThat(old.fairSharing())
+        .contains(
+            new FairSharing(
+                List.of(
+                    PreemptionStrategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE,
+                    PreemptionStrategy.LESS_THAN_INITIAL_SHARE)));
   }
 
   @Test

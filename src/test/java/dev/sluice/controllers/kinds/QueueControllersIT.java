@@ -71,6 +71,7 @@ class QueueControllersIT {
   private final SetWorkloads workloads = new SetWorkloads();
   private final EngineLoop engine =
       new EngineLoop(
+          Optional.empty(),
           decision -> {},
           (nanos, admitted) -> {},
           InstantSource.system(),

@@ -249,7 +249,8 @@ class QueueControllersTest {
   void whatIsNotActedUponIsSaidOnce() {
     create(
         ClusterQueue.class,
-        CLUSTER_QUEUE.replace("spec:", "spec:\n  fairSharing: {weight: \"2\"}"));
+        CLUSTER_QUEUE.replace(
+            "spec:", "spec:\n  admissionScope: {admissionMode: UsageBasedAdmissionFairSharing}"));
     view("pool", List.of(), 0, 0);
     await().until(() -> get(ClusterQueue.class, "pool").getStatus() != null);
     view("pool", List.of(), 1, 0);
@@ -265,7 +266,7 @@ class QueueControllersTest {
                           "ClusterQueue",
                           "pool",
                           "NotActedUpon",
-                          "spec.fairSharing.weight: idle quota is not shared by weight yet"));
+                          "spec.admissionScope: past usage doesn't order admission yet"));
             });
   }
 

@@ -1,0 +1,37 @@
+package dev.sluice.controllers.translation;
+
+import dev.sluice.api.Quantities;
+import dev.sluice.api.v1beta2.FairSharing;
+import java.math.BigDecimal;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Weights of queues and cohorts where idle quota is shared fairly. */
+final class Weights {
+
+  private Weights() {}
+
+  /** The weight; 1 if none is given, or if it slipped by validation, which is a fault. */
+  static Translated<BigDecimal> translate(@Nullable FairSharing sharing) {
+    if (sharing == null) {
+      return new Translated<>(BigDecimal.ONE, List.of());
+    }
+    String given = sharing.weight().toString();
+    try {
+      BigDecimal weight = Quantities.parse(given);
+      if (weight.signum() >= 0) {
+        return new Translated<>(weight, List.of());
+      }
+    } catch (IllegalArgumentException e) {
+      return fault(given);
+    }
+    return fault(given);
+  }
+
+  private static Translated<BigDecimal> fault(String given) {
+    return new Translated<>(
+        BigDecimal.ONE,
+        List.of(
+            "spec.fairSharing.weight: \"%s\" is not a quantity of at least 0".formatted(given)));
+  }
+}

@@ -1,0 +1,225 @@
+package dev.sluice.scheduling.preemption;
+
+import dev.sluice.queue.Holder;
+import dev.sluice.queue.QueueState;
+import dev.sluice.quota.FairShares;
+import dev.sluice.quota.QuotaNode;
+import dev.sluice.quota.Share;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The queues that candidates come from, in their tree: from the root down, the next one is where
+ * most of what is shared is. Shares are remembered until usage below changes. The preemptor's
+ * request counts as used meanwhile.
+ */
+final class Targets {
+
+  /** A cohort or queue of the tree, as long as candidates may come from below it. */
+  private static final class Spot {
+    private final QuotaNode node;
+    private final @Nullable Spot parent;
+    private final boolean onPath;
+    private final List<Spot> children = new ArrayList<>();
+    private final @Nullable Line line;
+    private @Nullable Spot towardsPreemptor;
+    private @Nullable Share share;
+
+    Spot(QuotaNode node, @Nullable Spot parent, boolean onPath, @Nullable Line line) {
+      this.node = node;
+      this.parent = parent;
+      this.onPath = onPath;
+      this.line = line;
+    }
+  }
+
+  /** A queue that is to give the next victim. */
+  final class Target {
+    private final Spot spot;
+    private final Line line;
+
+    private Target(Spot spot, Line line) {
+      this.spot = spot;
+      this.line = line;
+    }
+
+    Line line() {
+      return line;
+    }
+
+    /** Whether it is the preemptor's own queue. */
+    boolean isOwn() {
+      return spot.onPath;
+    }
+
+    /** Usage of the queue changed. */
+    void changed() {
+      for (Spot at = spot; at != null; at = at.parent) {
+        at.share = null;
+      }
+    }
+
+    /** The share of its side of the tree, below the lowest ancestor common with the preemptor. */
+    Share share() {
+      return Targets.this.share(side());
+    }
+
+    /** The same as usage stands now, without remembering it. */
+    Share shareNow() {
+      return shares.of(side().node);
+    }
+
+    /** The share of the preemptor's side. */
+    Share shareOfPreemptor() {
+      Spot common = Objects.requireNonNull(side().parent);
+      return Targets.this.share(Objects.requireNonNull(common.towardsPreemptor));
+    }
+
+    private Spot side() {
+      Spot at = spot;
+      while (at.parent != null && !at.parent.onPath) {
+        at = at.parent;
+      }
+      return at;
+    }
+  }
+
+  private final FairShares shares;
+  private final Preemptor preemptor;
+  private final Function<QuotaNode, @Nullable Line> lines;
+  private final Spot root;
+
+  private Targets(
+      FairShares shares, Preemptor preemptor, Function<QuotaNode, @Nullable Line> lines) {
+    this.shares = shares;
+    this.preemptor = preemptor;
+    this.lines = lines;
+    QuotaNode top = preemptor.queue().node().root();
+    this.root = new Spot(top, null, true, top.isQueue() ? lines.apply(top) : null);
+    fill(root);
+  }
+
+  /**
+   * All queues of the preemptor's tree.
+   *
+   * @param lines the candidates of a queue; null if there are none
+   */
+  static Targets of(
+      FairShares shares, Preemptor preemptor, Function<QuotaNode, @Nullable Line> lines) {
+    return new Targets(shares, preemptor, lines);
+  }
+
+  private void fill(Spot spot) {
+    for (QuotaNode child : spot.node.children()) {
+      boolean onPath = spot.onPath && isAbovePreemptor(child);
+      Line line = child.isQueue() ? lines.apply(child) : null;
+      if (!onPath && child.isQueue() && (line == null || line.first() == null)) {
+        continue;
+      }
+      Spot below = new Spot(child, spot, onPath, line);
+      if (!onPath && !share(below).borrowing()) {
+        continue;
+      }
+      if (onPath) {
+        spot.towardsPreemptor = below;
+      }
+      spot.children.add(below);
+      fill(below);
+    }
+  }
+
+  private boolean isAbovePreemptor(QuotaNode node) {
+    for (QuotaNode at = preemptor.queue().node(); at != null; at = at.parent()) {
+      if (at == node) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private Share share(Spot spot) {
+    Share known = spot.share;
+    if (known == null) {
+      known = shares.of(spot.node);
+      spot.share = known;
+    }
+    return known;
+  }
+
+  /** The queue whose turn it is; null when nobody is left. */
+  @Nullable Target next() {
+    Spot at = root;
+    while (true) {
+      if (at.node.isQueue()) {
+        Line line = at.line;
+        return line == null || line.first() == null ? null : new Target(at, line);
+      }
+      Spot best = best(at);
+      if (best != null) {
+        at = best;
+      } else if (at.parent == null) {
+        return null;
+      } else {
+        at.parent.children.remove(at);
+        at = root;
+      }
+    }
+  }
+
+  /** The child with the largest share; a cohort before a queue that has as much. */
+  private @Nullable Spot best(Spot cohort) {
+    cohort.children.removeIf(this::isDone);
+    Spot best = null;
+    for (Spot child : cohort.children) {
+      if (best == null || comesBefore(child, best)) {
+        best = child;
+      }
+    }
+    return best;
+  }
+
+  private boolean isDone(Spot spot) {
+    if (spot.node.isQueue() && (spot.line == null || spot.line.first() == null)) {
+      return true;
+    }
+    return !spot.onPath && !share(spot).borrowing();
+  }
+
+  private boolean comesBefore(Spot one, Spot two) {
+    int byShare = share(one).compareTo(share(two));
+    if (byShare != 0) {
+      return byShare > 0;
+    }
+    if (!one.node.isQueue() || !two.node.isQueue()) {
+      return !one.node.isQueue() && two.node.isQueue();
+    }
+    Holder first = first(one);
+    Holder second = first(two);
+    if (first.evicted() != second.evicted()) {
+      return first.evicted();
+    }
+    return one.onPath == two.onPath ? Holder.VICTIM_ORDER.compare(first, second) < 0 : two.onPath;
+  }
+
+  private static Holder first(Spot queue) {
+    Line line = Objects.requireNonNull(queue.line);
+    return Objects.requireNonNull(line.first());
+  }
+
+  /** The candidates of a queue, given what it is to the preemptor. */
+  static @Nullable Line line(
+      Preemptor preemptor, QuotaNode node, Function<QuotaNode, @Nullable QueueState> queues) {
+    boolean own = node == preemptor.queue().node();
+    if (!own && !preemptor.isBorrowing(node)) {
+      return null;
+    }
+    QueueState queue = own ? preemptor.queue() : queues.apply(node);
+    if (queue == null || queue.holders().size() == 0) {
+      return null;
+    }
+    return Line.of(new Source(queue, own ? null : node.parent(), false), preemptor);
+  }
+}
