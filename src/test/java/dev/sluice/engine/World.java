@@ -139,7 +139,8 @@ final class World {
                 fungibility,
                 weight,
                 List.of(),
-                List.of())));
+                List.of(),
+                false)));
     engine.fold(
         new Fact.LocalQueueChanged(
             new LocalQueueSpec(new LocalQueueId("ns", name), name, StopPolicy.NONE)));

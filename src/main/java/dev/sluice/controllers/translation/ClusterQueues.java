@@ -61,7 +61,8 @@ public final class ClusterQueues {
         fungibility(spec.flavorFungibility()),
         weight.value(),
         checks,
-        problems);
+        problems,
+        false);
   }
 
   /** Names of the flavors that a ClusterQueue uses, in the order of its spec. */
