@@ -69,6 +69,54 @@ class BatchJobRulesTest {
     assertThat(Reviews.patch(withDefault.fillIn(create(old)))).containsExactly(SUSPEND);
   }
 
+  /** A cluster in which the jobs of one queue run elsewhere. */
+  private static final class Sending implements ClusterFacts {
+    private final Reviews.Cluster rest = Reviews.Cluster.EMPTY;
+
+    @Override
+    public boolean runsElsewhere(String namespace, String queue) {
+      return namespace.equals("team") && queue.equals("training");
+    }
+
+    @Override
+    public boolean hasDefaultLocalQueue(String namespace) {
+      return rest.hasDefaultLocalQueue(namespace);
+    }
+
+    @Override
+    public boolean hasDefaultPriorityClass() {
+      return rest.hasDefaultPriorityClass();
+    }
+
+    @Override
+    public Map<String, String> namespaceLabels(String namespace) {
+      return rest.namespaceLabels(namespace);
+    }
+
+    @Override
+    public boolean isManaged(String namespace, Owner owner) {
+      return rest.isManaged(namespace, owner);
+    }
+  }
+
+  @Test
+  void aJobWhoseQueueSendsJobsElsewhereIsMarkedUnlessSomebodyElseRunsIt() {
+    BatchJobRules sending = new BatchJobRules(settings("MultiKueue"), new Sending());
+    String mark = "\"path\":\"/spec/managedBy\",\"value\":\"kueue.x-k8s.io/multikueue\"}";
+    JsonNode ordinary = edited(SUSPENDED, set("/spec/managedBy", "kubernetes.io/job-controller"));
+    JsonNode others = edited(SUSPENDED, set("/spec/managedBy", "example.org/runner"));
+    JsonNode otherQueue =
+        edited(SUSPENDED, set("/metadata/labels", "{kueue.x-k8s.io/queue-name: here}"));
+
+    assertThat(Reviews.patch(sending.fillIn(create(SUSPENDED))))
+        .containsExactly("{\"op\":\"add\"," + mark);
+    assertThat(Reviews.patch(sending.fillIn(create(ordinary))))
+        .containsExactly("{\"op\":\"replace\"," + mark);
+    assertThat(Reviews.patch(sending.fillIn(create(others)))).isEmpty();
+    assertThat(Reviews.patch(sending.fillIn(create(otherQueue)))).isEmpty();
+    assertThat(Reviews.patch(rules.fillIn(create(SUSPENDED)))).isEmpty();
+  }
+
   @Test
   void aJobWithoutAQueueIsLeftAlone() {
     assertThat(Reviews.patch(rules.fillIn(create(PLAIN)))).isEmpty();

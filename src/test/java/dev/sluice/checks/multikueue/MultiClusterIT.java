@@ -19,6 +19,8 @@ import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.batch.v1.JobStatus;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -276,16 +278,48 @@ class MultiClusterIT {
     ranWhole("needs-gpus", 2, List.of("remote"));
   }
 
-  @Test
-  void aJobOfALostWorkerRunsElsewhereAndOnlyThereOnceTheWorkerIsBack() {
+  private void submit(String name, String runFor) {
     applyText(
         manager,
         text("/scenarios/multi-cluster/jobs/01-small.yaml")
-            .replace("name: small", "name: survivor")
+            .replace("name: small", "name: " + name)
             .replace(
                 "  template:\n",
-                "  template:\n    metadata: {annotations: {sluice.dev/run-for: 25s}}\n"));
-    eventually(() -> assertThat(local("survivor").getStatus().getActive()).isEqualTo(2));
+                "  template:\n    metadata: {annotations: {sluice.dev/run-for: "
+                    + runFor
+                    + "}}\n"));
+    eventually(() -> assertThat(local(name).getStatus().getActive()).isEqualTo(2));
+  }
+
+  private void activate(String job, boolean active) {
+    manager
+        .resource(workload(job))
+        .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\":{\"active\":" + active + "}}");
+  }
+
+  @Test
+  void aJobThatIsSentBackHereStopsThereAndRunsAgainWhenItMay() {
+    submit("paused", "12s");
+
+    activate("paused", false);
+
+    eventually(
+        () -> {
+          assertThat(local("paused").getSpec().getSuspend()).isTrue();
+          assertThat(local("paused").getStatus().getActive()).isNull();
+          assertThat(workload("paused").getStatus().admission()).isNull();
+        });
+    awaitNothingLeft("paused");
+
+    activate("paused", true);
+    awaitComplete("paused");
+    assertThat(local("paused").getStatus().getSucceeded()).isEqualTo(2);
+    awaitNothingLeft("paused");
+  }
+
+  @Test
+  void aJobOfALostWorkerRunsElsewhereAndOnlyThereOnceTheWorkerIsBack() {
+    submit("survivor", "25s");
     String first = cluster("survivor");
     String other = first.equals("onsite") ? "remote" : "onsite";
 

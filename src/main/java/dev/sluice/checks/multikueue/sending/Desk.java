@@ -396,6 +396,15 @@ public final class Desk implements WorkloadListener, AutoCloseable {
                   workloads.get(key.namespace(), key.name()).filter(it -> !it.deleting()).isEmpty())
           .forEach(this::wake);
     }
+    jobs.visit(
+        (cluster, kind, job, key) -> {
+          if (leadership.leading()
+              && workloads.get(key.namespace(), key.name()).isEmpty()
+              && !copies(key).containsKey(cluster)) {
+            String name = job.getMetadata().getName();
+            around.io().execute(() -> sender.remove(cluster, kind, key, name));
+          }
+        });
     around.delays().after(rules.gcInterval(), this::collect);
   }
 

@@ -52,10 +52,15 @@ final class JobCopies {
       return new Mirrored(
           isTrue(local, "Suspended") ? nothing() : status(suspended(local, now)), true);
     }
-    ObjectNode changes =
-        MergePatches.between(
-            local.path("status"),
-            remote.path("status").isObject() ? remote.path("status") : nothing());
+    ObjectNode wanted =
+        remote.path("status") instanceof ObjectNode status ? status.deepCopy() : nothing();
+    for (String count : kind.growing()) {
+      int present = local.path("status").path(count).asInt();
+      if (present > wanted.path(count).asInt()) {
+        wanted.put(count, present);
+      }
+    }
+    ObjectNode changes = MergePatches.between(local.path("status"), wanted);
     return new Mirrored(changes.isEmpty() ? nothing() : status(changes), false);
   }
 

@@ -84,6 +84,46 @@ final class JobWatches implements AutoCloseable {
     return new Watched(client, informers);
   }
 
+  /** Is shown jobs. */
+  @FunctionalInterface
+  interface Visitor {
+
+    /** A job of this kind is in this cluster, for the Workload of the key. */
+    void visit(String cluster, SentKind kind, GenericKubernetesResource job, Key workload);
+  }
+
+  /** Shows all jobs that are known now. */
+  void visit(Visitor visitor) {
+    Map<String, Watched> now;
+    lock.lock();
+    try {
+      now = Map.copyOf(watched);
+    } finally {
+      lock.unlock();
+    }
+    now.forEach(
+        (cluster, each) -> {
+          for (int i = 0; i < each.informers().size(); i++) {
+            SentKind kind = SentKind.ALL.get(i);
+            for (GenericKubernetesResource job : each.informers().get(i).getStore().list()) {
+              workload(job).ifPresent(key -> visitor.visit(cluster, kind, job, key));
+            }
+          }
+        });
+  }
+
+  private static Optional<Key> workload(GenericKubernetesResource job) {
+    Map<String, String> annotations = job.getMetadata().getAnnotations();
+    Map<String, String> labels = job.getMetadata().getLabels();
+    String annotated =
+        annotations == null ? "" : annotations.getOrDefault(Keys.PREBUILT_WORKLOAD_NAME, "");
+    String labelled = labels == null ? "" : labels.getOrDefault(Keys.PREBUILT_WORKLOAD_NAME, "");
+    String name = annotated.isEmpty() ? labelled : annotated;
+    return name.isEmpty()
+        ? Optional.empty()
+        : Optional.of(new Key(job.getMetadata().getNamespace(), name));
+  }
+
   @Override
   public void close() {
     lock.lock();
@@ -114,15 +154,7 @@ final class JobWatches implements AutoCloseable {
     }
 
     private void tell(GenericKubernetesResource job) {
-      Map<String, String> annotations = job.getMetadata().getAnnotations();
-      Map<String, String> labels = job.getMetadata().getLabels();
-      String annotated =
-          annotations == null ? "" : annotations.getOrDefault(Keys.PREBUILT_WORKLOAD_NAME, "");
-      String labelled = labels == null ? "" : labels.getOrDefault(Keys.PREBUILT_WORKLOAD_NAME, "");
-      String workload = annotated.isEmpty() ? labelled : annotated;
-      if (!workload.isEmpty()) {
-        wake.accept(new Key(job.getMetadata().getNamespace(), workload));
-      }
+      workload(job).ifPresent(wake);
     }
   }
 }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.checks.multikueue.link.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.placement.Action;
 import dev.sluice.workloads.CheckStates;
 import dev.sluice.workloads.StatusPatch;
@@ -183,6 +184,29 @@ final class Sender {
     return Optional.empty();
   }
 
+  /** Deletes a job of ours whose Workload is gone. */
+  void remove(String cluster, SentKind kind, Key workload, String name) {
+    try {
+      Server worker = worker(cluster);
+      String path = kind.path(workload.namespace(), name);
+      Optional<ObjectNode> job = worker.get(path);
+      if (job.isPresent()
+          && mark.isOn(job.get())
+          && Mark.workload(job.get()).equals(workload.name())
+          && !isGoing(job.get())) {
+        worker.delete(path, job.get());
+        LOG.info("job={}/{} cluster={} collected=true", workload.namespace(), name, cluster);
+      }
+    } catch (IOException e) {
+      LOG.info(
+          "job={}/{} cluster={} collected=false reason=\"{}\"",
+          workload.namespace(),
+          name,
+          cluster,
+          e.toString());
+    }
+  }
+
   /** Only what says that it was made by us, and for this Workload, may be deleted. */
   private boolean isOurs(JsonNode job, Errand errand) {
     return mark.isOn(job) && Mark.workload(job).equals(errand.key().name());
@@ -317,7 +341,7 @@ final class Sender {
   }
 
   private Optional<Duration> finish(Errand errand, Action.Finish finish) throws IOException {
-    Optional<Duration> unused = mirror(errand, finish.cluster());
+    Optional<Duration> heldBack = mirror(errand, finish.cluster());
     ObjectNode status =
         StatusPatch.of(errand.local(), errand.now())
             .condition("Finished", true, finish.reason(), finish.message())
@@ -328,6 +352,6 @@ final class Sender {
         errand.local().id(),
         finish.cluster(),
         finish.reason());
-    return unused.isPresent() ? Optional.empty() : unused;
+    return heldBack;
   }
 }

@@ -14,6 +14,7 @@ import java.util.List;
  * @param suspend names of the fields on the way to the switch that keeps it from running
  * @param dropped names of the fields on the way to each field that is the manager's alone
  * @param ends conditions one of which is True when it has ended
+ * @param growing counts of the status that the API server lets nobody decrease
  * @param heldBack whether a status that tells of pods isn't copied while the manager's job is
  *     suspended
  */
@@ -26,6 +27,7 @@ public record SentKind(
     List<String> suspend,
     List<List<String>> dropped,
     List<String> ends,
+    List<String> growing,
     boolean heldBack) {
 
   /** Jobs of batch/v1. */
@@ -49,6 +51,7 @@ public record SentKind(
                   "spec", "template", "metadata", "labels", "batch.kubernetes.io/controller-uid"),
               List.of("spec", "template", "metadata", "labels", "batch.kubernetes.io/job-name")),
           List.of("Complete", "Failed"),
+          List.of("succeeded", "failed"),
           true);
 
   /** All kinds that can be sent. */
@@ -60,6 +63,7 @@ public record SentKind(
     suspend = List.copyOf(suspend);
     dropped = List.copyOf(dropped);
     ends = List.copyOf(ends);
+    growing = List.copyOf(growing);
   }
 
   /** {@code group/version}. */

@@ -324,4 +324,13 @@ class PlacementTest {
 
     assertThat(plan(local(true, false, Check.RETRY, "a"))).isEqualTo(Plan.nothing());
   }
+
+  @Test
+  void nobodyNewIsAskedWhileItIsSentBackAndItsJobTellsOfNoPodsAnyMore() {
+    lost("a", 20, admitted(30));
+    has("b", fresh());
+
+    assertThat(plan(local(true, true, Check.PENDING)).actions())
+        .containsExactly(new Action.Withdraw("b"), new Action.Settle());
+  }
 }

@@ -74,6 +74,15 @@ class JobCopiesTest {
   }
 
   @Test
+  void aJobThatStartsAnewKeepsTheCountsThatMayNotDecrease() throws Exception {
+    JsonNode local = json("{'spec': {'suspend': false}, 'status': {'failed': 1, 'active': 2}}");
+    JsonNode remote = json("{'spec': {'suspend': false}, 'status': {'active': 1}}");
+
+    assertThat(JobCopies.mirrored(SentKind.JOB, local, remote, NOW).patch())
+        .isEqualTo(json("{'status': {'active': 1}}"));
+  }
+
+  @Test
   void aSuspendedJobIsNotToldOfPodsThatRunElsewhere() throws Exception {
     JsonNode local = json("{'spec': {'suspend': true}}");
     JsonNode remote = json("{'spec': {'suspend': false}, 'status': {'active': 1}}");
