@@ -57,14 +57,6 @@ public final class Desk implements WorkloadListener, AutoCloseable {
   private final Map<Key, File> files = new ConcurrentHashMap<>();
   private volatile boolean open;
 
-  /** Which workers an AdmissionCheck chooses from. */
-  @FunctionalInterface
-  public interface Targets {
-
-    /** In the order of the config; empty if it isn't one of ours, or isn't known. */
-    Optional<List<String>> of(String check);
-  }
-
   /**
    * What things are done by.
    *
@@ -340,7 +332,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
         false,
         workload.quotaReserved(),
         workload.evicted(),
-        errand.state().map(Desk::state).orElse(Local.Check.PENDING),
+        errand.standing(),
         workload.status().admissionChecks().stream()
             .filter(it -> !it.name().equals(errand.check().orElse("")))
             .allMatch(it -> it.is(CheckState.READY)),
@@ -348,15 +340,6 @@ public final class Desk implements WorkloadListener, AutoCloseable {
         Optional.of(workload.status().elsewhere().cluster()).filter(name -> !name.isEmpty()),
         workload.status().elsewhere().nominated(),
         file.lastRound);
-  }
-
-  private static Local.Check state(CheckState check) {
-    return switch (check.state()) {
-      case CheckState.READY -> Local.Check.READY;
-      case CheckState.RETRY -> Local.Check.RETRY;
-      case CheckState.REJECTED -> Local.Check.REJECTED;
-      default -> Local.Check.PENDING;
-    };
   }
 
   /** Asked of the job once: who runs it is decided when it is created. */

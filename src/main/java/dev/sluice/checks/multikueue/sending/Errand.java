@@ -3,6 +3,7 @@ package dev.sluice.checks.multikueue.sending;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.checks.multikueue.link.RemoteObjects.Key;
+import dev.sluice.checks.multikueue.placement.Local;
 import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.Workload.CheckState;
 import java.time.Instant;
@@ -47,6 +48,16 @@ record Errand(
             local().status().admissionChecks().stream()
                 .filter(state -> state.name().equals(name))
                 .findFirst());
+  }
+
+  /** The same as plans know it. */
+  Local.Check standing() {
+    return switch (state().map(CheckState::state).orElse(CheckState.PENDING)) {
+      case CheckState.READY -> Local.Check.READY;
+      case CheckState.RETRY -> Local.Check.RETRY;
+      case CheckState.REJECTED -> Local.Check.REJECTED;
+      default -> Local.Check.PENDING;
+    };
   }
 
   /** The kind of its job, and the name, by what the manager's Workload says. */

@@ -1,0 +1,12 @@
+package dev.sluice.checks.multikueue.sending;
+
+import java.util.List;
+import java.util.Optional;
+
+/** Which workers an AdmissionCheck chooses from. */
+@FunctionalInterface
+public interface Targets {
+
+  /** In the order of the config; empty if it isn't one of ours, or isn't known. */
+  Optional<List<String>> of(String check);
+}
