@@ -50,7 +50,6 @@ import dev.sluice.workloads.WorkloadParser;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -58,11 +57,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -333,29 +330,18 @@ public final class Sluice implements AutoCloseable {
   public void start(List<String> hosts) throws IOException, GeneralSecurityException {
     servers.start(client, facts, metrics, hosts, reader.store(), engine);
     engine.start();
-    await("namespaces and priority classes", informers.start());
-    await("limits and runtime classes", resources.start());
+    Listings listings = new Listings(configuration.controller().cacheSyncTimeout());
+    listings.await("namespaces and priority classes", informers.start());
+    listings.await("limits and runtime classes", resources.start());
     operator.start();
     workers.start();
     worldFeed.open();
-    await("Workloads", reader.start());
+    listings.await("Workloads", reader.start());
     LOG.info("workloads={} world=listed", reader.store().size());
     if (configuration.leaderElection().leaderElect()) {
       elector.start();
     } else {
       lead();
-    }
-  }
-
-  private void await(String what, CompletableFuture<Void> listed) throws IOException {
-    Duration patience = configuration.controller().cacheSyncTimeout();
-    try {
-      listed.get(patience.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (TimeoutException | ExecutionException e) {
-      throw new IOException(what + " could not be listed within " + patience, e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new InterruptedIOException("interrupted while listing " + what);
     }
   }
 
