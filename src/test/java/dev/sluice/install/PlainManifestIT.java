@@ -117,7 +117,12 @@ class PlainManifestIT {
 
     assertThat(allowed(cluster, operator("get", "", "secrets", own, "kueue-webhook-server-cert")))
         .isTrue();
-    assertThat(allowed(cluster, operator("get", "", "secrets", own, "another"))).isFalse();
+    assertThat(allowed(cluster, operator("get", "", "secrets", own, "kubeconfig-of-a-worker")))
+        .isTrue();
+    assertThat(allowed(cluster, operator("update", "", "secrets", own, "kubeconfig-of-a-worker")))
+        .isFalse();
+    assertThat(allowed(cluster, operator("get", "", "secrets", cluster.namespace(), "another")))
+        .isFalse();
     assertThat(
             allowed(
                 cluster,

@@ -151,6 +151,7 @@ final class Api {
         .untilAsserted(
             () ->
                 assertThat(find(kind, name).map(object -> condition(object, type)).orElse("gone"))
+                    .as(() -> find(kind, name).map(object -> object.at("/status") + "").orElse(""))
                     .isEqualTo(wanted));
   }
 

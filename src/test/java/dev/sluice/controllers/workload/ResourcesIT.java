@@ -110,7 +110,7 @@ class ResourcesIT {
           apiVersion: v1
           kind: LimitRange
           metadata: {name: a}
-          spec: {limits: [{type: Container, defaultRequest: {cpu: 500m}, max: {cpu: "4"}}]}
+          spec: {limits: [{type: Container, default: {cpu: "3"}, defaultRequest: {cpu: 500m}, max: {cpu: "4"}}]}
           ---
           apiVersion: v1
           kind: LimitRange
