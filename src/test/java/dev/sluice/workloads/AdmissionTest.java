@@ -18,7 +18,6 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -98,7 +97,7 @@ class AdmissionTest {
 
     private final AdmissionWriter admissions =
         new AdmissionWriter(
-            new Store(),
+            new KnownWorkloads(known),
             new Writer(),
             facts::add,
             RequiredChecks.UNKNOWN,
@@ -107,7 +106,7 @@ class AdmissionTest {
             observer,
             () -> NOW,
             Runnable::run,
-            new WorkloadNews(new Store(), Duration.ofMinutes(1)));
+            new WorkloadNews(new KnownWorkloads(known), Duration.ofMinutes(1)));
 
     @Test
     void areOneWriteOfTheVersionThatWasLookedAt() {
@@ -173,7 +172,7 @@ class AdmissionTest {
 
     private void acceptWithChecks(String... required) {
       new AdmissionWriter(
-              new Store(),
+              new KnownWorkloads(known),
               new Writer(),
               facts::add,
               (queue, flavors) -> {
@@ -186,7 +185,7 @@ class AdmissionTest {
               observer,
               () -> NOW,
               Runnable::run,
-              new WorkloadNews(new Store(), Duration.ofMinutes(1)))
+              new WorkloadNews(new KnownWorkloads(known), Duration.ofMinutes(1)))
           .accept(admit(7));
     }
 
@@ -270,7 +269,7 @@ class AdmissionTest {
     private final AdvicePump pump =
         new AdvicePump(
             new Questions(),
-            new Store(),
+            new KnownWorkloads(known),
             new Writer(),
             new WorkloadFacts(new Templates.Context(), TranslationRules.DEFAULT),
             explanation -> explanation.detail(),
@@ -409,7 +408,7 @@ class AdmissionTest {
     private final FactFeed feed =
         new FactFeed(
             new WorkloadFacts(new Templates.Context(), TranslationRules.DEFAULT),
-            new Store(),
+            new KnownWorkloads(known),
             facts::add);
 
     private static final String RESERVING =
@@ -489,61 +488,13 @@ class AdmissionTest {
     }
   }
 
-  private final class Store implements WorkloadStore {
-
-    @Override
-    public Optional<Workload> get(String namespace, String name) {
-      return Optional.ofNullable(known.get(name));
-    }
-
-    @Override
-    public Collection<Workload> ownedBy(String ownerUid) {
-      return List.of();
-    }
-
-    @Override
-    public Collection<Workload> inQueue(String namespace, String queueName) {
-      return known.values();
-    }
-
-    @Override
-    public Collection<Workload> reservingIn(String clusterQueue) {
-      return List.of();
-    }
-
-    @Override
-    public Iterable<Workload> all() {
-      return List.copyOf(known.values());
-    }
-
-    @Override
-    public int size() {
-      return known.size();
-    }
-  }
-
-  private final class Writer implements WorkloadWriter {
+  private final class Writer implements StatusWriter {
 
     @Override
     public CompletableFuture<Outcome> patchStatus(
         WorkloadId id, long version, JsonNode status, Urgency urgency) {
       written.add(version + " " + urgency + " " + status);
       return CompletableFuture.completedFuture(outcomes.remove());
-    }
-
-    @Override
-    public CompletableFuture<Outcome> patch(WorkloadId id, long version, JsonNode patch) {
-      throw new AssertionError("only statuses are written");
-    }
-
-    @Override
-    public CompletableFuture<Outcome> create(String namespace, JsonNode workload) {
-      throw new AssertionError("only statuses are written");
-    }
-
-    @Override
-    public CompletableFuture<Outcome> delete(WorkloadId id) {
-      throw new AssertionError("only statuses are written");
     }
   }
 }

@@ -12,11 +12,9 @@ import dev.sluice.workloads.WorkloadWriter.Outcome;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -36,10 +34,11 @@ class PreemptionWriterTest {
   private final List<CompletableFuture<Outcome>> answers = new ArrayList<>();
   private final List<Fact> facts = new ArrayList<>();
   private final List<String> told = new ArrayList<>();
-  private final WorkloadNews news = new WorkloadNews(new Store(), Duration.ofMinutes(1));
+  private final WorkloadNews news =
+      new WorkloadNews(new KnownWorkloads(known), Duration.ofMinutes(1));
   private final AdmissionWriter admissions =
       new AdmissionWriter(
-          new Store(),
+          new KnownWorkloads(known),
           new Writer(),
           facts::add,
           RequiredChecks.UNKNOWN,
@@ -263,40 +262,7 @@ class PreemptionWriterTest {
     assertThat(facts).containsExactly(new Fact.EvictionRefused(victim("lazy").id(), 7));
   }
 
-  private final class Store implements WorkloadStore {
-
-    @Override
-    public Optional<Workload> get(String namespace, String name) {
-      return Optional.ofNullable(known.get(name));
-    }
-
-    @Override
-    public Collection<Workload> ownedBy(String ownerUid) {
-      return List.of();
-    }
-
-    @Override
-    public Collection<Workload> inQueue(String namespace, String queueName) {
-      return known.values();
-    }
-
-    @Override
-    public Collection<Workload> reservingIn(String clusterQueue) {
-      return List.of();
-    }
-
-    @Override
-    public Iterable<Workload> all() {
-      return List.copyOf(known.values());
-    }
-
-    @Override
-    public int size() {
-      return known.size();
-    }
-  }
-
-  private final class Writer implements WorkloadWriter {
+  private final class Writer implements StatusWriter {
 
     @Override
     public CompletableFuture<Outcome> patchStatus(
@@ -305,21 +271,6 @@ class PreemptionWriterTest {
       CompletableFuture<Outcome> answer = new CompletableFuture<>();
       answers.add(answer);
       return answer;
-    }
-
-    @Override
-    public CompletableFuture<Outcome> patch(WorkloadId id, long version, JsonNode patch) {
-      throw new AssertionError("only statuses are written");
-    }
-
-    @Override
-    public CompletableFuture<Outcome> create(String namespace, JsonNode workload) {
-      throw new AssertionError("only statuses are written");
-    }
-
-    @Override
-    public CompletableFuture<Outcome> delete(WorkloadId id) {
-      throw new AssertionError("only statuses are written");
     }
   }
 }
