@@ -22,6 +22,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +34,12 @@ import org.jspecify.annotations.Nullable;
 public final class WorkloadFacts {
 
   private static final int REMEMBERED_SHAPES = 4096;
+
+  /**
+   * Reasons of QuotaReserved that keep a Workload out of the queue until its life cycle took them
+   * back: one whose gates are gone is let in, and told so, before anybody admits it.
+   */
+  private static final Set<String> KEEPS_OUT = Set.of("OnHold", "AdmissionGated");
 
   private final ResourceContext context;
   private final TranslationRules rules;
@@ -94,7 +101,7 @@ public final class WorkloadFacts {
         && workload
             .status()
             .condition("QuotaReserved")
-            .filter(condition -> condition.reason().equals("OnHold"))
+            .filter(condition -> KEEPS_OUT.contains(condition.reason()))
             .isEmpty();
   }
 

@@ -89,7 +89,8 @@ class WorkloadFactsTest {
       strings = {
         "type: Finished, status: 'True', reason: Succeeded",
         "type: WaitingForReplacementPods, status: 'True', reason: PodsFailed",
-        "type: QuotaReserved, status: 'False', reason: OnHold"
+        "type: QuotaReserved, status: 'False', reason: OnHold",
+        "type: QuotaReserved, status: 'False', reason: AdmissionGated"
       })
   void someConditionsKeepItOut(String condition) {
     assertThat(facts.of(workload(condition(condition))))
