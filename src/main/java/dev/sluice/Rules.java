@@ -3,6 +3,7 @@ package dev.sluice;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.controllers.workload.LifecycleRules;
+import dev.sluice.engine.EngineRules;
 import dev.sluice.jobs.JobRules;
 import dev.sluice.jobs.WorkloadNames;
 import dev.sluice.model.FairSharing;
@@ -29,7 +30,9 @@ record Rules(Configuration configuration) {
             .waitForPodsReady()
             .map(Configuration.WaitForPodsReady::requeueByEviction)
             .orElse(true),
-        on(FeatureGate.PRIORITY_SORTING_WITHIN_COHORT));
+        on(FeatureGate.PRIORITY_SORTING_WITHIN_COHORT),
+        on(FeatureGate.PARTIAL_ADMISSION),
+        blocksAdmission());
   }
 
   /** Whether requests for resources that a ClusterQueue doesn't declare are ignored. */
@@ -37,8 +40,19 @@ record Rules(Configuration configuration) {
     return on(FeatureGate.QUOTA_CHECK_STRATEGY) && !configuration.resources().blockUndeclared();
   }
 
-  /** How queues share by weight; empty: they don't. */
-  Optional<FairSharing> fairSharing() {
+  /** How the engine decides. */
+  EngineRules engine() {
+    return new EngineRules(fairSharing(), blocksAdmission());
+  }
+
+  private boolean blocksAdmission() {
+    return configuration
+        .waitForPodsReady()
+        .filter(Configuration.WaitForPodsReady::blockAdmission)
+        .isPresent();
+  }
+
+  private Optional<FairSharing> fairSharing() {
     return configuration
         .fairSharing()
         .map(

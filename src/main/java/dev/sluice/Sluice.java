@@ -161,7 +161,7 @@ public final class Sluice implements AutoCloseable {
     DecisionSwitch decisions = new DecisionSwitch();
     this.engine =
         new EngineLoop(
-            rules.fairSharing(),
+            rules.engine(),
             decisions,
             (nanos, admitted) -> cycles.cycleEnded(admitted, Duration.ofNanos(nanos)),
             clock,

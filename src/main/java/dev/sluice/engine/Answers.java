@@ -24,16 +24,29 @@ final class Answers {
 
   private static final int HOLDERS = 10;
 
+  private static final Explanation NOBODY_IS_LOOKED_AT =
+      new Explanation(
+          PendingReason.PENDING_EVALUATION,
+          List.of(),
+          "nobody is looked at until the pods of all admitted workloads are ready");
+
   private final Registry registry;
   private final WorkloadTable workloads;
   private final Explanations explanations;
   private final Ready ready;
+  private final ReadinessGate gate;
 
-  Answers(Registry registry, WorkloadTable workloads, Explanations explanations, Ready ready) {
+  Answers(
+      Registry registry,
+      WorkloadTable workloads,
+      Explanations explanations,
+      Ready ready,
+      ReadinessGate gate) {
     this.registry = registry;
     this.workloads = workloads;
     this.explanations = explanations;
     this.ready = ready;
+    this.gate = gate;
   }
 
   List<PendingPosition> pendingIn(String clusterQueue) {
@@ -84,7 +97,10 @@ final class Answers {
     PendingItem item = entry.item;
     Optional<Explanation> explanation = Optional.ofNullable(explanations.of(entry));
     if (explanation.isEmpty() && item != null) {
-      explanation = Optional.ofNullable(ready.blockedBy(clusterQueue)).map(this::behind);
+      explanation =
+          Optional.ofNullable(ready.blockedBy(clusterQueue))
+              .map(this::behind)
+              .or(() -> gate.isShut() ? Optional.of(NOBODY_IS_LOOKED_AT) : Optional.empty());
     }
     return Optional.of(
         new Waiting(

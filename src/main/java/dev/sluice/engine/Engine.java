@@ -40,12 +40,11 @@ public final class Engine {
   private final Changes changes = new Changes();
   private final Sleepers sleepers = new Sleepers();
   private final Ready ready = new Ready();
-  private final Explanations explanations = new Explanations(registry, ready);
-  private final Untold untold = new Untold(explanations::of);
-  private final Holdings holdings = new Holdings(registry, sleepers, ready, changes);
-  private final WorkloadTable workloads =
-      new WorkloadTable(registry, holdings, changes, untold, ready);
-  private final Answers answers = new Answers(registry, workloads, explanations, ready);
+  private final ReadinessGate gate;
+  private final Explanations explanations;
+  private final Untold untold;
+  private final WorkloadTable workloads;
+  private final Answers answers;
   private final Optional<FairShares> shares;
   private final Strategies strategies;
   private final Bars bars = new Bars(registry);
@@ -60,23 +59,30 @@ public final class Engine {
    * @param decisions is given each decision; it must be brief and must not call back
    */
   public Engine(Consumer<Decision> decisions) {
-    this(Optional.empty(), decisions);
+    this(EngineRules.DEFAULT, decisions);
   }
 
   /**
    * An engine that knows nothing and doesn't decide yet.
    *
-   * @param sharing how queues share by weight; empty: they don't
+   * @param rules how it decides
    * @param decisions is given each decision; it must be brief and must not call back
    */
-  public Engine(Optional<FairSharing> sharing, Consumer<Decision> decisions) {
-    this.shares = sharing.map(rules -> new FairShares(registry.pairs));
+  public Engine(EngineRules rules, Consumer<Decision> decisions) {
+    this.gate = new ReadinessGate(rules.blockAdmission());
+    this.explanations = new Explanations(registry, ready, gate);
+    this.untold = new Untold(explanations::of);
+    Holdings holdings = new Holdings(registry, sleepers, ready, changes, gate);
+    this.workloads = new WorkloadTable(registry, holdings, changes, untold, ready);
+    this.answers = new Answers(registry, workloads, explanations, ready, gate);
+    Optional<FairSharing> sharing = rules.sharing();
+    this.shares = sharing.map(by -> new FairShares(registry.pairs));
     this.strategies =
         sharing.isPresent() && shares.isPresent()
             ? Strategies.fair(sharing.get(), shares.get(), registry::queueAt)
             : Strategies.classical(registry::queueAt);
     this.outcomes =
-        new Outcomes(registry, workloads, ready, sleepers, changes, untold, bars, decisions);
+        new Outcomes(registry, workloads, ready, sleepers, changes, untold, bars, gate, decisions);
   }
 
   /** Folds a fact in. */
@@ -204,7 +210,7 @@ public final class Engine {
    */
   public boolean cycle() {
     settle();
-    if (!deciding) {
+    if (!deciding || gate.isShut()) {
       return false;
     }
     for (Sleepers.Sleeper sleeper : sleepers.wake()) {
@@ -222,7 +228,8 @@ public final class Engine {
     cycles++;
     ready.begin(cycles);
     Set<QuotaNode> moved = new LinkedHashSet<>();
-    for (Outcome outcome : new Cycle(strategies, registry.flavors, bars::of, cycles).run(queues)) {
+    Cycle cycle = new Cycle(strategies, registry.flavors, bars::of, cycles, gate.admissions());
+    for (Outcome outcome : cycle.run(queues)) {
       if (outcomes.carryOut(outcome, now)) {
         moved.add(outcome.queue().node().root());
       }
@@ -271,7 +278,7 @@ public final class Engine {
 
   /** Whether a cycle would find anything to look at, as far as is known. */
   boolean idle() {
-    return !changes.everything && ready.isEmpty() && !sleepers.anyReleased();
+    return !changes.everything && (gate.isShut() || (ready.isEmpty() && !sleepers.anyReleased()));
   }
 
   /** Questions about the state as it stands. */

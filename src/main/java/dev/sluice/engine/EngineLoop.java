@@ -2,7 +2,6 @@ package dev.sluice.engine;
 
 import dev.sluice.model.Decision;
 import dev.sluice.model.Fact;
-import dev.sluice.model.FairSharing;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.WorkloadId;
 import java.time.Duration;
@@ -60,7 +59,7 @@ public final class EngineLoop implements EngineMailbox, EngineQuestions, AutoClo
   /**
    * A loop that is not running yet.
    *
-   * @param sharing how queues share by weight; empty: they don't
+   * @param rules how it decides
    * @param decisions is given each decision on the engine's thread; it must not block
    * @param cycles is told of every cycle
    * @param clock what time it is
@@ -68,13 +67,13 @@ public final class EngineLoop implements EngineMailbox, EngineQuestions, AutoClo
    *     process is to end and begin anew from the API server's state
    */
   public EngineLoop(
-      Optional<FairSharing> sharing,
+      EngineRules rules,
       Consumer<Decision> decisions,
       CycleListener cycles,
       InstantSource clock,
       Consumer<Throwable> fault) {
     this.admissions = new CountingSink(decisions);
-    this.engine = new Engine(sharing, admissions);
+    this.engine = new Engine(rules, admissions);
     this.cycles = cycles;
     this.clock = clock;
     this.thread =

@@ -12,10 +12,12 @@ final class Explanations {
 
   private final Registry registry;
   private final Ready ready;
+  private final ReadinessGate gate;
 
-  Explanations(Registry registry, Ready ready) {
+  Explanations(Registry registry, Ready ready, ReadinessGate gate) {
     this.registry = registry;
     this.ready = ready;
+    this.gate = gate;
   }
 
   static Explanation misconfigured(String detail) {
@@ -49,6 +51,10 @@ final class Explanations {
     PendingItem item = entry.item;
     if (item == null) {
       return null;
+    }
+    Explanation turnedAway = gate.why(item);
+    if (turnedAway != null) {
+      return turnedAway;
     }
     Explanation blocked = ready.blockedWhy(name, item);
     return blocked != null ? blocked : item.explanation();

@@ -12,12 +12,14 @@ final class Holdings {
   private final Sleepers sleepers;
   private final Ready ready;
   private final Changes changes;
+  private final ReadinessGate gate;
 
-  Holdings(Registry registry, Sleepers sleepers, Ready ready, Changes changes) {
+  Holdings(Registry registry, Sleepers sleepers, Ready ready, Changes changes, ReadinessGate gate) {
     this.registry = registry;
     this.sleepers = sleepers;
     this.ready = ready;
     this.changes = changes;
+    this.gate = gate;
   }
 
   /**
@@ -28,6 +30,7 @@ final class Holdings {
    */
   void set(WorkloadEntry entry, @Nullable Reservation reservation, boolean inTree) {
     Reservation before = entry.reservation;
+    gate.awaits(entry, reservation != null && reservation.awaitsPods());
     if (before != null && reservation != null && before.sameUsageAs(reservation)) {
       countAdmitted(entry, before, false);
       entry.reservation = reservation;

@@ -28,6 +28,7 @@ final class Outcomes {
   private final Changes changes;
   private final Untold untold;
   private final Bars bars;
+  private final ReadinessGate gate;
   private final Consumer<Decision> decisions;
 
   Outcomes(
@@ -38,6 +39,7 @@ final class Outcomes {
       Changes changes,
       Untold untold,
       Bars bars,
+      ReadinessGate gate,
       Consumer<Decision> decisions) {
     this.registry = registry;
     this.workloads = workloads;
@@ -46,6 +48,7 @@ final class Outcomes {
     this.changes = changes;
     this.untold = untold;
     this.bars = bars;
+    this.gate = gate;
     this.decisions = decisions;
   }
 
@@ -62,6 +65,16 @@ final class Outcomes {
       }
       case Outcome.Barred barred -> bar(barred);
       case Outcome.NoFit noFit -> sleep(noFit);
+      case Outcome.Blocked blocked -> {
+        gate.shut(blocked.item(), blocked.explanation());
+        untold.add(workloads.known(blocked.item()));
+        ready.add(blocked.queue());
+        yield false;
+      }
+      case Outcome.LeftOut leftOut -> {
+        ready.add(leftOut.queue());
+        yield false;
+      }
     };
   }
 

@@ -17,8 +17,10 @@ import java.util.TreeMap;
  * @param clusterQueue of which queue
  * @param holder who holds how much
  * @param admitted whether the Workload is admitted
+ * @param awaitsPods whether its pods have to get ready: it is admitted, or about to be, and nobody
+ *     said that they are
  */
-record Reservation(String clusterQueue, Holder holder, boolean admitted) {
+record Reservation(String clusterQueue, Holder holder, boolean admitted, boolean awaitsPods) {
 
   /**
    * What the API server says.
@@ -37,7 +39,11 @@ record Reservation(String clusterQueue, Holder holder, boolean admitted) {
             pairs(sums),
             amounts(sums),
             evicting || workload.evicted());
-    return new Reservation(workload.clusterQueue(), holder, workload.admitted());
+    return new Reservation(
+        workload.clusterQueue(),
+        holder,
+        workload.admitted(),
+        workload.admitted() && !workload.podsReady());
   }
 
   /** What was just decided. */
@@ -58,7 +64,7 @@ record Reservation(String clusterQueue, Holder holder, boolean admitted) {
             pairs(sums),
             amounts(sums),
             false);
-    return new Reservation(clusterQueue, holder, false);
+    return new Reservation(clusterQueue, holder, false, true);
   }
 
   private static Map<Integer, Long> sums(List<PodSetAssignment> podSets, FlavorResources numbers) {
@@ -87,12 +93,12 @@ record Reservation(String clusterQueue, Holder holder, boolean admitted) {
 
   /** The same when the Workload is admitted. */
   Reservation asAdmitted() {
-    return new Reservation(clusterQueue, holder, true);
+    return new Reservation(clusterQueue, holder, true, awaitsPods);
   }
 
   /** The same with its eviction decided, or not. */
   Reservation evicting(boolean evicting) {
-    return new Reservation(clusterQueue, holder.evicting(evicting), admitted);
+    return new Reservation(clusterQueue, holder.evicting(evicting), admitted, awaitsPods);
   }
 
   boolean sameUsageAs(Reservation other) {

@@ -25,4 +25,14 @@ public record PodSetRequest(
   public PodSetRequest {
     perPod = Collections.unmodifiableSortedMap(new TreeMap<>(perPod));
   }
+
+  /** Pods it can do without at its start. */
+  public long spare() {
+    return minCount > 0 ? Math.max(0, count - minCount) : 0;
+  }
+
+  /** The same with another number of pods, all of which it needs. */
+  public PodSetRequest withCount(int pods) {
+    return new PodSetRequest(name, pods, 0, perPod, placement, group);
+  }
 }

@@ -15,6 +15,7 @@ import java.util.List;
  * @param queuedAt its place in the queue, as for a pending one: who came first among equals
  * @param evicted whether its eviction is decided: it holds quota until its job has stopped
  * @param admitted whether its Admitted condition is True
+ * @param podsReady whether nobody has to wait for its pods: they are ready, or that doesn't count
  * @param reservedAt when it got its quota
  */
 public record ReservingWorkload(
@@ -27,6 +28,7 @@ public record ReservingWorkload(
     Instant queuedAt,
     boolean evicted,
     boolean admitted,
+    boolean podsReady,
     Instant reservedAt) {
 
   public ReservingWorkload {

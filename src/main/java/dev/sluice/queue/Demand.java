@@ -32,14 +32,18 @@ public final class Demand {
   private final WorkloadShape shape;
   private final List<SortedMap<String, Long>> totals = new ArrayList<>();
   private final List<Bundle> bundles = new ArrayList<>();
+  private final long steps;
 
   /** What {@code shape} asks of {@code queue}. */
   public Demand(QueueState queue, WorkloadShape shape) {
     this.queue = queue;
     this.shape = shape;
+    long spare = 0;
     for (PodSetRequest podSet : shape.podSets()) {
       totals.add(Collections.unmodifiableSortedMap(total(podSet)));
+      spare += podSet.spare();
     }
+    this.steps = spare;
     for (List<Integer> members : together()) {
       SortedMap<String, Long> sum = new TreeMap<>();
       for (int member : members) {
@@ -51,6 +55,23 @@ public final class Demand {
               shape.podSets().get(members.getFirst()).name(),
               Collections.unmodifiableSortedMap(sum)));
     }
+  }
+
+  /**
+   * By how many steps it can be reduced until every pod set is at its minimum; 0 if it must be all.
+   * Several pod sets are reduced together, in proportion.
+   */
+  public long steps() {
+    return steps;
+  }
+
+  /** The same with fewer pods: {@code step} of {@link #steps} nearer to the minimum. */
+  public Demand reduced(long step) {
+    List<PodSetRequest> fewer = new ArrayList<>(shape.podSets().size());
+    for (PodSetRequest podSet : shape.podSets()) {
+      fewer.add(podSet.withCount((int) (podSet.count() - podSet.spare() * step / steps)));
+    }
+    return new Demand(queue, new WorkloadShape(fewer));
   }
 
   /** The queue it is asked of. */

@@ -8,6 +8,7 @@ import dev.sluice.model.FlavorAttempt;
 import dev.sluice.model.FlavorMode;
 import dev.sluice.model.PendingReason;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.model.WorkloadShape;
 import dev.sluice.queue.EquivalenceClass;
 import dev.sluice.queue.FlavorProgress;
 import dev.sluice.queue.PendingItem;
@@ -28,6 +29,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -72,6 +74,22 @@ public final class Cycle {
           List.of(),
           "what it needs is kept for workloads that come before it");
 
+  private static final Explanation WAITS_FOR_PODS =
+      new Explanation(
+          PendingReason.WAITING_FOR_PODS_READY,
+          List.of(),
+          "it fits, but nobody is admitted until the pods of all admitted workloads are ready");
+
+  /** How many may be admitted. */
+  public enum Admissions {
+    /** All who fit. */
+    ANY,
+    /** One; then nobody until its pods are ready. */
+    ONE,
+    /** Nobody: not all pods of admitted Workloads are ready. */
+    NONE
+  }
+
   private static final String NOBODY_TO_PREEMPT =
       "preemption was considered: nobody whom it may preempt would free enough";
 
@@ -79,11 +97,17 @@ public final class Cycle {
       "preemption was considered: nobody whom it may preempt would free enough of everything it"
           + " needs at once";
 
+  private static final String NO_PREEMPTION =
+      "preemption would not help: the policies of its ClusterQueue don't allow it for all that is"
+          + " missing";
+
   private final Strategies strategies;
   private final Nominator nominator;
   private final BiFunction<PendingItem, QueueState, Optional<Explanation>> bar;
   private final long number;
   private final Claims claims = new Claims();
+  private Admissions admissions;
+  private boolean stopped;
 
   /**
    * A cycle.
@@ -92,16 +116,19 @@ public final class Cycle {
    * @param flavors the flavors that exist, by name
    * @param bar why an item can't be considered whatever the quota, if so
    * @param number counts cycles
+   * @param admissions how many may be admitted; when one fits who may not, the cycle ends
    */
   public Cycle(
       Strategies strategies,
       Map<String, Flavor> flavors,
       BiFunction<PendingItem, QueueState, Optional<Explanation>> bar,
-      long number) {
+      long number,
+      Admissions admissions) {
     this.strategies = strategies;
     this.nominator = new Nominator(flavors, strategies.victims(), number);
     this.bar = bar;
     this.number = number;
+    this.admissions = admissions;
   }
 
   /** Decides on the heads of these queues; one outcome each, in the order of decision. */
@@ -121,7 +148,8 @@ public final class Cycle {
     }
     Iterator<Nominated> order = strategies.order().order(nominated);
     while (order.hasNext()) {
-      outcomes.add(process(order.next()));
+      Nominated next = order.next();
+      outcomes.add(stopped ? leftOut(next) : process(next));
     }
     claims.undo();
     return outcomes;
@@ -151,10 +179,29 @@ public final class Cycle {
     if (!entry.victims().isEmpty() || !claims.fitsNow(node, usage)) {
       return waitFor(entry, entry.victims());
     }
+    if (admissions == Admissions.NONE) {
+      stopped = true;
+      rest(entry);
+      return new Outcome.Blocked(entry.item(), entry.queue(), WAITS_FOR_PODS);
+    }
+    if (admissions == Admissions.ONE) {
+      admissions = Admissions.NONE;
+    }
     for (PairAmount use : usage) {
       node.add(use.pair(), use.amount());
     }
     return new Outcome.Admitted(entry.item(), entry.queue(), entry.assignment());
+  }
+
+  private static Outcome leftOut(Nominated entry) {
+    rest(entry);
+    return new Outcome.LeftOut(entry.item(), entry.queue());
+  }
+
+  /** It will be looked at as if this cycle had not been. */
+  private static void rest(Nominated entry) {
+    FlavorProgress before = entry.search().before();
+    entry.item().flavorProgress(before == null ? null : before.resting());
   }
 
   /** It gets nothing yet, but nobody after it gets what it waits for. */
@@ -191,13 +238,14 @@ public final class Cycle {
         new Explanation(
             reason == null ? PendingReason.WAITING_FOR_QUOTA : reason,
             assignment.attempts(),
-            detail(assignment, queue));
+            detail(entry));
+    Assignment bound = entry.bound();
     return new Outcome.NoFit(
         entry.item(),
         queue,
         explanation,
-        lacks(assignment),
-        assignment.competing() || mayFindVictims(queue, reason),
+        lacks(bound),
+        assignment.competing() || bound.competing() || mayFindVictims(queue, bound.noFit()),
         reserves);
   }
 
@@ -220,7 +268,28 @@ public final class Cycle {
     return kept;
   }
 
-  private static String detail(Assignment assignment, QueueState queue) {
+  private static String detail(Nominated entry) {
+    String preemption = preemption(entry.assignment(), entry.queue());
+    if (entry.least() == null) {
+      return preemption;
+    }
+    String least = notEven(entry.item().equivalenceClass().shape());
+    return least + "; " + (preemption.isEmpty() ? NO_PREEMPTION : preemption);
+  }
+
+  private static String notEven(WorkloadShape shape) {
+    return "it doesn't fit even with the fewest pods it may start with ("
+        + shape.podSets().stream()
+            .filter(podSet -> podSet.spare() > 0)
+            .map(
+                podSet ->
+                    "pod set %s: %d of %d"
+                        .formatted(podSet.name(), podSet.minCount(), podSet.count()))
+            .collect(Collectors.joining(", "))
+        + ")";
+  }
+
+  private static String preemption(Assignment assignment, QueueState queue) {
     if (!assignment.needsPreemption() || !queue.mayPreempt()) {
       return "";
     }

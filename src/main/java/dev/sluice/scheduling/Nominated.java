@@ -1,5 +1,6 @@
 package dev.sluice.scheduling;
 
+import dev.sluice.queue.FlavorProgress;
 import dev.sluice.queue.PendingItem;
 import dev.sluice.queue.QueueState;
 import dev.sluice.scheduling.flavor.Assignment;
@@ -16,13 +17,16 @@ import org.jspecify.annotations.Nullable;
  * @param assignment the flavors it would get
  * @param victims whom to evict for it; none if it fits as it is, or if nobody can be evicted
  * @param search where its search through the flavors came from
+ * @param least what came of it with the fewest pods it can start with; null unless it may start
+ *     with fewer, and fits neither in full nor in part
  */
 public record Nominated(
     PendingItem item,
     QueueState queue,
     Assignment assignment,
     List<Victim> victims,
-    Search search) {
+    Search search,
+    @Nullable Assignment least) {
 
   /** For how many cycles in a row a Workload is looked at only because flavors are left. */
   private static final int LONGEST_WALK = 32;
@@ -30,8 +34,16 @@ public record Nominated(
   /**
    * Where a search began, the number of the cycle in which it was at the first flavor, and for how
    * many cycles in a row it was looked at only because flavors were left.
+   *
+   * @param before what was remembered of the search before it; null if nothing was
    */
-  record Search(Resumed from, long began, int walked) {}
+  record Search(Resumed from, long began, int walked, @Nullable FlavorProgress before) {
+
+    /** The same, to go on to the end in one cycle. */
+    Search toTheEnd(long cycle) {
+      return new Search(from, cycle, Integer.MAX_VALUE, before);
+    }
+  }
 
   /** The flavors after which a search went on; empty if it began at the first. */
   record Resumed(List<Integer> last) {
@@ -44,6 +56,18 @@ public record Nominated(
   /** Whether it fits, if need be after preemption. */
   boolean succeeds() {
     return assignment.fits() || !victims.isEmpty();
+  }
+
+  /** The same, with what came of it with the fewest pods. */
+  Nominated notEven(Assignment withFewest) {
+    return new Nominated(item, queue, assignment, victims, search, withFewest);
+  }
+
+  /**
+   * What has to be over before it can fit: what it lacks with the fewest pods it can start with.
+   */
+  Assignment bound() {
+    return least == null ? assignment : least;
   }
 
   /** Whether it stays in line because flavors were not tried yet. */

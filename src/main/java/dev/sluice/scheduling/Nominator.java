@@ -2,6 +2,7 @@ package dev.sluice.scheduling;
 
 import dev.sluice.model.Flavor;
 import dev.sluice.model.FlavorMode;
+import dev.sluice.queue.Demand;
 import dev.sluice.queue.FlavorProgress;
 import dev.sluice.queue.PendingItem;
 import dev.sluice.queue.QueueState;
@@ -15,13 +16,11 @@ import dev.sluice.scheduling.preemption.VictimSearch;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Finds flavors for a head and, where these take preemption, victims. */
 final class Nominator {
-
-  /** As many as no search walks: it is not to go on. */
-  private static final int TO_THE_END = Integer.MAX_VALUE;
 
   private final Map<String, Flavor> flavors;
   private final VictimSearch victims;
@@ -42,35 +41,67 @@ final class Nominator {
         new Search(
             Nominated.Resumed.at(resume),
             before == null || resume == null ? cycle : before.began(),
-            before == null || before.queue() != queue ? 0 : before.walked());
+            before == null || before.queue() != queue ? 0 : before.walked(),
+            before);
     Nominated found = consider(head, queue, resume, search);
     if (resume == null || found.succeeds() || found.walksOn()) {
       return found;
     }
     // A search that was resumed and found nothing starts over, so that no flavor goes unseen.
-    return consider(head, queue, null, new Search(search.from(), cycle, TO_THE_END));
+    return consider(head, queue, null, search.toTheEnd(cycle));
   }
 
   private Nominated consider(
       PendingItem head, QueueState queue, int @Nullable [] resume, Search search) {
-    Assignment assignment =
-        FlavorAssigner.assign(
-            flavors, simulation(head, queue), head.equivalenceClass().demand(queue), resume);
-    return new Nominated(head, queue, assignment, victims(head, queue, assignment), search);
+    Simulation simulation = simulation(head, queue);
+    return inFullOrInPart(
+        head, queue, search, demand -> FlavorAssigner.assign(flavors, simulation, demand, resume));
   }
 
   /** Considers it once more, with the flavors it was nominated with, as quota stands now. */
   Nominated again(Nominated before) {
-    PendingItem head = before.item();
-    QueueState queue = before.queue();
-    Assignment assignment =
-        FlavorAssigner.reassign(
-            flavors,
-            simulation(head, queue),
-            head.equivalenceClass().demand(queue),
-            before.assignment().chosen());
-    return new Nominated(
-        head, queue, assignment, victims(head, queue, assignment), before.search());
+    Simulation simulation = simulation(before.item(), before.queue());
+    return inFullOrInPart(
+        before.item(),
+        before.queue(),
+        before.search(),
+        demand ->
+            FlavorAssigner.reassign(flavors, simulation, demand, before.assignment().chosen()));
+  }
+
+  /**
+   * Considers it with all of its pods and, when that is in vain and it may start with fewer, with
+   * as many as possible: by halving, as if whatever fits fitted with fewer, too (section 6, partial
+   * admission).
+   */
+  private Nominated inFullOrInPart(
+      PendingItem head, QueueState queue, Search search, Function<Demand, Assignment> assign) {
+    Demand all = head.equivalenceClass().demand(queue);
+    Nominated full = nominated(head, queue, assign.apply(all), search);
+    if (all.steps() == 0 || full.succeeds()) {
+      return full;
+    }
+    Nominated found = full;
+    Assignment least = full.assignment();
+    long from = 0;
+    long to = all.steps() + 1;
+    while (from < to) {
+      long middle = (from + to) >>> 1;
+      Nominated fewer = nominated(head, queue, assign.apply(all.reduced(middle)), search);
+      if (fewer.succeeds()) {
+        found = fewer;
+        to = middle;
+      } else {
+        least = fewer.assignment();
+        from = middle + 1;
+      }
+    }
+    return found.succeeds() ? found : full.notEven(least);
+  }
+
+  private Nominated nominated(
+      PendingItem head, QueueState queue, Assignment assignment, Search search) {
+    return new Nominated(head, queue, assignment, victims(head, queue, assignment), search, null);
   }
 
   private Simulation simulation(PendingItem head, QueueState queue) {

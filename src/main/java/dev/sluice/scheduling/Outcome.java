@@ -62,4 +62,13 @@ public sealed interface Outcome {
 
   /** It can't be considered, for a reason of its own. */
   record Barred(PendingItem item, QueueState queue, Explanation explanation) implements Outcome {}
+
+  /**
+   * It fits, but nobody may be admitted before all pods of admitted Workloads are ready; until then
+   * there is no other cycle.
+   */
+  record Blocked(PendingItem item, QueueState queue, Explanation explanation) implements Outcome {}
+
+  /** The cycle ended before its turn came; it stays in line. */
+  record LeftOut(PendingItem item, QueueState queue) implements Outcome {}
 }

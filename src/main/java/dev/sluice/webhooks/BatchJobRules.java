@@ -61,11 +61,12 @@ final class BatchJobRules {
     if (request.isFadingOut()) {
       return Verdict.allowed();
     }
-    List<FieldError> errors = new ArrayList<>(form(request.object()));
+    boolean reduced = request.isUpdate() && mayBeReduced(request);
+    List<FieldError> errors = new ArrayList<>(form(request.object(), reduced));
     if (request.isUpdate()) {
       // What was there before the webhook doesn't make the job unchangeable.
       if (!errors.isEmpty()) {
-        errors.removeAll(form(request.oldObject()));
+        errors.removeAll(form(request.oldObject(), reduced));
       }
       errors.addAll(change(request));
     }
@@ -74,11 +75,24 @@ final class BatchJobRules {
         : new Verdict.Rejected(errors);
   }
 
-  private List<FieldError> form(JsonNode object) {
+  /**
+   * Whether a job may have no more pods than its minimum: it was started with so few, and is
+   * changed neither in that nor in its minimum until it is restored.
+   */
+  private static boolean mayBeReduced(AdmissionRequest request) {
+    JobFacts before = facts(request.oldObject());
+    JobFacts now = facts(request.object());
+    return Objects.equals(
+            before.annotations().get(Keys.JOB_MIN_PARALLELISM),
+            now.annotations().get(Keys.JOB_MIN_PARALLELISM))
+        && (!now.isSuspended() || pods(request.oldObject()) == pods(request.object()));
+  }
+
+  private List<FieldError> form(JsonNode object, boolean mayBeReduced) {
     Complaints bad = new Complaints();
     JobFacts job = facts(object);
     keys.form(job, bad);
-    partial(job, object, bad);
+    partial(job, object, mayBeReduced, bad);
     PodSetShape podSet =
         new PodSetShape(
             pods(object),
@@ -91,12 +105,13 @@ final class BatchJobRules {
     return bad.errors();
   }
 
-  private static void partial(JobFacts job, JsonNode object, Complaints bad) {
+  private static void partial(JobFacts job, JsonNode object, boolean mayBeReduced, Complaints bad) {
     String min = job.annotations().get(Keys.JOB_MIN_PARALLELISM);
     if (min != null) {
       OptionalInt number = Numbers.int32(min);
       long pods = pods(object);
-      if (number.isEmpty() || number.getAsInt() <= 0 || number.getAsInt() >= pods) {
+      long most = mayBeReduced ? pods : pods - 1;
+      if (number.isEmpty() || number.getAsInt() <= 0 || number.getAsInt() > most) {
         bad.invalid(
             MIN, min, "must be an integer greater than 0 and less than the pods count, " + pods);
       }

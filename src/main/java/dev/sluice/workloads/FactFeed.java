@@ -49,6 +49,7 @@ public final class FactFeed implements WorkloadListener, ResourceContext.Listene
 
   private static boolean sameUse(ReservingWorkload a, ReservingWorkload b) {
     return a.admitted() == b.admitted()
+        && a.podsReady() == b.podsReady()
         && a.evicted() == b.evicted()
         && a.priority() == b.priority()
         && a.clusterQueue().equals(b.clusterQueue())

@@ -12,17 +12,21 @@ import java.util.List;
  * @param queueByEviction whether a Workload sent back for its pods not being ready queues by the
  *     time of that, and not by its creation
  * @param prioritySortingWithinCohort whether priority decides between queues of a cohort
+ * @param partialAdmission whether minCount counts
+ * @param podsReadyCount whether it counts that pods of an admitted Workload are not ready
  */
 public record TranslationRules(
     List<String> excludedPrefixes,
     List<Transformation> transformations,
     boolean priorityBoost,
     boolean queueByEviction,
-    boolean prioritySortingWithinCohort) {
+    boolean prioritySortingWithinCohort,
+    boolean partialAdmission,
+    boolean podsReadyCount) {
 
   /** The defaults of configuration and gates. */
   public static final TranslationRules DEFAULT =
-      new TranslationRules(List.of(), List.of(), false, true, true);
+      new TranslationRules(List.of(), List.of(), false, true, true, true, false);
 
   /** Keeps copies. */
   public TranslationRules {

@@ -196,7 +196,7 @@ public final class WorkloadFacts {
           new PodSetRequest(
               podSet.name(),
               count,
-              Math.min(podSet.minCount(), count),
+              rules.partialAdmission() ? Math.min(podSet.minCount(), count) : 0,
               counted.of(PodRequests.of(podSet.template(), asked.rules(), context).perPod()),
               podSet.template().placement(),
               podSet.group()));
@@ -237,6 +237,7 @@ public final class WorkloadFacts {
         queuedAt(workload),
         workload.status().isTrue("Evicted"),
         workload.admitted(),
+        !rules.podsReadyCount() || workload.status().isTrue("PodsReady"),
         trueCondition(workload, "QuotaReserved")
             .map(Condition::lastTransitionTime)
             .orElse(workload.createdAt()));

@@ -17,9 +17,11 @@ import dev.sluice.model.LocalQueueSpec;
 import dev.sluice.model.PendingReason;
 import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.Placement;
+import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.PodSetRequest;
 import dev.sluice.model.PreemptionPolicies;
 import dev.sluice.model.Quota;
+import dev.sluice.model.ReservingWorkload;
 import dev.sluice.model.ResourceGroup;
 import dev.sluice.model.Taint;
 import dev.sluice.model.WorkloadId;
@@ -47,7 +49,12 @@ final class World {
 
   /** One whose queues share fairly, if so. */
   World(Optional<FairSharing> sharing) {
-    engine = new Engine(sharing, decisions::add);
+    this(new EngineRules(sharing, false));
+  }
+
+  /** One whose engine decides by these rules. */
+  World(EngineRules rules) {
+    engine = new Engine(rules, decisions::add);
     engine.fold(new Fact.TimePassed(START));
     engine.fold(new Fact.NamespaceChanged("ns", Map.of()));
     engine.fold(new Fact.DecidingEnabled(true));
@@ -191,6 +198,41 @@ final class World {
         List.of(
             new PodSetRequest(
                 "main", 1, 0, new TreeMap<>(Map.of("cpu", cpu)), Placement.ANYWHERE, "")));
+  }
+
+  /** A pod set of so many pods of 1 cpu each, which may start with {@code min}, if that isn't 0. */
+  static PodSetRequest pods(String name, int count, int min) {
+    return new PodSetRequest(
+        name, count, min, new TreeMap<>(Map.of("cpu", 1L)), Placement.ANYWHERE, "");
+  }
+
+  /** How many pods each pod set of one was admitted with. */
+  List<Integer> counts(String name) {
+    return admission(name).podSets().stream().map(PodSetAssignment::count).toList();
+  }
+
+  /** The API server says of one that was admitted here that its pods are ready, or not. */
+  void podsReady(String name, boolean ready) {
+    reserving(name, true, ready);
+  }
+
+  /** The API server says of one that got quota here how it stands. */
+  void reserving(String name, boolean admitted, boolean podsReady) {
+    Decision.Admit admit = admission(name);
+    engine.fold(
+        new Fact.WorkloadReserving(
+            new ReservingWorkload(
+                admit.id(),
+                version++,
+                admit.clusterQueue(),
+                admit.clusterQueue(),
+                admit.podSets(),
+                0,
+                admit.queuedAt(),
+                false,
+                admitted,
+                podsReady,
+                admit.at())));
   }
 
   /** Runs cycles until nothing is left to look at, and names who was admitted on the way. */

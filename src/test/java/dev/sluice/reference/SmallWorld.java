@@ -141,6 +141,7 @@ abstract class SmallWorld {
                 when,
                 evicted,
                 true,
+                true,
                 when)));
   }
 

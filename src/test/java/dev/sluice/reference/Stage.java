@@ -254,6 +254,7 @@ abstract class Stage {
                 START.plusSeconds(intrude.number()),
                 false,
                 true,
+                true,
                 now)));
   }
 
@@ -277,6 +278,7 @@ abstract class Stage {
                 priority,
                 held.queuedAt(),
                 evicted,
+                true,
                 true,
                 held.decidedAt().isPresent() ? now : held.reservedAt())));
   }

@@ -480,6 +480,26 @@ class BatchJobRulesTest {
   }
 
   @Test
+  void aPartialJobMayRunWithItsMinimumAndStopAgain() {
+    JsonNode suspended =
+        edited(
+            SUSPENDED, set("/metadata/annotations", "{kueue.x-k8s.io/job-min-parallelism: \"2\"}"));
+    JsonNode started =
+        edited(suspended, set("/spec/suspend", "false"), set("/spec/parallelism", "2"));
+    JsonNode stopping = edited(started, set("/spec/suspend", "true"));
+
+    assertThat(messages(rules::check, update(suspended, started))).isEmpty();
+    assertThat(messages(rules::check, update(started, stopping))).isEmpty();
+    assertThat(messages(rules::check, update(stopping, suspended))).isEmpty();
+    assertThat(
+            messages(
+                rules::check, update(suspended, edited(suspended, set("/spec/parallelism", "2")))))
+        .singleElement()
+        .asString()
+        .contains("less than the pods count, 2");
+  }
+
+  @Test
   void whatWasWrongBeforeDoesntMakeTheJobUnchangeable() {
     JsonNode wrong =
         edited(RUNNING, set("/metadata/labels/kueue.x-k8s.io~1max-exec-time-seconds", "x"));

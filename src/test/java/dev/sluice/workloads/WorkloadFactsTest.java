@@ -160,7 +160,9 @@ class WorkloadFactsTest {
                 TranslationRules.DEFAULT.transformations(),
                 true,
                 true,
-                true));
+                true,
+                true,
+                false));
     String highest =
         PENDING.replace("priority: 10", "priority: 2147483647").replace("\"5\"", "\"2147483647\"");
     assertThat(((Fact.WorkloadPending) boosted.of(workload(highest))).workload().priority())

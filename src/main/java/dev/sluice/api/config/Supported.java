@@ -16,6 +16,7 @@ import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE;
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_CONFIG;
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER;
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION;
+import static dev.sluice.api.config.FeatureGate.PARTIAL_ADMISSION;
 import static dev.sluice.api.config.FeatureGate.PRIORITY_BOOST;
 import static dev.sluice.api.config.FeatureGate.PRIORITY_SORTING_WITHIN_COHORT;
 import static dev.sluice.api.config.FeatureGate.QUOTA_CHECK_STRATEGY;
@@ -77,6 +78,7 @@ final class Supported {
           MULTI_KUEUE_INCREMENTAL_DISPATCHER_CONFIG,
           MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER,
           MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION,
+          PARTIAL_ADMISSION,
           PRIORITY_BOOST,
           QUOTA_CHECK_STRATEGY,
           REJECT_UPDATES_TO_CQ_WITH_INVALID_ON_FLAVORS,
@@ -104,14 +106,6 @@ final class Supported {
               "tls.curvePreferences",
               "the groups of the key exchange can't be chosen",
               c -> !c.tls().curvePreferences().isEmpty()),
-          new Missing(
-              "waitForPodsReady.blockAdmission",
-              "others are admitted while pods of admitted workloads are not ready",
-              c -> c.waitForPodsReady().filter(on -> on.blockAdmission()).isPresent()),
-          new Missing(
-              "waitForPodsReady.enable",
-              "blockAdmission, which is on by default here, has no effect; set it to false",
-              c -> c.waitForPodsReady().filter(on -> on.blockAdmission()).isPresent()),
           new Missing(
               "integrations.externalFrameworks",
               "jobs owned by jobs of other frameworks are not recognised",

@@ -241,8 +241,8 @@ class ConfigurationLoaderTest {
             + " internalCertManagement.webhookServiceName | \"1a\" is not allowed",
         "internalCertManagement: {webhookSecretName: a..b} |"
             + " internalCertManagement.webhookSecretName | \"a..b\" is not allowed",
-        "waitForPodsReady: {blockAdmission: true} | waitForPodsReady.blockAdmission | not supported"
-            + " yet",
+        "waitForPodsReady: {blockAdmission: 'yes'} | waitForPodsReady.blockAdmission | \"yes\" is"
+            + " not allowed",
         "waitForPodsReady: {timeout: 0s} | waitForPodsReady.timeout | \"0s\" is not allowed",
         "waitForPodsReady: {enable: true} | waitForPodsReady.enable | unknown field: only files of"
             + " version config.kueue.x-k8s.io/v1beta1",
@@ -431,6 +431,23 @@ class ConfigurationLoaderTest {
   }
 
   @Test
+  void admissionIsBlockedWhereTheFileSaysSoAndByDefaultInAnOldOneThatEnablesReadiness()
+      throws Exception {
+    Configuration asked = load("waitForPodsReady: {blockAdmission: true}");
+    Configuration silent = load("waitForPodsReady: {timeout: 1m}");
+    Configuration old =
+        ConfigurationLoader.parse(OLD_HEAD + "waitForPodsReady: {enable: true}", "", () -> "own");
+    Configuration oldButNot =
+        ConfigurationLoader.parse(
+            OLD_HEAD + "waitForPodsReady: {enable: true, blockAdmission: false}", "", () -> "own");
+
+    assertThat(asked.waitForPodsReady().orElseThrow().blockAdmission()).isTrue();
+    assertThat(silent.waitForPodsReady().orElseThrow().blockAdmission()).isFalse();
+    assertThat(old.waitForPodsReady().orElseThrow().blockAdmission()).isTrue();
+    assertThat(oldButNot.waitForPodsReady().orElseThrow().blockAdmission()).isFalse();
+  }
+
+  @Test
   void aReadinessBlockWithoutEffectIsAccepted() throws Exception {
     Configuration c =
         load("waitForPodsReady: {timeout: 1m}\nfeatureGates: {DisableWaitForPodsReady: true}");
@@ -457,8 +474,6 @@ class ConfigurationLoaderTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "waitForPodsReady: {enable: true} | waitForPodsReady.enable | not supported yet:"
-            + " blockAdmission, which is on by default here, has no effect; set it to false",
         "fairSharing: {preemptionStrategies: [Fair]} | fairSharing.preemptionStrategies | [Fair]"
             + " is not allowed",
         "visibilityServer: {bindPort: 1} | visibilityServer | unknown field: only files of version"

@@ -21,6 +21,7 @@ import dev.sluice.controllers.world.World;
 import dev.sluice.controllers.world.WorldFeed;
 import dev.sluice.controllers.world.WorldInformers;
 import dev.sluice.engine.EngineLoop;
+import dev.sluice.engine.EngineRules;
 import dev.sluice.model.Fact;
 import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.ReservingWorkload;
@@ -71,7 +72,7 @@ class QueueControllersIT {
   private final SetWorkloads workloads = new SetWorkloads();
   private final EngineLoop engine =
       new EngineLoop(
-          Optional.empty(),
+          EngineRules.DEFAULT,
           decision -> {},
           (nanos, admitted) -> {},
           InstantSource.system(),
@@ -222,6 +223,7 @@ class QueueControllersIT {
                 0,
                 Instant.EPOCH,
                 false,
+                true,
                 true,
                 Instant.EPOCH)));
     await()
