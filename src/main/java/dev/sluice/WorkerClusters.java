@@ -5,8 +5,11 @@ import dev.sluice.api.ApiVersions;
 import dev.sluice.api.Keys;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.config.MultiKueue;
 import dev.sluice.checks.multikueue.MultiKueueControllers;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
+import dev.sluice.checks.multikueue.capacity.Fitting;
+import dev.sluice.checks.multikueue.capacity.WorkerQueues;
 import dev.sluice.checks.multikueue.dispatch.Dispatchers;
 import dev.sluice.checks.multikueue.link.Around;
 import dev.sluice.checks.multikueue.link.WorkerClients;
@@ -60,6 +63,10 @@ final class WorkerClusters implements AutoCloseable {
         configuration.featureGates().enabled(FeatureGate.MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION);
     String selector = Keys.MULTIKUEUE_ORIGIN + "=" + configuration.multiKueue().origin();
     ObjectMapper mapper = new ObjectMapper();
+    Optional<WorkerQueues> queues =
+        configuration.multiKueue().dispatcherName().equals(MultiKueue.BEST_FIT)
+            ? Optional.of(new WorkerQueues())
+            : Optional.empty();
     MultiKueueControllers made =
         new MultiKueueControllers(
             new MultiKueueControllers.Parts(
@@ -82,7 +89,9 @@ final class WorkerClusters implements AutoCloseable {
                             .featureGates()
                             .enabled(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS)),
                     configuration.multiKueue().gcInterval(),
-                    new Recorded(events))));
+                    queues.<Fitting>map(it -> it).orElse(Fitting.UNKNOWN),
+                    new Recorded(events)),
+                queues));
     made.register(operator);
     controllers = Optional.of(made);
   }

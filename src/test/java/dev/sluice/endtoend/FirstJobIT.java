@@ -8,7 +8,7 @@ import dev.sluice.cli.controlplane.ControlPlane;
 import dev.sluice.cli.controlplane.NodeGroup;
 import dev.sluice.cli.controlplane.NodeTaint;
 import dev.sluice.cli.controlplane.PlayedNodes;
-import dev.sluice.cli.demo.Expectation;
+import dev.sluice.cli.demo.FirstJobExpectation;
 import dev.sluice.cli.demo.FirstJobStory;
 import dev.sluice.cli.demo.Narrator;
 import dev.sluice.cli.demo.Stage;
@@ -96,7 +96,7 @@ class FirstJobIT {
           .allSatisfy(verdict -> assertThat(verdict.held()).as("%s", verdict).isTrue());
       assertThat(verdicts)
           .extracting(Verdict::expectation)
-          .containsExactlyInAnyOrder(Expectation.values());
+          .containsExactlyInAnyOrder(FirstJobExpectation.values());
     } finally {
       StoryObjects objects = new StoryObjects(client);
       objects.delete();

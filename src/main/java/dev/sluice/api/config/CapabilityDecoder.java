@@ -140,7 +140,12 @@ final class CapabilityDecoder {
         Names.isLabelKey(dispatcher),
         fields.path("dispatcherName"),
         dispatcher,
-        MultiKueue.ALL_AT_ONCE + ", " + MultiKueue.INCREMENTAL + ", or another's domain/name");
+        String.join(
+            ", ",
+            MultiKueue.ALL_AT_ONCE,
+            MultiKueue.INCREMENTAL,
+            MultiKueue.BEST_FIT,
+            "or another's domain/name"));
     List<String> external = new ArrayList<>();
     for (Fields each : fields.objects("externalFrameworks")) {
       external.add(each.required("name", Names.GVK_RULE));

@@ -31,6 +31,9 @@ public record MultiKueue(
   /** Offers each workload to a few clusters at a time. */
   public static final String INCREMENTAL = "kueue.x-k8s.io/multikueue-dispatcher-incremental";
 
+  /** Offers each workload to the first cluster that has room for it. */
+  public static final String BEST_FIT = "sluice.dev/multikueue-dispatcher-best-fit";
+
   /** What holds where nothing is set. */
   public static final MultiKueue DEFAULT =
       new MultiKueue(

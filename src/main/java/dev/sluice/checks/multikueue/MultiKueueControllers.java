@@ -10,6 +10,7 @@ import dev.sluice.api.v1beta2.MultiKueueConfig;
 import dev.sluice.api.v1beta2.MultiKueueConfigSpec;
 import dev.sluice.checks.multikueue.access.AccessSource;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
+import dev.sluice.checks.multikueue.capacity.WorkerQueues;
 import dev.sluice.checks.multikueue.link.Around;
 import dev.sluice.checks.multikueue.link.ClusterLinks;
 import dev.sluice.checks.multikueue.link.RemoteObjects;
@@ -51,6 +52,7 @@ public final class MultiKueueControllers implements AutoCloseable {
    * @param notices what is said beside conditions
    * @param around what connections stand on
    * @param sending what Workloads are sent by
+   * @param queues the workers' queues, if the dispatcher looks at them
    */
   public record Parts(
       KubernetesClient client,
@@ -62,7 +64,8 @@ public final class MultiKueueControllers implements AutoCloseable {
       ObjectMapper mapper,
       Notices notices,
       Around around,
-      Desk.Rules sending) {
+      Desk.Rules sending,
+      Optional<WorkerQueues> queues) {
 
     InstantSource clock() {
       return around.clock();
@@ -78,6 +81,7 @@ public final class MultiKueueControllers implements AutoCloseable {
   private final SharedIndexInformer<Secret> secretInformer;
   private final SharedIndexInformer<MultiKueueConfig> configInformer;
   private final ClusterLinks links;
+  private final Optional<WorkerQueues> queues;
   private final Desk desk;
   private final ClusterReconciler clusterReconciler;
   private final CheckReconciler checkReconciler;
@@ -87,6 +91,7 @@ public final class MultiKueueControllers implements AutoCloseable {
 
   /** Reconcilers that are not registered, and informers that are not started. */
   public MultiKueueControllers(Parts parts) {
+    queues = parts.queues();
     links = new ClusterLinks(parts.around(), new LinkSignals());
     desk =
         new Desk(
@@ -238,6 +243,7 @@ public final class MultiKueueControllers implements AutoCloseable {
     secretInformer.stop();
     configInformer.stop();
     desk.close();
+    queues.ifPresent(WorkerQueues::close);
     links.close();
   }
 
@@ -246,6 +252,7 @@ public final class MultiKueueControllers implements AutoCloseable {
     @Override
     public void stateChanged(String cluster) {
       clusterSignals.signal(cluster);
+      queues.ifPresent(it -> it.follow(cluster, links.client(cluster)));
       desk.connectionChanged(cluster);
     }
 

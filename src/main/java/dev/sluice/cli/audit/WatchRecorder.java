@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -37,6 +38,7 @@ public final class WatchRecorder implements AutoCloseable {
 
   private final KubernetesClient client;
   private final InstantSource clock;
+  private final Consumer<Change> told;
   private final ObjectMapper json = new ObjectMapper();
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -48,8 +50,14 @@ public final class WatchRecorder implements AutoCloseable {
 
   /** Records nothing before {@link #start}. */
   public WatchRecorder(KubernetesClient client, InstantSource clock) {
+    this(client, clock, change -> {});
+  }
+
+  /** The same; {@code told} is told of each change as it comes, on the threads of the watches. */
+  public WatchRecorder(KubernetesClient client, InstantSource clock, Consumer<Change> told) {
     this.client = client;
     this.clock = clock;
+    this.told = told;
   }
 
   /** Records from now on; what exists already is the beginning of the history. */
@@ -182,6 +190,7 @@ public final class WatchRecorder implements AutoCloseable {
     lock.lock();
     try {
       changes.put(change.revision(), change);
+      told.accept(change);
       current.put(object.getMetadata().getUid(), change);
       tellings++;
       changed.signalAll();

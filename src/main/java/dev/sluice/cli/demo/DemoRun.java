@@ -13,7 +13,6 @@ import dev.sluice.cli.controlplane.binaries.DirectoryTree;
 import dev.sluice.cli.process.OperatorProcess;
 import dev.sluice.cli.process.OperatorSettings;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import java.io.Console;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -28,9 +27,6 @@ import java.util.function.Consumer;
 
 /** One demo, from the cluster to the summary. */
 final class DemoRun {
-
-  private static final int LEAST_WIDTH = 60;
-  private static final int USUAL_WIDTH = 120;
 
   private final StoryManifests manifests;
   private final boolean keep;
@@ -150,43 +146,19 @@ final class DemoRun {
   private List<Verdict> tell(KubernetesClient client, Stage stage, Consumer<WatchRecorder> after) {
     Instant begin = clock.instant();
     try (WatchRecorder recorder = new WatchRecorder(client, clock);
-        EventLog events = new EventLog(client)) {
+        EventLog events = new EventLog(client, FirstJobStory.NAMESPACE)) {
       recorder.start();
+      List<FirstJobExpectation> expectations = List.of(FirstJobExpectation.values());
       List<Verdict> verdicts;
-      try (Screen screen = screen(new Board(recorder), events)) {
+      try (Screen screen =
+          Screens.open(out, new PoolBoard(recorder, events), expectations, clock)) {
         verdicts = new FirstJobStory(client, manifests, stage, recorder, screen).tell();
       }
-      summary(verdicts, Duration.between(begin, clock.instant()));
+      Screens.summary(
+          out, verdicts, Duration.between(begin, clock.instant()), manifests.toString());
       after.accept(recorder);
       return verdicts;
     }
-  }
-
-  private Screen screen(Board board, EventLog events) {
-    Console console = System.console();
-    return console != null && console.isTerminal()
-        ? new LiveScreen(out, board, events, clock, width())
-        : new PlainScreen(out, board, events, clock);
-  }
-
-  private static int width() {
-    try {
-      return Math.max(
-          LEAST_WIDTH,
-          Integer.parseInt(System.getenv().getOrDefault("COLUMNS", String.valueOf(USUAL_WIDTH))));
-    } catch (NumberFormatException e) {
-      return USUAL_WIDTH;
-    }
-  }
-
-  private void summary(List<Verdict> verdicts, Duration took) {
-    long held = verdicts.stream().filter(Verdict::held).count();
-    out.println();
-    verdicts.forEach(out::println);
-    out.printf(
-        "%d of %d expectations held, %d s (%s)%n",
-        held, verdicts.size(), took.toSeconds(), manifests);
-    out.flush();
   }
 
   private void say(String line) {

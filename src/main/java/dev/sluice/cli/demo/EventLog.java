@@ -21,8 +21,8 @@ final class EventLog implements AutoCloseable, Watcher<Event> {
   private final List<String> lines = new ArrayList<>();
   private final Watch watch;
 
-  EventLog(KubernetesClient client) {
-    this.watch = client.v1().events().inNamespace(FirstJobStory.NAMESPACE).watch(this);
+  EventLog(KubernetesClient client, String namespace) {
+    this.watch = client.v1().events().inNamespace(namespace).watch(this);
   }
 
   /** All lines up to now. */

@@ -37,7 +37,8 @@ public final class FirstJobStory {
   private final WatchRecorder recorder;
   private final Narrator narrator;
   private final StoryCluster cluster;
-  private final Map<Expectation, Verdict> verdicts = new EnumMap<>(Expectation.class);
+  private final Map<FirstJobExpectation, Verdict> verdicts =
+      new EnumMap<>(FirstJobExpectation.class);
 
   /**
    * To be told once.
@@ -68,7 +69,7 @@ public final class FirstJobStory {
       narrator.say(stop);
     }
     List<Verdict> all = new ArrayList<>();
-    for (Expectation expectation : Expectation.values()) {
+    for (FirstJobExpectation expectation : FirstJobExpectation.values()) {
       Verdict verdict = verdicts.get(expectation);
       if (verdict == null) {
         verdict = new Verdict(expectation, false, stop);
@@ -89,7 +90,7 @@ public final class FirstJobStory {
     StoryJob first = cluster.submit(manifests.job());
     StoryJob.Start firstStart = first.awaitStart();
     judge(
-        Expectation.STARTS_ON_FREE_QUOTA,
+        FirstJobExpectation.STARTS_ON_FREE_QUOTA,
         firstStart.fault("ondemand"),
         "%s started on ondemand".formatted(first.name()));
 
@@ -150,7 +151,7 @@ public final class FirstJobStory {
       faults.add("spot has node taints " + taints);
     }
     if (!faults.isEmpty()) {
-      judge(Expectation.OLD_FLAVORS, Optional.of(String.join(", ", faults)), "");
+      judge(FirstJobExpectation.OLD_FLAVORS, Optional.of(String.join(", ", faults)), "");
     }
   }
 
@@ -165,12 +166,12 @@ public final class FirstJobStory {
       fault = Optional.of(waiting.name() + " does not wait");
     }
     judge(
-        Expectation.FALLS_THROUGH,
+        FirstJobExpectation.FALLS_THROUGH,
         fault,
         "%s started on spot; %s waits: %s".formatted(onSpot.name(), waiting.name(), message));
-    if (!verdicts.containsKey(Expectation.OLD_FLAVORS)) {
+    if (!verdicts.containsKey(FirstJobExpectation.OLD_FLAVORS)) {
       judge(
-          Expectation.OLD_FLAVORS,
+          FirstJobExpectation.OLD_FLAVORS,
           fault.map(f -> "the flavors don't act as they say: " + f),
           "node labels and taints are in effect");
     }
@@ -182,7 +183,10 @@ public final class FirstJobStory {
     if (freed.isEmpty() || freed.get() > late.revision()) {
       fault = Optional.of(waiting.name() + " started before the filler gave quota back");
     }
-    judge(Expectation.GOES_ON_BY_ITSELF, fault, waiting.name() + " started on ondemand by itself");
+    judge(
+        FirstJobExpectation.GOES_ON_BY_ITSELF,
+        fault,
+        waiting.name() + " started on ondemand by itself");
   }
 
   private void judgeTooLarge(StoryJob tooLarge, StoryJob eager) {
@@ -195,7 +199,7 @@ public final class FirstJobStory {
       fault = Optional.of(tooLarge.name() + " does not wait");
     }
     judge(
-        Expectation.NEVER_FITS,
+        FirstJobExpectation.NEVER_FITS,
         fault,
         "%s started behind it; %s".formatted(eager.name(), reason.path("message").asText()));
   }
@@ -213,10 +217,10 @@ public final class FirstJobStory {
     if (report.jobs().size() != jobs.size()) {
       fault = Optional.of("the history has %d Jobs".formatted(report.jobs().size()));
     }
-    judge(Expectation.NEVER_EARLY, fault, report.summary());
+    judge(FirstJobExpectation.NEVER_EARLY, fault, report.summary());
   }
 
-  private void judge(Expectation expectation, Optional<String> fault, String detail) {
+  private void judge(FirstJobExpectation expectation, Optional<String> fault, String detail) {
     Verdict verdict = new Verdict(expectation, fault.isEmpty(), fault.orElse(detail));
     verdicts.put(expectation, verdict);
     narrator.judged(verdict);

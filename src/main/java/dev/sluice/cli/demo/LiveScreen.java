@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executors;
@@ -25,19 +25,24 @@ final class LiveScreen implements Screen {
 
   private final PrintWriter out;
   private final Board board;
-  private final EventLog events;
+  private final List<? extends Expectation> expectations;
   private final InstantSource clock;
   private final int width;
   private final Instant begin;
-  private final Map<Expectation, Verdict> verdicts = new EnumMap<>(Expectation.class);
+  private final Map<Expectation, Verdict> verdicts = new HashMap<>();
   private final ScheduledExecutorService refresh = Executors.newSingleThreadScheduledExecutor();
   private String saying = "";
   private int drawn;
 
-  LiveScreen(PrintWriter out, Board board, EventLog events, InstantSource clock, int width) {
+  LiveScreen(
+      PrintWriter out,
+      Board board,
+      List<? extends Expectation> expectations,
+      InstantSource clock,
+      int width) {
     this.out = out;
     this.board = board;
-    this.events = events;
+    this.expectations = expectations;
     this.clock = clock;
     this.width = width;
     this.begin = clock.instant();
@@ -69,16 +74,16 @@ final class LiveScreen implements Screen {
     long seconds = Duration.between(begin, clock.instant()).toSeconds();
     lines.add(heading("%3d s  %s".formatted(seconds, saying)));
     lines.add("");
-    lines.add(heading("QUOTA"));
-    board.queues().forEach(line -> lines.add(cut("  " + line)));
-    lines.add(heading("WORKLOADS"));
-    board.workloads().forEach(line -> lines.add(cut("  " + line)));
+    for (Board.Section section : board.sections()) {
+      lines.add(heading(section.title()));
+      section.lines().forEach(line -> lines.add(cut("  " + line)));
+    }
     lines.add(heading("EVENTS"));
-    List<String> told = events.lines();
+    List<String> told = board.events();
     told.subList(Math.max(0, told.size() - EVENTS), told.size())
         .forEach(line -> lines.add(cut("  " + line)));
     lines.add(heading("EXPECTATIONS"));
-    for (Expectation expectation : Expectation.values()) {
+    for (Expectation expectation : expectations) {
       lines.add(expectation(expectation));
     }
     return lines;

@@ -18,17 +18,15 @@ final class PlainScreen implements Screen {
 
   private final PrintWriter out;
   private final Board board;
-  private final EventLog events;
   private final InstantSource clock;
   private final Instant begin;
   private final Set<String> shown = new HashSet<>();
   private final ScheduledExecutorService refresh = Executors.newSingleThreadScheduledExecutor();
   private int eventsShown;
 
-  PlainScreen(PrintWriter out, Board board, EventLog events, InstantSource clock) {
+  PlainScreen(PrintWriter out, Board board, InstantSource clock) {
     this.out = out;
     this.board = board;
-    this.events = events;
     this.clock = clock;
     this.begin = clock.instant();
     refresh.scheduleWithFixedDelay(
@@ -46,13 +44,10 @@ final class PlainScreen implements Screen {
   }
 
   private synchronized void refresh() {
-    for (String queue : board.queues()) {
-      once("queue", queue);
+    for (Board.Section section : board.sections()) {
+      section.lines().forEach(line -> once(section.tag(), line));
     }
-    for (String workload : board.workloads()) {
-      once("job", workload);
-    }
-    List<String> told = events.lines();
+    List<String> told = board.events();
     for (; eventsShown < told.size(); eventsShown++) {
       line("event", told.get(eventsShown));
     }

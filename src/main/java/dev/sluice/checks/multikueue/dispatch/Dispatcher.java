@@ -79,6 +79,42 @@ public sealed interface Dispatcher {
     }
   }
 
+  /**
+   * Offers to the first cluster in the order of the config, which is the order of preference, in
+   * which it would be admitted at once. When there is none, when the chosen one is lost, or when it
+   * didn't admit it soon, all are asked.
+   */
+  record BestFit() implements Dispatcher {
+
+    /** How long the chosen cluster has, before all others are asked too. */
+    static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    @Override
+    public Nomination nominate(Situation situation) {
+      List<String> standing = situation.standing();
+      if (!situation.othersReady()) {
+        return new Nomination(standing, false, Optional.empty());
+      }
+      if (standing.isEmpty()) {
+        return situation.configured().stream()
+            .filter(situation.connected()::contains)
+            .filter(situation.fitting()::contains)
+            .findFirst()
+            .map(
+                best ->
+                    new Nomination(
+                        List.of(best), true, Optional.of(situation.now().plus(PATIENCE))))
+            .orElseGet(() -> new AllAtOnce().nominate(situation));
+      }
+      Optional<Instant> due =
+          situation.lastRound().map(last -> last.plus(PATIENCE)).filter(situation.now()::isBefore);
+      boolean waits = standing.size() == 1 && situation.connected().contains(standing.getFirst());
+      return waits && due.isPresent()
+          ? new Nomination(standing, false, due)
+          : new AllAtOnce().nominate(situation);
+    }
+  }
+
   /** Leaves the choice to somebody else, who writes {@code status.nominatedClusterNames}. */
   record External() implements Dispatcher {
     @Override

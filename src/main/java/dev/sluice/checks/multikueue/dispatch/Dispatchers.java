@@ -19,6 +19,7 @@ public final class Dispatchers {
       case MultiKueue.ALL_AT_ONCE -> new Dispatcher.AllAtOnce();
       case MultiKueue.INCREMENTAL ->
           new Dispatcher.Incremental(configuration.incrementalStepSize().orElse(STEP), configOrder);
+      case MultiKueue.BEST_FIT -> new Dispatcher.BestFit();
       default -> new Dispatcher.External();
     };
   }

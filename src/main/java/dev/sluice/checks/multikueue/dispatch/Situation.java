@@ -13,6 +13,7 @@ import java.util.Set;
  * @param nominated the clusters that it is offered to so far, in the order in which they came
  * @param lastRound when clusters were last added to those
  * @param othersReady whether all its other admission checks are Ready
+ * @param fitting the clusters in which it would be admitted at once, as far as is known
  * @param now the time
  */
 public record Situation(
@@ -21,13 +22,26 @@ public record Situation(
     List<String> nominated,
     Optional<Instant> lastRound,
     boolean othersReady,
+    Set<String> fitting,
     Instant now) {
+
+  /** Where nobody knows of room. */
+  public Situation(
+      List<String> configured,
+      Set<String> connected,
+      List<String> nominated,
+      Optional<Instant> lastRound,
+      boolean othersReady,
+      Instant now) {
+    this(configured, connected, nominated, lastRound, othersReady, Set.of(), now);
+  }
 
   /** With copies of the collections. */
   public Situation {
     configured = List.copyOf(configured);
     connected = Set.copyOf(connected);
     nominated = List.copyOf(nominated);
+    fitting = Set.copyOf(fitting);
   }
 
   /** Earlier nominations that still stand: clusters that were taken out of the config don't. */

@@ -3,6 +3,7 @@ package dev.sluice.checks.multikueue.placement;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * How a Workload stands in the manager.
@@ -16,6 +17,7 @@ import java.util.Optional;
  * @param cluster the worker that it runs in ({@code status.clusterName})
  * @param nominated the workers that it is offered to ({@code status.nominatedClusterNames})
  * @param lastRound when clusters were last added to those
+ * @param fitting the workers in which it would be admitted at once, as far as is known
  */
 public record Local(
     boolean over,
@@ -26,11 +28,28 @@ public record Local(
     Sendable job,
     Optional<String> cluster,
     List<String> nominated,
-    Optional<Instant> lastRound) {
+    Optional<Instant> lastRound,
+    Set<String> fitting) {
 
-  /** With a copy of the list. */
+  /** Of one of which nobody knows where it would fit. */
+  public Local(
+      boolean over,
+      boolean reserving,
+      boolean evicted,
+      Check check,
+      boolean othersReady,
+      Sendable job,
+      Optional<String> cluster,
+      List<String> nominated,
+      Optional<Instant> lastRound) {
+    this(
+        over, reserving, evicted, check, othersReady, job, cluster, nominated, lastRound, Set.of());
+  }
+
+  /** With copies of the collections. */
   public Local {
     nominated = List.copyOf(nominated);
+    fitting = Set.copyOf(fitting);
   }
 
   /** The state of an admission check. */

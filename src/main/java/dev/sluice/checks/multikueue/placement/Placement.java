@@ -191,6 +191,7 @@ public record Placement(Dispatcher dispatcher, Duration workerLostTimeout) {
                   local.nominated(),
                   local.lastRound(),
                   local.othersReady(),
+                  local.fitting(),
                   now));
       List<Action> actions = new ArrayList<>();
       if (!said.clusters().equals(local.nominated())) {

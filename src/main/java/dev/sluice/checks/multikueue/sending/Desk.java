@@ -2,6 +2,7 @@ package dev.sluice.checks.multikueue.sending;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.checks.multikueue.capacity.Fitting;
 import dev.sluice.checks.multikueue.link.Around;
 import dev.sluice.checks.multikueue.link.ClusterLinks;
 import dev.sluice.checks.multikueue.link.LinkState;
@@ -28,6 +29,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -65,6 +67,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
    * @param placement decides
    * @param mark tells our objects from others
    * @param gcInterval how often what was left in workers is looked for; zero: never
+   * @param fitting knows where there is room
    * @param told is told
    */
   public record Rules(
@@ -73,6 +76,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
       Placement placement,
       Mark mark,
       Duration gcInterval,
+      Fitting fitting,
       Told told) {}
 
   /** What is kept of a Workload between looks; guarded by the map that it is in. */
@@ -339,7 +343,10 @@ public final class Desk implements WorkloadListener, AutoCloseable {
         sendable(errand, file),
         Optional.of(workload.status().elsewhere().cluster()).filter(name -> !name.isEmpty()),
         workload.status().elsewhere().nominated(),
-        file.lastRound);
+        file.lastRound,
+        workload.quotaReserved() && workload.status().elsewhere().nominated().isEmpty()
+            ? rules.fitting().of(workload)
+            : Set.of());
   }
 
   /** Asked of the job once: who runs it is decided when it is created. */

@@ -51,6 +51,7 @@ class DispatcherTest {
         List.of(
             new Dispatcher.AllAtOnce(),
             new Dispatcher.Incremental(1, true),
+            new Dispatcher.BestFit(),
             new Dispatcher.External())) {
       assertThat(each.nominate(situation(Set.of("gone"), List.of("gone", "a"))).clusters())
           .containsExactly("a");
@@ -125,6 +126,8 @@ class DispatcherTest {
         .isEqualTo(new Dispatcher.Incremental(3, false));
     assertThat(Dispatchers.of(named(MultiKueue.INCREMENTAL, Optional.of(1)), true))
         .isEqualTo(new Dispatcher.Incremental(1, true));
+    assertThat(Dispatchers.of(named(MultiKueue.BEST_FIT, Optional.empty()), true))
+        .isEqualTo(new Dispatcher.BestFit());
     assertThat(Dispatchers.of(named("example.com/mine", Optional.empty()), true))
         .isEqualTo(new Dispatcher.External());
   }
@@ -139,5 +142,74 @@ class DispatcherTest {
         step,
         List.of(),
         List.of());
+  }
+
+  private static Situation fitting(
+      Set<String> connected, List<String> nominated, Set<String> fitting, int secondsAgo) {
+    return new Situation(
+        CONFIG,
+        connected,
+        nominated,
+        nominated.isEmpty() ? Optional.empty() : Optional.of(NOW.minusSeconds(secondsAgo)),
+        true,
+        fitting,
+        NOW);
+  }
+
+  @Test
+  void bestFitAsksTheMostPreferredOneThatHasRoom() {
+    Nomination said =
+        new Dispatcher.BestFit()
+            .nominate(fitting(Set.of("a", "b", "c", "d"), List.of(), Set.of("b", "c"), 0));
+
+    assertThat(said).isEqualTo(new Nomination(List.of("c"), true, Optional.of(NOW.plusSeconds(5))));
+  }
+
+  @Test
+  void bestFitDoesNotCountOnWhoIsLost() {
+    Nomination said =
+        new Dispatcher.BestFit()
+            .nominate(fitting(Set.of("a", "b"), List.of(), Set.of("c", "b"), 0));
+
+    assertThat(said.clusters()).containsExactly("b");
+  }
+
+  @Test
+  void bestFitAsksAllWhenNobodyHasRoom() {
+    Nomination said =
+        new Dispatcher.BestFit().nominate(fitting(Set.of("a", "b"), List.of(), Set.of(), 0));
+
+    assertThat(said).isEqualTo(new Nomination(List.of("a", "b"), true, Optional.empty()));
+  }
+
+  @Test
+  void bestFitWaitsForTheChosenOneAndThenAsksAll() {
+    Dispatcher dispatcher = new Dispatcher.BestFit();
+    Set<String> connected = Set.of("a", "c");
+
+    assertThat(dispatcher.nominate(fitting(connected, List.of("c"), Set.of("a"), 4)))
+        .isEqualTo(new Nomination(List.of("c"), false, Optional.of(NOW.plusSeconds(1))));
+    assertThat(dispatcher.nominate(fitting(connected, List.of("c"), Set.of("a"), 5)).clusters())
+        .containsExactly("a", "c");
+  }
+
+  @Test
+  void bestFitAsksAllWhenTheChosenOneIsLost() {
+    assertThat(
+            new Dispatcher.BestFit()
+                .nominate(fitting(Set.of("a"), List.of("c"), Set.of(), 1))
+                .clusters())
+        .containsExactly("a", "c");
+  }
+
+  @Test
+  void bestFitAsksNobodyBeforeTheOtherChecks() {
+    assertThat(
+            new Dispatcher.BestFit()
+                .nominate(
+                    new Situation(
+                        CONFIG, Set.of("a"), List.of(), Optional.empty(), false, Set.of("a"), NOW))
+                .clusters())
+        .isEmpty();
   }
 }

@@ -1,0 +1,67 @@
+package dev.sluice.endtoend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.cli.controlplane.Lifetime;
+import dev.sluice.cli.controlplane.binaries.Binaries;
+import dev.sluice.cli.controlplane.binaries.BinariesMissingException;
+import dev.sluice.cli.controlplane.binaries.BinaryChains;
+import dev.sluice.cli.controlplane.binaries.Progress;
+import dev.sluice.cli.demo.MultiClusterExpectation;
+import dev.sluice.cli.demo.MultiClusterStage;
+import dev.sluice.cli.demo.Narrator;
+import dev.sluice.cli.demo.Verdict;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The story of many clusters, every sentence of it, on three real control planes. */
+@Isolated("needs the processors for itself")
+class ManyClustersIT {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ManyClustersIT.class);
+
+  @Test
+  void everyExpectationHolds() throws BinariesMissingException, InterruptedException {
+    Binaries binaries =
+        BinaryChains.standard(
+                Optional.empty(),
+                System.getenv(),
+                InstantSource.system(),
+                Progress.onStandardError())
+            .obtain();
+    try (MultiClusterStage stage =
+        new MultiClusterStage(
+            binaries,
+            Lifetime.WITH_THIS_PROCESS,
+            Duration.ofSeconds(10),
+            InstantSource.system(),
+            LOG::info)) {
+      List<Verdict> verdicts = stage.start().tell(new Logged());
+
+      assertThat(verdicts)
+          .allSatisfy(verdict -> assertThat(verdict.held()).as("%s", verdict).isTrue());
+      assertThat(verdicts)
+          .extracting(Verdict::expectation)
+          .containsExactly(MultiClusterExpectation.values());
+    }
+  }
+
+  /** What happens goes to the log of the test. */
+  private static final class Logged implements Narrator {
+    @Override
+    public void say(String line) {
+      LOG.info("story: {}", line);
+    }
+
+    @Override
+    public void judged(Verdict verdict) {
+      LOG.info("expectation: {}", verdict);
+    }
+  }
+}
