@@ -11,11 +11,15 @@ import dev.sluice.checks.multikueue.access.KubeconfigFiles;
 import dev.sluice.checks.multikueue.capacity.Fitting;
 import dev.sluice.checks.multikueue.capacity.WorkerQueues;
 import dev.sluice.checks.multikueue.dispatch.Dispatchers;
+import dev.sluice.checks.multikueue.fencing.FenceKeeper;
+import dev.sluice.checks.multikueue.fencing.FenceTerms;
+import dev.sluice.checks.multikueue.fencing.SteadyClock;
 import dev.sluice.checks.multikueue.link.Around;
 import dev.sluice.checks.multikueue.link.WorkerClients;
 import dev.sluice.checks.multikueue.placement.Placement;
 import dev.sluice.checks.multikueue.sending.Desk;
 import dev.sluice.checks.multikueue.sending.Mark;
+import dev.sluice.checks.multikueue.sending.Renewals;
 import dev.sluice.checks.multikueue.sending.Told;
 import dev.sluice.controllers.Leadership;
 import dev.sluice.controllers.MergePatches;
@@ -32,6 +36,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.InstantSource;
 import java.util.Optional;
+import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.function.Supplier;
 
@@ -40,6 +45,7 @@ final class WorkerClusters implements AutoCloseable {
 
   private static final int WRITES_AT_A_TIME = 4;
 
+  private final FenceKeeper fences;
   private final Optional<MultiKueueControllers> controllers;
   private volatile Optional<MultiKueueMetrics> measured = Optional.empty();
 
@@ -55,6 +61,19 @@ final class WorkerClusters implements AutoCloseable {
       Operator operator,
       WorkloadReader reader,
       WorkloadWriter writer) {
+    InstantSource steady = new SteadyClock(clock);
+    fences =
+        new FenceKeeper(
+            new FenceKeeper.Parts(
+                client,
+                configuration.namespace(),
+                reader,
+                writer,
+                leadership::leading,
+                background,
+                delays,
+                steady,
+                new Recorded(events)::fenced));
     if (!configuration.featureGates().enabled(FeatureGate.MULTI_KUEUE)) {
       controllers = Optional.empty();
       return;
@@ -78,7 +97,7 @@ final class WorkerClusters implements AutoCloseable {
                 new MergePatches(client, mapper, leadership, WRITES_AT_A_TIME),
                 mapper,
                 new RecordedNotices(events),
-                new Around(new WorkerClients(selector, clock), background, delays, clock),
+                new Around(new WorkerClients(selector, steady), background, delays, steady),
                 new Desk.Rules(
                     reader,
                     writer,
@@ -89,6 +108,11 @@ final class WorkerClusters implements AutoCloseable {
                             .featureGates()
                             .enabled(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS)),
                     configuration.multiKueue().gcInterval(),
+                    new Renewals.Fence(
+                        new FenceTerms(configuration.multiKueue().workerLostTimeout()),
+                        configuration.namespace(),
+                        UUID.randomUUID().toString(),
+                        steady),
                     queues.<Fitting>map(it -> it).orElse(Fitting.UNKNOWN),
                     new Recorded(events)),
                 queues));
@@ -114,6 +138,7 @@ final class WorkerClusters implements AutoCloseable {
   }
 
   void start() {
+    fences.start();
     controllers.ifPresent(MultiKueueControllers::start);
   }
 
@@ -123,6 +148,7 @@ final class WorkerClusters implements AutoCloseable {
 
   @Override
   public void close() {
+    fences.close();
     controllers.ifPresent(MultiKueueControllers::close);
   }
 
@@ -134,6 +160,14 @@ final class WorkerClusters implements AutoCloseable {
 
     Recorded(EventRecorder events) {
       this.events = events;
+    }
+
+    /** It was switched off because its manager isn't heard of. */
+    void fenced(Workload workload) {
+      said(
+          workload,
+          true,
+          "Switched off: the manager that sent it was not heard of for as long as it allows");
     }
 
     @Override

@@ -21,6 +21,7 @@ import java.util.Optional;
 public final class WorkloadParser {
 
   private static final String OUR_KEYS = "kueue.x-k8s.io/";
+  private static final String MORE_OF_OUR_KEYS = "sluice.dev/";
 
   private final JsonFactory json = new JsonFactory();
   private final Words words = new Words();
@@ -151,7 +152,7 @@ public final class WorkloadParser {
       Map<String, String> result = new HashMap<>(4);
       tokens.object(
           key -> {
-            if (key.contains(OUR_KEYS)) {
+            if (key.contains(OUR_KEYS) || key.startsWith(MORE_OF_OUR_KEYS)) {
               result.put(key, tokens.text());
             }
           });

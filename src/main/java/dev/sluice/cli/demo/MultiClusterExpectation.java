@@ -23,7 +23,8 @@ public enum MultiClusterExpectation implements Expectation {
   /** As soon as there is room. */
   RUNS_ELSEWHERE("once possible, the Job runs elsewhere"),
   /** What the lost cluster had of it is gone. */
-  NEVER_TWICE("nothing runs twice at the same time once the link is back");
+  NEVER_TWICE(
+      "nothing runs twice at the same time, neither while the link is cut nor once it is back");
 
   private final String text;
 

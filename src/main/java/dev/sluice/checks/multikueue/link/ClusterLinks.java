@@ -20,6 +20,7 @@ public final class ClusterLinks implements AutoCloseable {
   private final Listener listener;
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<String, Entry> entries = new ConcurrentHashMap<>();
+  private final Map<String, Instant> forgotten = new ConcurrentHashMap<>();
 
   /** Is told of all connections, on their threads; it returns soon. */
   public interface Listener {
@@ -70,6 +71,7 @@ public final class ClusterLinks implements AutoCloseable {
               around,
               new OfOne(cluster));
       entries.put(cluster, new Entry(present.objects(), Optional.of(link), Optional.empty()));
+      forgotten.remove(cluster);
     } finally {
       lock.unlock();
     }
@@ -97,10 +99,19 @@ public final class ClusterLinks implements AutoCloseable {
   public void forget(String cluster) {
     lock.lock();
     try {
-      end(entries.remove(cluster));
+      Entry entry = entries.remove(cluster);
+      end(entry);
+      if (entry != null) {
+        forgotten.put(cluster, around.clock().instant());
+      }
     } finally {
       lock.unlock();
     }
+  }
+
+  /** Since when a cluster is no worker any more, if it was one while this process ran. */
+  public Optional<Instant> forgottenSince(String cluster) {
+    return Optional.ofNullable(forgotten.get(cluster));
   }
 
   private static void end(@Nullable Entry entry) {

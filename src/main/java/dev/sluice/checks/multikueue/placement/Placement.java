@@ -109,8 +109,13 @@ public record Placement(Dispatcher dispatcher, Duration workerLostTimeout) {
           : Plan.nothing();
     }
 
+    /** Where it runs counts, if it runs anywhere: what others stopped is only to be withdrawn. */
     private Optional<Plan> evicted() {
-      return earliest(Copy::evictedAt)
+      return local
+          .cluster()
+          .map(
+              name -> Optional.of(name).filter(it -> seen(it).flatMap(Copy::evictedAt).isPresent()))
+          .orElseGet(() -> earliest(Copy::evictedAt))
           .flatMap(
               cluster -> {
                 if (local.evicted()) {
@@ -136,18 +141,28 @@ public record Placement(Dispatcher dispatcher, Duration workerLostTimeout) {
           : Optional.of(new Plan(actions, Optional.empty()));
     }
 
+    /** Once it is decided where it runs, an admission elsewhere doesn't count any more. */
     private Optional<Plan> running() {
-      return choose(Copy::admittedAt)
+      Optional<String> decided = local.cluster().filter(any -> local.check() == Check.READY);
+      return decided
+          .map(
+              name ->
+                  Optional.of(name).filter(it -> seen(it).flatMap(Copy::admittedAt).isPresent()))
+          .orElseGet(() -> choose(Copy::admittedAt))
           .map(
               cluster -> {
                 Action here =
                     local.evicted() ? new Action.StopThere(cluster) : new Action.Run(cluster);
-                Set<String> losers = new TreeSet<>(remotes.keySet());
-                losers.remove(cluster);
-                List<Action> actions = new ArrayList<>(withdrawn(losers).actions());
+                List<Action> actions = new ArrayList<>(withdrawn(others(cluster)).actions());
                 actions.add(here);
                 return new Plan(actions, Optional.of(now.plus(workerLostTimeout)));
               });
+    }
+
+    private Set<String> others(String cluster) {
+      Set<String> others = new TreeSet<>(remotes.keySet());
+      others.remove(cluster);
+      return others;
     }
 
     /** It ran in a worker, and isn't seen to do so any more. */
@@ -161,7 +176,7 @@ public record Placement(Dispatcher dispatcher, Duration workerLostTimeout) {
         Instant end = remote.lostSince().orElse(now).plus(workerLostTimeout);
         return Optional.of(
             now.isBefore(end)
-                ? new Plan(List.of(), Optional.of(end))
+                ? new Plan(withdrawn(others(cluster)).actions(), Optional.of(end))
                 : Plan.of(new Action.Retry(says(cluster, "is lost"))));
       }
       boolean gone = remote == null || remote.copy().isEmpty();

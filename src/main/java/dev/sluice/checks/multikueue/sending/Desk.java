@@ -1,18 +1,14 @@
 package dev.sluice.checks.multikueue.sending;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.checks.multikueue.capacity.Fitting;
 import dev.sluice.checks.multikueue.link.Around;
 import dev.sluice.checks.multikueue.link.ClusterLinks;
-import dev.sluice.checks.multikueue.link.LinkState;
 import dev.sluice.checks.multikueue.link.RemoteObjects;
 import dev.sluice.checks.multikueue.link.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.placement.Action;
-import dev.sluice.checks.multikueue.placement.Local;
 import dev.sluice.checks.multikueue.placement.Placement;
 import dev.sluice.checks.multikueue.placement.Plan;
-import dev.sluice.checks.multikueue.placement.Remote;
 import dev.sluice.controllers.Leadership;
 import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.Workload.CheckState;
@@ -25,12 +21,9 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -55,9 +48,11 @@ public final class Desk implements WorkloadListener, AutoCloseable {
   private final WorkloadStore workloads;
   private final Sender sender;
   private final JobWatches jobs;
-  private final WorkloadCopies copies = new WorkloadCopies();
+  private final Views views;
+  private final Renewals renewals;
   private final Map<Key, File> files = new ConcurrentHashMap<>();
   private volatile boolean open;
+  private volatile Instant leadingSince = Instant.MAX;
 
   /**
    * What things are done by.
@@ -67,6 +62,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
    * @param placement decides
    * @param mark tells our objects from others
    * @param gcInterval how often what was left in workers is looked for; zero: never
+   * @param fence what workers are told so that they stop what may run elsewhere
    * @param fitting knows where there is room
    * @param told is told
    */
@@ -76,6 +72,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
       Placement placement,
       Mark mark,
       Duration gcInterval,
+      Renewals.Fence fence,
       Fitting fitting,
       Told told) {}
 
@@ -84,8 +81,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
     private boolean running;
     private boolean again;
     private Optional<Instant> alarm = Optional.empty();
-    private volatile Optional<Instant> lastRound = Optional.empty();
-    private volatile Optional<Local.Sendable> sendable = Optional.empty();
+    private final Views.Notes notes = new Views.Notes();
   }
 
   /** Nothing is done before {@link #leadershipStarted}. */
@@ -102,14 +98,27 @@ public final class Desk implements WorkloadListener, AutoCloseable {
     this.around = around;
     this.rules = rules;
     this.workloads = rules.reader().store();
-    this.sender = new Sender(manager, links::client, rules.writer(), rules.mark(), rules.told());
+    Workers workers = new Workers(links::client);
+    this.renewals =
+        new Renewals(
+            rules.fence(),
+            rules.mark().origin(),
+            workers,
+            links,
+            around,
+            () -> open && leadership.leading());
+    this.sender =
+        new Sender(manager, workers, rules.writer(), rules.mark(), renewals, rules.told());
+    this.views = new Views(links, sender, rules.fitting());
     this.jobs = new JobWatches(rules.mark(), this::wake);
     rules.reader().listen(this);
   }
 
   /** This process leads from now on: looks at everything once. */
   public void leadershipStarted() {
+    leadingSince = around.clock().instant();
     open = true;
+    renewals.start();
     workloads.all().forEach(workload -> changed(null, workload));
     collect();
   }
@@ -119,7 +128,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
     Workload either = after == null ? before : after;
     if (either != null && open) {
       Key key = new Key(either.id().namespace(), either.id().name());
-      if (files.containsKey(key) || check(either).isPresent() || !copies(key).isEmpty()) {
+      if (files.containsKey(key) || check(either).isPresent() || !views.copies(key).isEmpty()) {
         wake(key);
       }
     }
@@ -179,7 +188,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
       return false;
     }
     Optional<Workload> local = workloads.get(key.namespace(), key.name());
-    Map<String, JsonNode> there = copies(key);
+    Map<String, JsonNode> there = views.copies(key);
     if (there.isEmpty() && local.filter(it -> !it.finished()).isEmpty()) {
       return false;
     }
@@ -201,16 +210,16 @@ public final class Desk implements WorkloadListener, AutoCloseable {
         rules
             .placement()
             .decide(
-                local(errand, file),
+                views.local(errand, file.notes),
                 errand.check().flatMap(targets::of).orElse(List.of()),
-                remotes(errand),
+                views.remotes(errand, leadingSince),
                 errand.now());
     plan.lookAgain().ifPresent(at -> alarm(errand.key(), at));
     for (Action action : plan.actions()) {
       try {
         Optional<Duration> again = sender.act(errand, action);
         if (action instanceof Action.Nominate) {
-          file.lastRound = Optional.of(errand.now());
+          file.notes.began(errand.now());
           alarm(errand.key(), errand.now());
           return;
         }
@@ -289,89 +298,6 @@ public final class Desk implements WorkloadListener, AutoCloseable {
         .findFirst();
   }
 
-  private Map<String, JsonNode> copies(Key key) {
-    Map<String, JsonNode> result = new TreeMap<>();
-    for (String cluster : links.connected().keySet()) {
-      links
-          .workloads(cluster)
-          .flatMap(objects -> objects.find(key))
-          .ifPresent(copy -> result.put(cluster, copy));
-    }
-    return result;
-  }
-
-  private Map<String, Remote> remotes(Errand errand) throws IOException {
-    Map<String, Remote> result = new LinkedHashMap<>();
-    for (Map.Entry<String, Boolean> link : links.connected().entrySet()) {
-      JsonNode object = errand.copies().get(link.getKey());
-      Optional<Remote.Copy> copy =
-          object == null ? Optional.empty() : Optional.of(copies.read(object, errand.workload()));
-      result.put(
-          link.getKey(),
-          new Remote(
-              link.getValue(), links.state(link.getKey()).flatMap(LinkState::lostSince), copy));
-    }
-    return result;
-  }
-
-  private Local local(Errand errand, File file) throws IOException {
-    boolean over = errand.workload().filter(it -> !it.deleting() && !it.finished()).isEmpty();
-    if (over || errand.check().isEmpty()) {
-      return new Local(
-          over,
-          false,
-          false,
-          Local.Check.PENDING,
-          false,
-          new Local.Sendable.Yes(),
-          Optional.empty(),
-          List.of(),
-          Optional.empty());
-    }
-    Workload workload = errand.local();
-    if (workload.status().elsewhere().nominated().isEmpty()) {
-      file.lastRound = Optional.empty();
-    }
-    return new Local(
-        false,
-        workload.quotaReserved(),
-        workload.evicted(),
-        errand.standing(),
-        workload.status().admissionChecks().stream()
-            .filter(it -> !it.name().equals(errand.check().orElse("")))
-            .allMatch(it -> it.is(CheckState.READY)),
-        sendable(errand, file),
-        Optional.of(workload.status().elsewhere().cluster()).filter(name -> !name.isEmpty()),
-        workload.status().elsewhere().nominated(),
-        file.lastRound,
-        workload.quotaReserved() && workload.status().elsewhere().nominated().isEmpty()
-            ? rules.fitting().of(workload)
-            : Set.of());
-  }
-
-  /** Asked of the job once: who runs it is decided when it is created. */
-  private Local.Sendable sendable(Errand errand, File file) throws IOException {
-    if (file.sendable.isPresent() || !errand.local().quotaReserved()) {
-      return file.sendable.orElseGet(Local.Sendable.Yes::new);
-    }
-    Optional<Errand.Owner> owner = errand.owner();
-    if (owner.isEmpty()) {
-      String kind = errand.local().owner().map(Workload.Owner::kind).orElse("none");
-      Local.Sendable no =
-          new Local.Sendable.No(
-              "Jobs of kind \"" + kind + "\" can't be sent to worker clusters; allowed: Job");
-      file.sendable = Optional.of(no);
-      return no;
-    }
-    Optional<ObjectNode> job = sender.job(errand, owner.get());
-    if (job.isEmpty()) {
-      return new Local.Sendable.Yes();
-    }
-    Local.Sendable answer = JobMarks.sendable(owner.get().kind(), job.get());
-    file.sendable = Optional.of(answer);
-    return answer;
-  }
-
   /** Looks for what was left in workers, again and again. */
   private void collect() {
     if (!open || rules.gcInterval().isZero()) {
@@ -390,7 +316,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
         (cluster, kind, job, key) -> {
           if (leadership.leading()
               && workloads.get(key.namespace(), key.name()).isEmpty()
-              && !copies(key).containsKey(cluster)) {
+              && !views.copies(key).containsKey(cluster)) {
             String name = job.getMetadata().getName();
             around.io().execute(() -> sender.remove(cluster, kind, key, name));
           }

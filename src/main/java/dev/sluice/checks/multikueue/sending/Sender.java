@@ -16,11 +16,8 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
-import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -32,27 +29,25 @@ final class Sender {
   private static final Duration UNTIL_GONE = Duration.ofSeconds(1);
 
   private final Server manager;
-  private final Function<String, Optional<KubernetesClient>> clients;
+  private final Workers workers;
   private final WorkloadWriter writer;
   private final Mark mark;
+  private final Renewals renewals;
   private final Told told;
-  private final Map<String, Server> workers = new ConcurrentHashMap<>();
 
-  /**
-   * Writes to the manager's API server, and to those of workers.
-   *
-   * @param clients of the workers that are connected
-   */
+  /** Writes to the manager's API server, and to those of workers. */
   Sender(
       KubernetesClient manager,
-      Function<String, Optional<KubernetesClient>> clients,
+      Workers workers,
       WorkloadWriter writer,
       Mark mark,
+      Renewals renewals,
       Told told) {
     this.manager = new Server(manager);
-    this.clients = clients;
+    this.workers = workers;
     this.writer = writer;
     this.mark = mark;
+    this.renewals = renewals;
     this.told = told;
   }
 
@@ -84,12 +79,7 @@ final class Sender {
   }
 
   private Server worker(String cluster) throws IOException {
-    KubernetesClient client =
-        clients
-            .apply(cluster)
-            .orElseThrow(() -> new IOException("cluster \"" + cluster + "\" is not connected"));
-    return workers.compute(
-        cluster, (name, known) -> known != null && known.isOf(client) ? known : new Server(client));
+    return workers.of(cluster);
   }
 
   private Optional<Duration> check(Errand errand, String state, String message) throws IOException {
@@ -149,9 +139,11 @@ final class Sender {
             .equals(errand.local().id().uid())) {
       throw new Server.ConflictException("it is another one now");
     }
+    Server worker = worker(cluster);
+    Optional<Duration> fence = renewals.stopAfter(cluster, worker, workload.get());
     boolean made =
-        worker(cluster)
-            .create(WorkloadCopies.path(namespace), WorkloadCopies.copy(workload.get(), mark));
+        worker.create(
+            WorkloadCopies.path(namespace), WorkloadCopies.copy(workload.get(), mark, fence));
     if (made) {
       LOG.info("workload={} cluster={} offered=true", errand.local().id(), cluster);
       told.dispatched(errand.local(), errand.clusterQueue(), cluster);
@@ -252,30 +244,49 @@ final class Sender {
     }
     Server worker = worker(cluster);
     Optional<ObjectNode> there = worker.get(owner.path(namespace));
-    boolean ready = errand.state().filter(it -> it.is(CheckState.READY)).isPresent();
-    if (there.isEmpty()) {
-      if (ready) {
-        return gone(errand, cluster);
-      }
-      worker.create(
-          owner.kind().path(namespace),
-          JobCopies.copy(owner.kind(), local.get(), errand.key().name(), mark));
-      LOG.info("workload={} cluster={} job=created", errand.local().id(), cluster);
-    } else if (!mark.isOn(there.get())) {
+    if (there.isPresent() && !mark.isOn(there.get())) {
       throw new Server.RefusedException(
           "%s %s/%s exists in worker cluster \"%s\" and was not made by this one; delete or rename it"
               .formatted(owner.kind().kind(), namespace, owner.name(), cluster));
-    } else if (!isOurs(there.get(), errand) || isGoing(there.get())) {
+    }
+    if (there.isPresent() && (!isOurs(there.get(), errand) || isGoing(there.get()))) {
       if (!isGoing(there.get())) {
         worker.delete(owner.path(namespace), there.get());
       }
       return Optional.of(UNTIL_GONE);
     }
+    boolean ready = errand.state().filter(it -> it.is(CheckState.READY)).isPresent();
     if (!ready || !errand.local().status().elsewhere().cluster().equals(cluster)) {
+      // before the job is made: from now on nobody else gets it while this worker can't be asked
       runsIn(errand, cluster);
       return Optional.of(Duration.ZERO);
     }
-    return there.isPresent() ? mirror(errand, owner, local.get(), there.get()) : Optional.empty();
+    return there.isPresent()
+        ? mirror(errand, owner, local.get(), there.get())
+        : begin(errand, owner, local.get(), cluster);
+  }
+
+  /**
+   * Makes the job in the worker that it is to run in, unless it was there before: a copy that has
+   * had a job still names it.
+   */
+  private Optional<Duration> begin(
+      Errand errand, Errand.Owner owner, JsonNode local, String cluster) throws IOException {
+    Server worker = worker(cluster);
+    String namespace = errand.key().namespace();
+    Optional<ObjectNode> copy = worker.get(WorkloadCopies.path(namespace, errand.key().name()));
+    if (copy.isEmpty()) {
+      return Optional.of(UNTIL_GONE);
+    }
+    if (!copy.get().path("metadata").path("ownerReferences").isEmpty()) {
+      return gone(errand, cluster);
+    }
+    boolean made =
+        worker.create(
+            owner.kind().path(namespace),
+            JobCopies.copy(owner.kind(), local, errand.key().name(), mark));
+    LOG.info("workload={} cluster={} job=created made={}", errand.local().id(), cluster, made);
+    return made ? Optional.empty() : Optional.of(UNTIL_GONE);
   }
 
   /** The job went without its Workload: what is left is withdrawn, and the loss is seen next. */

@@ -6,12 +6,14 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Keys;
+import dev.sluice.checks.multikueue.fencing.Fences;
 import dev.sluice.checks.multikueue.placement.Remote;
 import dev.sluice.checks.multikueue.placement.Remote.Difference;
 import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.Workload.Condition;
 import dev.sluice.workloads.WorkloadParser;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -35,8 +37,12 @@ final class WorkloadCopies {
     return path(namespace) + "/" + name;
   }
 
-  /** The Workload as it is made in a worker. */
-  static ObjectNode copy(JsonNode workload, Mark mark) {
+  /**
+   * The Workload as it is made in a worker.
+   *
+   * @param fence how long after the manager's last renewal the worker switches it off
+   */
+  static ObjectNode copy(JsonNode workload, Mark mark, Optional<Duration> fence) {
     ObjectNode copy = JsonNodeFactory.instance.objectNode();
     copy.put("apiVersion", API_VERSION).put("kind", "Workload");
     ObjectNode metadata = copy.putObject("metadata");
@@ -48,6 +54,8 @@ final class WorkloadCopies {
     metadata.withObjectProperty("labels").remove(Keys.JOB_UID);
     copy.set("spec", workload.path("spec").deepCopy());
     mark.putOn(copy);
+    fence.ifPresent(
+        after -> metadata.withObjectProperty("annotations").put(Fences.AFTER, after.toString()));
     return copy;
   }
 

@@ -211,7 +211,30 @@ class PlacementTest {
     has("a", evicted(2));
 
     assertThat(plan(local(true, true, Check.READY, "b")))
-        .isEqualTo(Plan.of(new Action.Mirror("a")));
+        .isEqualTo(Plan.of(new Action.Mirror("b")));
+    assertThat(plan(local(true, true, Check.PENDING))).isEqualTo(Plan.of(new Action.Mirror("a")));
+  }
+
+  @Test
+  void whatAnotherWorkerStoppedDoesNotSendItBackFromWhereItRuns() {
+    has("a", evicted(1));
+    has("b", admitted(1));
+
+    assertThat(plan(runningIn("b")).actions())
+        .containsExactly(new Action.Withdraw("a"), new Action.Run("b"));
+    assertThat(plan(local(true, true, Check.READY, "b")).actions())
+        .containsExactly(new Action.Withdraw("a"), new Action.StopThere("b"));
+  }
+
+  @Test
+  void anAdmissionElsewhereDoesNotTakeItFromALostWorker() {
+    lost("b", 1, admitted(60));
+    has("a", admitted(1));
+
+    assertThat(plan(runningIn("b")))
+        .isEqualTo(
+            new Plan(
+                List.of(new Action.Withdraw("a")), Optional.of(NOW.plus(Duration.ofMinutes(14)))));
   }
 
   @Test

@@ -1,0 +1,241 @@
+package dev.sluice.checks.multikueue.fencing;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.checks.multikueue.link.Around;
+import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.WorkloadListener;
+import dev.sluice.workloads.WorkloadReader;
+import dev.sluice.workloads.WorkloadWriter;
+import io.fabric8.kubernetes.api.model.ManagedFieldsEntry;
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the fences of a cluster that works for managers: what they sent is switched off when they
+ * are not heard of for as long as it says. Any replica listens; the one that leads acts.
+ */
+public final class FenceKeeper
+    implements WorkloadListener, ResourceEventHandler<Lease>, AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(FenceKeeper.class);
+  private static final Duration TICK = Duration.ofMillis(500);
+
+  private final Parts parts;
+  private final Map<String, Fenced> fenced = new ConcurrentHashMap<>();
+  private final Map<String, LeaseClock> leases = new ConcurrentHashMap<>();
+  private final AtomicBoolean busy = new AtomicBoolean();
+  private final SharedIndexInformer<Lease> informer;
+  private volatile boolean listed;
+  private volatile boolean closed;
+
+  /**
+   * What it stands on.
+   *
+   * @param client of this cluster
+   * @param namespace the operator's own, where managers' Leases are
+   * @param reader of Workloads; it isn't started yet
+   * @param writer of Workloads
+   * @param leading whether this process may act
+   * @param io runs what waits for answers
+   * @param delays runs what is due later
+   * @param clock the time; it is never set
+   * @param told is told of what was switched off
+   */
+  public record Parts(
+      KubernetesClient client,
+      String namespace,
+      WorkloadReader reader,
+      WorkloadWriter writer,
+      BooleanSupplier leading,
+      Executor io,
+      Around.Delays delays,
+      InstantSource clock,
+      Consumer<Workload> told) {}
+
+  private record Fenced(Workload workload, String origin, Duration after) {}
+
+  /** Nothing is done before {@link #start}. */
+  public FenceKeeper(Parts parts) {
+    this.parts = parts;
+    this.informer =
+        parts
+            .client()
+            .leases()
+            .inNamespace(parts.namespace())
+            .withLabel(Fences.ORIGIN)
+            .runnableInformer(0);
+    informer.addEventHandler(this);
+    parts.reader().listen(this);
+  }
+
+  /** Begins to listen, and to look at times. */
+  public void start() {
+    var unused = informer.start().thenRun(() -> listed = true);
+    tick();
+  }
+
+  @Override
+  public void changed(@Nullable Workload before, @Nullable Workload after) {
+    if (after != null) {
+      String key = key(after);
+      Optional<Duration> limit =
+          after.finished() || !after.spec().active() || after.deleting()
+              ? Optional.empty()
+              : Fences.after(after);
+      limit.ifPresentOrElse(
+          it ->
+              fenced.put(
+                  key, new Fenced(after, after.labels().getOrDefault(Fences.ORIGIN, ""), it)),
+          () -> fenced.remove(key));
+    } else if (before != null) {
+      fenced.remove(key(before));
+    }
+  }
+
+  private static String key(Workload workload) {
+    return workload.id().namespace() + "/" + workload.id().name();
+  }
+
+  @Override
+  public void onAdd(Lease lease) {
+    heard(lease);
+  }
+
+  @Override
+  public void onUpdate(Lease before, Lease after) {
+    heard(after);
+  }
+
+  /** What was heard stays true. */
+  @Override
+  public void onDelete(Lease lease, boolean unknown) {
+    LOG.info("lease={} deleted=true", lease.getMetadata().getName());
+  }
+
+  private void heard(Lease lease) {
+    String origin = lease.getMetadata().getLabels().get(Fences.ORIGIN);
+    if (origin == null || lease.getSpec() == null || lease.getSpec().getRenewTime() == null) {
+      return;
+    }
+    String holder = Optional.ofNullable(lease.getSpec().getHolderIdentity()).orElse("");
+    Instant sent = lease.getSpec().getRenewTime().toInstant();
+    Instant now = parts.clock().instant();
+    leases.compute(
+        origin,
+        (any, known) ->
+            known == null ? first(lease, holder, sent, now) : known.heard(holder, sent, now));
+  }
+
+  private LeaseClock first(Lease lease, String holder, Instant sent, Instant now) {
+    Instant written =
+        lease.getMetadata().getManagedFields().stream()
+            .map(ManagedFieldsEntry::getTime)
+            .map(Instant::parse)
+            .max(Instant::compareTo)
+            .orElse(now);
+    return LeaseClock.listed(holder, sent, written, now);
+  }
+
+  private void tick() {
+    if (closed) {
+      return;
+    }
+    if (listed && parts.leading().getAsBoolean() && !overdue().isEmpty()) {
+      parts.io().execute(this::look);
+    }
+    parts.delays().after(TICK, this::tick);
+  }
+
+  private List<Fenced> overdue() {
+    Instant now = parts.clock().instant();
+    return fenced.values().stream()
+        .filter(
+            each ->
+                !now.isBefore(
+                    FenceRule.deadline(
+                        Optional.ofNullable(leases.get(each.origin())),
+                        each.workload().createdAt(),
+                        each.after())))
+        .toList();
+  }
+
+  /** Nothing is switched off that a renewal would save which only wasn't told of yet. */
+  private void look() {
+    if (!busy.compareAndSet(false, true)) {
+      return;
+    }
+    try {
+      for (String origin : overdue().stream().map(Fenced::origin).collect(Collectors.toSet())) {
+        Lease lease =
+            parts
+                .client()
+                .leases()
+                .inNamespace(parts.namespace())
+                .withName(Fences.lease(origin))
+                .get();
+        if (lease != null) {
+          heard(lease);
+        }
+      }
+      overdue().forEach(this::stop);
+    } catch (KubernetesClientException e) {
+      LOG.warn("fence=unknown reason=\"{}\"", e.getMessage());
+    } finally {
+      busy.set(false);
+    }
+  }
+
+  private void stop(Fenced overdue) {
+    Workload workload = overdue.workload();
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    patch.putObject("spec").put("active", false);
+    fenced.remove(key(workload), overdue);
+    var unused =
+        parts
+            .writer()
+            .patch(workload.id(), 0, patch)
+            .whenComplete(
+                (outcome, failure) -> {
+                  if (outcome instanceof WorkloadWriter.Outcome.Written) {
+                    LOG.warn(
+                        "workload={} fenced=true origin={} after={}",
+                        workload.id(),
+                        overdue.origin(),
+                        overdue.after());
+                    parts.told().accept(workload);
+                  } else if (!(outcome instanceof WorkloadWriter.Outcome.Gone)) {
+                    LOG.warn(
+                        "workload={} fenced=false outcome={} failure={}",
+                        workload.id(),
+                        outcome,
+                        String.valueOf(failure));
+                    fenced.putIfAbsent(key(workload), overdue);
+                  }
+                });
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    informer.stop();
+  }
+}

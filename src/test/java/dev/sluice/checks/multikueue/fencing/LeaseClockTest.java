@@ -1,0 +1,81 @@
+package dev.sluice.checks.multikueue.fencing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class LeaseClockTest {
+
+  /** The manager's clock is a day ahead. */
+  private static final Duration AHEAD = Duration.ofDays(1);
+
+  private static final Instant NOON = Instant.parse("2026-03-01T12:00:00Z");
+
+  private static Instant at(long seconds) {
+    return NOON.plusSeconds(seconds);
+  }
+
+  private static Instant sent(long seconds) {
+    return at(seconds).plus(AHEAD);
+  }
+
+  private static LeaseClock listed() {
+    return LeaseClock.listed("one", sent(0), at(1), at(5));
+  }
+
+  @Test
+  void whatWasThereCountsFromWhenItWasWritten() {
+    assertThat(listed().lastHeard()).isEqualTo(at(1));
+  }
+
+  @Test
+  void whatWasWrittenLaterThanNowCountsFromNow() {
+    assertThat(LeaseClock.listed("one", sent(0), at(9), at(5)).lastHeard()).isEqualTo(at(5));
+  }
+
+  @Test
+  void theFirstArrivalIsBelieved() {
+    assertThat(listed().heard("one", sent(10), at(12)).lastHeard()).isEqualTo(at(12));
+  }
+
+  @Test
+  void aRenewalThatWasHeldUpCountsFromItsSending() {
+    LeaseClock clock = listed().heard("one", sent(10), at(10)).heard("one", sent(20), at(50));
+
+    assertThat(clock.lastHeard()).isEqualTo(at(20));
+  }
+
+  @Test
+  void aQuickerOneShowsHowSlowTheOthersWere() {
+    LeaseClock clock = listed().heard("one", sent(10), at(14)).heard("one", sent(20), at(21));
+
+    assertThat(clock.lastHeard()).isEqualTo(at(21));
+    assertThat(clock.heard("one", sent(30), at(34)).lastHeard()).isEqualTo(at(31));
+  }
+
+  @Test
+  void whatIsKnownOrOlderChangesNothing() {
+    LeaseClock clock = listed().heard("one", sent(10), at(10));
+
+    assertThat(clock.heard("one", sent(10), at(40))).isEqualTo(clock);
+    assertThat(clock.heard("one", sent(5), at(40))).isEqualTo(clock);
+  }
+
+  @Test
+  void anotherProcessHasAnotherClock() {
+    LeaseClock clock = listed().heard("one", sent(10), at(10)).heard("two", at(20), at(20));
+
+    assertThat(clock.lastHeard()).isEqualTo(at(20));
+  }
+
+  @Test
+  void theDeadlineIsCountedFromTheLeaseOrElseFromTheCopy() {
+    Duration after = Duration.ofSeconds(8);
+
+    assertThat(FenceRule.deadline(Optional.of(listed()), at(100), after)).isEqualTo(at(9));
+    assertThat(FenceRule.deadline(Optional.empty(), at(100), after)).isEqualTo(at(108));
+  }
+}
