@@ -6,6 +6,7 @@ import dev.sluice.controllers.workload.LifecycleRules;
 import dev.sluice.engine.EngineRules;
 import dev.sluice.jobs.JobRules;
 import dev.sluice.jobs.WorkloadNames;
+import dev.sluice.model.AdmissionFairSharing;
 import dev.sluice.model.FairSharing;
 import dev.sluice.workloads.TranslationRules;
 import java.util.Map;
@@ -42,7 +43,7 @@ record Rules(Configuration configuration) {
 
   /** How the engine decides. */
   EngineRules engine() {
-    return new EngineRules(fairSharing(), blocksAdmission());
+    return new EngineRules(fairSharing(), blocksAdmission(), turns());
   }
 
   private boolean blocksAdmission() {
@@ -50,6 +51,18 @@ record Rules(Configuration configuration) {
         .waitForPodsReady()
         .filter(Configuration.WaitForPodsReady::blockAdmission)
         .isPresent();
+  }
+
+  private Optional<AdmissionFairSharing> turns() {
+    return configuration
+        .admissionFairSharing()
+        .filter(sharing -> on(FeatureGate.ADMISSION_FAIR_SHARING))
+        .map(
+            sharing ->
+                new AdmissionFairSharing(
+                    sharing.usageHalfLifeTime(),
+                    sharing.usageSamplingInterval(),
+                    sharing.resourceWeights()));
   }
 
   private Optional<FairSharing> fairSharing() {

@@ -93,6 +93,20 @@ public final class Quantities {
         : decimal(amount);
   }
 
+  /**
+   * The canonical quantity of {@code units} of a resource (cores for cpu), rounded to thousandths,
+   * or to whole units from a million on.
+   */
+  public static String rounded(String resource, double units) {
+    long thousandths = Math.round(units * 1000);
+    if (resource.equals(CPU)) {
+      return format(CPU, thousandths);
+    }
+    return thousandths % 1000 == 0 || units >= 1_000_000
+        ? format(resource, Math.round(units))
+        : thousandths + "m";
+  }
+
   private static boolean countedInBytes(String resource) {
     return resource.equals("memory")
         || resource.equals("ephemeral-storage")

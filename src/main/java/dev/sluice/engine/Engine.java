@@ -43,6 +43,7 @@ public final class Engine {
   private final ReadinessGate gate;
   private final Explanations explanations;
   private final Untold untold;
+  private final Ledger ledger;
   private final WorkloadTable workloads;
   private final Answers answers;
   private final Optional<FairShares> shares;
@@ -72,8 +73,9 @@ public final class Engine {
     this.gate = new ReadinessGate(rules.blockAdmission());
     this.explanations = new Explanations(registry, ready, gate);
     this.untold = new Untold(explanations::of);
+    this.ledger = new Ledger(rules.turns(), registry, ready, changes);
     Holdings holdings = new Holdings(registry, sleepers, ready, changes, gate);
-    this.workloads = new WorkloadTable(registry, holdings, changes, untold, ready);
+    this.workloads = new WorkloadTable(registry, holdings, changes, untold, ready, ledger);
     this.answers = new Answers(registry, workloads, explanations, ready, gate);
     Optional<FairSharing> sharing = rules.sharing();
     this.shares = sharing.map(by -> new FairShares(registry.pairs));
@@ -91,15 +93,20 @@ public final class Engine {
       case Fact.WorkloadPending(var workload) -> workloads.pending(workload);
       case Fact.WorkloadReserving(var workload) -> workloads.reserving(workload);
       case Fact.WorkloadReleased(var id, var version) -> workloads.released(id, version);
-      case Fact.AdmissionWritten(var id, var version) -> workloads.written(id, version);
+      case Fact.AdmissionWritten(var id, var version, var admitted) ->
+          workloads.written(id, version, admitted);
       case Fact.AdmissionRefused(var id, var decided, var superseded) ->
           workloads.refused(id, decided, superseded);
       case Fact.EvictionRefused(var id, var decided) -> workloads.evictionRefused(id, decided);
       case Fact.TimePassed(var instant) -> {
         now = instant;
         workloads.timePassed(instant);
+        ledger.timePassed(instant);
       }
-      case Fact.DecidingEnabled(var enabled) -> deciding = enabled;
+      case Fact.DecidingEnabled(var enabled) -> {
+        deciding = enabled;
+        ledger.deciding(enabled);
+      }
       case Fact.FlavorChanged(var flavor) ->
           changes.everything |= !flavor.equals(registry.flavors.put(flavor.name(), flavor));
       case Fact.FlavorRemoved(var name) ->
@@ -110,6 +117,7 @@ public final class Engine {
       case Fact.CohortRemoved(var name) -> changes.everything |= registry.removeCohort(name);
       case Fact.LocalQueueChanged(var queue) -> declare(queue.id(), queue);
       case Fact.LocalQueueRemoved(var id) -> declare(id, null);
+      case Fact.LocalQueueUsed used -> ledger.told(used);
       case Fact.NamespaceChanged(var name, var labels) -> {
         Map<String, String> before = registry.namespaces.put(name, labels);
         if (!labels.equals(before)) {
@@ -148,6 +156,7 @@ public final class Engine {
         workloads.replaceAll(localQueue, null);
       }
     }
+    ledger.declared(registry.clusterQueue(spec.name()));
   }
 
   private void removeClusterQueue(String name) {
@@ -163,6 +172,7 @@ public final class Engine {
     for (LocalQueueState localQueue : registry.localQueuesOf(name)) {
       workloads.replaceAll(localQueue, queue);
     }
+    ledger.declared(queue);
     changes.everything = true;
   }
 
@@ -174,6 +184,7 @@ public final class Engine {
     ClusterQueueState former = registry.clusterQueues.get(state.clusterQueue());
     registry.declare(state, spec);
     workloads.replaceAll(state, former);
+    ledger.declared(state);
     changes.localQueues.add(id);
   }
 

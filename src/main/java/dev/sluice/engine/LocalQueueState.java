@@ -1,8 +1,10 @@
 package dev.sluice.engine;
 
 import dev.sluice.model.ClusterQueueSpec.StopPolicy;
+import dev.sluice.model.Fact;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.LocalQueueSpec;
+import dev.sluice.queue.LocalUse;
 import dev.sluice.quota.AmountSums;
 import java.util.LinkedHashSet;
 import java.util.Set;
@@ -16,8 +18,15 @@ final class LocalQueueState {
   final Set<WorkloadEntry> keptOut = new LinkedHashSet<>();
   final AmountSums reserved = new AmountSums();
   final AmountSums admitted = new AmountSums();
+  final LocalUse use = new LocalUse();
   int reserving;
   int admittedCount;
+
+  /** What it used over time; null where that doesn't count. */
+  @Nullable UseHistory history;
+
+  /** What is told of its past; null if nothing. */
+  Fact.@Nullable LocalQueueUsed usedBefore;
 
   LocalQueueState(LocalQueueId id) {
     this.id = id;

@@ -3,6 +3,7 @@ package dev.sluice.engine;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.QueueProblem;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * What a LocalQueue looks like from outside, at one moment.
@@ -15,6 +16,7 @@ import java.util.List;
  * @param reserving Workloads that hold quota
  * @param admitted those of them that are admitted
  * @param usage use by flavor and resource of its ClusterQueue; limits are of the ClusterQueue
+ * @param pastUse what it used over time; empty where LocalQueues don't take turns by that
  */
 public record LocalQueueView(
     LocalQueueId id,
@@ -24,10 +26,33 @@ public record LocalQueueView(
     int pendingInadmissible,
     int reserving,
     int admitted,
-    List<FlavorUsage> usage) {
+    List<FlavorUsage> usage,
+    Optional<LocalUseView> pastUse) {
 
   public LocalQueueView {
     problems = List.copyOf(problems);
     usage = List.copyOf(usage);
+  }
+
+  /** One whose past use doesn't count. */
+  public LocalQueueView(
+      LocalQueueId id,
+      String clusterQueue,
+      List<QueueProblem> problems,
+      int pendingActive,
+      int pendingInadmissible,
+      int reserving,
+      int admitted,
+      List<FlavorUsage> usage) {
+    this(
+        id,
+        clusterQueue,
+        problems,
+        pendingActive,
+        pendingInadmissible,
+        reserving,
+        admitted,
+        usage,
+        Optional.empty());
   }
 }

@@ -158,7 +158,8 @@ final class Publisher implements Views {
         (active ? pending.inadmissible() : pending.active() + pending.inadmissible()) + keptOut,
         queue.reserving,
         queue.admittedCount,
-        state == null ? List.of() : usage(registry, state, queue.reserved, queue.admitted));
+        state == null ? List.of() : usage(registry, state, queue.reserved, queue.admitted),
+        Ledger.view(queue));
   }
 
   private static List<QueueProblem> problems(

@@ -29,16 +29,24 @@ final class WorkloadTable {
   private final Changes changes;
   private final Untold untold;
   private final Ready ready;
+  private final Ledger ledger;
   private final Timers timers = new Timers();
   private final Map<String, WorkloadEntry> entries = new HashMap<>();
   private Instant now = Instant.EPOCH;
 
-  WorkloadTable(Registry registry, Holdings holdings, Changes changes, Untold untold, Ready ready) {
+  WorkloadTable(
+      Registry registry,
+      Holdings holdings,
+      Changes changes,
+      Untold untold,
+      Ready ready,
+      Ledger ledger) {
     this.registry = registry;
     this.holdings = holdings;
     this.changes = changes;
     this.untold = untold;
     this.ready = ready;
+    this.ledger = ledger;
   }
 
   @Nullable WorkloadEntry find(String uid) {
@@ -122,6 +130,9 @@ final class WorkloadTable {
     }
     boolean evicting = entry.evictionDecided != WorkloadEntry.NONE;
     holdings.set(entry, Reservation.of(workload, evicting, registry.pairs), false);
+    if (workload.admitted()) {
+      ledger.admitted(entry);
+    }
   }
 
   /**
@@ -171,9 +182,10 @@ final class WorkloadTable {
     entry.kept = workload(item, Optional.empty());
     entry.stage = Stage.ASSUMED;
     holdings.set(entry, reservation, true);
+    ledger.entered(entry, reservation);
   }
 
-  void written(WorkloadId id, long version) {
+  void written(WorkloadId id, long version, boolean admitted) {
     WorkloadEntry entry = entries.get(id.uid());
     if (entry == null || entry.stage != Stage.ASSUMED || version <= entry.version) {
       return;
@@ -182,8 +194,9 @@ final class WorkloadTable {
     entry.stage = Stage.RESERVING;
     entry.kept = null;
     Reservation reservation = entry.reservation;
-    if (reservation != null) {
+    if (reservation != null && admitted) {
       holdings.set(entry, reservation.asAdmitted(), true);
+      ledger.admitted(entry);
     }
   }
 
@@ -194,6 +207,7 @@ final class WorkloadTable {
       return;
     }
     holdings.set(entry, null, false);
+    ledger.left(entry);
     entry.evictionDecided = WorkloadEntry.NONE;
     entry.stage = Stage.PENDING;
     entry.restsUntil = superseded ? Instant.MAX : now.plus(REST_AFTER_REFUSAL);
@@ -248,6 +262,7 @@ final class WorkloadTable {
     entry.localQueue.keptOut.remove(entry);
     if (entry.reservation != null) {
       holdings.set(entry, null, false);
+      ledger.left(entry);
     }
     entry.evictionDecided = WorkloadEntry.NONE;
     entry.stage = Stage.PENDING;

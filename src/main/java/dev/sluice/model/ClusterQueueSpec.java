@@ -20,6 +20,8 @@ import java.util.List;
  * @param problems further reasons, found outside the engine, why it can't be active
  * @param ignoresUndeclared whether requests for resources that its groups don't cover are ignored,
  *     instead of keeping a Workload out
+ * @param takesTurnsByUse whether its LocalQueues come in the order of what they used so far, where
+ *     that is reckoned
  */
 public record ClusterQueueSpec(
     String name,
@@ -34,7 +36,8 @@ public record ClusterQueueSpec(
     BigDecimal fairWeight,
     List<String> admissionChecks,
     List<QueueProblem> problems,
-    boolean ignoresUndeclared) {
+    boolean ignoresUndeclared,
+    boolean takesTurnsByUse) {
 
   public ClusterQueueSpec {
     groups = List.copyOf(groups);
@@ -72,6 +75,38 @@ public record ClusterQueueSpec(
         false);
   }
 
+  /** One whose LocalQueues don't take turns by what they used. */
+  public ClusterQueueSpec(
+      String name,
+      String cohort,
+      List<ResourceGroup> groups,
+      QueueingStrategy strategy,
+      LabelSelector namespaceSelector,
+      StopPolicy stopPolicy,
+      boolean terminating,
+      PreemptionPolicies preemption,
+      FlavorFungibility fungibility,
+      BigDecimal fairWeight,
+      List<String> admissionChecks,
+      List<QueueProblem> problems,
+      boolean ignoresUndeclared) {
+    this(
+        name,
+        cohort,
+        groups,
+        strategy,
+        namespaceSelector,
+        stopPolicy,
+        terminating,
+        preemption,
+        fungibility,
+        fairWeight,
+        admissionChecks,
+        problems,
+        ignoresUndeclared,
+        false);
+  }
+
   /** The same queue, with requests for what it doesn't cover ignored. */
   public ClusterQueueSpec ignoringUndeclared() {
     return new ClusterQueueSpec(
@@ -87,6 +122,26 @@ public record ClusterQueueSpec(
         fairWeight,
         admissionChecks,
         problems,
+        true,
+        takesTurnsByUse);
+  }
+
+  /** The same queue, whose LocalQueues take turns by what they used. */
+  public ClusterQueueSpec takingTurnsByUse() {
+    return new ClusterQueueSpec(
+        name,
+        cohort,
+        groups,
+        strategy,
+        namespaceSelector,
+        stopPolicy,
+        terminating,
+        preemption,
+        fungibility,
+        fairWeight,
+        admissionChecks,
+        problems,
+        ignoresUndeclared,
         true);
   }
 

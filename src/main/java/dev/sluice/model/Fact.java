@@ -33,6 +33,20 @@ public sealed interface Fact {
   /** A LocalQueue is gone. */
   record LocalQueueRemoved(LocalQueueId id) implements Fact {}
 
+  /**
+   * What a LocalQueue used in the past, as its status tells: it counts for an engine that doesn't
+   * decide yet, or doesn't know better.
+   *
+   * @param consumed use over time by resource, in the resource's own unit (cores for cpu)
+   * @param sampledAt when that was right
+   */
+  record LocalQueueUsed(LocalQueueId id, Map<String, Double> consumed, Instant sampledAt)
+      implements Fact {
+    public LocalQueueUsed {
+      consumed = Map.copyOf(consumed);
+    }
+  }
+
   /** A namespace appeared, or its labels changed. */
   record NamespaceChanged(String name, Map<String, String> labels) implements Fact {
     public NamespaceChanged {
@@ -56,8 +70,18 @@ public sealed interface Fact {
    */
   record WorkloadReleased(WorkloadId id, long version) implements Fact {}
 
-  /** The admission that was decided stands in the API server, in the given (new) version. */
-  record AdmissionWritten(WorkloadId id, long version) implements Fact {}
+  /**
+   * The admission that was decided stands in the API server, in the given (new) version.
+   *
+   * @param admitted whether the Workload is admitted with that, not only given quota
+   */
+  record AdmissionWritten(WorkloadId id, long version, boolean admitted) implements Fact {
+
+    /** Of one that is admitted. */
+    public AdmissionWritten(WorkloadId id, long version) {
+      this(id, version, true);
+    }
+  }
 
   /**
    * The admission that was decided was not written, and never will be.

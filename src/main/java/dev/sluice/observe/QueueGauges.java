@@ -97,6 +97,11 @@ public final class QueueGauges {
       local("resource_reservation", "Reserved quota", "flavor", "resource");
   private static final Family LOCAL_USED =
       local("resource_usage", "Quota of admitted workloads", "flavor", "resource");
+  private static final Family LOCAL_PAST_USE =
+      local(
+          "admission_fair_sharing_usage",
+          "Past use that orders admission, weighted",
+          "cluster_queue");
   private static final Family LOCAL_UNADMITTED =
       local(
           "unadmitted_workloads",
@@ -280,6 +285,11 @@ public final class QueueGauges {
     for (String each : List.of("True", "False", "Unknown")) {
       gauges.set(LOCAL_STATUS, each.equals(active) ? 1 : 0, name, namespace, each);
     }
+    queue
+        .pastUse()
+        .ifPresent(
+            past ->
+                gauges.set(LOCAL_PAST_USE, past.amount(), name, namespace, queue.clusterQueue()));
     for (FlavorUsage usage : queue.usage()) {
       String resource = usage.resource();
       String[] labels = {name, namespace, usage.flavor(), resource};

@@ -11,8 +11,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pending Workloads of one queue that are decided alike: same shape, same priority. When one
- * doesn't fit, none does, and the class is parked as a whole. Confined to the engine's thread.
+ * Pending Workloads of one queue that are decided alike: same shape, same priority, and the same
+ * LocalQueue where LocalQueues take turns by their use. When one doesn't fit, none does, and the
+ * class is parked as a whole. Confined to the engine's thread.
  */
 public final class EquivalenceClass extends IndexedHeap.Entry {
 
@@ -26,6 +27,7 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
       };
 
   private final PendingQueue queue;
+  private final UseLine line;
   private final WorkloadShape shape;
   private final long priority;
   private final IndexedHeap<PendingItem> items = new IndexedHeap<>(PendingItem.BY_AGE);
@@ -40,8 +42,9 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
   /** An amount of a pair that its members lacked when the class was parked. */
   public record Lack(int pair, long amount) {}
 
-  EquivalenceClass(PendingQueue queue, WorkloadShape shape, long priority) {
+  EquivalenceClass(PendingQueue queue, UseLine line, WorkloadShape shape, long priority) {
     this.queue = queue;
+    this.line = line;
     this.shape = shape;
     this.priority = priority;
   }
@@ -49,6 +52,11 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
   /** The queue it waits in. */
   public PendingQueue queue() {
     return queue;
+  }
+
+  /** The line it stands in, or would stand in. */
+  UseLine line() {
+    return line;
   }
 
   /** What each of them asks for. */
@@ -71,9 +79,13 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
     return priority;
   }
 
-  /** Whether its eldest is before that of another class of the same queue. */
+  /**
+   * Whether it comes before another class of the same queue: its LocalQueue used less, where that
+   * counts, or its eldest is before the other's.
+   */
   public boolean ranksBefore(EquivalenceClass other) {
-    return BY_RANK.compare(this, other) < 0;
+    int byUse = line.use().compareTo(other.line.use());
+    return byUse != 0 ? byUse < 0 : BY_RANK.compare(this, other) < 0;
   }
 
   /** How many there are. */

@@ -25,7 +25,7 @@ public final class PendingItem extends IndexedHeap.Entry {
 
   private final WorkloadId id;
   private final LocalQueueId localQueue;
-  private final EquivalenceClass equals;
+  private EquivalenceClass equals;
   private long version;
   private final long createdAtMicros;
   private final long queuedAtMicros;
@@ -57,6 +57,16 @@ public final class PendingItem extends IndexedHeap.Entry {
   /** Those that are decided alike. */
   public EquivalenceClass equivalenceClass() {
     return equals;
+  }
+
+  /** From now on it belongs to these; it is in no heap. */
+  void join(EquivalenceClass others) {
+    equals = others;
+  }
+
+  /** What its LocalQueue used, as far as that counts. */
+  LocalUse use() {
+    return equals.line().use();
   }
 
   /** The version of the Workload that it stands for. */

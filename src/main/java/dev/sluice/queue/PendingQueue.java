@@ -13,20 +13,29 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The pending Workloads of one ClusterQueue. Those in line stand in classes of equals, ordered by
- * their eldest; a class that was found not to fit is parked as a whole until it is woken; a
- * Workload whose trouble is its own (its namespace, its limits, its back-off) is set aside alone.
- * Parking and waking cost the same for one as for a million. Confined to the engine's thread.
+ * their eldest, and where LocalQueues take turns by their use in a line for each of these; a class
+ * that was found not to fit is parked as a whole until it is woken; a Workload whose trouble is its
+ * own (its namespace, its limits, its back-off) is set aside alone. Parking and waking cost the
+ * same for one as for a million. Confined to the engine's thread.
  */
 public final class PendingQueue {
 
-  private record ClassKey(WorkloadShape shape, long priority) {}
+  private record ClassKey(UseLine line, WorkloadShape shape, long priority) {}
 
   private final Map<ClassKey, EquivalenceClass> classes = new HashMap<>();
-  private final IndexedHeap<EquivalenceClass> inLine = new IndexedHeap<>(EquivalenceClass.BY_RANK);
+  private final UseLine everybody = new UseLine(new LocalUse());
+  private final Map<LocalUse, UseLine> lines = new HashMap<>();
+
+  /** Lines that are not empty. */
+  private final IndexedHeap<UseLine> inLine = new IndexedHeap<>(UseLine.BY_USE);
+
+  private int classesInLine;
+  private @Nullable Function<LocalQueueId, LocalUse> uses;
   private final Set<EquivalenceClass> parked = new LinkedHashSet<>();
   private final Set<PendingItem> aside = new LinkedHashSet<>();
   private final Map<LocalQueueId, PendingCount> byLocalQueue = new HashMap<>();
@@ -44,10 +53,7 @@ public final class PendingQueue {
    */
   public PendingItem add(
       PendingWorkload workload, LocalQueueId localQueue, @Nullable PendingItem before) {
-    EquivalenceClass equals =
-        classes.computeIfAbsent(
-            new ClassKey(workload.shape(), workload.priority()),
-            key -> new EquivalenceClass(this, key.shape, key.priority));
+    EquivalenceClass equals = classOf(localQueue, workload.shape(), workload.priority());
     PendingItem item = new PendingItem(workload, localQueue, equals);
     if (before != null) {
       item.toldAs(before);
@@ -57,6 +63,61 @@ public final class PendingQueue {
     }
     enter(item);
     return item;
+  }
+
+  private EquivalenceClass classOf(LocalQueueId localQueue, WorkloadShape shape, long priority) {
+    UseLine line = uses == null ? everybody : line(uses.apply(localQueue));
+    return classes.computeIfAbsent(
+        new ClassKey(line, shape, priority),
+        key -> new EquivalenceClass(this, key.line, key.shape, key.priority));
+  }
+
+  private UseLine line(LocalUse use) {
+    return lines.computeIfAbsent(use, UseLine::new);
+  }
+
+  /**
+   * Sets whether LocalQueues take turns by what they used (scheduling semantics, 2.1); if that is
+   * new, everybody who is parked is back in line.
+   *
+   * @param of what a LocalQueue used, always the same object for the same one; null: use doesn't
+   *     count
+   */
+  public void byUse(@Nullable Function<LocalQueueId, LocalUse> of) {
+    boolean changes = (of == null) != (uses == null);
+    uses = of;
+    if (!changes) {
+      return;
+    }
+    parkedClasses().forEach(this::wake);
+    List<PendingItem> members = new ArrayList<>();
+    for (EquivalenceClass equals : classes.values()) {
+      members.addAll(equals.members());
+    }
+    members.forEach(this::leave);
+    classes.clear();
+    lines.clear();
+    for (PendingItem item : members) {
+      rejoin(item);
+      enter(item);
+    }
+    for (PendingItem item : aside) {
+      rejoin(item);
+      item.equivalenceClass().setAside(1);
+    }
+  }
+
+  private void rejoin(PendingItem item) {
+    EquivalenceClass former = item.equivalenceClass();
+    item.join(classOf(item.localQueue(), former.shape(), former.priority()));
+  }
+
+  /** A LocalQueue uses more or less than before, as its use says now. */
+  public void useChanged(LocalUse use) {
+    UseLine line = lines.get(use);
+    if (line != null && line.inHeap()) {
+      inLine.moved(line);
+    }
   }
 
   /** Takes a Workload out, wherever it stands. */
@@ -72,12 +133,14 @@ public final class PendingQueue {
 
   /** The Workload that is next; null when nobody is in line. */
   public @Nullable PendingItem head() {
-    PendingItem preemptor = sticky();
-    if (preemptor != null && isInLine(preemptor)) {
-      return preemptor;
+    UseLine first = inLine.first();
+    if (first == null) {
+      return null;
     }
-    EquivalenceClass first = inLine.first();
-    return first == null ? null : first.eldest();
+    PendingItem preemptor = sticky();
+    return preemptor != null && isInLine(preemptor) && preemptor.use().compareTo(first.use()) <= 0
+        ? preemptor
+        : first.firstClass().eldest();
   }
 
   /**
@@ -89,8 +152,9 @@ public final class PendingQueue {
   }
 
   /**
-   * Others were preempted for this one: whenever it is in line it stands before everybody, until it
-   * is gone for good or another one takes its place (scheduling semantics, 2.2).
+   * Others were preempted for this one: whenever it is in line it stands before everybody, but for
+   * LocalQueues that used less where that counts, until it is gone for good or another one takes
+   * its place (scheduling semantics, 2.2).
    */
   public void stick(PendingItem item) {
     sticky = item;
@@ -112,7 +176,11 @@ public final class PendingQueue {
   /** Whether a class would be looked at before those that are in line. */
   public boolean ranksFirst(EquivalenceClass equals) {
     PendingItem head = head();
-    return head == null || (head != sticky() && equals.ranksBefore(head.equivalenceClass()));
+    if (head == null) {
+      return true;
+    }
+    int byUse = equals.line().use().compareTo(head.use());
+    return byUse != 0 ? byUse < 0 : head != sticky() && equals.ranksBefore(head.equivalenceClass());
   }
 
   private static boolean isInLine(PendingItem item) {
@@ -148,7 +216,7 @@ public final class PendingQueue {
   /** Parks a class: nobody in it fits, for the same reason. */
   public void park(EquivalenceClass equals, Explanation why, List<EquivalenceClass.Lack> lacks) {
     if (equals.inHeap()) {
-      inLine.remove(equals);
+      stepOut(equals);
       parked.add(equals);
       equals.sizeByLocalQueue().forEach((queue, size) -> count(queue, -size, size));
     }
@@ -159,7 +227,7 @@ public final class PendingQueue {
   public void wake(EquivalenceClass equals) {
     if (parked.remove(equals)) {
       equals.parked(null, List.of());
-      inLine.add(equals);
+      stepIn(equals);
       equals.sizeByLocalQueue().forEach((queue, size) -> count(queue, size, -size));
     }
   }
@@ -176,7 +244,7 @@ public final class PendingQueue {
 
   /** How many classes of equals are in line, and how many are parked. */
   public PendingCount classCount() {
-    return new PendingCount(inLine.size(), parked.size());
+    return new PendingCount(classesInLine, parked.size());
   }
 
   /** How many wait in all. */
@@ -198,7 +266,8 @@ public final class PendingQueue {
     all.addAll(aside);
     PendingItem preemptor = sticky();
     all.sort(
-        Comparator.<PendingItem>comparingInt(item -> item == preemptor ? 0 : 1)
+        Comparator.comparing(PendingItem::use)
+            .thenComparingInt(item -> item == preemptor ? 0 : 1)
             .thenComparing(
                 Comparator.<PendingItem>comparingLong(item -> item.equivalenceClass().priority())
                     .reversed())
@@ -216,17 +285,44 @@ public final class PendingQueue {
     }
     count(item.localQueue(), 1, 0);
     if (wasEmpty) {
-      inLine.add(equals);
+      stepIn(equals);
     } else {
-      inLine.moved(equals);
+      moved(equals);
     }
+  }
+
+  private void stepIn(EquivalenceClass equals) {
+    UseLine line = equals.line();
+    line.classes().add(equals);
+    classesInLine++;
+    if (line.inHeap()) {
+      inLine.moved(line);
+    } else {
+      inLine.add(line);
+    }
+  }
+
+  private void stepOut(EquivalenceClass equals) {
+    UseLine line = equals.line();
+    line.classes().remove(equals);
+    classesInLine--;
+    if (line.classes().isEmpty()) {
+      inLine.remove(line);
+    } else {
+      inLine.moved(line);
+    }
+  }
+
+  private void moved(EquivalenceClass equals) {
+    equals.line().classes().moved(equals);
+    inLine.moved(equals.line());
   }
 
   private void leave(PendingItem item) {
     EquivalenceClass equals = item.equivalenceClass();
     boolean parkedNow = parked.contains(equals);
     if (!parkedNow && equals.size() == 1) {
-      inLine.remove(equals);
+      stepOut(equals);
     }
     equals.remove(item);
     if (parkedNow) {
@@ -238,14 +334,14 @@ public final class PendingQueue {
     } else {
       count(item.localQueue(), -1, 0);
       if (!equals.isEmpty()) {
-        inLine.moved(equals);
+        moved(equals);
       }
     }
   }
 
   private void forgetIfUnused(EquivalenceClass equals) {
     if (equals.isUnused()) {
-      classes.remove(new ClassKey(equals.shape(), equals.priority()), equals);
+      classes.remove(new ClassKey(equals.line(), equals.shape(), equals.priority()), equals);
     }
   }
 

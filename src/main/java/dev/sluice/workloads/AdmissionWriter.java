@@ -115,7 +115,7 @@ public final class AdmissionWriter implements Consumer<Decision> {
   private void report(Decision.Admit decision, Workload before, boolean admitted, Outcome outcome) {
     switch (outcome) {
       case Outcome.Written(long version) -> {
-        engine.submit(new Fact.AdmissionWritten(decision.id(), version));
+        engine.submit(new Fact.AdmissionWritten(decision.id(), version, admitted));
         observer.reserved(decision, before, admitted);
       }
       case Outcome.Conflict() -> refuse(decision, true);

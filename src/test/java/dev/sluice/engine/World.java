@@ -44,7 +44,7 @@ final class World {
   private long version = 1;
 
   World() {
-    this(Optional.empty());
+    this(EngineRules.DEFAULT);
   }
 
   /** One whose queues share fairly, if so. */
@@ -54,10 +54,15 @@ final class World {
 
   /** One whose engine decides by these rules. */
   World(EngineRules rules) {
+    this(rules, true);
+  }
+
+  /** One that decides, or only listens until it is told otherwise. */
+  World(EngineRules rules, boolean deciding) {
     engine = new Engine(rules, decisions::add);
     engine.fold(new Fact.TimePassed(START));
     engine.fold(new Fact.NamespaceChanged("ns", Map.of()));
-    engine.fold(new Fact.DecidingEnabled(true));
+    engine.fold(new Fact.DecidingEnabled(deciding));
   }
 
   void flavor(String name, Taint... taints) {

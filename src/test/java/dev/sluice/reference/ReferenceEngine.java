@@ -134,7 +134,7 @@ final class ReferenceEngine {
           world.workloads.remove(id.uid());
         }
       }
-      case Fact.AdmissionWritten(var id, var version) -> {
+      case Fact.AdmissionWritten(var id, var version, var admitted) -> {
         ReferenceEntry entry = world.workloads.get(id.uid());
         if (entry != null && version > entry.version && entry.assumed()) {
           Holding holding = Objects.requireNonNull(entry.holding);
@@ -149,9 +149,12 @@ final class ReferenceEngine {
                   holding.queuedAt(),
                   holding.reservedAt(),
                   holding.evicted(),
-                  true,
+                  admitted,
                   Optional.empty());
         }
+      }
+      case Fact.LocalQueueUsed used -> {
+        // Past use doesn't count here.
       }
       case Fact.EvictionRefused(var id, var decided) -> {
         ReferenceEntry entry = world.workloads.get(id.uid());

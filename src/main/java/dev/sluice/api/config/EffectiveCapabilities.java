@@ -1,5 +1,7 @@
 package dev.sluice.api.config;
 
+import dev.sluice.api.config.Configuration.AdmissionFairSharing;
+import dev.sluice.api.config.Configuration.FairSharing;
 import dev.sluice.api.config.Configuration.ObjectRetention;
 import dev.sluice.api.config.Configuration.WaitForPodsReady;
 import dev.sluice.api.config.Resources.Transformation;
@@ -13,7 +15,7 @@ final class EffectiveCapabilities {
 
   private EffectiveCapabilities() {}
 
-  /** Readiness, retention and resources, as far as they are given or have defaults. */
+  /** Readiness, retention, resources and sharing, as far as they are given or have defaults. */
   static Map<String, Object> of(Configuration c) {
     Map<String, Object> tree = new LinkedHashMap<>();
     c.waitForPodsReady().ifPresent(given -> tree.put("waitForPodsReady", readiness(given)));
@@ -22,7 +24,31 @@ final class EffectiveCapabilities {
       tree.put("objectRetentionPolicies", Map.of("workloads", retention));
     }
     tree.put("resources", resources(c.resources()));
+    c.fairSharing().ifPresent(given -> tree.put("fairSharing", fairSharing(given)));
+    c.admissionFairSharing()
+        .ifPresent(given -> tree.put("admissionFairSharing", admissionFairSharing(given)));
     return tree;
+  }
+
+  private static Map<String, Object> fairSharing(FairSharing given) {
+    return Map.of(
+        "preemptionStrategies",
+        given.preemptionStrategies().stream()
+            .map(
+                strategy ->
+                    switch (strategy) {
+                      case LESS_THAN_OR_EQUAL_TO_FINAL_SHARE -> "LessThanOrEqualToFinalShare";
+                      case LESS_THAN_INITIAL_SHARE -> "LessThanInitialShare";
+                    })
+            .toList());
+  }
+
+  private static Map<String, Object> admissionFairSharing(AdmissionFairSharing given) {
+    Map<String, Object> result = new LinkedHashMap<>();
+    result.put("usageHalfLifeTime", GoDuration.format(given.usageHalfLifeTime()));
+    result.put("usageSamplingInterval", GoDuration.format(given.usageSamplingInterval()));
+    result.put("resourceWeights", new TreeMap<>(given.resourceWeights()));
+    return result;
   }
 
   private static Map<String, Object> readiness(WaitForPodsReady given) {

@@ -1,5 +1,6 @@
 package dev.sluice.api.config;
 
+import static dev.sluice.api.config.FeatureGate.ADMISSION_FAIR_SHARING;
 import static dev.sluice.api.config.FeatureGate.ADMISSION_GATED_BY;
 import static dev.sluice.api.config.FeatureGate.ASSIGN_QUEUE_LABELS_FOR_PODS;
 import static dev.sluice.api.config.FeatureGate.DISABLE_WAIT_FOR_PODS_READY;
@@ -66,6 +67,7 @@ final class Supported {
   /** Gates that can be set either way: both ways work, or neither changes anything here. */
   private static final Set<FeatureGate> EITHER =
       EnumSet.of(
+          ADMISSION_FAIR_SHARING,
           ASSIGN_QUEUE_LABELS_FOR_PODS,
           DISABLE_WAIT_FOR_PODS_READY,
           FAIR_SHARING_PREEMPT_WITHIN_NOMINAL,
@@ -118,7 +120,6 @@ final class Supported {
               "multiKueue.clusterProfile",
               "worker clusters are reached by kubeconfigs only",
               c -> !c.multiKueue().accessProviders().isEmpty()),
-          new Missing("admissionFairSharing", "local queues don't share by use", c -> true),
           new Missing(
               "resources.deviceClassMappings",
               "devices of dynamic resource allocation are not counted",

@@ -5,10 +5,8 @@ import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.LocalQueueStatus;
 import dev.sluice.controllers.Leadership;
 import dev.sluice.controllers.MergePatches;
-import dev.sluice.controllers.Notices;
 import dev.sluice.controllers.status.QueueStatuses;
 import dev.sluice.controllers.translation.LocalQueues;
-import dev.sluice.controllers.translation.NotActedUpon;
 import dev.sluice.engine.LocalQueueView;
 import dev.sluice.engine.Views;
 import java.time.InstantSource;
@@ -18,7 +16,6 @@ final class LocalQueueReconciler extends LeaderReconciler<LocalQueue> {
 
   private final Views views;
   private final WrittenStatuses<LocalQueueStatus> statuses;
-  private final Remarks remarks;
   private final InstantSource clock;
 
   LocalQueueReconciler(
@@ -27,12 +24,10 @@ final class LocalQueueReconciler extends LeaderReconciler<LocalQueue> {
       Views views,
       MergePatches writer,
       ObjectMapper mapper,
-      Notices notices,
       InstantSource clock) {
     super(leadership, signals);
     this.views = views;
     this.statuses = new WrittenStatuses<>(mapper, writer, LocalQueueStatus.class);
-    this.remarks = new Remarks(notices);
     this.clock = clock;
   }
 
@@ -41,7 +36,6 @@ final class LocalQueueReconciler extends LeaderReconciler<LocalQueue> {
     if (queue.isMarkedForDeletion()) {
       return new Step.Done();
     }
-    remarks.say(queue, NotActedUpon.REASON, NotActedUpon.in(queue));
     return views
         .localQueue(LocalQueues.id(queue))
         .map(view -> writeStatus(queue, view))
@@ -61,6 +55,5 @@ final class LocalQueueReconciler extends LeaderReconciler<LocalQueue> {
   @Override
   protected void forget(LocalQueue queue) {
     statuses.forget(queue);
-    remarks.forget(queue);
   }
 }

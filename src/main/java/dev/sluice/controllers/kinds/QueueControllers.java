@@ -125,7 +125,6 @@ public final class QueueControllers implements AutoCloseable {
             parts.views(),
             parts.patches(),
             parts.mapper(),
-            parts.notices(),
             parts.clock());
     cohorts =
         new CohortReconciler(

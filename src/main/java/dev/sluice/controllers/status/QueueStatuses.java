@@ -1,10 +1,12 @@
 package dev.sluice.controllers.status;
 
 import dev.sluice.api.Quantities;
+import dev.sluice.api.v1beta2.AdmissionFairSharingStatus;
 import dev.sluice.api.v1beta2.ClusterQueueStatus;
 import dev.sluice.api.v1beta2.CohortStatus;
 import dev.sluice.api.v1beta2.FairSharingStatus;
 import dev.sluice.api.v1beta2.FlavorUsage;
+import dev.sluice.api.v1beta2.LocalQueueFairSharingStatus;
 import dev.sluice.api.v1beta2.LocalQueueFlavorUsage;
 import dev.sluice.api.v1beta2.LocalQueueResourceUsage;
 import dev.sluice.api.v1beta2.LocalQueueStatus;
@@ -13,16 +15,19 @@ import dev.sluice.controllers.translation.Reasons;
 import dev.sluice.engine.ClusterQueueView;
 import dev.sluice.engine.CohortView;
 import dev.sluice.engine.LocalQueueView;
+import dev.sluice.engine.LocalUseView;
 import dev.sluice.model.Amounts;
 import dev.sluice.model.QueueProblem;
 import dev.sluice.quota.Share;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
@@ -36,6 +41,9 @@ public final class QueueStatuses {
 
   /** Lists of flavors and of resources in a status may be no longer than this. */
   private static final int LONGEST_LIST = 64;
+
+  /** Past use of less than this would be shown as 0. */
+  private static final double LEAST_SHOWN = 0.0005;
 
   private QueueStatuses() {}
 
@@ -111,7 +119,24 @@ public final class QueueStatuses {
                 view.usage(),
                 usage -> localResource(usage, dev.sluice.engine.FlavorUsage::admitted),
                 LocalQueueFlavorUsage::new))
+        .fairSharing(view.pastUse().map(QueueStatuses::pastUse).orElse(null))
         .build();
+  }
+
+  /** What a LocalQueue used, in thousandths of a unit, or whole units where there are many. */
+  private static LocalQueueFairSharingStatus pastUse(LocalUseView past) {
+    Map<String, Quantity> consumed = new TreeMap<>();
+    past.consumed()
+        .forEach(
+            (resource, amount) -> {
+              if (amount >= LEAST_SHOWN) {
+                consumed.put(resource, Quantity.parse(Quantities.rounded(resource, amount)));
+              }
+            });
+    return new LocalQueueFairSharingStatus(
+        0L,
+        new AdmissionFairSharingStatus(
+            consumed, past.sampledAt().truncatedTo(ChronoUnit.SECONDS).toString()));
   }
 
   private static List<Condition> active(

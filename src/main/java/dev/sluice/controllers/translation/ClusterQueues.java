@@ -1,6 +1,7 @@
 package dev.sluice.controllers.translation;
 
 import dev.sluice.api.v1beta2.AdmissionCheckStrategyRule;
+import dev.sluice.api.v1beta2.AdmissionMode;
 import dev.sluice.api.v1beta2.BorrowWithinCohortPolicy;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ClusterQueuePreemption;
@@ -62,7 +63,10 @@ public final class ClusterQueues {
         weight.value(),
         checks,
         problems,
-        false);
+        false,
+        spec.admissionScope() != null
+            && spec.admissionScope().admissionMode()
+                == AdmissionMode.USAGE_BASED_ADMISSION_FAIR_SHARING);
   }
 
   /** Names of the flavors that a ClusterQueue uses, in the order of its spec. */

@@ -28,6 +28,18 @@ final class Weights {
     return fault(given);
   }
 
+  /** The weight of a LocalQueue, of any sign; 1 if none is given, or if it isn't a quantity. */
+  static double ofLocalQueue(@Nullable FairSharing sharing) {
+    if (sharing == null) {
+      return 1;
+    }
+    try {
+      return Quantities.parse(sharing.weight().toString()).doubleValue();
+    } catch (IllegalArgumentException e) {
+      return 1;
+    }
+  }
+
   private static Translated<BigDecimal> fault(String given) {
     return new Translated<>(
         BigDecimal.ONE,

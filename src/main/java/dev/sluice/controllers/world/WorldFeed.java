@@ -136,12 +136,16 @@ public final class WorldFeed {
   private void localQueue(@Nullable LocalQueue before, @Nullable LocalQueue after) {
     if (after != null) {
       LocalQueueId id = LocalQueues.id(after);
+      // Before the queue itself: what is known of its past counts from its first moment.
+      LocalQueues.used(after)
+          .ifPresent(used -> tell(new Key("LocalQueueUse", id.toString()), used));
       tell(
           new Key("LocalQueue", id.toString()),
           new Fact.LocalQueueChanged(LocalQueues.translate(after)));
     } else if (before != null) {
       LocalQueueId id = LocalQueues.id(before);
       untell(new Key("LocalQueue", id.toString()), new Fact.LocalQueueRemoved(id));
+      told.remove(new Key("LocalQueueUse", id.toString()));
     }
   }
 

@@ -7,6 +7,7 @@ import dev.sluice.model.PreemptionReason;
 import dev.sluice.queue.Holder;
 import dev.sluice.queue.QueueState;
 import dev.sluice.quota.QuotaNode;
+import java.util.Collections;
 import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 
@@ -77,7 +78,7 @@ record Source(QueueState queue, @Nullable QuotaNode below, boolean hierarchical)
             || holder.priority() <= policies.borrowMaxPriorityThreshold().getAsInt());
   }
 
-  /** Whether its priority protects it, and that of all after it. */
+  /** Whether its priority protects it, and that of all after it in its group. */
   private boolean isTooHigh(Preemptor preemptor, Holder holder) {
     PreemptionPolicies policies = preemptor.queue().spec().preemption();
     if (below != null) {
@@ -100,13 +101,14 @@ record Source(QueueState queue, @Nullable QuotaNode below, boolean hierarchical)
   static final class Cursor {
     private final Source source;
     private final Preemptor preemptor;
-    private final Iterator<Holder> holders;
+    private final Iterator<Iterator<Holder>> groups;
+    private Iterator<Holder> holders = Collections.emptyIterator();
     private @Nullable Holder current;
 
     private Cursor(Source source, Preemptor preemptor, boolean evicted) {
       this.source = source;
       this.preemptor = preemptor;
-      this.holders = source.queue.holders().inVictimOrder(evicted);
+      this.groups = source.queue.holders().groups(evicted);
       advance();
     }
 
@@ -120,19 +122,25 @@ record Source(QueueState queue, @Nullable QuotaNode below, boolean hierarchical)
     }
 
     void advance() {
+      current = nextOfGroup();
+      while (current == null && groups.hasNext()) {
+        holders = groups.next();
+        current = nextOfGroup();
+      }
+    }
+
+    private @Nullable Holder nextOfGroup() {
       while (holders.hasNext()) {
         Holder holder = holders.next();
         if (source.isTooHigh(preemptor, holder)) {
-          break;
-        }
-        if (!holder.gone()
+          holders = Collections.emptyIterator();
+        } else if (!holder.gone()
             && holder.usesAny(preemptor.needed())
             && !source.isOlderEqual(preemptor, holder)) {
-          current = holder;
-          return;
+          return holder;
         }
       }
-      current = null;
+      return null;
     }
   }
 }

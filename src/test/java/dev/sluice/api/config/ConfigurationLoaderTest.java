@@ -282,7 +282,10 @@ class ConfigurationLoaderTest {
         "fairSharing: {preemptionStrategies: [LessThanInitialShare, LessThanInitialShare]} |"
             + " fairSharing.preemptionStrategies | [LessThanInitialShare, LessThanInitialShare] is"
             + " not allowed; allowed: [LessThanOrEqualToFinalShare], [LessThanInitialShare] or",
-        "admissionFairSharing: {usageHalfLifeTime: 1h} | admissionFairSharing | not supported yet",
+        "admissionFairSharing: {usageHalfLifeTime: -1h} | admissionFairSharing.usageHalfLifeTime |"
+            + " \"-1h\" is not allowed; allowed: at least 0s",
+        "admissionFairSharing: {usageSamplingInterval: 0s} |"
+            + " admissionFairSharing.usageSamplingInterval | \"0s\" is not allowed",
         "admissionFairSharing: {resourceWeights: {cpu: -1}} |"
             + " admissionFairSharing.resourceWeights.cpu | -1 is not allowed",
         "resources: {quotaCheckStrategy: IgnoreUndeclared, excludeResourcePrefixes: [a]} |"
@@ -362,11 +365,11 @@ class ConfigurationLoaderTest {
   @Test
   void tellsEverythingAtOnce() {
     ConfigurationException failure =
-        failure(HEAD + "webhook: {port: -1}\nfoo: 1\nadmissionFairSharing: {}\n", "Nope=true");
+        failure(HEAD + "webhook: {port: -1}\nfoo: 1\npprofBindAddress: ':1'\n", "Nope=true");
 
     assertThat(failure.problems())
         .extracting(Problem::path)
-        .containsExactly("--feature-gates Nope", "webhook.port", "foo", "admissionFairSharing");
+        .containsExactly("--feature-gates Nope", "webhook.port", "foo", "pprofBindAddress");
     assertThat(failure)
         .hasMessageStartingWith("configuration has 4 problems:\n  - --feature-gates Nope: ");
   }

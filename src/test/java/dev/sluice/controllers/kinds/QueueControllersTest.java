@@ -250,7 +250,8 @@ class QueueControllersTest {
     create(
         ClusterQueue.class,
         CLUSTER_QUEUE.replace(
-            "spec:", "spec:\n  admissionScope: {admissionMode: UsageBasedAdmissionFairSharing}"));
+            "spec:",
+            "spec:\n  concurrentAdmissionPolicy: {migration: {mode: RetainFirstAdmission}}"));
     view("pool", List.of(), 0, 0);
     await().until(() -> get(ClusterQueue.class, "pool").getStatus() != null);
     view("pool", List.of(), 1, 0);
@@ -266,7 +267,8 @@ class QueueControllersTest {
                           "ClusterQueue",
                           "pool",
                           "NotActedUpon",
-                          "spec.admissionScope: past usage doesn't order admission yet"));
+                          "spec.concurrentAdmissionPolicy: workloads are not tried on several"
+                              + " flavors at once yet"));
             });
   }
 
