@@ -201,7 +201,8 @@ public final class Cycle {
   /** It will be looked at as if this cycle had not been. */
   private static void rest(Nominated entry) {
     FlavorProgress before = entry.search().before();
-    entry.item().flavorProgress(before == null ? null : before.resting());
+    boolean counted = before != null && !entry.search().from().last().isEmpty();
+    entry.item().flavorProgress(counted ? before.resting() : before);
   }
 
   /** It gets nothing yet, but nobody after it gets what it waits for. */

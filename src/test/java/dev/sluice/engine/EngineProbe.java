@@ -11,8 +11,18 @@ import java.util.Optional;
 public final class EngineProbe {
 
   private final List<Decision> decisions = new ArrayList<>();
-  private final Engine engine = new Engine(decisions::add);
+  private final Engine engine;
   private final Publisher publisher = new Publisher();
+
+  /** One that decides by the defaults of the configuration. */
+  public EngineProbe() {
+    this(EngineRules.DEFAULT);
+  }
+
+  /** One that decides by these rules. */
+  public EngineProbe(EngineRules rules) {
+    this.engine = new Engine(rules, decisions::add);
+  }
 
   /** Folds a fact in. */
   public void fold(Fact fact) {

@@ -2,8 +2,15 @@ package dev.sluice.reference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.engine.EngineRules;
+import dev.sluice.reference.RandomWorld.Pods;
 import dev.sluice.reference.ReferenceEngine.Waking;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** Random worlds in which nobody preempts, played to the engine and to the reference. */
@@ -11,23 +18,51 @@ class EngineAgainstReferenceTest {
 
   @Test
   void everyCycleAdmitsTheSameInTheSameOrder() {
-    play(true, true, Waking.HELPED);
+    play(
+        1,
+        (seed, length) -> new RandomWorld(seed, true, false).steps(length),
+        () -> new Rerun(Rerun.reference(Waking.HELPED), true));
   }
 
   @Test
   void aQueueOfItsOwnAdmitsTheSameInTheSameOrderAsIfEverythingWereWoken() {
-    play(false, false, Waking.ALL);
+    play(
+        4,
+        (seed, length) -> new RandomWorld(seed, false, false).steps(length),
+        () -> new Rerun(Rerun.reference(Waking.ALL), false));
   }
 
-  private static void play(boolean cohorts, boolean everyCycle, Waking waking) {
+  @Test
+  void whoMayStartWithFewerPodsGetsAsManyInTheSameOrder() {
+    play(
+        1,
+        (seed, length) -> new RandomWorld(seed, true, false, Pods.FEWER).steps(length),
+        () -> new Rerun(Rerun.reference(Waking.HELPED), true));
+  }
+
+  @Test
+  void whileNotAllPodsAreReadyTheSameAreTurnedAway() {
+    EngineRules rules = new EngineRules(Optional.empty(), true);
+    play(
+        2,
+        (seed, length) -> new RandomWorld(seed, true, false, Pods.GET_READY).steps(length),
+        () ->
+            new Rerun(
+                rules,
+                new ReferenceEngine(Duration.ofSeconds(10), Waking.HELPED, 32, true, true),
+                true));
+  }
+
+  private static void play(
+      int part, BiFunction<Long, Integer, List<Step>> make, Supplier<Rerun> rerun) {
     AtomicLong admissions = new AtomicLong();
     Worlds.play(
-        everyCycle ? 1 : 4,
-        (seed, length) -> new RandomWorld(seed, cohorts, false).steps(length),
+        part,
+        make,
         world -> {
-          Rerun rerun = new Rerun(Rerun.reference(waking), everyCycle);
-          rerun.play(world);
-          admissions.addAndGet(rerun.admissions());
+          Rerun one = rerun.get();
+          one.play(world);
+          admissions.addAndGet(one.admissions());
         });
     assertThat(admissions).hasPositiveValue();
   }

@@ -3,6 +3,7 @@ package dev.sluice.reference;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.engine.EngineProbe;
+import dev.sluice.reference.RandomWorld.Pods;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
@@ -11,12 +12,21 @@ class PreemptionAgainstReferenceTest {
 
   @Test
   void everyCycleDecidesTheSameInTheSameOrder() {
+    play(1, Pods.ALL);
+  }
+
+  @Test
+  void whoMayStartWithFewerPodsPreemptsTheSame() {
+    play(8, Pods.FEWER);
+  }
+
+  private static void play(int part, Pods pods) {
     AtomicLong preemptions = new AtomicLong();
     AtomicLong victims = new AtomicLong();
     AtomicLong admissions = new AtomicLong();
     Worlds.play(
-        1,
-        (seed, length) -> new RandomWorld(seed, true, true).steps(length),
+        part,
+        (seed, length) -> new RandomWorld(seed, true, true, pods).steps(length),
         world -> {
           PreemptionRerun rerun = new PreemptionRerun(Played.of(new EngineProbe()));
           rerun.play(world);

@@ -38,6 +38,7 @@ final class RandomWorld {
   private final Random random;
   private final boolean cohorts;
   private final boolean preempting;
+  private final Pods pods;
   private final int flavors;
   private final int queues;
   private final int cohortCount;
@@ -50,9 +51,24 @@ final class RandomWorld {
    * @param preempting whether they preempt
    */
   RandomWorld(long seed, boolean cohorts, boolean preempting) {
+    this(seed, cohorts, preempting, Pods.ALL);
+  }
+
+  /** What is special about the pods of this world. */
+  enum Pods {
+    /** Nothing: all of them start, and nobody asks whether they are ready. */
+    ALL,
+    /** Many Workloads may start with fewer. */
+    FEWER,
+    /** Some get ready, some don't. */
+    GET_READY
+  }
+
+  RandomWorld(long seed, boolean cohorts, boolean preempting, Pods pods) {
     random = new Random(seed);
     this.cohorts = cohorts;
     this.preempting = preempting;
+    this.pods = pods;
     flavors = 1 + random.nextInt(3);
     queues = cohorts ? 1 + random.nextInt(5) : 1;
     cohortCount = 1 + random.nextInt(5);
@@ -95,6 +111,9 @@ final class RandomWorld {
   }
 
   private Step step() {
+    if (pods == Pods.GET_READY && chance(25)) {
+      return new Step.PodsReady(random.nextInt(10), chance(75));
+    }
     if (preempting && chance(85)) {
       return pressingStep();
     }
@@ -230,11 +249,17 @@ final class RandomWorld {
       if (chance(preempting ? 0 : 3)) {
         perPod.put("unheard-of", (long) random.nextInt(2));
       }
+      int count = chance(preempting ? 90 : 70) ? 1 : random.nextInt(4);
+      int minCount = 0;
+      if (pods == Pods.FEWER && chance(70)) {
+        count = 1 + random.nextInt(8);
+        minCount = 1 + random.nextInt(count);
+      }
       podSets.add(
           new PodSetRequest(
               "set-" + i,
-              chance(preempting ? 90 : 70) ? 1 : random.nextInt(4),
-              0,
+              count,
+              minCount,
               perPod,
               chance(preempting ? 93 : 80) ? Placement.ANYWHERE : placement(),
               chance(25) ? "group" : ""));

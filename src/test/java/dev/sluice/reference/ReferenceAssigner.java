@@ -73,6 +73,20 @@ final class ReferenceAssigner {
       Set<Lack> lacks,
       boolean competing) {
 
+    /** The same, but for what has to be over before it can fit. */
+    Result asFarAs(Set<Lack> otherLacks, boolean otherCompeting) {
+      return new Result(
+          mode,
+          borrowLevel,
+          usage,
+          needed,
+          flavors,
+          podSets,
+          progress,
+          otherLacks,
+          competing || otherCompeting);
+    }
+
     boolean untriedFlavorsLeft() {
       return progress.values().stream().anyMatch(index -> index != -1);
     }

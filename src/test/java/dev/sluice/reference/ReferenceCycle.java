@@ -6,6 +6,7 @@ import dev.sluice.model.FlavorResource;
 import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.model.Quota;
+import dev.sluice.model.WorkloadShape;
 import dev.sluice.reference.Decided.Admission;
 import dev.sluice.reference.Decided.Preemption;
 import dev.sluice.reference.ReferenceAssigner.Mode;
@@ -20,6 +21,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Function;
 
 /**
  * One cycle: the head of every queue is nominated, the nominated are put in order, and each is
@@ -29,7 +31,13 @@ final class ReferenceCycle {
 
   /** A head, and what came out for it when it was looked at. */
   private record Nominated(
-      ReferenceEntry entry, ClusterQueueSpec queue, Result result, List<Victim> victims) {}
+      ReferenceEntry entry, ClusterQueueSpec queue, Result result, List<Victim> victims) {
+
+    /** It fits only when it does so with the fewest pods. */
+    Nominated notEven(Result least) {
+      return new Nominated(entry, queue, result.asFarAs(least.lacks(), least.competing()), victims);
+    }
+  }
 
   private final ReferenceQueues world;
   private final ReferenceParking parking;
@@ -46,7 +54,14 @@ final class ReferenceCycle {
   /** Whom this cycle has evicted so far. */
   private final List<ReferenceHolder> gone = new ArrayList<>();
 
+  /** How far each head had come before this cycle looked at it. */
+  private final Map<ReferenceEntry, Walk> before = new HashMap<>();
+
+  private record Walk(
+      Map<ReferenceAssigner.Progress, Integer> progress, long generation, long cycle, int walked) {}
+
   private boolean looked;
+  private boolean turnedAway;
 
   ReferenceCycle(
       ReferenceQueues world,
@@ -81,9 +96,26 @@ final class ReferenceCycle {
             .thenComparing(Nominated::entry, ReferenceQueues.AGE));
     List<Decided> decided = new ArrayList<>();
     for (Nominated each : nominated) {
-      process(each).ifPresent(decided::add);
+      if (turnedAway) {
+        asBefore(each.entry());
+      } else {
+        process(each).ifPresent(decided::add);
+      }
     }
     return decided;
+  }
+
+  /** Whether somebody fits, but pods of admitted Workloads are not ready. */
+  boolean turnedAway() {
+    return turnedAway;
+  }
+
+  private void asBefore(ReferenceEntry entry) {
+    Walk walk = Objects.requireNonNull(before.get(entry));
+    entry.progress = walk.progress();
+    entry.progressGeneration = walk.generation();
+    entry.progressCycle = walk.cycle();
+    entry.walked = walk.walked();
   }
 
   /** Whether the cycle found anything that it could change. */
@@ -106,6 +138,13 @@ final class ReferenceCycle {
     long generation = generations.getOrDefault(queue.name(), 0L);
     boolean keep = head.progressGeneration == generation || head.progressCycle >= number - 1;
     Map<ReferenceAssigner.Progress, Integer> resume = keep ? head.progress : Map.of();
+    before.put(
+        head,
+        new Walk(
+            head.progress,
+            head.progressGeneration,
+            keep ? Long.MAX_VALUE : head.progressCycle,
+            head.walked));
     Nominated nominated = assign(head, queue, planned, resume, Map.of());
     head.progress = Map.of();
     if (inVain(nominated) && !walksOn(nominated) && !resume.isEmpty()) {
@@ -121,8 +160,26 @@ final class ReferenceCycle {
       ReferenceSnapshot snapshot,
       Map<ReferenceAssigner.Progress, Integer> resume,
       Map<ReferenceAssigner.Place, String> only) {
-    Result result =
-        assigner(entry, queue, snapshot, resume, only, rules).assign(entry.workload().shape());
+    Function<WorkloadShape, Nominated> attempt =
+        shape -> assign(entry, queue, snapshot, resume, only, shape);
+    Nominated full = attempt.apply(entry.workload().shape());
+    ReferenceReduction reduction = new ReferenceReduction(entry.workload().shape());
+    if (!inVain(full) || !reduction.isPossible()) {
+      return full;
+    }
+    return reduction
+        .most(attempt, nominated -> !inVain(nominated))
+        .orElseGet(() -> full.notEven(attempt.apply(reduction.least()).result()));
+  }
+
+  private Nominated assign(
+      ReferenceEntry entry,
+      ClusterQueueSpec queue,
+      ReferenceSnapshot snapshot,
+      Map<ReferenceAssigner.Progress, Integer> resume,
+      Map<ReferenceAssigner.Place, String> only,
+      WorkloadShape shape) {
+    Result result = assigner(entry, queue, snapshot, resume, only, rules).assign(shape);
     List<Victim> victims =
         result.mode().preempts()
             ? new ReferencePreemption(
@@ -196,6 +253,12 @@ final class ReferenceCycle {
       entry.walked = 0;
       return Optional.empty(); // stays in line
     }
+    if (result.mode() == Mode.FIT && rules.blocking() && world.awaitsPods()) {
+      turnedAway = true;
+      looked = true;
+      asBefore(entry);
+      return Optional.empty();
+    }
     planned.tree().add(queue.name(), result.usage());
     return result.mode() == Mode.FIT ? Optional.of(admit(nominated)) : preempt(nominated);
   }
@@ -220,6 +283,7 @@ final class ReferenceCycle {
             workload.priority(),
             workload.queuedAt(),
             world.now,
+            false,
             false,
             false,
             Optional.of(workload.version()));

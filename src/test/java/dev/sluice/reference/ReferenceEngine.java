@@ -38,8 +38,10 @@ final class ReferenceEngine {
    * @param flavors the flavors that exist
    * @param longestWalk how often in a row a Workload is looked at because of untried flavors
    * @param preempting whether anybody may be preempted; otherwise what would need it doesn't fit
+   * @param blocking whether nobody is admitted while pods of admitted Workloads are not ready
    */
-  record Rules(Map<String, Flavor> flavors, int longestWalk, boolean preempting) {}
+  record Rules(
+      Map<String, Flavor> flavors, int longestWalk, boolean preempting, boolean blocking) {}
 
   private final ReferenceQueues world = new ReferenceQueues();
   private final Map<String, Long> generations = new HashMap<>();
@@ -50,6 +52,9 @@ final class ReferenceEngine {
   private long cycles;
   private boolean looked;
 
+  /** Whether somebody who fits was turned away, since pods are not ready; until they are. */
+  private boolean turnedAway;
+
   /**
    * An engine that knows nothing.
    *
@@ -59,9 +64,17 @@ final class ReferenceEngine {
    * @param preempting whether anybody may be preempted
    */
   ReferenceEngine(Duration refusedPause, Waking waking, int longestWalk, boolean preempting) {
+    this(refusedPause, waking, longestWalk, preempting, false);
+  }
+
+  /**
+   * @param blocking whether nobody is admitted while pods of admitted Workloads are not ready
+   */
+  ReferenceEngine(
+      Duration refusedPause, Waking waking, int longestWalk, boolean preempting, boolean blocking) {
     this.refusedPause = refusedPause;
     this.parking = new ReferenceParking(world, waking);
-    this.rules = new Rules(world.flavors, longestWalk, preempting);
+    this.rules = new Rules(world.flavors, longestWalk, preempting, blocking);
   }
 
   void fold(Fact fact) {
@@ -150,6 +163,7 @@ final class ReferenceEngine {
                   holding.reservedAt(),
                   holding.evicted(),
                   admitted,
+                  holding.podsReady(),
                   Optional.empty());
         }
       }
@@ -175,6 +189,7 @@ final class ReferenceEngine {
       case Fact.DecidingEnabled(var enabled) -> deciding = enabled;
     }
     parking.forgetThePassed();
+    turnedAway &= world.awaitsPods();
   }
 
   private void namespaceChanged(String name) {
@@ -256,6 +271,7 @@ final class ReferenceEngine {
             workload.reservedAt(),
             workload.evicted(),
             workload.admitted(),
+            workload.podsReady(),
             Optional.empty()));
     if (workload.evicted()) {
       entry.eviction = Optional.empty();
@@ -311,10 +327,14 @@ final class ReferenceEngine {
       return List.of();
     }
     cycles++;
+    if (turnedAway) {
+      return List.of();
+    }
     parking.wake(world.tree());
     ReferenceCycle cycle = new ReferenceCycle(world, parking, generations, rules, cycles);
     List<Decided> decided = cycle.run();
     looked = cycle.looked();
+    turnedAway = cycle.turnedAway();
     parking.forgetThePassed();
     return decided;
   }
@@ -326,7 +346,7 @@ final class ReferenceEngine {
 
   /** Whether decisions are made. */
   boolean deciding() {
-    return deciding;
+    return deciding && !turnedAway;
   }
 
   /** The last cycle decided nothing and doesn't count. */

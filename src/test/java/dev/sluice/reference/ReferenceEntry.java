@@ -31,7 +31,15 @@ final class ReferenceEntry {
       Instant reservedAt,
       boolean evicted,
       boolean admitted,
+      boolean podsReady,
       Optional<Long> decidedAt) {
+
+    /**
+     * Whether its pods have to get ready: it is admitted, or will be as soon as that is written.
+     */
+    boolean awaitsPods() {
+      return (admitted || decidedAt.isPresent()) && !podsReady;
+    }
 
     Map<FlavorResource, Long> usage() {
       return ReferenceEntry.usage(podSets);

@@ -6,6 +6,7 @@ import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.WorkloadId;
+import dev.sluice.model.WorkloadShape;
 import dev.sluice.reference.ReferenceAssigner.Mode;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /** What tests ask the reference about the world as it knows it; nothing is changed by asking. */
 final class ReferenceQuestions {
@@ -59,12 +61,18 @@ final class ReferenceQuestions {
   }
 
   private boolean fitsNow(ReferenceEntry entry, ClusterQueueSpec queue) {
-    return world.namespaceMatches(entry)
-        && entry.workload().defect().isEmpty()
-        && ReferenceCycle.assigner(entry, queue, world.snapshot(), Map.of(), Map.of(), rules)
-                .assign(entry.workload().shape())
-                .mode()
-            == Mode.FIT;
+    if (!world.namespaceMatches(entry) || entry.workload().defect().isPresent()) {
+      return false;
+    }
+    Predicate<WorkloadShape> fits =
+        shape ->
+            ReferenceCycle.assigner(entry, queue, world.snapshot(), Map.of(), Map.of(), rules)
+                    .assign(shape)
+                    .mode()
+                == Mode.FIT;
+    WorkloadShape shape = entry.workload().shape();
+    return fits.test(shape)
+        || new ReferenceReduction(shape).most(fits::test, good -> good).isPresent();
   }
 
   /** Those who wait before this one in its queue and could have been admitted in its stead. */

@@ -49,6 +49,12 @@ final class ReferenceQueues {
     return new ReferenceSnapshot(tree, holders);
   }
 
+  /** Whether pods of admitted Workloads are not ready. */
+  boolean awaitsPods() {
+    return workloads.values().stream()
+        .anyMatch(entry -> entry.holding != null && entry.holding.awaitsPods());
+  }
+
   boolean active(ClusterQueueSpec queue) {
     return queue.stopPolicy() == StopPolicy.NONE
         && !queue.terminating()

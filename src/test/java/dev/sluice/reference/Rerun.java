@@ -1,6 +1,7 @@
 package dev.sluice.reference;
 
 import dev.sluice.engine.EngineProbe;
+import dev.sluice.engine.EngineRules;
 import dev.sluice.model.FlavorResource;
 import dev.sluice.model.WorkloadId;
 import dev.sluice.reference.Decided.Admission;
@@ -22,7 +23,14 @@ final class Rerun extends Stage {
    * @param everyCycle whether every cycle must be the same; otherwise only the order of admissions
    */
   Rerun(ReferenceEngine reference, boolean everyCycle) {
-    super(Played.of(new EngineProbe()), reference);
+    this(EngineRules.DEFAULT, reference, everyCycle);
+  }
+
+  /**
+   * @param rules how the engine decides; the reference must do so, too
+   */
+  Rerun(EngineRules rules, ReferenceEngine reference, boolean everyCycle) {
+    super(Played.of(new EngineProbe(rules)), reference);
     this.everyCycle = everyCycle;
   }
 

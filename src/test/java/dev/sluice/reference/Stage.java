@@ -109,13 +109,18 @@ abstract class Stage {
       case Step.Reprioritize(var nth, var priority) ->
           pick(asked().holders(), nth)
               .ifPresent(
-                  uid ->
-                      hold(
-                          uid,
-                          version++,
-                          asked().heldBy(uid),
-                          priority,
-                          asked().holding(uid).evicted()));
+                  uid -> {
+                    ReferenceEntry.Holding held = asked().holding(uid);
+                    hold(
+                        uid, version++, held.podSets(), priority, held.evicted(), held.podsReady());
+                  });
+      case Step.PodsReady(var nth, var ready) ->
+          pick(asked().holders(), nth)
+              .ifPresent(
+                  uid -> {
+                    ReferenceEntry.Holding held = asked().holding(uid);
+                    hold(uid, version++, held.podSets(), held.priority(), held.evicted(), ready);
+                  });
       case Step.Pass(var seconds) -> {
         now = now.plusSeconds(seconds);
         fold(new Fact.TimePassed(now));
@@ -260,11 +265,16 @@ abstract class Stage {
 
   private void hold(String uid, long at, List<PodSetAssignment> podSets) {
     ReferenceEntry.Holding held = asked().holding(uid);
-    hold(uid, at, podSets, held.priority(), held.evicted());
+    hold(uid, at, podSets, held.priority(), held.evicted(), held.podsReady());
   }
 
   private void hold(
-      String uid, long at, List<PodSetAssignment> podSets, long priority, boolean evicted) {
+      String uid,
+      long at,
+      List<PodSetAssignment> podSets,
+      long priority,
+      boolean evicted,
+      boolean podsReady) {
     ReferenceEntry.Holding held = asked().holding(uid);
     LocalQueueId queue = asked().localQueueOf(uid);
     fold(
@@ -279,7 +289,7 @@ abstract class Stage {
                 held.queuedAt(),
                 evicted,
                 true,
-                true,
+                podsReady,
                 held.decidedAt().isPresent() ? now : held.reservedAt())));
   }
 
@@ -303,7 +313,8 @@ abstract class Stage {
         if (asked().assumed().containsKey(uid)) {
           fold(new Fact.EvictionRefused(id, decided)); // its admission came in between
         } else {
-          hold(uid, version++, asked().heldBy(uid), asked().holding(uid).priority(), true);
+          ReferenceEntry.Holding held = asked().holding(uid);
+          hold(uid, version++, held.podSets(), held.priority(), true, held.podsReady());
         }
       }
       case CHANGED_THEN_REFUSED -> {

@@ -85,6 +85,9 @@ sealed interface Step {
   /** The job of the n-th evicted one has stopped: it waits again. */
   record Leave(int nth) implements Step {}
 
+  /** The pods of the n-th holder get ready, or aren't any more. */
+  record PodsReady(int nth, boolean ready) implements Step {}
+
   /** The n-th holder gets another priority. */
   record Reprioritize(int nth, long priority) implements Step {}
 

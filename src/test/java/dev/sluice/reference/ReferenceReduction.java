@@ -1,0 +1,60 @@
+package dev.sluice.reference;
+
+import dev.sluice.model.PodSetRequest;
+import dev.sluice.model.WorkloadShape;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/** A Workload that may start with fewer pods (contract: scheduling semantics, section 6, end). */
+record ReferenceReduction(WorkloadShape shape) {
+
+  private static int delta(PodSetRequest set) {
+    return set.minCount() == 0 ? 0 : set.count() - set.minCount();
+  }
+
+  private int sum() {
+    return shape.podSets().stream().mapToInt(ReferenceReduction::delta).sum();
+  }
+
+  /** Whether it may start with fewer. */
+  boolean isPossible() {
+    return sum() > 0;
+  }
+
+  private WorkloadShape step(int i) {
+    List<PodSetRequest> sets = new ArrayList<>();
+    for (PodSetRequest set : shape.podSets()) {
+      int count = set.count() - delta(set) * i / sum();
+      sets.add(
+          new PodSetRequest(
+              set.name(), count, set.minCount(), set.perPod(), set.placement(), set.group()));
+    }
+    return new WorkloadShape(sets);
+  }
+
+  /** With the fewest pods. */
+  WorkloadShape least() {
+    return step(sum());
+  }
+
+  /** What comes of the most pods that are good enough, by binary search. */
+  <T> Optional<T> most(Function<WorkloadShape, T> attempt, Predicate<T> isGood) {
+    int good = isPossible() ? sum() + 1 : 0;
+    int bad = -1;
+    Optional<T> result = Optional.empty();
+    while (good - bad > 1) {
+      int i = (bad + 1 + good) / 2;
+      T tried = attempt.apply(step(i));
+      if (isGood.test(tried)) {
+        good = i;
+        result = Optional.of(tried);
+      } else {
+        bad = i;
+      }
+    }
+    return result;
+  }
+}
