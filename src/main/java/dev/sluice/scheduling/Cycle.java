@@ -201,8 +201,8 @@ public final class Cycle {
   /** It will be looked at as if this cycle had not been. */
   private static void rest(Nominated entry) {
     FlavorProgress before = entry.search().before();
-    boolean counted = before != null && !entry.search().from().last().isEmpty();
-    entry.item().flavorProgress(counted ? before.resting() : before);
+    boolean stale = entry.search().from().last().isEmpty();
+    entry.item().flavorProgress(before == null || stale ? before : before.resting());
   }
 
   /** It gets nothing yet, but nobody after it gets what it waits for. */
@@ -270,12 +270,19 @@ public final class Cycle {
   }
 
   private static String detail(Nominated entry) {
-    String preemption = preemption(entry.assignment(), entry.queue());
+    Assignment bound = entry.bound();
+    String preemption = preemption(bound, entry.queue());
     if (entry.least() == null) {
       return preemption;
     }
-    String least = notEven(entry.item().equivalenceClass().shape());
-    return least + "; " + (preemption.isEmpty() ? NO_PREEMPTION : preemption);
+    boolean barred = preemption.isEmpty() && !mayNeverFit(bound);
+    return notEven(entry.item().equivalenceClass().shape())
+        + (barred ? "; " + NO_PREEMPTION : preemption.isEmpty() ? "" : "; " + preemption);
+  }
+
+  private static boolean mayNeverFit(Assignment assignment) {
+    PendingReason reason = assignment.noFit();
+    return reason != null && reason != PendingReason.WAITING_FOR_QUOTA;
   }
 
   private static String notEven(WorkloadShape shape) {

@@ -83,14 +83,17 @@ public final class Sleepers {
       Map.Entry<QuotaNode, Set<Integer>> tree = trees.next();
       Map<Integer, Map<QueueState, Set<EquivalenceClass>>> ofTree =
           byLack.getOrDefault(tree.getKey(), Map.of());
+      Map<QueueState, EquivalenceClass> before = new HashMap<>();
       if (tree.getValue().remove(ANY)) {
-        wakeAll(ofTree.get(ANY), woken);
+        wakeAll(ofTree.get(ANY), woken, before);
       }
       Map<QueueState, EquivalenceClass> first = new LinkedHashMap<>();
       tree.getValue().removeIf(pair -> !anyHelped(ofTree.get(pair), pair, first, woken));
       first.forEach(
           (queue, equals) -> {
-            if (queue.pending().ranksFirst(equals)) {
+            EquivalenceClass other = before.get(queue);
+            boolean itsTurn = other == null || equals.ranksBefore(other);
+            if (itsTurn && queue.pending().ranksFirst(equals)) {
               woken.add(new Sleeper(queue, equals));
             }
           });
@@ -101,14 +104,20 @@ public final class Sleepers {
     return woken;
   }
 
+  /** Wakes everybody; the first of each queue is put into {@code first}. */
   private static void wakeAll(
-      @Nullable Map<QueueState, Set<EquivalenceClass>> sleepers, List<Sleeper> woken) {
+      @Nullable Map<QueueState, Set<EquivalenceClass>> sleepers,
+      List<Sleeper> woken,
+      Map<QueueState, EquivalenceClass> first) {
     if (sleepers != null) {
       sleepers.forEach(
           (queue, classes) -> {
             for (EquivalenceClass equals : classes) {
               if (!equals.lacks().isEmpty()) {
                 woken.add(new Sleeper(queue, equals));
+                if (equals.size() > 0) {
+                  first.merge(queue, equals, (one, two) -> two.ranksBefore(one) ? two : one);
+                }
               }
             }
           });

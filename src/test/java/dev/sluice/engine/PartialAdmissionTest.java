@@ -133,6 +133,23 @@ class PartialAdmissionTest {
   }
 
   @Test
+  void whatNeverFitsInFullIsTriedInPartWhenever() {
+    world.flavor("f");
+    world.queue("q", "", quota("f", 4));
+    world.submit("running", "q", 4);
+    world.admitted();
+    submit("w", 0, pods("main", 8, 2));
+    submit("never", 0, pods("main", 8, 5));
+
+    assertThat(world.admitted()).isEmpty();
+    assertThat(world.waitsFor("w")).contains(PendingReason.EXCEEDS_MAX_QUOTA);
+    world.finish("running");
+    assertThat(world.admitted()).containsExactly("w");
+    assertThat(world.counts("w")).containsExactly(4);
+    assertThat(world.waitsFor("never")).contains(PendingReason.EXCEEDS_MAX_QUOTA);
+  }
+
+  @Test
   void isWokenByWhatLetsItStartWithFewer() {
     world.flavor("f");
     world.queue("q", "", quota("f", 10));
