@@ -96,6 +96,11 @@ record Reservation(String clusterQueue, Holder holder, boolean admitted, boolean
     return new Reservation(clusterQueue, holder, true, awaitsPods);
   }
 
+  /** The same when the Workload isn't admitted yet, so that it has no pods. */
+  Reservation withoutPods() {
+    return new Reservation(clusterQueue, holder, false, false);
+  }
+
   /** The same with its eviction decided, or not. */
   Reservation evicting(boolean evicting) {
     return new Reservation(clusterQueue, holder.evicting(evicting), admitted, awaitsPods);

@@ -197,6 +197,8 @@ final class WorkloadTable {
     if (reservation != null && admitted) {
       holdings.set(entry, reservation.asAdmitted(), true);
       ledger.admitted(entry);
+    } else if (reservation != null) {
+      holdings.set(entry, reservation.withoutPods(), true);
     }
   }
 

@@ -3,6 +3,8 @@ package dev.sluice.engine;
 import static dev.sluice.engine.World.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.model.Decision;
+import dev.sluice.model.Fact;
 import dev.sluice.model.PendingReason;
 import dev.sluice.model.PreemptionPolicies;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
@@ -84,6 +86,17 @@ class BlockAdmissionTest {
     assertThat(world.admitted()).containsExactly("first");
 
     world.reserving("first", false, false); // its checks are pending
+
+    assertThat(world.admitted()).containsExactly("second");
+  }
+
+  @Test
+  void whoseAdmissionIsWrittenAsAReservationOnlyBlocksNobody() {
+    twoWhoFit();
+    assertThat(world.engine.cycle()).isTrue();
+    Decision.Admit first = world.admission("first");
+
+    world.engine.fold(new Fact.AdmissionWritten(first.id(), world.nextVersion(), false));
 
     assertThat(world.admitted()).containsExactly("second");
   }
