@@ -92,6 +92,23 @@ class QuantitiesTest {
   }
 
   @ParameterizedTest
+  @CsvSource({
+    "cpu, 0, 0",
+    "cpu, 1.5, 1500m",
+    "cpu, 2.0004, 2",
+    "cpu, 1234567.8, 1234567800m",
+    "gpu, 0.25, 250m",
+    "gpu, 3, 3",
+    "memory, 1023.5, 1023500m",
+    "memory, 1048576, 1Mi",
+    "memory, 3000000.5, 3000001",
+    "memory, 1e300, 9223372036854775807"
+  })
+  void averagesAreRounded(String resource, double units, String quantity) {
+    assertThat(Quantities.rounded(resource, units)).isEqualTo(quantity);
+  }
+
+  @ParameterizedTest
   @ValueSource(
       longs = {0, 1, 999, 1000, 1001, 1024, 123_456_789, 5_000_000_000L, Long.MAX_VALUE - 1})
   void whatIsWrittenReadsBackAsTheSame(long amount) {

@@ -4,9 +4,11 @@ import dev.sluice.engine.ClusterQueueView;
 import dev.sluice.engine.CohortView;
 import dev.sluice.engine.FlavorUsage;
 import dev.sluice.engine.LocalQueueView;
+import dev.sluice.engine.LocalUseView;
 import dev.sluice.engine.Views;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.QueueProblem;
+import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -32,6 +34,24 @@ final class FixedViews implements Views {
     LocalQueueId id = new LocalQueueId(namespace, name);
     localQueues.put(
         id, new LocalQueueView(id, clusterQueue, List.of(), 3, 4, 2, 1, List.of(usage)));
+    return this;
+  }
+
+  /** What a LocalQueue that is there used in the past, in one number. */
+  FixedViews pastUse(String namespace, String name, double amount) {
+    localQueues.computeIfPresent(
+        new LocalQueueId(namespace, name),
+        (id, queue) ->
+            new LocalQueueView(
+                id,
+                queue.clusterQueue(),
+                queue.problems(),
+                queue.pendingActive(),
+                queue.pendingInadmissible(),
+                queue.reserving(),
+                queue.admitted(),
+                queue.usage(),
+                Optional.of(new LocalUseView(new TreeMap<>(), Instant.EPOCH, amount))));
     return this;
   }
 

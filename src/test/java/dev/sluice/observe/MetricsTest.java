@@ -44,6 +44,24 @@ class MetricsTest {
   }
 
   @Test
+  void pastUseIsReportedWhereItCounts() {
+    gauges(all -> true, new QueueGauges.Options(false, false));
+    assertThat(lines()).noneMatch(line -> line.contains("admission_fair_sharing"));
+
+    views.pastUse("team", "lq", 2.5);
+    assertThat(lines())
+        .contains(
+            "kueue_local_queue_admission_fair_sharing_usage{cluster_queue=\"cq\",name=\"lq\",namespace=\"team\",replica_role=\"leader\"}"
+                + " 2.5");
+
+    views.pastUse("team", "lq", Double.POSITIVE_INFINITY);
+    assertThat(lines())
+        .contains(
+            "kueue_local_queue_admission_fair_sharing_usage{cluster_queue=\"cq\",name=\"lq\",namespace=\"team\",replica_role=\"leader\"}"
+                + " +Inf");
+  }
+
+  @Test
   void queuesAreReportedAsTheContractNamesThem() {
     gauges(all -> true, new QueueGauges.Options(true, true));
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.sluice.api.config.Configuration.AdmissionFairSharing;
 import dev.sluice.api.config.Configuration.FairSharing;
 import dev.sluice.api.config.Configuration.PreemptionStrategy;
 import dev.sluice.api.config.Configuration.TlsVersion;
@@ -171,6 +172,11 @@ class ConfigurationLoaderTest {
               excludeResourcePrefixes: [example.com/license]
               transformations:
               - {input: example.com/mig, strategy: Replace, multiplyBy: cpu, outputs: {gpu-memory: 5Gi, credits: 500m}}
+            fairSharing: {preemptionStrategies: [LessThanInitialShare]}
+            admissionFairSharing:
+              usageHalfLifeTime: 168h
+              usageSamplingInterval: 1m30s
+              resourceWeights: {cpu: 2.5, memory: 0}
             featureGates: {LocalQueueMetrics: false, QuotaCheckStrategy: false}
             """);
 
@@ -510,6 +516,19 @@ class ConfigurationLoaderTest {
                 List.of(
                     PreemptionStrategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE,
                     PreemptionStrategy.LESS_THAN_INITIAL_SHARE)));
+  }
+
+  @Test
+  void localQueuesTakeTurnsWhereThatIsGiven() throws Exception {
+    assertThat(load("").admissionFairSharing()).isEmpty();
+    assertThat(load("admissionFairSharing: {}").admissionFairSharing())
+        .contains(new AdmissionFairSharing(Duration.ZERO, Duration.ofMinutes(5), Map.of()));
+    assertThat(
+            load("admissionFairSharing: {usageHalfLifeTime: 168h, resourceWeights: {cpu: 2}}")
+                .admissionFairSharing())
+        .contains(
+            new AdmissionFairSharing(
+                Duration.ofDays(7), Duration.ofMinutes(5), Map.of("cpu", 2.0)));
   }
 
   @Test

@@ -122,6 +122,10 @@ class TakingTurnsIT {
                 job, queue, urgent ? ", kueue.x-k8s.io/priority-class: \"urgent-${suffix}\"" : ""));
   }
 
+  private static String version(Api api, String queue) {
+    return api.get("LocalQueue", queue).at("/metadata/resourceVersion").asText();
+  }
+
   private static double consumed(Api api, String queue) {
     JsonNode cpu = api.get("LocalQueue", queue).at(PAST + "/consumedResources/cpu");
     return cpu.isMissingNode() ? 0 : Quantities.parse(cpu.asText()).doubleValue();
@@ -140,6 +144,8 @@ class TakingTurnsIT {
     assertThat(Instant.parse(past.path("lastUpdate").asText()))
         .isBetween(began.minusSeconds(1), Instant.now());
 
+    String settled = version(api, "fresh");
+
     // when "greedy" has had it for some seconds
     submit(api, "past", "greedy", false);
     api.awaitRunning("past", 1);
@@ -157,6 +163,9 @@ class TakingTurnsIT {
     assertThat(api.condition("Workload", urgent, "QuotaReserved"))
         .isEqualTo("False WaitingForQuota");
     await().atMost(LIMIT).until(() -> consumed(api, "modest") > 0);
+
+    // what doesn't change wasn't written, though it was sampled every second
+    assertThat(version(api, "fresh")).isEqualTo(settled);
 
     // and after a restart "greedy" still waits behind a queue that used nothing
     operator.kill();
