@@ -56,7 +56,7 @@ class OrderByUseTest {
     for (int i = 0; i < LOCAL_QUEUES; i++) {
       uses.add(new LocalUse());
     }
-    for (int step = 0; step < 2000; step++) {
+    for (int step = 0; step < 1000; step++) {
       PendingItem any = all.isEmpty() ? null : all.get(random.nextInt(all.size()));
       switch (random.nextInt(10)) {
         case 0, 1, 2 -> all.add(queue.add(workload(random, step), id(queueOf(random)), null));
