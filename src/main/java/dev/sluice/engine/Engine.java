@@ -9,6 +9,7 @@ import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.LocalQueueSpec;
 import dev.sluice.model.QueueProblem;
 import dev.sluice.queue.EquivalenceClass;
+import dev.sluice.queue.FlavorProgress;
 import dev.sluice.queue.PendingItem;
 import dev.sluice.queue.QueueState;
 import dev.sluice.quota.FairShares;
@@ -230,6 +231,7 @@ public final class Engine {
     List<QueueState> queues = new ArrayList<>();
     for (QueueState queue : ready.take()) {
       if (queue.active()) {
+        letSearchAgain(queue);
         queues.add(queue);
       }
     }
@@ -241,12 +243,24 @@ public final class Engine {
     Set<QuotaNode> moved = new LinkedHashSet<>();
     Cycle cycle = new Cycle(strategies, registry.flavors, bars::of, cycles, gate.admissions());
     for (Outcome outcome : cycle.run(queues)) {
-      if (outcomes.carryOut(outcome, now)) {
+      if (outcomes.carryOut(outcome, cycles, now)) {
         moved.add(outcome.queue().node().root());
       }
     }
     moved.forEach(ready::stir);
     return true;
+  }
+
+  /** A head that went through its flavors in vain may do so again once holdings have changed. */
+  private void letSearchAgain(QueueState queue) {
+    PendingItem head = queue.pending().head();
+    FlavorProgress progress = head == null ? null : head.flavorProgress();
+    if (head != null
+        && progress != null
+        && progress.isInVain()
+        && ready.changedSince(queue.node(), progress.cycle())) {
+      head.flavorProgress(null);
+    }
   }
 
   private void wake(QueueState queue, EquivalenceClass equals) {

@@ -31,6 +31,11 @@ public final class EngineLoop implements EngineMailbox, EngineQuestions, AutoClo
   private static final int BATCH = 10_000;
 
   private static final Duration TICK = Duration.ofMillis(250);
+
+  /** After so many cycles in a row that change nothing, news is awaited for a moment. */
+  private static final int PATIENCE = 100;
+
+  private static final Duration MOMENT = Duration.ofMillis(10);
   private static final Duration PUBLISHING = Duration.ofMillis(100);
 
   private sealed interface Letter {
@@ -93,6 +98,7 @@ public final class EngineLoop implements EngineMailbox, EngineQuestions, AutoClo
   private static final class CountingSink implements Consumer<Decision> {
     private final Consumer<Decision> sink;
     private int decided;
+    private int all;
 
     CountingSink(Consumer<Decision> sink) {
       this.sink = sink;
@@ -103,6 +109,7 @@ public final class EngineLoop implements EngineMailbox, EngineQuestions, AutoClo
       if (decision instanceof Decision.Admit) {
         decided++;
       }
+      all++;
       sink.accept(decision);
     }
   }
@@ -124,9 +131,10 @@ public final class EngineLoop implements EngineMailbox, EngineQuestions, AutoClo
 
   private void run() {
     List<Letter> letters = new ArrayList<>();
+    Duration wait = TICK;
     while (!closed) {
       try {
-        Letter first = mailbox.poll(TICK.toMillis(), TimeUnit.MILLISECONDS);
+        Letter first = mailbox.poll(wait.toMillis(), TimeUnit.MILLISECONDS);
         if (first != null) {
           letters.add(first);
           mailbox.drainTo(letters, BATCH);
@@ -135,25 +143,35 @@ public final class EngineLoop implements EngineMailbox, EngineQuestions, AutoClo
         Thread.currentThread().interrupt();
         return;
       }
-      round(letters);
+      wait = round(letters) ? MOMENT : TICK;
       letters.clear();
     }
   }
 
-  private void round(List<Letter> letters) {
+  /**
+   * Folds news in and decides.
+   *
+   * @return whether there is more to look at: heads that stay in line may be looked at forever,
+   *     flavor after flavor, and only news can change what comes of it
+   */
+  private boolean round(List<Letter> letters) {
     Instant now = clock.instant();
     engine.fold(new Fact.TimePassed(now));
     for (Letter letter : letters) {
       read(letter);
     }
     boolean more = true;
-    while (more && mailbox.size() < BATCH) {
+    int inVain = 0;
+    while (more && inVain < PATIENCE && mailbox.size() < BATCH) {
+      int before = admissions.all;
       more = cycle();
+      inVain = admissions.all > before ? 0 : inVain + 1;
     }
     if (!now.isBefore(published.plus(PUBLISHING)) || mailbox.isEmpty()) {
       publisher.publish(engine);
       published = now;
     }
+    return more;
   }
 
   private boolean cycle() {

@@ -52,8 +52,13 @@ final class Outcomes {
     this.decisions = decisions;
   }
 
-  /** Whether that may change what comes of other heads of the tree in the next cycle. */
-  boolean carryOut(Outcome outcome, Instant now) {
+  /**
+   * Carries it out.
+   *
+   * @param cycle the number of the cycle that decided it
+   * @return whether that may change what comes of other heads of the tree in the next cycle
+   */
+  boolean carryOut(Outcome outcome, long cycle, Instant now) {
     changes.touched(outcome.queue().name(), outcome.item().localQueue());
     return switch (outcome) {
       case Outcome.Admitted admitted -> admit(admitted, now);
@@ -64,7 +69,7 @@ final class Outcomes {
         yield true;
       }
       case Outcome.Barred barred -> bar(barred);
-      case Outcome.NoFit noFit -> sleep(noFit);
+      case Outcome.NoFit noFit -> sleep(noFit, cycle);
       case Outcome.Blocked blocked -> {
         gate.shut(blocked.item(), blocked.explanation());
         untold.add(workloads.known(blocked.item()));
@@ -164,14 +169,17 @@ final class Outcomes {
     return true;
   }
 
-  private boolean sleep(Outcome.NoFit noFit) {
+  private boolean sleep(Outcome.NoFit noFit, long cycle) {
     PendingItem item = noFit.item();
     QueueState queue = noFit.queue();
     EquivalenceClass equals = item.equivalenceClass();
     Sleepers.Sleeper sleeper = new Sleepers.Sleeper(queue, equals);
     if (queue.isStrict()) {
       equals.lacks(noFit.lacks());
-      if (noFit.reserving()) {
+      if (noFit.searched()) {
+        item.flavorProgress(FlavorProgress.inVain(queue, cycle));
+      }
+      if (noFit.reserving() || noFit.anything()) {
         stand(queue, item, noFit.explanation());
       } else {
         ready.block(queue, item, noFit.explanation());

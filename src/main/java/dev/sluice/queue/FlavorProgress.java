@@ -21,10 +21,28 @@ public record FlavorProgress(
   }
 
   /**
+   * Nothing to go on with: it went through all flavors as often as it may, in vain. As long as
+   * nobody's holding in its tree changes, going through them again would be in vain, too.
+   *
+   * @param cycle the number of the cycle in which that came out
+   */
+  public static FlavorProgress inVain(QueueState queue, long cycle) {
+    return new FlavorProgress(
+        new int[0], queue, queue.quotaGeneration(), cycle, cycle, Integer.MAX_VALUE);
+  }
+
+  /** Whether it went through all flavors in vain, and is not to begin again. */
+  public boolean isInVain() {
+    return last.length == 0;
+  }
+
+  /**
    * Whether it counts: the queue has the same flavors, and no quota was given back or changed since
    * or it is of the cycle before.
    */
   public boolean counts(QueueState now, long cycleNow) {
-    return queue == now && (quotaGeneration == now.quotaGeneration() || cycle >= cycleNow - 1);
+    return !isInVain()
+        && queue == now
+        && (quotaGeneration == now.quotaGeneration() || cycle >= cycleNow - 1);
   }
 }

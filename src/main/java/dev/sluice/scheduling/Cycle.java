@@ -247,7 +247,8 @@ public final class Cycle {
         explanation,
         lacks(bound),
         assignment.competing() || bound.competing() || mayFindVictims(queue, bound.noFit()),
-        reserves);
+        reserves,
+        entry.search().walked() > 0);
   }
 
   /** Whether candidates for preemption that come or change may help; none help who never fits. */

@@ -47,6 +47,7 @@ public sealed interface Outcome {
    * @param lacks what it lacked
    * @param anything whether whatever is released may help
    * @param reserving whether it kept others from quota in this cycle
+   * @param searched whether it was looked at in several cycles, flavor after flavor
    */
   record NoFit(
       PendingItem item,
@@ -54,7 +55,8 @@ public sealed interface Outcome {
       Explanation explanation,
       List<EquivalenceClass.Lack> lacks,
       boolean anything,
-      boolean reserving)
+      boolean reserving,
+      boolean searched)
       implements Outcome {}
 
   /** It doesn't fit so far, but there are flavors left to try; it stays in line. */

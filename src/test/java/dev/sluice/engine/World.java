@@ -41,6 +41,7 @@ final class World {
 
   final List<Decision> decisions = new ArrayList<>();
   final Engine engine;
+  private final List<Fact> told = new ArrayList<>();
   private long version = 1;
 
   World() {
@@ -60,13 +61,23 @@ final class World {
   /** One that decides, or only listens until it is told otherwise. */
   World(EngineRules rules, boolean deciding) {
     engine = new Engine(rules, decisions::add);
-    engine.fold(new Fact.TimePassed(START));
-    engine.fold(new Fact.NamespaceChanged("ns", Map.of()));
-    engine.fold(new Fact.DecidingEnabled(deciding));
+    tell(new Fact.TimePassed(START));
+    tell(new Fact.NamespaceChanged("ns", Map.of()));
+    tell(new Fact.DecidingEnabled(deciding));
+  }
+
+  private void tell(Fact fact) {
+    told.add(fact);
+    engine.fold(fact);
+  }
+
+  /** All facts that the engine was told by this world, in order. */
+  List<Fact> told() {
+    return told;
   }
 
   void flavor(String name, Taint... taints) {
-    engine.fold(
+    tell(
         new Fact.FlavorChanged(new Flavor(name, Map.of("type", name), List.of(taints), List.of())));
   }
 
@@ -137,7 +148,7 @@ final class World {
       FlavorFungibility fungibility,
       BigDecimal weight,
       ResourceGroup.FlavorQuotas... quotas) {
-    engine.fold(
+    tell(
         new Fact.ClusterQueueChanged(
             new ClusterQueueSpec(
                 name,
@@ -153,7 +164,7 @@ final class World {
                 List.of(),
                 List.of(),
                 false)));
-    engine.fold(
+    tell(
         new Fact.LocalQueueChanged(
             new LocalQueueSpec(new LocalQueueId("ns", name), name, StopPolicy.NONE)));
   }
@@ -163,7 +174,7 @@ final class World {
         quotas.length == 0
             ? List.of()
             : List.of(new ResourceGroup(List.of("cpu"), List.of(quotas)));
-    engine.fold(new Fact.CohortChanged(new CohortSpec(name, parent, groups)));
+    tell(new Fact.CohortChanged(new CohortSpec(name, parent, groups)));
   }
 
   WorkloadId submit(String name, String queue, long cpu) {
@@ -182,7 +193,7 @@ final class World {
       String name, String queue, WorkloadShape shape, long priority, int second) {
     WorkloadId id = new WorkloadId("uid-" + name, "ns", name);
     Instant created = START.plusSeconds(second);
-    engine.fold(
+    tell(
         new Fact.WorkloadPending(
             new PendingWorkload(
                 id,
@@ -224,7 +235,7 @@ final class World {
   /** The API server says of one that got quota here how it stands. */
   void reserving(String name, boolean admitted, boolean podsReady) {
     Decision.Admit admit = admission(name);
-    engine.fold(
+    tell(
         new Fact.WorkloadReserving(
             new ReservingWorkload(
                 admit.id(),
@@ -250,14 +261,14 @@ final class World {
     for (Decision decision : decisions.subList(before, decisions.size())) {
       if (decision instanceof Decision.Admit admit) {
         names.add(admit.id().name());
-        engine.fold(new Fact.AdmissionWritten(admit.id(), version++));
+        tell(new Fact.AdmissionWritten(admit.id(), version++));
       }
     }
     return names;
   }
 
   void finish(String name) {
-    engine.fold(new Fact.WorkloadReleased(new WorkloadId("uid-" + name, "ns", name), version++));
+    tell(new Fact.WorkloadReleased(new WorkloadId("uid-" + name, "ns", name), version++));
   }
 
   Decision.Admit admission(String name) {
@@ -269,12 +280,12 @@ final class World {
     throw new AssertionError(name + " was not admitted: " + decisions);
   }
 
-  private int told;
+  private int seen;
 
   /** Who is to be evicted for whom, and why, since the last call. */
   List<String> preempted() {
     List<String> result = new ArrayList<>();
-    for (Decision decision : decisions.subList(told, decisions.size())) {
+    for (Decision decision : decisions.subList(seen, decisions.size())) {
       if (decision instanceof Decision.Preempt preempt) {
         for (Decision.Victim victim : preempt.victims()) {
           result.add(
@@ -286,7 +297,7 @@ final class World {
         }
       }
     }
-    told = decisions.size();
+    seen = decisions.size();
     return result;
   }
 

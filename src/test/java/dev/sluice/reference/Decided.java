@@ -15,6 +15,9 @@ sealed interface Decided {
   /** Whom it is about. */
   WorkloadId id();
 
+  /** The ClusterQueue it waits in. */
+  String clusterQueue();
+
   /** An admission that was decided. */
   record Admission(WorkloadId id, long version, String clusterQueue, List<PodSetAssignment> podSets)
       implements Decided {}

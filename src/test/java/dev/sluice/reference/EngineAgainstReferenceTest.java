@@ -49,7 +49,7 @@ class EngineAgainstReferenceTest {
         () ->
             new Rerun(
                 rules,
-                new ReferenceEngine(Duration.ofSeconds(10), Waking.HELPED, 32, true, true),
+                new ReferenceEngine(Duration.ofSeconds(10), Waking.HELPED, 32, true, rules),
                 true));
   }
 

@@ -4,8 +4,10 @@ import dev.sluice.engine.EngineProbe;
 import dev.sluice.engine.Views;
 import dev.sluice.model.Fact;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** An engine that is compared with the reference. */
 interface Played {
@@ -52,15 +54,23 @@ interface Played {
   /** A reference, to see whether a comparison compares. */
   static Played of(ReferenceEngine engine) {
     List<Decided> decided = new ArrayList<>();
+    Set<String> seen = new HashSet<>();
     return new Played() {
       @Override
       public void fold(Fact fact) {
         engine.fold(fact);
+        seen.clear();
       }
 
       @Override
       public boolean cycle() {
-        decided.addAll(engine.cycle());
+        if (!seen.add(engine.questions().state())) {
+          return false;
+        }
+        List<Decided> now = engine.cycle();
+        if (decided.addAll(now)) {
+          seen.clear();
+        }
         return true;
       }
 

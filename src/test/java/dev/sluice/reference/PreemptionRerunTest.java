@@ -23,7 +23,8 @@ class PreemptionRerunTest {
   void theReferenceAgreesWithItself() {
     int victims = 0;
     for (long seed = 1; seed <= WORLDS; seed++) {
-      PreemptionRerun rerun = new PreemptionRerun(Played.of(PreemptionRerun.reference()));
+      PreemptionRerun rerun =
+          new PreemptionRerun(Played.of(PreemptionRerun.reference(Optional.empty())));
       rerun.play(new RandomWorld(seed, true, true).steps(80));
       victims += rerun.victims();
     }
@@ -68,7 +69,7 @@ class PreemptionRerunTest {
   private record Erring(Played right, UnaryOperator<Map<String, Victim>> error) implements Played {
 
     Erring(UnaryOperator<Map<String, Victim>> error) {
-      this(Played.of(PreemptionRerun.reference()), error);
+      this(Played.of(PreemptionRerun.reference(Optional.empty())), error);
     }
 
     @Override

@@ -8,6 +8,7 @@ import dev.sluice.model.LabelRequirement;
 import dev.sluice.model.Placement;
 import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.PodSetRequest;
+import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.model.ResourceGroup;
 import dev.sluice.model.Taint;
 import dev.sluice.model.Toleration;
@@ -113,6 +114,7 @@ final class ReferenceAssigner {
   private final Map<String, Flavor> flavors;
   private final Map<Progress, Integer> resume;
   private final Optional<Simulation> simulation;
+  private final boolean sharing;
   private final Map<Place, String> only;
   private final Comparator<Grade> preference;
   private final Set<Lack> lacks = new HashSet<>();
@@ -121,6 +123,7 @@ final class ReferenceAssigner {
   /**
    * @param only the flavors that may be given; everything when it is empty
    * @param simulation how preemption is simulated; without it, what would need it doesn't fit
+   * @param sharing whether queues share fairly
    */
   ReferenceAssigner(
       ReferenceTree tree,
@@ -128,7 +131,9 @@ final class ReferenceAssigner {
       Map<String, Flavor> flavors,
       Map<Progress, Integer> resume,
       Map<Place, String> only,
-      Optional<Simulation> simulation) {
+      Optional<Simulation> simulation,
+      boolean sharing) {
+    this.sharing = sharing;
     this.simulation = simulation;
     this.only = only;
     this.preference =
@@ -293,7 +298,8 @@ final class ReferenceAssigner {
     boolean mayHelp =
         tree.quotaOfQueue(queue.name(), pair).nominal() >= val
             || lowest.hasParent()
-            || queue.preemption().borrowWithinCohort();
+            || queue.preemption().borrowWithinCohort()
+            || (sharing && queue.preemption().reclaimWithinCohort() != ReclaimWithinCohort.NEVER);
     if (!mayHelp || simulation.isEmpty()) {
       return new Grade(Mode.NO_FIT, lowest.height());
     }

@@ -2,6 +2,7 @@ package dev.sluice.reference;
 
 import dev.sluice.model.Amounts;
 import dev.sluice.model.ClusterQueueSpec;
+import dev.sluice.model.FairSharing;
 import dev.sluice.model.FlavorResource;
 import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Function;
 
@@ -60,6 +62,9 @@ final class ReferenceCycle {
   private record Walk(
       Map<ReferenceAssigner.Progress, Integer> progress, long generation, long cycle, int walked) {}
 
+  /** How often something changed in the tree of each queue before this cycle. */
+  private final Map<String, Long> changesBefore = new HashMap<>();
+
   private boolean looked;
   private boolean turnedAway;
 
@@ -76,6 +81,7 @@ final class ReferenceCycle {
     this.number = number;
     this.planned = world.snapshot();
     this.held = planned.tree().copy();
+    world.queues.keySet().forEach(queue -> changesBefore.put(queue, changes(queue)));
   }
 
   /** What was decided, in order. */
@@ -95,11 +101,14 @@ final class ReferenceCycle {
         Comparator.comparing((Nominated each) -> each.result().borrowLevel())
             .thenComparing(Nominated::entry, ReferenceQueues.AGE));
     List<Decided> decided = new ArrayList<>();
-    for (Nominated each : nominated) {
+    while (!nominated.isEmpty()) {
+      Nominated next =
+          rules.sharing().map(sharing -> winner(nominated, sharing)).orElseGet(nominated::getFirst);
+      nominated.remove(next);
       if (turnedAway) {
-        asBefore(each.entry());
+        asBefore(next.entry());
       } else {
-        process(each).ifPresent(decided::add);
+        process(next).ifPresent(decided::add);
       }
     }
     return decided;
@@ -116,6 +125,26 @@ final class ReferenceCycle {
     entry.progressGeneration = walk.generation();
     entry.progressCycle = walk.cycle();
     entry.walked = walk.walked();
+  }
+
+  private long changes(String queue) {
+    return world.changesInTree(queue, planned.tree());
+  }
+
+  /** Who is next where queues share fairly, as usage stands now. */
+  private Nominated winner(List<Nominated> left, FairSharing sharing) {
+    List<ReferenceTournament.Head> heads =
+        left.stream()
+            .map(
+                each ->
+                    new ReferenceTournament.Head(
+                        each.entry(), each.queue().name(), each.result().usage()))
+            .toList();
+    ReferenceEntry winner =
+        new ReferenceTournament(planned.tree(), sharing.nonBorrowingFirst(), heads)
+            .winner()
+            .entry();
+    return left.stream().filter(each -> each.entry() == winner).findFirst().orElseThrow();
   }
 
   /** Whether the cycle found anything that it could change. */
@@ -135,6 +164,10 @@ final class ReferenceCycle {
       return Optional.empty();
     }
     parking.unpark(head, queue.name());
+    if (head.walkedInVain.filter(then -> then != changes(queue.name())).isPresent()) {
+      head.walkedInVain = Optional.empty();
+      head.walked = 0;
+    }
     long generation = generations.getOrDefault(queue.name(), 0L);
     boolean keep = head.progressGeneration == generation || head.progressCycle >= number - 1;
     Map<ReferenceAssigner.Progress, Integer> resume = keep ? head.progress : Map.of();
@@ -182,11 +215,23 @@ final class ReferenceCycle {
     Result result = assigner(entry, queue, snapshot, resume, only, rules).assign(shape);
     List<Victim> victims =
         result.mode().preempts()
-            ? new ReferencePreemption(
-                    snapshot, preemptor(entry, queue), result.usage(), result.needed())
-                .victims()
+            ? victims(snapshot, preemptor(entry, queue), result.usage(), result.needed(), rules)
             : List.of();
     return new Nominated(entry, queue, result, victims);
+  }
+
+  private static List<Victim> victims(
+      ReferenceSnapshot snapshot,
+      Preemptor preemptor,
+      Map<FlavorResource, Long> usage,
+      Set<FlavorResource> needed,
+      ReferenceEngine.Rules rules) {
+    return rules
+        .sharing()
+        .map(
+            sharing ->
+                new ReferenceFairPreemption(sharing, snapshot, preemptor, usage, needed).victims())
+        .orElseGet(() -> new ReferencePreemption(snapshot, preemptor, usage, needed).victims());
   }
 
   private static Preemptor preemptor(ReferenceEntry entry, ClusterQueueSpec queue) {
@@ -202,16 +247,15 @@ final class ReferenceCycle {
       ReferenceEngine.Rules rules) {
     ReferenceAssigner.Simulation simulation =
         (pair, amount) ->
-            new ReferencePreemption(
-                    snapshot, preemptor(entry, queue), Map.of(pair, amount), java.util.Set.of(pair))
-                .victims();
+            victims(snapshot, preemptor(entry, queue), Map.of(pair, amount), Set.of(pair), rules);
     return new ReferenceAssigner(
         snapshot.tree(),
         queue,
         rules.flavors(),
         resume,
         only,
-        rules.preempting() ? Optional.of(simulation) : Optional.empty());
+        rules.preempting() ? Optional.of(simulation) : Optional.empty(),
+        rules.sharing().isPresent());
   }
 
   private static boolean inVain(Nominated nominated) {
@@ -273,6 +317,7 @@ final class ReferenceCycle {
     String queue = nominated.queue().name();
     Result result = nominated.result();
     looked = true;
+    world.changed(queue);
     held.add(queue, result.usage());
     PendingWorkload workload = entry.workload();
     entry.holding =
@@ -300,6 +345,7 @@ final class ReferenceCycle {
       if (!holder.evicted()) {
         ReferenceEntry other = Objects.requireNonNull(world.workloads.get(holder.id().uid()));
         other.eviction = Optional.of(other.version);
+        world.changed(holder.queue());
         evicted.put(
             holder.id().uid(),
             new Decided.Victim(
@@ -368,8 +414,14 @@ final class ReferenceCycle {
     } else {
       boolean strict =
           nominated.queue().strategy() == ClusterQueueSpec.QueueingStrategy.STRICT_FIFO;
-      // It stays in line, but doesn't walk in circles: the next flush lets it walk again.
-      entry.walked = strict && !parking.blocks() ? rules.longestWalk() : 0;
+      // It stays in line, but doesn't walk in circles: a change in its tree lets it walk again.
+      boolean blocked = parking.blocks() && !nominated.result().competing();
+      boolean inVain = strict && !blocked && entry.walked > 0;
+      entry.walked = inVain ? rules.longestWalk() : 0;
+      entry.walkedInVain =
+          inVain
+              ? Optional.of(changesBefore.getOrDefault(nominated.queue().name(), 0L))
+              : Optional.empty();
       looked |= !strict;
       parking.park(
           entry, nominated.queue().name(), nominated.queue().strategy(), nominated.result());

@@ -1,6 +1,8 @@
 package dev.sluice.reference;
 
+import dev.sluice.engine.EngineRules;
 import dev.sluice.model.Fact;
+import dev.sluice.model.FairSharing;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.PendingWorkload;
@@ -9,10 +11,12 @@ import dev.sluice.model.WorkloadId;
 import dev.sluice.reference.ReferenceEntry.Holding;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,9 +43,14 @@ final class ReferenceEngine {
    * @param longestWalk how often in a row a Workload is looked at because of untried flavors
    * @param preempting whether anybody may be preempted; otherwise what would need it doesn't fit
    * @param blocking whether nobody is admitted while pods of admitted Workloads are not ready
+   * @param sharing how queues share fairly; empty: they don't
    */
   record Rules(
-      Map<String, Flavor> flavors, int longestWalk, boolean preempting, boolean blocking) {}
+      Map<String, Flavor> flavors,
+      int longestWalk,
+      boolean preempting,
+      boolean blocking,
+      Optional<FairSharing> sharing) {}
 
   private final ReferenceQueues world = new ReferenceQueues();
   private final Map<String, Long> generations = new HashMap<>();
@@ -64,17 +73,25 @@ final class ReferenceEngine {
    * @param preempting whether anybody may be preempted
    */
   ReferenceEngine(Duration refusedPause, Waking waking, int longestWalk, boolean preempting) {
-    this(refusedPause, waking, longestWalk, preempting, false);
+    this(refusedPause, waking, longestWalk, preempting, EngineRules.DEFAULT);
   }
 
   /**
-   * @param blocking whether nobody is admitted while pods of admitted Workloads are not ready
+   * An engine that knows nothing.
+   *
+   * @param preempting whether anybody may be preempted
+   * @param rules what is said by the configuration
    */
   ReferenceEngine(
-      Duration refusedPause, Waking waking, int longestWalk, boolean preempting, boolean blocking) {
+      Duration refusedPause,
+      Waking waking,
+      int longestWalk,
+      boolean preempting,
+      EngineRules rules) {
     this.refusedPause = refusedPause;
     this.parking = new ReferenceParking(world, waking);
-    this.rules = new Rules(world.flavors, longestWalk, preempting, blocking);
+    this.rules =
+        new Rules(world.flavors, longestWalk, preempting, rules.blockAdmission(), rules.sharing());
   }
 
   void fold(Fact fact) {
@@ -174,6 +191,7 @@ final class ReferenceEngine {
         ReferenceEntry entry = world.workloads.get(id.uid());
         if (entry != null && entry.eviction.equals(Optional.of(decided))) {
           entry.eviction = Optional.empty();
+          world.changed(entry.holder().queue());
         }
       }
       case Fact.AdmissionRefused(var id, var decided, var superseded) ->
@@ -293,9 +311,16 @@ final class ReferenceEngine {
   /** Changes what a Workload holds, and remembers whose tree may profit. */
   private void hold(ReferenceEntry entry, @Nullable Holding holding) {
     Holding before = entry.holding;
+    Optional<ReferenceHolder> then = before == null ? Optional.empty() : seen(entry);
     entry.holding = holding;
     if (holding == null) {
       entry.eviction = Optional.empty();
+    }
+    if (!then.equals(holding == null ? Optional.empty() : seen(entry))) {
+      then.ifPresent(holder -> world.changed(holder.queue()));
+      if (holding != null) {
+        world.changed(holding.clusterQueue());
+      }
     }
     if (before == null
         || (holding != null
@@ -308,6 +333,11 @@ final class ReferenceEngine {
     if (world.queues.containsKey(before.clusterQueue())) {
       parking.released(before.clusterQueue());
     }
+  }
+
+  /** How preemption sees one that holds quota, whatever its version. */
+  private static Optional<ReferenceHolder> seen(ReferenceEntry entry) {
+    return Optional.of(entry.holder().withVersion(0));
   }
 
   private void enter(ReferenceEntry entry) {
@@ -349,9 +379,27 @@ final class ReferenceEngine {
     return deciding && !turnedAway;
   }
 
-  /** The last cycle decided nothing and doesn't count. */
-  void uncount() {
-    cycles--;
+  /**
+   * A cycle that nobody has a reason for: nothing may come of it, and it isn't remembered how far
+   * anybody's search through the flavors came. How often the loop of the contract turns while
+   * nothing happens isn't said.
+   *
+   * @param rounds how many of them, if need be
+   * @return what was decided; there may be no more cycles if that is anything
+   */
+  List<Decided> idleCycles(int rounds) {
+    Map<ReferenceEntry, ReferenceEntry.Search> searches = new HashMap<>();
+    world.workloads.values().forEach(entry -> searches.put(entry, entry.search()));
+    Set<String> seen = new HashSet<>();
+    for (int i = 0; i < rounds && seen.add(questions().state()); i++) {
+      List<Decided> decided = cycle();
+      cycles--;
+      if (!decided.isEmpty()) {
+        return decided;
+      }
+    }
+    searches.forEach(ReferenceEntry::search);
+    return List.of();
   }
 
   /** What tests ask. */

@@ -54,6 +54,10 @@ final class ReferenceEntry {
   @Nullable Instant retryAt;
   boolean awaitsNews;
   int walked;
+
+  /** What had changed in its tree when it had walked in vain; nothing if it hasn't. */
+  Optional<Long> walkedInVain = Optional.empty();
+
   Map<ReferenceAssigner.Progress, Integer> progress = Map.of();
   long progressGeneration;
   long progressCycle;
@@ -79,6 +83,26 @@ final class ReferenceEntry {
               });
     }
     return usage;
+  }
+
+  /** How far the search through the flavors came. */
+  record Search(
+      int walked,
+      Optional<Long> walkedInVain,
+      Map<ReferenceAssigner.Progress, Integer> progress,
+      long progressGeneration,
+      long progressCycle) {}
+
+  Search search() {
+    return new Search(walked, walkedInVain, progress, progressGeneration, progressCycle);
+  }
+
+  void search(Search before) {
+    walked = before.walked();
+    walkedInVain = before.walkedInVain();
+    progress = before.progress();
+    progressGeneration = before.progressGeneration();
+    progressCycle = before.progressCycle();
   }
 
   boolean waits() {

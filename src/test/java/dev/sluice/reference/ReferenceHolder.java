@@ -17,6 +17,10 @@ record ReferenceHolder(
     Instant reservedAt,
     boolean evicted) {
 
+  ReferenceHolder withVersion(long another) {
+    return new ReferenceHolder(id, another, queue, usage, priority, queuedAt, reservedAt, evicted);
+  }
+
   boolean usesAnyOf(Set<FlavorResource> pairs) {
     return pairs.stream().anyMatch(pair -> usage.getOrDefault(pair, 0L) > 0);
   }

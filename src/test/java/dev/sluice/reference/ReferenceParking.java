@@ -7,6 +7,7 @@ import dev.sluice.reference.ReferenceEntry.EquivalenceClass;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -93,7 +94,7 @@ final class ReferenceParking {
   void park(ReferenceEntry entry, String queue, QueueingStrategy strategy, Result result) {
     if (strategy == QueueingStrategy.BEST_EFFORT_FIFO) {
       parked.computeIfAbsent(queue, any -> new HashMap<>()).put(entry.equivalenceClass(), result);
-    } else if (blocks()) {
+    } else if (blocks() && !result.competing()) {
       blocked.put(queue, new Block(entry.id.uid(), result));
     }
   }
@@ -144,7 +145,11 @@ final class ReferenceParking {
     if (waking == Waking.ALL) {
       world.waitingIn(queue).stream()
           .filter(entry -> entry.progress.isEmpty())
-          .forEach(entry -> entry.walked = 0);
+          .forEach(
+              entry -> {
+                entry.walked = 0;
+                entry.walkedInVain = Optional.empty();
+              });
     }
   }
 

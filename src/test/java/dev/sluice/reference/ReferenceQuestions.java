@@ -160,6 +160,11 @@ final class ReferenceQuestions {
     return world.tree();
   }
 
+  /** Shares, where queues share fairly; not of those whose chain of parents is a cycle. */
+  Optional<ReferenceShares> shares() {
+    return rules.sharing().map(sharing -> new ReferenceShares(tree()));
+  }
+
   /** The world with all who hold quota. */
   ReferenceSnapshot snapshot() {
     return world.snapshot();

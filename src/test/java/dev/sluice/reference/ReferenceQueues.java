@@ -31,11 +31,24 @@ final class ReferenceQueues {
   /** Who preempted last, by ClusterQueue, until it is deleted. */
   final Map<String, String> sticky = new HashMap<>();
 
+  /** How often what is held in a ClusterQueue changed. */
+  final Map<String, Long> changes = new HashMap<>();
+
   Instant now = Instant.EPOCH;
 
   /** The quota tree with all that is held. */
   ReferenceTree tree() {
     return snapshot().tree();
+  }
+
+  /** What is held in a ClusterQueue, or how it is looked at, changed. */
+  void changed(String queue) {
+    changes.merge(queue, 1L, Long::sum);
+  }
+
+  /** How often that changed in the tree of a ClusterQueue. */
+  long changesInTree(String queue, ReferenceTree tree) {
+    return tree.tree(queue).stream().mapToLong(each -> changes.getOrDefault(each, 0L)).sum();
   }
 
   ReferenceSnapshot snapshot() {
@@ -131,6 +144,7 @@ final class ReferenceQueues {
     entry.awaitsNews = false;
     entry.progress = Map.of();
     entry.walked = 0;
+    entry.walkedInVain = Optional.empty();
     entry.aside = backingOff(entry);
   }
 

@@ -6,6 +6,7 @@ import dev.sluice.model.CohortSpec;
 import dev.sluice.model.FlavorResource;
 import dev.sluice.model.Quota;
 import dev.sluice.model.ResourceGroup;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -49,6 +50,35 @@ final class ReferenceTree {
   void add(String queue, Map<FlavorResource, Long> amounts) {
     Map<FlavorResource, Long> own = usage.computeIfAbsent(queue, any -> new HashMap<>());
     amounts.forEach((pair, amount) -> own.merge(pair, amount, Amounts::add));
+  }
+
+  /** Every pair that a queue or cohort has quota of, or that is used. */
+  Set<FlavorResource> pairs() {
+    Set<FlavorResource> pairs = new HashSet<>();
+    usage.values().forEach(amounts -> pairs.addAll(amounts.keySet()));
+    queues.values().forEach(queue -> addPairs(queue.groups(), pairs));
+    cohorts.values().forEach(cohort -> addPairs(cohort.groups(), pairs));
+    return pairs;
+  }
+
+  private static void addPairs(List<ResourceGroup> groups, Set<FlavorResource> pairs) {
+    for (ResourceGroup group : groups) {
+      for (ResourceGroup.FlavorQuotas flavor : group.flavors()) {
+        for (String resource : flavor.quotas().keySet()) {
+          pairs.add(new FlavorResource(flavor.flavor(), resource));
+        }
+      }
+    }
+  }
+
+  /** The weight where quota is shared fairly. */
+  BigDecimal weight(Node node) {
+    if (node.isQueue()) {
+      ClusterQueueSpec spec = queues.get(node.name());
+      return spec == null ? BigDecimal.ONE : spec.fairWeight();
+    }
+    CohortSpec spec = cohorts.get(node.name());
+    return spec == null ? BigDecimal.ONE : spec.fairWeight();
   }
 
   long usageOfQueue(String queue, FlavorResource pair) {
@@ -205,7 +235,7 @@ final class ReferenceTree {
     return Amounts.add(localFree(node, pair), fromAbove);
   }
 
-  private long potential(Node node, FlavorResource pair) {
+  long potential(Node node, FlavorResource pair) {
     Optional<Node> up = parent(node);
     if (up.isEmpty()) {
       return subtree(node, pair);
@@ -237,7 +267,7 @@ final class ReferenceTree {
     return Quota.NONE;
   }
 
-  private Optional<Node> parent(Node node) {
+  Optional<Node> parent(Node node) {
     String name;
     if (node.isQueue()) {
       ClusterQueueSpec spec = queues.get(node.name());

@@ -10,6 +10,7 @@ import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.ReservingWorkload;
 import dev.sluice.model.WorkloadId;
+import dev.sluice.quota.Share;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -31,6 +32,7 @@ abstract class Stage {
   private final Map<String, Long> versions = new HashMap<>();
   private final Map<String, PendingWorkload> last = new HashMap<>();
   Instant now = START;
+  private final Map<Integer, Integer> deleted = new HashMap<>();
   private long version = 1;
 
   Stage(Played engine, ReferenceEngine reference) {
@@ -163,8 +165,10 @@ abstract class Stage {
     };
   }
 
-  private static String uid(int number) {
-    return "uid-" + number;
+  /** A Workload that is made anew after it was deleted has another UID. */
+  private String uid(int number) {
+    int before = deleted.getOrDefault(number, 0);
+    return "uid-" + number + (before == 0 ? "" : "." + before);
   }
 
   private static Optional<String> pick(List<String> among, int nth) {
@@ -219,6 +223,7 @@ abstract class Stage {
     versions.remove(uid);
     if (workload != null) {
       fold(new Fact.WorkloadReleased(workload.id(), version++));
+      deleted.merge(Integer.parseInt(workload.id().name().substring(1)), 1, Integer::sum);
     }
   }
 
@@ -366,6 +371,7 @@ abstract class Stage {
           new ReferenceQuestions.Counts(
               view.pendingActive() + view.pendingInadmissible(), view.reserving(), view.admitted());
       require(seen.equals(counts), view.name() + ": should show " + counts + ", shows " + seen);
+      checkShare(view, tree);
       for (FlavorUsage usage : view.usage()) {
         FlavorResource pair = new FlavorResource(usage.flavor(), usage.resource());
         long used = tree.usageOfQueue(view.name(), pair);
@@ -373,6 +379,18 @@ abstract class Stage {
             usage.reserved() == used,
             view.name() + " " + pair + ": uses " + used + ", shows " + usage.reserved());
       }
+    }
+  }
+
+  private void checkShare(ClusterQueueView view, ReferenceTree tree) {
+    if (!tree.cyclic(view.name())) {
+      Optional<Long> share =
+          asked()
+              .shares()
+              .map(shares -> shares.of(new ReferenceTree.Node(true, view.name())).weightedShare());
+      require(
+          view.share().map(Share::rounded).equals(share),
+          view.name() + ": share should be " + share + ", is " + view.share());
     }
   }
 

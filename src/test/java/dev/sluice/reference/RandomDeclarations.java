@@ -1,0 +1,174 @@
+package dev.sluice.reference;
+
+import dev.sluice.model.Amounts;
+import dev.sluice.model.ClusterQueueSpec;
+import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.model.ClusterQueueSpec.StopPolicy;
+import dev.sluice.model.CohortSpec;
+import dev.sluice.model.Fact;
+import dev.sluice.model.Flavor;
+import dev.sluice.model.FlavorFungibility;
+import dev.sluice.model.LabelRequirement;
+import dev.sluice.model.LabelSelector;
+import dev.sluice.model.LocalQueueId;
+import dev.sluice.model.LocalQueueSpec;
+import dev.sluice.model.PreemptionPolicies;
+import dev.sluice.model.QueueProblem;
+import dev.sluice.model.Quota;
+import dev.sluice.model.ResourceGroup;
+import dev.sluice.model.Taint;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+
+/** Makes up flavors, queues, cohorts and namespaces. */
+final class RandomDeclarations {
+
+  private static final List<String> COUNTED = List.of("cpu", "memory", "pods");
+
+  private final Dice dice;
+  private final WorldSize size;
+  private final RandomShapes shapes;
+
+  RandomDeclarations(Dice dice, WorldSize size, RandomShapes shapes) {
+    this.dice = dice;
+    this.size = size;
+    this.shapes = shapes;
+  }
+
+  Fact namespace(int number) {
+    return dice.chance(3)
+        ? new Fact.NamespaceRemoved("ns-" + number)
+        : new Fact.NamespaceChanged("ns-" + number, Map.of("team", "" + dice.below(2)));
+  }
+
+  Fact flavor(int number) {
+    List<Taint> taints =
+        dice.chance(75)
+            ? List.of()
+            : List.of(
+                new Taint(
+                    "taint-" + dice.below(2),
+                    "" + dice.below(2),
+                    dice.pick(new String[] {"NoSchedule", "NoExecute", "PreferNoSchedule"})));
+    return new Fact.FlavorChanged(
+        new Flavor(
+            "f-" + number,
+            shapes.labels(),
+            taints,
+            dice.chance(20) ? List.of(shapes.toleration()) : List.of()));
+  }
+
+  private Quota quota(boolean limited) {
+    long nominal = size.preempting() && dice.chance(80) ? 1 + dice.below(5) : dice.below(12);
+    return new Quota(
+        nominal,
+        limited && dice.chance(30) ? dice.below(size.preempting() ? 4 : 6) : Amounts.UNLIMITED,
+        limited && dice.chance(30) ? dice.below((int) nominal + 1) : Amounts.UNLIMITED);
+  }
+
+  private List<ResourceGroup> groups(boolean limited) {
+    List<List<String>> parts =
+        size.preempting() && size.memory() > 0
+            ? List.of(dice.chance(50) ? List.of("memory", "cpu") : COUNTED)
+            : switch (dice.below(size.preempting() ? 7 : 4)) {
+              case 0, 4, 5, 6 -> List.of(List.of("cpu"));
+              case 1 -> List.of(List.of("cpu"), List.of("memory"));
+              case 2 -> List.of(COUNTED);
+              default -> List.of(List.of("memory", "cpu"));
+            };
+    List<ResourceGroup> groups = new ArrayList<>();
+    for (List<String> resources : parts) {
+      List<Integer> numbers = new ArrayList<>();
+      for (int i = 0; i < size.flavors(); i++) {
+        numbers.add(i);
+      }
+      java.util.Collections.shuffle(numbers, dice.random());
+      List<ResourceGroup.FlavorQuotas> quotas = new ArrayList<>();
+      for (int flavor : numbers.subList(0, 1 + dice.below(size.flavors()))) {
+        Map<String, Quota> each = new HashMap<>();
+        resources.forEach(resource -> each.put(resource, quota(limited)));
+        quotas.add(new ResourceGroup.FlavorQuotas("f-" + flavor, each));
+      }
+      groups.add(new ResourceGroup(resources, quotas));
+    }
+    return groups;
+  }
+
+  Fact cohort(int number) {
+    // Mostly towards lower numbers, so that chains end; now and then anywhere, cycles included.
+    String parent = "";
+    if (dice.chance(50)) {
+      parent = "co-" + (dice.chance(90) ? dice.below(number + 1) : dice.below(size.cohortCount()));
+      if (parent.equals("co-" + number) && dice.chance(90)) {
+        parent = "";
+      }
+    }
+    return new Fact.CohortChanged(
+        new CohortSpec(
+            "co-" + number,
+            parent,
+            dice.chance(50) ? List.of() : groups(!parent.isEmpty()),
+            weight()));
+  }
+
+  Fact clusterQueue(int number) {
+    String cohort = size.cohorts() && dice.chance(85) ? "co-" + dice.below(size.cohortCount()) : "";
+    LabelSelector selector =
+        dice.chance(size.preempting() ? 98 : 90)
+            ? new LabelSelector.Requirements(List.of())
+            : dice.chance(80)
+                ? new LabelSelector.Requirements(
+                    List.of(
+                        new LabelRequirement(
+                            "team", LabelRequirement.Operator.IN, List.of("" + dice.below(2)))))
+                : new LabelSelector.Nothing();
+    return new Fact.ClusterQueueChanged(
+        new ClusterQueueSpec(
+            "cq-" + number,
+            cohort,
+            groups(!cohort.isEmpty()),
+            dice.chance(size.preempting() ? 25 : 40)
+                ? QueueingStrategy.STRICT_FIFO
+                : QueueingStrategy.BEST_EFFORT_FIFO,
+            selector,
+            dice.chance(94) ? StopPolicy.NONE : dice.pick(StopPolicy.values()),
+            dice.chance(2),
+            size.preempting() ? policies() : PreemptionPolicies.NEVER,
+            new FlavorFungibility(dice.chanceOfHalf(), dice.chanceOfHalf(), dice.chanceOfHalf()),
+            weight(),
+            List.of(),
+            dice.chance(2) ? List.of(new QueueProblem("Unknown", "something")) : List.of(),
+            false));
+  }
+
+  /** Mostly such that shares are often equal. */
+  private BigDecimal weight() {
+    return !size.weighted() || dice.chance(50)
+        ? BigDecimal.ONE
+        : new BigDecimal(dice.pick(new String[] {"0", "0.5", "2", "3", "0.001"}));
+  }
+
+  private PreemptionPolicies policies() {
+    return new PreemptionPolicies(
+        dice.chance(20)
+            ? PreemptionPolicies.WithinClusterQueue.NEVER
+            : dice.pick(PreemptionPolicies.WithinClusterQueue.values()),
+        dice.chance(20)
+            ? PreemptionPolicies.ReclaimWithinCohort.NEVER
+            : dice.pick(PreemptionPolicies.ReclaimWithinCohort.values()),
+        dice.chance(40),
+        dice.chance(50) ? OptionalInt.of(dice.below(3)) : OptionalInt.empty());
+  }
+
+  Fact localQueue(String namespace, int number) {
+    return new Fact.LocalQueueChanged(
+        new LocalQueueSpec(
+            new LocalQueueId(namespace, "lq-" + number),
+            "cq-" + (dice.chance(90) ? number : dice.below(size.queues())),
+            dice.chance(93) ? StopPolicy.NONE : dice.pick(StopPolicy.values())));
+  }
+}

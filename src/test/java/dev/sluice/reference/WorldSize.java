@@ -1,0 +1,40 @@
+package dev.sluice.reference;
+
+import dev.sluice.reference.RandomWorld.Pods;
+
+/**
+ * How many there are of everything in a made-up world.
+ *
+ * @param cohorts whether queues share quota
+ * @param preempting whether they preempt
+ * @param pods what is special about the pods
+ * @param weighted whether they have weights
+ * @param memory how often, of a hundred times, a pod set asks for memory in a preempting world
+ * @param calm whether declarations rarely change
+ */
+record WorldSize(
+    boolean cohorts,
+    boolean preempting,
+    Pods pods,
+    boolean weighted,
+    int flavors,
+    int queues,
+    int cohortCount,
+    int workloads,
+    int memory,
+    boolean calm) {
+
+  static WorldSize of(Dice dice, boolean cohorts, boolean preempting, Pods pods, boolean weighted) {
+    return new WorldSize(
+        cohorts,
+        preempting,
+        pods,
+        weighted,
+        1 + dice.below(3),
+        cohorts ? 1 + dice.below(5) : 1,
+        1 + dice.below(5),
+        3 + dice.below(20),
+        dice.below(3) == 0 ? 40 : 0,
+        dice.chanceOfHalf());
+  }
+}
