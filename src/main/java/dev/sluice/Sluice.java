@@ -86,7 +86,7 @@ public final class Sluice implements AutoCloseable {
   private final Configuration configuration;
   private final KubernetesClient client;
   private final Consumer<String> end;
-
+  private final CompletableFuture<Void> known = new CompletableFuture<>();
   private final ExecutorService background = Executors.newVirtualThreadPerTaskExecutor();
   private final MetricsScrape metrics;
   private final World world = World.empty();
@@ -328,7 +328,8 @@ public final class Sluice implements AutoCloseable {
    * @throws IOException when an address can't be bound
    */
   public void start(List<String> hosts) throws IOException, GeneralSecurityException {
-    servers.start(client, facts, metrics, hosts, reader.store(), engine);
+    AwaitedFacts answers = new AwaitedFacts(facts, known);
+    servers.start(client, answers, metrics, hosts, reader.store(), engine);
     engine.start();
     Listings listings = new Listings(configuration.controller().cacheSyncTimeout());
     listings.await("namespaces and priority classes", informers.start());
@@ -336,6 +337,7 @@ public final class Sluice implements AutoCloseable {
     operator.start();
     workers.start();
     worldFeed.open();
+    known.complete(null);
     listings.await("Workloads", reader.start());
     LOG.info("workloads={} world=listed", reader.store().size());
     if (configuration.leaderElection().leaderElect()) {
