@@ -204,7 +204,7 @@ class AdmissionTest {
               "\"admissionChecks\":[{\"name\":\"a\",\"state\":\"Pending\",\"message\":\"\","
                   + "\"lastTransitionTime\":\"2026-03-01T12:00:00Z\"},{\"name\":\"b\"");
       assertThat(told).containsExactly("reserved 7");
-      assertThat(facts).containsExactly(new Fact.AdmissionWritten(ID, 8));
+      assertThat(facts).containsExactly(new Fact.AdmissionWritten(ID, 8, false));
     }
 
     @Test
