@@ -34,6 +34,7 @@ import dev.sluice.workloads.WorkloadReader;
 import dev.sluice.workloads.WorkloadWriter;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Optional;
 import java.util.UUID;
@@ -73,7 +74,7 @@ final class WorkerClusters implements AutoCloseable {
                 background,
                 delays,
                 steady,
-                new Recorded(events)::fenced));
+                new Recorded(events, clock)::fenced));
     if (!configuration.featureGates().enabled(FeatureGate.MULTI_KUEUE)) {
       controllers = Optional.empty();
       return;
@@ -114,7 +115,7 @@ final class WorkerClusters implements AutoCloseable {
                         UUID.randomUUID().toString(),
                         steady),
                     queues.<Fitting>map(it -> it).orElse(Fitting.UNKNOWN),
-                    new Recorded(events)),
+                    new Recorded(events, clock)),
                 queues));
     made.register(operator);
     controllers = Optional.of(made);
@@ -157,13 +158,17 @@ final class WorkerClusters implements AutoCloseable {
 
     private static final String MULTI_KUEUE = "MultiKueue";
     private final EventRecorder events;
+    private final InstantSource clock;
 
-    Recorded(EventRecorder events) {
+    Recorded(EventRecorder events, InstantSource clock) {
       this.events = events;
+      this.clock = clock;
     }
 
     /** It was switched off because its manager isn't heard of. */
     void fenced(Workload workload) {
+      String origin = workload.labels().getOrDefault(Keys.MULTIKUEUE_ORIGIN, "");
+      measured.ifPresent(it -> it.fenced(origin));
       said(
           workload,
           true,
@@ -177,7 +182,13 @@ final class WorkerClusters implements AutoCloseable {
 
     @Override
     public void admitted(Workload workload, String clusterQueue, String cluster) {
-      measured.ifPresent(it -> it.admitted(clusterQueue, cluster));
+      Duration after = Duration.between(workload.createdAt(), clock.instant());
+      measured.ifPresent(it -> it.admitted(clusterQueue, cluster, after));
+    }
+
+    @Override
+    public void requeued(Workload workload, String clusterQueue, String cluster) {
+      measured.ifPresent(it -> it.requeued(clusterQueue, cluster));
     }
 
     @Override

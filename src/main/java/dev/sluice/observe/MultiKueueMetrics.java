@@ -1,8 +1,10 @@
 package dev.sluice.observe;
 
 import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.time.Duration;
 import java.util.Map;
 import java.util.function.Supplier;
 
@@ -15,9 +17,15 @@ public final class MultiKueueMetrics {
           "1 while the worker cluster is connected, else 0; only of the replica that decides",
           "cluster");
 
+  private static final int LATENCY_BOUNDS = 14;
+  private static final double MILLIS = 1000;
+
   private final Supplier<ReplicaRole> role;
   private final Counter dispatched;
   private final Counter admitted;
+  private final Counter requeued;
+  private final Counter fenced;
+  private final Histogram latency;
 
   /**
    * Registers its metrics.
@@ -42,6 +50,24 @@ public final class MultiKueueMetrics {
             "Admissions seen in worker clusters; each admission of a workload counts",
             "cluster_queue",
             "cluster");
+    requeued =
+        families.counter(
+            "multikueue_workloads_requeued_total",
+            "Workloads taken back from worker clusters: lost, sent back or gone there",
+            "cluster_queue",
+            "cluster");
+    fenced =
+        families.counter(
+            "multikueue_workloads_fenced_total",
+            "Workloads switched off here because the manager that sent them was not heard of",
+            "origin");
+    latency =
+        families.histogram(
+            "multikueue_admission_latency_seconds",
+            "From the creation of a workload to its admission in a worker cluster, for its first"
+                + " and each later one",
+            Families.waits(LATENCY_BOUNDS),
+            "cluster");
     MultiCollector connections =
         () -> {
           Gauges gauges = new Gauges(role.get());
@@ -56,8 +82,21 @@ public final class MultiKueueMetrics {
     dispatched.labelValues(Families.values(role.get(), clusterQueue, cluster)).inc();
   }
 
-  /** A Workload of this ClusterQueue was admitted in this worker cluster. */
-  public void admitted(String clusterQueue, String cluster) {
+  /** A Workload of this ClusterQueue was admitted in this worker cluster, so long after it came. */
+  public void admitted(String clusterQueue, String cluster, Duration after) {
     admitted.labelValues(Families.values(role.get(), clusterQueue, cluster)).inc();
+    latency
+        .labelValues(Families.values(role.get(), cluster))
+        .observe(Math.max(0, after.toMillis()) / MILLIS);
+  }
+
+  /** A Workload of this ClusterQueue was taken back from this worker cluster. */
+  public void requeued(String clusterQueue, String cluster) {
+    requeued.labelValues(Families.values(role.get(), clusterQueue, cluster)).inc();
+  }
+
+  /** A Workload that this manager sent was switched off here. */
+  public void fenced(String origin) {
+    fenced.labelValues(Families.values(role.get(), origin)).inc();
   }
 }

@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** Where a Workload stands and why, in one sentence that only changes when that does. */
 final class Standing {
@@ -69,7 +70,10 @@ final class Standing {
           .formatted(queue, told(workload, "Evicted"));
     }
     if (Objects.isTrue(workload, "Admitted")) {
-      return "it is admitted by ClusterQueue " + queue;
+      String cluster = Objects.text(workload, "status", "clusterName");
+      return "it is admitted by ClusterQueue "
+          + queue
+          + (cluster.isEmpty() ? "" : ", and runs in worker cluster " + cluster);
     }
     List<String> checks = new ArrayList<>();
     for (Map<?, ?> check : Objects.maps(workload.get("status", "admissionChecks"))) {
@@ -84,9 +88,20 @@ final class Standing {
                     message.isEmpty() ? "" : " (" + message + ")"));
       }
     }
-    return "it holds quota of ClusterQueue %s and waits for admission checks: %s"
+    return "it holds quota of ClusterQueue %s and waits for admission checks: %s%s"
         .formatted(
-            queue, checks.isEmpty() ? told(workload, "Admitted") : String.join(", ", checks));
+            queue,
+            checks.isEmpty() ? told(workload, "Admitted") : String.join(", ", checks),
+            offers(workload));
+  }
+
+  private static String offers(GenericKubernetesResource workload) {
+    return workload.get("status", "nominatedClusterNames") instanceof List<?> names
+            && !names.isEmpty()
+        ? "; it is offered to worker clusters "
+            + names.stream().map(Object::toString).collect(Collectors.joining(", "))
+            + ", of which none has admitted it yet"
+        : "";
   }
 
   private static String sentBack(GenericKubernetesResource workload) {

@@ -88,6 +88,10 @@ final class Sender {
     write(errand, status);
     LOG.info("workload={} check={} reason=\"{}\"", errand.local().id(), state, message);
     told.said(errand.local(), true, message);
+    if (state.equals(CheckState.RETRY)) {
+      told.requeued(
+          errand.local(), errand.clusterQueue(), errand.local().status().elsewhere().cluster());
+    }
     return Optional.empty();
   }
 
