@@ -73,6 +73,35 @@ class ClusterExplanationTest {
   }
 
   @Test
+  void whatHasToDoWithOtherClustersSaysWithWhich() {
+    queues();
+    String workload =
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: %s, namespace: other, uid: %s}
+        spec: {queueName: lq2}
+        status:
+          admission: {clusterQueue: cq}
+          %s
+          admissionChecks: [{name: clusters, state: %s}]
+          conditions: [{type: QuotaReserved, status: "True"}, {type: Admitted, status: "%s"}]
+        """;
+    apply(
+        workload.formatted(
+            "asked", "c", "nominatedClusterNames: [onsite, remote]", "Pending", "False"));
+    apply(workload.formatted("sent", "d", "clusterName: remote", "Ready", "True"));
+
+    assertThat(new ClusterExplanation(client).lines("other", "asked").orElseThrow())
+        .contains(
+            "  why: it holds quota of ClusterQueue cq and waits for admission checks: clusters is"
+                + " Pending; it is offered to worker clusters onsite, remote, of which none has"
+                + " admitted it yet");
+    assertThat(new ClusterExplanation(client).lines("other", "sent").orElseThrow())
+        .contains("  why: it is admitted by ClusterQueue cq, and runs in worker cluster remote");
+  }
+
+  @Test
   void whoHoldsWhatItWantsIsNamedMostFirst() {
     queues();
     for (String holder : new String[] {"a: 1", "b: 3", "c: 2"}) {
