@@ -19,7 +19,8 @@ class EngineAgainstReferenceTest {
   @Test
   void everyCycleAdmitsTheSameInTheSameOrder() {
     play(
-        1,
+        "admission",
+        150_000,
         (seed, length) -> new RandomWorld(seed, true, false).steps(length),
         () -> new Rerun(Rerun.reference(Waking.HELPED), true));
   }
@@ -27,7 +28,8 @@ class EngineAgainstReferenceTest {
   @Test
   void aQueueOfItsOwnAdmitsTheSameInTheSameOrderAsIfEverythingWereWoken() {
     play(
-        4,
+        "a queue of its own",
+        30_000,
         (seed, length) -> new RandomWorld(seed, false, false).steps(length),
         () -> new Rerun(Rerun.reference(Waking.ALL), false));
   }
@@ -35,7 +37,8 @@ class EngineAgainstReferenceTest {
   @Test
   void whoMayStartWithFewerPodsGetsAsManyInTheSameOrder() {
     play(
-        1,
+        "admission with fewer pods",
+        60_000,
         (seed, length) -> new RandomWorld(seed, true, false, Pods.FEWER).steps(length),
         () -> new Rerun(Rerun.reference(Waking.HELPED), true));
   }
@@ -44,7 +47,8 @@ class EngineAgainstReferenceTest {
   void whileNotAllPodsAreReadyTheSameAreTurnedAway() {
     EngineRules rules = new EngineRules(Optional.empty(), true);
     play(
-        2,
+        "admission one at a time",
+        30_000,
         (seed, length) -> new RandomWorld(seed, true, false, Pods.GET_READY).steps(length),
         () ->
             new Rerun(
@@ -54,12 +58,13 @@ class EngineAgainstReferenceTest {
   }
 
   private static void play(
-      int part, BiFunction<Long, Integer, List<Step>> make, Supplier<Rerun> rerun) {
+      String what, int steps, BiFunction<Long, Integer, List<Step>> make, Supplier<Rerun> rerun) {
     AtomicLong admissions = new AtomicLong();
     Worlds.play(
-        part,
+        what,
+        steps,
         make,
-        world -> {
+        (seed, world) -> {
           Rerun one = rerun.get();
           one.play(world);
           admissions.addAndGet(one.admissions());

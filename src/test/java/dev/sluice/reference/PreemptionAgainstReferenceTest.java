@@ -12,22 +12,23 @@ class PreemptionAgainstReferenceTest {
 
   @Test
   void everyCycleDecidesTheSameInTheSameOrder() {
-    play(1, Pods.ALL);
+    play("preemption", 400_000, Pods.ALL);
   }
 
   @Test
   void whoMayStartWithFewerPodsPreemptsTheSame() {
-    play(8, Pods.FEWER);
+    play("preemption with fewer pods", 60_000, Pods.FEWER);
   }
 
-  private static void play(int part, Pods pods) {
+  private static void play(String what, int steps, Pods pods) {
     AtomicLong preemptions = new AtomicLong();
     AtomicLong victims = new AtomicLong();
     AtomicLong admissions = new AtomicLong();
     Worlds.play(
-        part,
+        what,
+        steps,
         (seed, length) -> new RandomWorld(seed, true, true, pods).steps(length),
-        world -> {
+        (number, world) -> {
           PreemptionRerun rerun = new PreemptionRerun(Played.of(new EngineProbe()));
           rerun.play(world);
           preemptions.addAndGet(rerun.preemptions());

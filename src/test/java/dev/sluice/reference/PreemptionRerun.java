@@ -26,6 +26,8 @@ final class PreemptionRerun extends Stage {
   private static final int ENDLESS = 500;
 
   private final PreemptionChecks checks = new PreemptionChecks(asked());
+  private final VictimSetChecks victimSets = new VictimSetChecks(asked());
+  private final WaitingChecks waiting = new WaitingChecks(asked());
   private int changes;
   private int admissions;
   private int preemptions;
@@ -65,6 +67,11 @@ final class PreemptionRerun extends Stage {
     return victims;
   }
 
+  /** How many preemptions were judged by their victims alone. */
+  int judged() {
+    return victimSets.judged();
+  }
+
   @Override
   void oneCycle() {
     cycle(1);
@@ -85,6 +92,8 @@ final class PreemptionRerun extends Stage {
     boolean looked = engine.cycle();
     List<Decided> actual = engine.takeDecided();
     checks.check(actual);
+    victimSets.check(actual);
+    waiting.check(actual);
     List<Decided> expected = looked ? reference.cycle() : reference.idleCycles(idle);
     require(
         byTree(expected).equals(byTree(actual)),
@@ -117,5 +126,6 @@ final class PreemptionRerun extends Stage {
     while (cycle(ENDLESS) && seen.add(asked().state())) {
       require(++cycles < ENDLESS, "cycles never end");
     }
+    waiting.checkQuiescence();
   }
 }

@@ -37,6 +37,19 @@ class PreemptionRerunTest {
   }
 
   @Test
+  void aVictimTooFewIsFound() {
+    assertFound(
+        victims -> {
+          Map<String, Victim> fewer = new TreeMap<>(victims);
+          if (fewer.size() > 1) {
+            fewer.remove(victims.keySet().iterator().next());
+          }
+          return fewer;
+        },
+        "too few victims, or too many");
+  }
+
+  @Test
   void aVersionThatNobodyLookedAtIsFound() {
     assertFound(
         victims -> {

@@ -7,12 +7,10 @@ import dev.sluice.model.FlavorResource;
 import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.model.Quota;
-import dev.sluice.model.WorkloadShape;
 import dev.sluice.reference.Decided.Admission;
 import dev.sluice.reference.Decided.Preemption;
 import dev.sluice.reference.ReferenceAssigner.Mode;
 import dev.sluice.reference.ReferenceAssigner.Result;
-import dev.sluice.reference.ReferencePreemption.Preemptor;
 import dev.sluice.reference.ReferencePreemption.Victim;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -21,9 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Function;
 
 /**
  * One cycle: the head of every queue is nominated, the nominated are put in order, and each is
@@ -31,20 +27,11 @@ import java.util.function.Function;
  */
 final class ReferenceCycle {
 
-  /** A head, and what came out for it when it was looked at. */
-  private record Nominated(
-      ReferenceEntry entry, ClusterQueueSpec queue, Result result, List<Victim> victims) {
-
-    /** It fits only when it does so with the fewest pods. */
-    Nominated notEven(Result least) {
-      return new Nominated(entry, queue, result.asFarAs(least.lacks(), least.competing()), victims);
-    }
-  }
-
   private final ReferenceQueues world;
   private final ReferenceParking parking;
   private final Map<String, Long> generations;
   private final ReferenceEngine.Rules rules;
+  private final ReferenceNominator nominator;
   private final long number;
 
   /** What is held, and admitted by this cycle: nobody is admitted beyond that. */
@@ -78,6 +65,7 @@ final class ReferenceCycle {
     this.parking = parking;
     this.generations = generations;
     this.rules = rules;
+    this.nominator = new ReferenceNominator(rules);
     this.number = number;
     this.planned = world.snapshot();
     this.held = planned.tree().copy();
@@ -86,7 +74,7 @@ final class ReferenceCycle {
 
   /** What was decided, in order. */
   List<Decided> run() {
-    List<Nominated> nominated = new ArrayList<>();
+    List<ReferenceNominated> nominated = new ArrayList<>();
     for (ClusterQueueSpec queue : world.queues.values()) {
       if (world.active(queue) && !held.cyclic(queue.name())) {
         world.waitingIn(queue.name()).stream()
@@ -98,11 +86,11 @@ final class ReferenceCycle {
       }
     }
     nominated.sort(
-        Comparator.comparing((Nominated each) -> each.result().borrowLevel())
-            .thenComparing(Nominated::entry, ReferenceQueues.AGE));
+        Comparator.comparing((ReferenceNominated each) -> each.result().borrowLevel())
+            .thenComparing(ReferenceNominated::entry, ReferenceQueues.AGE));
     List<Decided> decided = new ArrayList<>();
     while (!nominated.isEmpty()) {
-      Nominated next =
+      ReferenceNominated next =
           rules.sharing().map(sharing -> winner(nominated, sharing)).orElseGet(nominated::getFirst);
       nominated.remove(next);
       if (turnedAway) {
@@ -132,7 +120,7 @@ final class ReferenceCycle {
   }
 
   /** Who is next where queues share fairly, as usage stands now. */
-  private Nominated winner(List<Nominated> left, FairSharing sharing) {
+  private ReferenceNominated winner(List<ReferenceNominated> left, FairSharing sharing) {
     List<ReferenceTournament.Head> heads =
         left.stream()
             .map(
@@ -152,7 +140,7 @@ final class ReferenceCycle {
     return looked;
   }
 
-  private Optional<Nominated> nominate(ReferenceEntry head, ClusterQueueSpec queue) {
+  private Optional<ReferenceNominated> nominate(ReferenceEntry head, ClusterQueueSpec queue) {
     if (!world.namespaceMatches(head)) {
       head.aside = true;
       looked = true;
@@ -178,110 +166,37 @@ final class ReferenceCycle {
             head.progressGeneration,
             keep ? Long.MAX_VALUE : head.progressCycle,
             head.walked));
-    Nominated nominated = assign(head, queue, planned, resume, Map.of());
+    ReferenceNominated nominated = nominator.consider(head, queue, planned, resume, Map.of());
     head.progress = Map.of();
-    if (inVain(nominated) && !walksOn(nominated) && !resume.isEmpty()) {
-      nominated = assign(head, queue, planned, Map.of(), Map.of());
+    if (nominated.inVain() && !walksOn(nominated) && !resume.isEmpty()) {
+      nominated = nominator.consider(head, queue, planned, Map.of(), Map.of());
       head.walked = rules.longestWalk();
     }
     return Optional.of(nominated);
   }
 
-  private Nominated assign(
-      ReferenceEntry entry,
-      ClusterQueueSpec queue,
-      ReferenceSnapshot snapshot,
-      Map<ReferenceAssigner.Progress, Integer> resume,
-      Map<ReferenceAssigner.Place, String> only) {
-    Function<WorkloadShape, Nominated> attempt =
-        shape -> assign(entry, queue, snapshot, resume, only, shape);
-    Nominated full = attempt.apply(entry.workload().shape());
-    ReferenceReduction reduction = new ReferenceReduction(entry.workload().shape());
-    if (!inVain(full) || !reduction.isPossible()) {
-      return full;
-    }
-    return reduction
-        .most(attempt, nominated -> !inVain(nominated))
-        .orElseGet(() -> full.notEven(attempt.apply(reduction.least()).result()));
-  }
-
-  private Nominated assign(
-      ReferenceEntry entry,
-      ClusterQueueSpec queue,
-      ReferenceSnapshot snapshot,
-      Map<ReferenceAssigner.Progress, Integer> resume,
-      Map<ReferenceAssigner.Place, String> only,
-      WorkloadShape shape) {
-    Result result = assigner(entry, queue, snapshot, resume, only, rules).assign(shape);
-    List<Victim> victims =
-        result.mode().preempts()
-            ? victims(snapshot, preemptor(entry, queue), result.usage(), result.needed(), rules)
-            : List.of();
-    return new Nominated(entry, queue, result, victims);
-  }
-
-  private static List<Victim> victims(
-      ReferenceSnapshot snapshot,
-      Preemptor preemptor,
-      Map<FlavorResource, Long> usage,
-      Set<FlavorResource> needed,
-      ReferenceEngine.Rules rules) {
-    return rules
-        .sharing()
-        .map(
-            sharing ->
-                new ReferenceFairPreemption(sharing, snapshot, preemptor, usage, needed).victims())
-        .orElseGet(() -> new ReferencePreemption(snapshot, preemptor, usage, needed).victims());
-  }
-
-  private static Preemptor preemptor(ReferenceEntry entry, ClusterQueueSpec queue) {
-    return new Preemptor(queue, entry.workload().priority(), entry.workload().queuedAt());
-  }
-
-  static ReferenceAssigner assigner(
-      ReferenceEntry entry,
-      ClusterQueueSpec queue,
-      ReferenceSnapshot snapshot,
-      Map<ReferenceAssigner.Progress, Integer> resume,
-      Map<ReferenceAssigner.Place, String> only,
-      ReferenceEngine.Rules rules) {
-    ReferenceAssigner.Simulation simulation =
-        (pair, amount) ->
-            victims(snapshot, preemptor(entry, queue), Map.of(pair, amount), Set.of(pair), rules);
-    return new ReferenceAssigner(
-        snapshot.tree(),
-        queue,
-        rules.flavors(),
-        resume,
-        only,
-        rules.preempting() ? Optional.of(simulation) : Optional.empty(),
-        rules.sharing().isPresent());
-  }
-
-  private static boolean inVain(Nominated nominated) {
-    return nominated.result().mode() != Mode.FIT && nominated.victims().isEmpty();
-  }
-
   /** Whether it is looked at again only because flavors are left. */
-  private boolean walksOn(Nominated nominated) {
+  private boolean walksOn(ReferenceNominated nominated) {
     return nominated.result().untriedFlavorsLeft()
         && (rules.preempting() || nominated.result().competing())
         && nominated.entry().walked < rules.longestWalk();
   }
 
-  private Optional<Decided> process(Nominated first) {
-    Nominated nominated = first;
+  private Optional<Decided> process(ReferenceNominated first) {
+    ReferenceNominated nominated = first;
     ReferenceEntry entry = first.entry();
     ClusterQueueSpec queue = first.queue();
     if (first.victims().stream().anyMatch(victim -> gone.contains(victim.holder()))) {
-      nominated = assign(entry, queue, planned.without(gone), Map.of(), first.result().flavors());
+      nominated =
+          nominator.consider(
+              entry, queue, planned.without(gone), Map.of(), first.result().flavors());
       if (nominated.result().mode() == Mode.FIT) {
         planned.tree().add(queue.name(), nominated.result().usage());
         return Optional.empty(); // waits for those who were evicted before
       }
     }
     Result result = nominated.result();
-    if (inVain(nominated)) {
+    if (nominated.inVain()) {
       if (result.mode() != Mode.NO_FIT
           && queue.preemption().reclaimWithinCohort() != ReclaimWithinCohort.ANY) {
         planned.tree().add(queue.name(), reservation(nominated));
@@ -312,7 +227,7 @@ final class ReferenceCycle {
         .allMatch(each -> each.getValue() <= tree.available(queue.name(), each.getKey()));
   }
 
-  private Admission admit(Nominated nominated) {
+  private Admission admit(ReferenceNominated nominated) {
     ReferenceEntry entry = nominated.entry();
     String queue = nominated.queue().name();
     Result result = nominated.result();
@@ -335,7 +250,7 @@ final class ReferenceCycle {
     return new Admission(entry.id, workload.version(), queue, result.podSets());
   }
 
-  private Optional<Decided> preempt(Nominated nominated) {
+  private Optional<Decided> preempt(ReferenceNominated nominated) {
     ReferenceEntry entry = nominated.entry();
     String queue = nominated.queue().name();
     Map<String, Decided.Victim> evicted = new TreeMap<>();
@@ -372,7 +287,7 @@ final class ReferenceCycle {
             evicted));
   }
 
-  private void remember(Nominated nominated) {
+  private void remember(ReferenceNominated nominated) {
     ReferenceEntry entry = nominated.entry();
     entry.progress =
         nominated.result().untriedFlavorsLeft() ? nominated.result().progress() : Map.of();
@@ -381,7 +296,7 @@ final class ReferenceCycle {
   }
 
   /** What is kept free for one that would have to preempt, but finds no victims. */
-  private Map<FlavorResource, Long> reservation(Nominated nominated) {
+  private Map<FlavorResource, Long> reservation(ReferenceNominated nominated) {
     String queue = nominated.queue().name();
     ReferenceTree tree = planned.tree();
     Map<FlavorResource, Long> reserved = new HashMap<>();
@@ -405,7 +320,7 @@ final class ReferenceCycle {
     return reserved;
   }
 
-  private void requeue(Nominated nominated) {
+  private void requeue(ReferenceNominated nominated) {
     ReferenceEntry entry = nominated.entry();
     if (walksOn(nominated)) {
       entry.walked++;

@@ -242,7 +242,7 @@ final class ReferenceEngine {
       return;
     }
     entry.version = workload.version();
-    if (waited && before != null && !sameButForVersion(before, workload)) {
+    if (waited && before != null && !ReferenceEntry.sameButForVersion(before, workload)) {
       entry.pending = null; // it leaves its class, even if it comes back to it
       parking.forgetThePassed();
     }
@@ -251,21 +251,11 @@ final class ReferenceEngine {
     boolean stays =
         waited
             && before != null
-            && sameButForVersion(before, workload)
+            && ReferenceEntry.sameButForVersion(before, workload)
             && !(entry.awaitsNews || entry.retryAt != null);
     if (!stays) {
       enter(entry);
     }
-  }
-
-  private static boolean sameButForVersion(PendingWorkload a, PendingWorkload b) {
-    return a.queueName().equals(b.queueName())
-        && a.shape().equals(b.shape())
-        && a.priority() == b.priority()
-        && a.queuedAt().equals(b.queuedAt())
-        && a.notBefore().equals(b.notBefore())
-        && a.held() == b.held()
-        && a.defect().equals(b.defect());
   }
 
   private void reserving(ReservingWorkload workload) {

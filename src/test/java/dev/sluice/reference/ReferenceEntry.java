@@ -105,6 +105,17 @@ final class ReferenceEntry {
     progressCycle = before.progressCycle();
   }
 
+  /** Whether both ask for the same. */
+  static boolean sameButForVersion(PendingWorkload a, PendingWorkload b) {
+    return a.queueName().equals(b.queueName())
+        && a.shape().equals(b.shape())
+        && a.priority() == b.priority()
+        && a.queuedAt().equals(b.queuedAt())
+        && a.notBefore().equals(b.notBefore())
+        && a.held() == b.held()
+        && a.defect().equals(b.defect());
+  }
+
   boolean waits() {
     return pending != null && holding == null;
   }

@@ -9,6 +9,7 @@ import dev.sluice.model.WorkloadId;
 import dev.sluice.model.WorkloadShape;
 import dev.sluice.reference.ReferenceAssigner.Mode;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -60,13 +61,54 @@ final class ReferenceQuestions {
     return result;
   }
 
+  /**
+   * Who of a single pod set fits, in which ClusterQueue, of those whose turn it may be: everyone in
+   * a BestEffortFIFO queue, the head of a StrictFIFO queue.
+   */
+  Map<WorkloadId, String> singlesThatFit() {
+    Map<WorkloadId, String> result = new HashMap<>();
+    ReferenceTree tree = tree();
+    for (ClusterQueueSpec queue : world.queues.values()) {
+      if (engine.deciding() && world.active(queue) && !tree.cyclic(queue.name())) {
+        boolean strict = queue.strategy() == QueueingStrategy.STRICT_FIFO;
+        world.waitingIn(queue.name()).stream()
+            .limit(strict ? 1 : Long.MAX_VALUE)
+            .filter(entry -> entry.workload().shape().podSets().size() == 1)
+            .filter(entry -> fitsNow(entry, queue))
+            .forEach(entry -> result.put(entry.id, queue.name()));
+      }
+    }
+    return result;
+  }
+
+  /**
+   * Who waits in line before this one and may not be passed, whatever comes of them: in a
+   * StrictFIFO queue everybody, in a BestEffortFIFO queue those who ask for the same at the same
+   * priority, unless it preempted before.
+   */
+  List<WorkloadId> passedBy(WorkloadId id, String clusterQueue) {
+    ClusterQueueSpec queue = Objects.requireNonNull(world.queues.get(clusterQueue));
+    boolean strict = queue.strategy() == QueueingStrategy.STRICT_FIFO;
+    ReferenceEntry decided = Objects.requireNonNull(world.workloads.get(id.uid()));
+    List<WorkloadId> result = new ArrayList<>();
+    for (ReferenceEntry entry : world.waitingIn(clusterQueue)) {
+      if (entry == decided) {
+        return result;
+      }
+      if (strict || entry.equivalenceClass().equals(decided.equivalenceClass())) {
+        result.add(entry.id);
+      }
+    }
+    throw new AssertionError(id + " doesn't wait in " + clusterQueue);
+  }
+
   private boolean fitsNow(ReferenceEntry entry, ClusterQueueSpec queue) {
     if (!world.namespaceMatches(entry) || entry.workload().defect().isPresent()) {
       return false;
     }
     Predicate<WorkloadShape> fits =
         shape ->
-            ReferenceCycle.assigner(entry, queue, world.snapshot(), Map.of(), Map.of(), rules)
+            ReferenceNominator.assigner(entry, queue, world.snapshot(), Map.of(), Map.of(), rules)
                     .assign(shape)
                     .mode()
                 == Mode.FIT;

@@ -142,27 +142,11 @@ abstract class Stage {
   /** Whether nothing was said of the same thing later. */
   private boolean latest(Fact fact) {
     for (int i = declared.size() - 1; i >= 0; i--) {
-      if (subject(declared.get(i)).equals(subject(fact))) {
+      if (Step.subject(declared.get(i)).equals(Step.subject(fact))) {
         return declared.get(i) == fact;
       }
     }
     return false;
-  }
-
-  private static String subject(Fact fact) {
-    return switch (fact) {
-      case Fact.FlavorChanged(var flavor) -> "flavor " + flavor.name();
-      case Fact.FlavorRemoved(var name) -> "flavor " + name;
-      case Fact.ClusterQueueChanged(var queue) -> "queue " + queue.name();
-      case Fact.ClusterQueueRemoved(var name) -> "queue " + name;
-      case Fact.CohortChanged(var cohort) -> "cohort " + cohort.name();
-      case Fact.CohortRemoved(var name) -> "cohort " + name;
-      case Fact.LocalQueueChanged(var queue) -> "local " + queue.id();
-      case Fact.LocalQueueRemoved(var id) -> "local " + id;
-      case Fact.NamespaceChanged(var name, var labels) -> "namespace " + name;
-      case Fact.NamespaceRemoved(var name) -> "namespace " + name;
-      default -> throw new IllegalArgumentException(fact + " is no declaration");
-    };
   }
 
   /** A Workload that is made anew after it was deleted has another UID. */

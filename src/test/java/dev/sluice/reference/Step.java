@@ -102,4 +102,21 @@ sealed interface Step {
 
   /** Cycles until nothing is left to look at. */
   record Quiesce() implements Step {}
+
+  /** What a declaration is about. */
+  static String subject(Fact fact) {
+    return switch (fact) {
+      case Fact.FlavorChanged(var flavor) -> "flavor " + flavor.name();
+      case Fact.FlavorRemoved(var name) -> "flavor " + name;
+      case Fact.ClusterQueueChanged(var queue) -> "queue " + queue.name();
+      case Fact.ClusterQueueRemoved(var name) -> "queue " + name;
+      case Fact.CohortChanged(var cohort) -> "cohort " + cohort.name();
+      case Fact.CohortRemoved(var name) -> "cohort " + name;
+      case Fact.LocalQueueChanged(var queue) -> "local " + queue.id();
+      case Fact.LocalQueueRemoved(var id) -> "local " + id;
+      case Fact.NamespaceChanged(var name, var labels) -> "namespace " + name;
+      case Fact.NamespaceRemoved(var name) -> "namespace " + name;
+      default -> throw new IllegalArgumentException(fact + " is no declaration");
+    };
+  }
 }

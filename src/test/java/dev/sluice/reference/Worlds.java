@@ -3,19 +3,21 @@ package dev.sluice.reference;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.stream.LongStream;
 
 /**
- * Plays random worlds one after the other, and makes the first one that fails as small as it gets.
+ * Plays random worlds, several at the same time, and makes the first one that fails as small as it
+ * gets.
  *
- * <p>{@code -Dsluice.property.steps=N} plays N steps (default {@value #STEPS}); {@code
+ * <p>{@code -Dsluice.property.steps=N} plays N steps instead of as many as the test says; {@code
  * -Dsluice.property.seed=N} starts at another world.
  */
 final class Worlds {
 
-  private static final int STEPS = 60_000;
   private static final int LENGTH = 80;
 
   private Worlds() {}
@@ -23,28 +25,36 @@ final class Worlds {
   /**
    * Plays all.
    *
-   * @param part plays only this part of the steps: 4 for a quarter
+   * @param what what is compared, for the line that tells how much was played
+   * @param most how many steps are played unless a property says otherwise
    * @param make makes the world of a seed, of so many steps
-   * @param play plays it, and throws what is wrong
+   * @param play plays the world of a seed, and throws what is wrong; at the same time as others
    */
   static void play(
-      int part, BiFunction<Long, Integer, List<Step>> make, Consumer<List<Step>> play) {
-    long steps = Long.getLong("sluice.property.steps", STEPS) / part;
+      String what,
+      int most,
+      BiFunction<Long, Integer, List<Step>> make,
+      BiConsumer<Long, List<Step>> play) {
+    long worlds = (Long.getLong("sluice.property.steps", most) + LENGTH - 1) / LENGTH;
     long first = Long.getLong("sluice.property.seed", 1);
     long start = System.nanoTime();
-    long seed = first;
-    for (long played = 0; played < steps; played += LENGTH) {
-      List<Step> world = make.apply(seed, LENGTH);
-      try {
-        play.accept(world);
-      } catch (AssertionError | RuntimeException e) {
-        throw new AssertionError(report(seed, world, play), e);
-      }
-      seed++;
+    Optional<Long> failed =
+        LongStream.range(first, first + worlds)
+            .parallel()
+            .filter(
+                seed ->
+                    failure(make.apply(seed, LENGTH), world -> play.accept(seed, world))
+                        .isPresent())
+            .boxed()
+            .findAny();
+    if (failed.isPresent()) {
+      long seed = failed.get();
+      throw new AssertionError(
+          report(seed, make.apply(seed, LENGTH), world -> play.accept(seed, world)));
     }
     System.out.printf(
-        "property: seeds=%d..%d steps=%d seconds=%.1f%n",
-        first, seed - 1, (seed - first) * LENGTH, (System.nanoTime() - start) / 1e9);
+        "property: %s seeds=%d..%d steps=%d seconds=%.1f%n",
+        what, first, first + worlds - 1, worlds * LENGTH, (System.nanoTime() - start) / 1e9);
   }
 
   private static String report(long seed, List<Step> world, Consumer<List<Step>> play) {

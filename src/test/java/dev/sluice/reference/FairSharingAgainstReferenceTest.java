@@ -1,0 +1,51 @@
+package dev.sluice.reference;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.engine.EngineProbe;
+import dev.sluice.engine.EngineRules;
+import dev.sluice.model.FairSharing;
+import dev.sluice.model.FairSharing.Strategy;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** Random worlds whose queues share fairly, played to the engine and to the reference. */
+class FairSharingAgainstReferenceTest {
+
+  private static final List<List<Strategy>> STRATEGIES =
+      List.of(
+          List.of(Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE),
+          List.of(Strategy.LESS_THAN_INITIAL_SHARE),
+          List.of(Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE, Strategy.LESS_THAN_INITIAL_SHARE));
+
+  @Test
+  void everyCycleDecidesTheSameInTheSameOrder() {
+    AtomicLong preemptions = new AtomicLong();
+    AtomicLong victims = new AtomicLong();
+    AtomicLong admissions = new AtomicLong();
+    Worlds.play(
+        "fair sharing",
+        300_000,
+        (seed, length) -> RandomWorld.weighted(seed).steps(length),
+        (seed, world) -> {
+          Optional<FairSharing> sharing = Optional.of(rules(new Dice(seed)));
+          PreemptionRerun rerun =
+              new PreemptionRerun(
+                  Played.of(new EngineProbe(new EngineRules(sharing, false))), sharing);
+          rerun.play(world);
+          preemptions.addAndGet(rerun.preemptions());
+          victims.addAndGet(rerun.victims());
+          admissions.addAndGet(rerun.admissions());
+        });
+    System.out.printf(
+        "property: admissions=%s preemptions=%s victims=%s%n", admissions, preemptions, victims);
+    assertThat(victims).hasPositiveValue();
+  }
+
+  private static FairSharing rules(Dice dice) {
+    return new FairSharing(
+        STRATEGIES.get(dice.below(STRATEGIES.size())), dice.chance(75), dice.chance(75));
+  }
+}

@@ -1,0 +1,23 @@
+package dev.sluice.reference;
+
+import dev.sluice.model.ClusterQueueSpec;
+import dev.sluice.reference.ReferenceAssigner.Mode;
+import dev.sluice.reference.ReferenceAssigner.Result;
+import dev.sluice.reference.ReferencePreemption.Victim;
+import java.util.List;
+
+/** A head, and what came out for it when it was looked at. */
+record ReferenceNominated(
+    ReferenceEntry entry, ClusterQueueSpec queue, Result result, List<Victim> victims) {
+
+  /** It fits only when it does so with the fewest pods. */
+  ReferenceNominated notEven(Result least) {
+    return new ReferenceNominated(
+        entry, queue, result.asFarAs(least.lacks(), least.competing()), victims);
+  }
+
+  /** Whether it doesn't fit, not even if others went. */
+  boolean inVain() {
+    return result.mode() != Mode.FIT && victims.isEmpty();
+  }
+}

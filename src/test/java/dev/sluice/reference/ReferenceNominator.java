@@ -1,0 +1,94 @@
+package dev.sluice.reference;
+
+import dev.sluice.model.ClusterQueueSpec;
+import dev.sluice.model.FlavorResource;
+import dev.sluice.model.WorkloadShape;
+import dev.sluice.reference.ReferenceAssigner.Result;
+import dev.sluice.reference.ReferencePreemption.Preemptor;
+import dev.sluice.reference.ReferencePreemption.Victim;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+
+/** Considers a Workload as quota stands: its flavors and victims, and with how many pods. */
+final class ReferenceNominator {
+
+  private final ReferenceEngine.Rules rules;
+
+  ReferenceNominator(ReferenceEngine.Rules rules) {
+    this.rules = rules;
+  }
+
+  ReferenceNominated consider(
+      ReferenceEntry entry,
+      ClusterQueueSpec queue,
+      ReferenceSnapshot snapshot,
+      Map<ReferenceAssigner.Progress, Integer> resume,
+      Map<ReferenceAssigner.Place, String> only) {
+    Function<WorkloadShape, ReferenceNominated> attempt =
+        shape -> attempt(entry, queue, snapshot, resume, only, shape);
+    ReferenceNominated full = attempt.apply(entry.workload().shape());
+    ReferenceReduction reduction = new ReferenceReduction(entry.workload().shape());
+    if (!full.inVain() || !reduction.isPossible()) {
+      return full;
+    }
+    return reduction
+        .most(attempt, nominated -> !nominated.inVain())
+        .orElseGet(() -> full.notEven(attempt.apply(reduction.least()).result()));
+  }
+
+  private ReferenceNominated attempt(
+      ReferenceEntry entry,
+      ClusterQueueSpec queue,
+      ReferenceSnapshot snapshot,
+      Map<ReferenceAssigner.Progress, Integer> resume,
+      Map<ReferenceAssigner.Place, String> only,
+      WorkloadShape shape) {
+    Result result = assigner(entry, queue, snapshot, resume, only, rules).assign(shape);
+    List<Victim> victims =
+        result.mode().preempts()
+            ? victims(snapshot, preemptor(entry, queue), result.usage(), result.needed(), rules)
+            : List.of();
+    return new ReferenceNominated(entry, queue, result, victims);
+  }
+
+  private static List<Victim> victims(
+      ReferenceSnapshot snapshot,
+      Preemptor preemptor,
+      Map<FlavorResource, Long> usage,
+      Set<FlavorResource> needed,
+      ReferenceEngine.Rules rules) {
+    return rules
+        .sharing()
+        .map(
+            sharing ->
+                new ReferenceFairPreemption(sharing, snapshot, preemptor, usage, needed).victims())
+        .orElseGet(() -> new ReferencePreemption(snapshot, preemptor, usage, needed).victims());
+  }
+
+  private static Preemptor preemptor(ReferenceEntry entry, ClusterQueueSpec queue) {
+    return new Preemptor(queue, entry.workload().priority(), entry.workload().queuedAt());
+  }
+
+  static ReferenceAssigner assigner(
+      ReferenceEntry entry,
+      ClusterQueueSpec queue,
+      ReferenceSnapshot snapshot,
+      Map<ReferenceAssigner.Progress, Integer> resume,
+      Map<ReferenceAssigner.Place, String> only,
+      ReferenceEngine.Rules rules) {
+    ReferenceAssigner.Simulation simulation =
+        (pair, amount) ->
+            victims(snapshot, preemptor(entry, queue), Map.of(pair, amount), Set.of(pair), rules);
+    return new ReferenceAssigner(
+        snapshot.tree(),
+        queue,
+        rules.flavors(),
+        resume,
+        only,
+        rules.preempting() ? Optional.of(simulation) : Optional.empty(),
+        rules.sharing().isPresent());
+  }
+}

@@ -1,0 +1,163 @@
+package dev.sluice.reference;
+
+import dev.sluice.model.ClusterQueueSpec;
+import dev.sluice.model.FlavorResource;
+import dev.sluice.model.PendingWorkload;
+import dev.sluice.model.PodSetRequest;
+import dev.sluice.model.PreemptionReason;
+import dev.sluice.model.ResourceGroup;
+import dev.sluice.reference.Decided.Preemption;
+import dev.sluice.reference.Decided.Victim;
+import dev.sluice.reference.ReferenceTree.Node;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * What must hold of whom a single Workload preempts, told from the world before and the victims
+ * alone: they make room, none of them can stay, and nobody is taken from a queue within its quota.
+ * Only those preemptions can be judged so that nobody else in the tree interferes with, and that
+ * are made for a single pod set.
+ */
+final class VictimSetChecks {
+
+  private final ReferenceQuestions before;
+  private int judged;
+
+  VictimSetChecks(ReferenceQuestions before) {
+    this.before = before;
+  }
+
+  /** How many were judged. */
+  int judged() {
+    return judged;
+  }
+
+  /** Judges those of a cycle. */
+  void check(List<Decided> decided) {
+    ReferenceSnapshot world = before.snapshot();
+    for (Decided each : decided) {
+      if (each instanceof Preemption preemption && undisturbed(preemption, decided, world)) {
+        PendingWorkload preemptor = before.pendingOf(preemption.id().uid()).orElseThrow();
+        if (preemptor.shape().podSets().size() == 1) {
+          judged++;
+          check(preemption, preemptor.shape().podSets().getFirst(), world);
+        }
+      }
+    }
+  }
+
+  /** Nobody else in the tree decided anything in this cycle, or waits for those who go. */
+  private static boolean undisturbed(
+      Preemption preemption, List<Decided> decided, ReferenceSnapshot world) {
+    Collection<String> tree = world.tree().tree(preemption.clusterQueue());
+    return decided.stream().filter(each -> tree.contains(each.clusterQueue())).count() == 1
+        && world.holders().stream()
+            .noneMatch(holder -> holder.evicted() && tree.contains(holder.queue()));
+  }
+
+  private void check(Preemption preemption, PodSetRequest podSet, ReferenceSnapshot world) {
+    List<ReferenceHolder> victims = new ArrayList<>();
+    for (ReferenceHolder holder : world.holders()) {
+      if (preemption.victims().containsKey(holder.id().uid())) {
+        victims.add(holder);
+      }
+    }
+    ClusterQueueSpec queue = Objects.requireNonNull(before.queues().get(preemption.clusterQueue()));
+    List<Map<FlavorResource, Long>> requests = requests(podSet, queue);
+    boolean least =
+        requests.stream()
+            .anyMatch(
+                request ->
+                    isLeast(request, victims, world, queue, true)
+                        || isLeast(request, victims, world, queue, false));
+    require(least, "too few victims, or too many", preemption);
+    for (ReferenceHolder holder : victims) {
+      Victim victim = Objects.requireNonNull(preemption.victims().get(holder.id().uid()));
+      if (victim.reason() != PreemptionReason.IN_CLUSTER_QUEUE) {
+        require(borrowsWhatIsAsked(holder, requests, world), "taken from its own quota", victim);
+      }
+    }
+  }
+
+  /** Whether the request fits without all of them, but not if any one of them stays. */
+  private static boolean isLeast(
+      Map<FlavorResource, Long> request,
+      List<ReferenceHolder> victims,
+      ReferenceSnapshot world,
+      ClusterQueueSpec queue,
+      boolean borrowing) {
+    if (!fits(request, world.without(victims).tree(), queue, borrowing)) {
+      return false;
+    }
+    for (ReferenceHolder stays : victims) {
+      List<ReferenceHolder> others = new ArrayList<>(victims);
+      others.remove(stays);
+      if (fits(request, world.without(others).tree(), queue, borrowing)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean fits(
+      Map<FlavorResource, Long> request,
+      ReferenceTree tree,
+      ClusterQueueSpec queue,
+      boolean borrowing) {
+    Node self = new Node(true, queue.name());
+    return request.entrySet().stream()
+        .allMatch(
+            each ->
+                each.getValue() <= tree.available(queue.name(), each.getKey())
+                    && (borrowing
+                        || tree.usage(self, each.getKey()) + each.getValue()
+                            <= tree.quotaOfQueue(queue.name(), each.getKey()).nominal()));
+  }
+
+  private static boolean borrowsWhatIsAsked(
+      ReferenceHolder holder, List<Map<FlavorResource, Long>> requests, ReferenceSnapshot world) {
+    Node queue = new Node(true, holder.queue());
+    return requests.stream()
+        .flatMap(request -> request.keySet().stream())
+        .anyMatch(pair -> world.tree().unused(queue, pair) < 0);
+  }
+
+  /** All that it may ask for: any flavor for each group of resources. */
+  private static List<Map<FlavorResource, Long>> requests(
+      PodSetRequest podSet, ClusterQueueSpec queue) {
+    Map<String, Long> amounts = new HashMap<>();
+    podSet.perPod().forEach((resource, one) -> amounts.put(resource, one * podSet.count()));
+    amounts.put("pods", (long) podSet.count());
+    List<Map<FlavorResource, Long>> all = new ArrayList<>(List.of(Map.of()));
+    for (ResourceGroup group : queue.groups()) {
+      if (group.resources().stream().noneMatch(amounts::containsKey)) {
+        continue;
+      }
+      List<Map<FlavorResource, Long>> more = new ArrayList<>();
+      for (Map<FlavorResource, Long> sofar : all) {
+        for (ResourceGroup.FlavorQuotas flavor : group.flavors()) {
+          Map<FlavorResource, Long> request = new HashMap<>(sofar);
+          for (String resource : group.resources()) {
+            Long amount = amounts.get(resource);
+            if (amount != null) {
+              request.put(new FlavorResource(flavor.flavor(), resource), amount);
+            }
+          }
+          more.add(request);
+        }
+      }
+      all = more;
+    }
+    return all;
+  }
+
+  private static void require(boolean holds, String otherwise, Object of) {
+    if (!holds) {
+      throw new AssertionError(otherwise + ": " + of);
+    }
+  }
+}

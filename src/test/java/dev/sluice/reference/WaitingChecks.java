@@ -1,0 +1,58 @@
+package dev.sluice.reference;
+
+import dev.sluice.model.ClusterQueueSpec;
+import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.model.WorkloadId;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What must hold of those who wait, whatever the algorithm: nobody passes the head of a StrictFIFO
+ * queue, or an elder equal; and when nothing is left to do, nobody waits who fits.
+ */
+final class WaitingChecks {
+
+  private final ReferenceQuestions world;
+
+  WaitingChecks(ReferenceQuestions world) {
+    this.world = world;
+  }
+
+  /** Looks at the decisions of a cycle, before the world knows of them. */
+  void check(List<Decided> decided) {
+    for (Decided each : decided) {
+      List<WorkloadId> passed = world.passedBy(each.id(), each.clusterQueue());
+      if (!passed.isEmpty()) {
+        throw new AssertionError("passed others: " + each + " " + passed);
+      }
+    }
+  }
+
+  /**
+   * Looks at those who wait when nothing is left to do. In trees where somebody waits for victims
+   * to stop, or where a blocked head keeps quota free, others may fit and have to wait.
+   */
+  void checkQuiescence() {
+    ReferenceSnapshot now = world.snapshot();
+    for (Map.Entry<WorkloadId, String> each : world.singlesThatFit().entrySet()) {
+      Collection<String> tree = now.tree().tree(each.getValue());
+      boolean kept =
+          now.holders().stream()
+                  .anyMatch(holder -> holder.evicted() && tree.contains(holder.queue()))
+              || tree.stream().anyMatch(this::keepsQuotaFree);
+      if (!kept) {
+        throw new AssertionError("left although it fits: " + each);
+      }
+    }
+  }
+
+  private boolean keepsQuotaFree(String name) {
+    ClusterQueueSpec queue = world.queues().get(name);
+    return queue != null
+        && queue.strategy() == QueueingStrategy.STRICT_FIFO
+        && queue.preemption().reclaimWithinCohort() != ReclaimWithinCohort.ANY
+        && world.counts(name).pending() > 0;
+  }
+}
