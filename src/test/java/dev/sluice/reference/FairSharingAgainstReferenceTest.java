@@ -6,6 +6,7 @@ import dev.sluice.engine.EngineProbe;
 import dev.sluice.engine.EngineRules;
 import dev.sluice.model.FairSharing;
 import dev.sluice.model.FairSharing.Strategy;
+import dev.sluice.reference.RandomWorld.Pods;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
@@ -22,13 +23,22 @@ class FairSharingAgainstReferenceTest {
 
   @Test
   void everyCycleDecidesTheSameInTheSameOrder() {
+    play("fair sharing", 300_000, Pods.ALL);
+  }
+
+  @Test
+  void whoMayStartWithFewerPodsSharesTheSame() {
+    play("fair sharing with fewer pods", 60_000, Pods.FEWER);
+  }
+
+  private static void play(String what, int steps, Pods pods) {
     AtomicLong preemptions = new AtomicLong();
     AtomicLong victims = new AtomicLong();
     AtomicLong admissions = new AtomicLong();
     Worlds.play(
-        "fair sharing",
-        300_000,
-        (seed, length) -> RandomWorld.weighted(seed).steps(length),
+        what,
+        steps,
+        (seed, length) -> RandomWorld.weighted(seed, pods).steps(length),
         (seed, world) -> {
           Optional<FairSharing> sharing = Optional.of(rules(new Dice(seed)));
           PreemptionRerun rerun =

@@ -48,8 +48,8 @@ final class RandomWorld {
   }
 
   /** One whose queues preempt, and have weights. */
-  static RandomWorld weighted(long seed) {
-    return new RandomWorld(seed, true, true, Pods.ALL, true);
+  static RandomWorld weighted(long seed, Pods pods) {
+    return new RandomWorld(seed, true, true, pods, true);
   }
 
   static WorkloadShape single(String resource, long amount) {

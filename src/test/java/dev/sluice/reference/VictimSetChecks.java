@@ -126,12 +126,22 @@ final class VictimSetChecks {
         .anyMatch(pair -> world.tree().unused(queue, pair) < 0);
   }
 
-  /** All that it may ask for: any flavor for each group of resources. */
+  /** All that it may ask for: any flavor for each group of resources, for any count of pods. */
   private static List<Map<FlavorResource, Long>> requests(
       PodSetRequest podSet, ClusterQueueSpec queue) {
+    int fewest = podSet.minCount() > 0 ? podSet.minCount() : podSet.count();
+    List<Map<FlavorResource, Long>> all = new ArrayList<>();
+    for (int count = fewest; count <= podSet.count(); count++) {
+      all.addAll(requests(podSet, count, queue));
+    }
+    return all;
+  }
+
+  private static List<Map<FlavorResource, Long>> requests(
+      PodSetRequest podSet, int count, ClusterQueueSpec queue) {
     Map<String, Long> amounts = new HashMap<>();
-    podSet.perPod().forEach((resource, one) -> amounts.put(resource, one * podSet.count()));
-    amounts.put("pods", (long) podSet.count());
+    podSet.perPod().forEach((resource, one) -> amounts.put(resource, one * count));
+    amounts.put("pods", (long) count);
     List<Map<FlavorResource, Long>> all = new ArrayList<>(List.of(Map.of()));
     for (ResourceGroup group : queue.groups()) {
       if (group.resources().stream().noneMatch(amounts::containsKey)) {
