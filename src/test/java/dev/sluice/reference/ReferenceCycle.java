@@ -330,7 +330,8 @@ final class ReferenceCycle {
       boolean strict =
           nominated.queue().strategy() == ClusterQueueSpec.QueueingStrategy.STRICT_FIFO;
       // It stays in line, but doesn't walk in circles: a change in its tree lets it walk again.
-      boolean blocked = parking.blocks() && !nominated.result().competing();
+      boolean blocked =
+          parking.blocks() && !parking.stands(nominated.result(), nominated.queue().name());
       boolean inVain = strict && !blocked && entry.walked > 0;
       entry.walked = inVain ? rules.longestWalk() : 0;
       entry.walkedInVain =

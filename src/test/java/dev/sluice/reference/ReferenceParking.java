@@ -1,6 +1,9 @@
 package dev.sluice.reference;
 
+import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.reference.ReferenceAssigner.Mode;
 import dev.sluice.reference.ReferenceAssigner.Result;
 import dev.sluice.reference.ReferenceEngine.Waking;
 import dev.sluice.reference.ReferenceEntry.EquivalenceClass;
@@ -67,6 +70,18 @@ final class ReferenceParking {
     return waking == Waking.HELPED;
   }
 
+  /**
+   * Whether the head of a StrictFIFO queue is looked at in every cycle all the same: it keeps quota
+   * free, or what comes of it hangs on more than on quota that is given back.
+   */
+  boolean stands(Result result, String queue) {
+    ClusterQueueSpec spec = world.queues.get(queue);
+    return result.competing()
+        || (result.mode() != Mode.NO_FIT
+            && spec != null
+            && spec.preemption().reclaimWithinCohort() != ReclaimWithinCohort.ANY);
+  }
+
   boolean isBlocked(String queue) {
     return blocked.containsKey(queue);
   }
@@ -94,7 +109,7 @@ final class ReferenceParking {
   void park(ReferenceEntry entry, String queue, QueueingStrategy strategy, Result result) {
     if (strategy == QueueingStrategy.BEST_EFFORT_FIFO) {
       parked.computeIfAbsent(queue, any -> new HashMap<>()).put(entry.equivalenceClass(), result);
-    } else if (blocks() && !result.competing()) {
+    } else if (blocks() && !stands(result, queue)) {
       blocked.put(queue, new Block(entry.id.uid(), result));
     }
   }
