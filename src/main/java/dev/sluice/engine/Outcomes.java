@@ -60,6 +60,9 @@ final class Outcomes {
    */
   boolean carryOut(Outcome outcome, long cycle, Instant now) {
     changes.touched(outcome.queue().name(), outcome.item().localQueue());
+    if (staysInLine(outcome)) {
+      queueUp(outcome.queue(), outcome.item());
+    }
     return switch (outcome) {
       case Outcome.Admitted admitted -> admit(admitted, now);
       case Outcome.Waiting waiting -> preempt(waiting, now);
@@ -83,8 +86,32 @@ final class Outcomes {
     };
   }
 
+  /** Whether it is in line from now on, although it was looked at while its class was parked. */
+  private static boolean staysInLine(Outcome outcome) {
+    return switch (outcome) {
+      case Outcome.Waiting waiting -> true;
+      case Outcome.Walking walking -> true;
+      case Outcome.Blocked blocked -> true;
+      case Outcome.LeftOut leftOut -> true;
+      case Outcome.Overtaken overtaken -> overtaken.item().flavorProgress() != null;
+      case Outcome.Admitted admitted -> false;
+      case Outcome.NoFit noFit -> false;
+      case Outcome.Barred barred -> false;
+    };
+  }
+
+  private static void queueUp(QueueState queue, PendingItem item) {
+    if (item.equivalenceClass().parkedWhy() != null) {
+      queue.pending().wake(item.equivalenceClass());
+    }
+  }
+
   private boolean overtaken(Outcome.Overtaken overtaken) {
     PendingItem item = overtaken.item();
+    if (item.equivalenceClass().parkedWhy() != null) {
+      // It sleeps on: what it lacked it lacks again, or it will be looked at in the next cycle.
+      return false;
+    }
     if (!overtaken.repeats()) {
       ready.add(overtaken.queue());
       return true;
@@ -179,12 +206,12 @@ final class Outcomes {
       if (noFit.searched()) {
         item.flavorProgress(FlavorProgress.inVain(queue, cycle));
       }
-      if (noFit.reserving() || noFit.anything()) {
+      if (noFit.reserving() || noFit.competing() || noFit.preempts()) {
         stand(queue, item, noFit.explanation());
       } else {
         ready.block(queue, item, noFit.explanation());
         untold.add(workloads.known(item));
-        sleepers.sleep(sleeper, noFit.lacks(), noFit.anything());
+        sleepers.sleep(sleeper, noFit.lacks(), noFit.competing(), noFit.preempts());
       }
       return false;
     }
@@ -193,7 +220,7 @@ final class Outcomes {
       untold.add(workloads.known(member));
     }
     ready.add(queue);
-    sleepers.sleep(sleeper, noFit.lacks(), noFit.anything());
+    sleepers.sleep(sleeper, noFit.lacks(), noFit.competing(), noFit.preempts());
     return true;
   }
 }
