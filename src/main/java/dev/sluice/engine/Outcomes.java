@@ -59,6 +59,10 @@ final class Outcomes {
    * @return whether that may change what comes of other heads of the tree in the next cycle
    */
   boolean carryOut(Outcome outcome, long cycle, Instant now) {
+    if (sleepsOn(outcome)) {
+      // What it lacked it lacks again, or it will be looked at in the next cycle.
+      return false;
+    }
     changes.touched(outcome.queue().name(), outcome.item().localQueue());
     if (staysInLine(outcome)) {
       queueUp(outcome.queue(), outcome.item());
@@ -86,6 +90,12 @@ final class Outcomes {
     };
   }
 
+  private static boolean sleepsOn(Outcome outcome) {
+    return outcome instanceof Outcome.Overtaken
+        && outcome.item().flavorProgress() == null
+        && outcome.item().equivalenceClass().parkedWhy() != null;
+  }
+
   /** Whether it is in line from now on, although it was looked at while its class was parked. */
   private static boolean staysInLine(Outcome outcome) {
     return switch (outcome) {
@@ -108,10 +118,6 @@ final class Outcomes {
 
   private boolean overtaken(Outcome.Overtaken overtaken) {
     PendingItem item = overtaken.item();
-    if (item.equivalenceClass().parkedWhy() != null) {
-      // It sleeps on: what it lacked it lacks again, or it will be looked at in the next cycle.
-      return false;
-    }
     if (!overtaken.repeats()) {
       ready.add(overtaken.queue());
       return true;

@@ -40,10 +40,11 @@ public final class Demand {
   /**
    * A request that leaves no choice: pairs, by number, and how much of each.
    *
-   * @param pairs the only pairs that it can take
+   * @param group the resource group that they belong to
+   * @param pairs the only pairs that it can take, in the order of the group
    * @param amounts how much of each
    */
-  public record Fixed(int[] pairs, long[] amounts) {}
+  public record Fixed(int group, int[] pairs, long[] amounts) {}
 
   /** What {@code shape} asks of {@code queue}. */
   public Demand(QueueState queue, WorkloadShape shape) {
@@ -116,11 +117,14 @@ public final class Demand {
     int[] pairs = new int[amounts.size()];
     long[] each = new long[amounts.size()];
     int next = 0;
-    for (Map.Entry<String, Long> amount : amounts.entrySet()) {
-      pairs[next] = group.pairs()[0][group.resources().indexOf(amount.getKey())];
-      each[next++] = amount.getValue();
+    for (int i = 0; i < group.resources().size(); i++) {
+      Long amount = amounts.get(group.resources().get(i));
+      if (amount != null) {
+        pairs[next] = group.pairs()[0][i];
+        each[next++] = amount;
+      }
     }
-    return new Fixed(pairs, each);
+    return new Fixed(index, pairs, each);
   }
 
   /** The queue it is asked of. */
