@@ -2,29 +2,37 @@ package dev.sluice.queue;
 
 import dev.sluice.model.Amounts;
 import dev.sluice.quota.AmountSums;
-import java.util.Map;
-import java.util.NavigableMap;
-import java.util.TreeMap;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How much those who hold quota of one queue hold, by priority: what a bound on preemption needs
- * without a look at each of them. Confined to the engine's thread.
+ * without a look at each of them. There are few priorities. Confined to the engine's thread.
  */
 final class HeldByPriority {
 
   /** Those of one priority. */
   private static final class Level {
+    private final long priority;
     private final AmountSums amounts = new AmountSums();
     private int holders;
     private long newestMicros = Long.MIN_VALUE;
     private boolean newestLeft;
+
+    Level(long priority) {
+      this.priority = priority;
+    }
   }
 
-  private final NavigableMap<Long, Level> levels = new TreeMap<>();
+  /** From the lowest priority up. */
+  private final List<Level> levels = new ArrayList<>(2);
+
+  private long lowest = Long.MAX_VALUE;
 
   void add(Holder holder) {
-    Level level = levels.computeIfAbsent(holder.priority(), priority -> new Level());
+    Level level = levelOf(holder.priority());
     level.holders++;
     for (int i = 0; i < holder.size(); i++) {
       level.amounts.add(holder.pair(i), holder.amount(i));
@@ -35,12 +43,13 @@ final class HeldByPriority {
   }
 
   void remove(Holder holder) {
-    Level level = levels.get(holder.priority());
+    Level level = find(holder.priority());
     if (level == null) {
       return;
     }
     if (--level.holders == 0) {
-      levels.remove(holder.priority());
+      levels.remove(level);
+      lowest = levels.isEmpty() ? Long.MAX_VALUE : levels.getFirst().priority;
       return;
     }
     for (int i = 0; i < holder.size(); i++) {
@@ -49,14 +58,34 @@ final class HeldByPriority {
     level.newestLeft |= holder.queuedAtMicros() >= level.newestMicros;
   }
 
+  private Level levelOf(long priority) {
+    int at = 0;
+    while (at < levels.size() && levels.get(at).priority < priority) {
+      at++;
+    }
+    if (at == levels.size() || levels.get(at).priority != priority) {
+      levels.add(at, new Level(priority));
+      lowest = levels.getFirst().priority;
+    }
+    return levels.get(at);
+  }
+
+  private @Nullable Level find(long priority) {
+    for (int i = 0; i < levels.size(); i++) {
+      if (levels.get(i).priority == priority) {
+        return levels.get(i);
+      }
+    }
+    return null;
+  }
+
   /** How much of a pair is held by those of a lower priority. */
   long below(long priority, int pair) {
     long sum = 0;
-    for (Map.Entry<Long, Level> level : levels.entrySet()) {
-      if (level.getKey() >= priority) {
-        break;
+    if (lowest < priority) {
+      for (int i = 0; i < levels.size() && levels.get(i).priority < priority; i++) {
+        sum = Amounts.add(sum, levels.get(i).amounts.get(pair));
       }
-      sum = Amounts.add(sum, level.getValue().amounts.get(pair));
     }
     return sum;
   }
@@ -69,7 +98,7 @@ final class HeldByPriority {
    */
   long newerEquals(
       long priority, int pair, long queuedAtMicros, Consumer<Consumer<Holder>> everybody) {
-    Level level = levels.get(priority);
+    Level level = find(priority);
     if (level == null) {
       return 0;
     }
@@ -88,10 +117,11 @@ final class HeldByPriority {
 
   void clear() {
     levels.clear();
+    lowest = Long.MAX_VALUE;
   }
 
   /** The lowest priority of any; {@link Long#MAX_VALUE} if there is nobody. */
   long lowest() {
-    return levels.isEmpty() ? Long.MAX_VALUE : levels.firstKey();
+    return lowest;
   }
 }

@@ -34,6 +34,11 @@ final class Dormitory {
   private boolean stale = true;
   private long order;
 
+  /** Whoever came first when it was looked up last. */
+  private @Nullable EquivalenceClass top;
+
+  private Sleep topSleep = NOTHING;
+
   /** In the queue's order. */
   private EquivalenceClass[] classes = {};
 
@@ -57,6 +62,7 @@ final class Dormitory {
 
   void add(EquivalenceClass equals, Sleep sleep) {
     sleepers.put(equals, sleep);
+    top = null;
     stale = true;
     anyCompetes |= sleep.competing;
     for (EquivalenceClass.Lack lack : sleep.lacks) {
@@ -66,6 +72,7 @@ final class Dormitory {
 
   void remove(EquivalenceClass equals) {
     if (sleepers.remove(equals) != null) {
+      top = null;
       stale = true;
     }
   }
@@ -78,9 +85,9 @@ final class Dormitory {
     if (sleepers.isEmpty() || !queue.active()) {
       return null;
     }
-    EquivalenceClass top = queue.pending().firstParked();
-    if (top != null && isHelped(top, event, reach)) {
-      return top;
+    EquivalenceClass first = queue.pending().firstParked();
+    if (first != null && isHelped(first, event, reach)) {
+      return first;
     }
     if (!anyCompetes && !least.mayHelp(queue, reach)) {
       return null;
@@ -110,9 +117,14 @@ final class Dormitory {
     return null;
   }
 
+  /** Whether the class that comes first can be helped. */
   private boolean isHelped(EquivalenceClass equals, long event, Reach reach) {
-    Sleep sleep = sleepers.get(equals);
-    if (sleep == null || sleep.event >= event) {
+    if (equals != top) {
+      top = equals;
+      topSleep = sleepers.getOrDefault(equals, NOTHING);
+    }
+    Sleep sleep = topSleep;
+    if (sleep.event >= event) {
       return false;
     }
     if (sleep.competing) {
