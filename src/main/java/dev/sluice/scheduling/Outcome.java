@@ -45,8 +45,7 @@ public sealed interface Outcome {
    * It doesn't fit, and neither does anyone like it until something changes.
    *
    * @param lacks what it lacked
-   * @param competing whether whatever is released may help
-   * @param preempts whether others may help by being there to be preempted
+   * @param anything whether whatever is released may help
    * @param reserving whether it kept others from quota in this cycle
    * @param searched whether it was looked at in several cycles, flavor after flavor
    */
@@ -55,8 +54,7 @@ public sealed interface Outcome {
       QueueState queue,
       Explanation explanation,
       List<EquivalenceClass.Lack> lacks,
-      boolean competing,
-      boolean preempts,
+      boolean anything,
       boolean reserving,
       boolean searched)
       implements Outcome {}

@@ -38,7 +38,7 @@ class SleepersTest {
   private final FlavorResources pairs = new FlavorResources();
   private final int cpu = pairs.number("f", "cpu");
   private final int memory = pairs.number("f", "memory");
-  private final Sleepers sleepers = new Sleepers(node -> null, false, true);
+  private final Sleepers sleepers = new Sleepers();
   private final PendingQueue pending = new PendingQueue();
   private final QueueState queue = fullQueue();
 
@@ -70,7 +70,6 @@ class SleepersTest {
             spec, Objects.requireNonNull(forest.queue("q")), pending, new Holders(), pairs);
     state.node().add(cpu, 10);
     state.node().add(memory, 10);
-    state.active(true);
     return state;
   }
 
@@ -81,7 +80,7 @@ class SleepersTest {
         item.equivalenceClass(),
         new Explanation(PendingReason.WAITING_FOR_QUOTA, List.of(), ""),
         lacks);
-    sleepers.sleep(new Sleepers.Sleeper(queue, item.equivalenceClass()), lacks, competing, false);
+    sleepers.sleep(new Sleepers.Sleeper(queue, item.equivalenceClass()), lacks, competing);
     return item;
   }
 
@@ -111,45 +110,42 @@ class SleepersTest {
 
   private void release(int pair, long amount) {
     queue.node().remove(pair, amount);
-    sleepers.released(queue.node());
+    sleepers.released(queue.node(), pair);
   }
 
-  private List<EquivalenceClass> candidates() {
-    return sleepers.candidates(root -> Optional.of(List.of()), head -> false).stream()
-        .map(Sleepers.Sleeper::equals)
-        .toList();
+  private List<EquivalenceClass> woken() {
+    return sleepers.wake().stream().map(Sleepers.Sleeper::equals).toList();
   }
 
   @Test
-  void whatIsReleasedLeadsToALookAtThoseOnlyWhomItHelps() {
+  void whatIsReleasedWakesOnlyThoseWhomItHelps() {
     parked("large", 5, 1, false);
     PendingItem small = parked("small", 2, 2, false);
     release(cpu, 1);
-    assertThat(candidates()).isEmpty();
+    assertThat(woken()).isEmpty();
     release(cpu, 1);
-    assertThat(candidates()).containsExactly(small.equivalenceClass());
+    assertThat(woken()).containsExactly(small.equivalenceClass());
   }
 
   @Test
   void anotherPairHelpsNobodyAndHarmsNobody() {
     parked("large", 5, 1, false);
     release(memory, 10);
-    assertThat(candidates()).isEmpty();
+    assertThat(woken()).isEmpty();
     assertThat(sleepers.anyReleased()).isFalse();
   }
 
   @Test
-  void theFirstOfAQueueIsLookedAtAndTheOthersWhenItIsTheirTurn() {
+  void theFirstOfAQueueIsWokenAndTheOthersWhenItIsTheirTurn() {
     PendingItem first = parked("first", 3, 1, false);
     PendingItem second = parked("second", 4, 2, false);
     release(cpu, 5);
-    assertThat(candidates()).containsExactly(first.equivalenceClass());
+    assertThat(woken()).containsExactly(first.equivalenceClass());
     pending.wake(first.equivalenceClass());
 
-    assertThat(candidates()).isEmpty(); // the first stands in line before it
-    assertThat(sleepers.anyReleased()).isTrue();
+    assertThat(woken()).isEmpty(); // the first stands in line before it
     pending.remove(first);
-    assertThat(candidates()).containsExactly(second.equivalenceClass());
+    assertThat(woken()).containsExactly(second.equivalenceClass());
   }
 
   @Test
@@ -157,27 +153,20 @@ class SleepersTest {
     PendingItem first = parked("first", 3, 1, false);
     parked("second", 4, 2, false);
     release(cpu, 5);
-    assertThat(candidates()).containsExactly(first.equivalenceClass());
+    assertThat(woken()).containsExactly(first.equivalenceClass());
+    pending.wake(first.equivalenceClass());
     pending.remove(first);
     queue.node().add(cpu, 3);
 
-    assertThat(candidates()).isEmpty();
+    assertThat(woken()).isEmpty();
     assertThat(sleepers.anyReleased()).isFalse();
   }
 
   @Test
-  void thoseWhosePodSetsCompeteAreLookedAtAfterAnyReleaseButOnlyOnce() {
+  void thoseWhosePodSetsCompeteAreWokenByAnyReleaseButOnlyOnce() {
     PendingItem competing = parked("competing", 50, 1, true);
     release(memory, 1);
-    assertThat(candidates()).containsExactly(competing.equivalenceClass());
-    sleepers.sleep(
-        new Sleepers.Sleeper(queue, competing.equivalenceClass()),
-        competing.equivalenceClass().lacks(),
-        true,
-        false);
-
-    assertThat(candidates()).isEmpty();
-    release(memory, 1);
-    assertThat(candidates()).containsExactly(competing.equivalenceClass());
+    assertThat(woken()).containsExactly(competing.equivalenceClass());
+    assertThat(woken()).isEmpty();
   }
 }
