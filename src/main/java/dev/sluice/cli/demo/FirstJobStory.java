@@ -10,10 +10,8 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 
 /**
@@ -37,8 +35,7 @@ public final class FirstJobStory {
   private final WatchRecorder recorder;
   private final Narrator narrator;
   private final StoryCluster cluster;
-  private final Map<FirstJobExpectation, Verdict> verdicts =
-      new EnumMap<>(FirstJobExpectation.class);
+  private final Verdicts<FirstJobExpectation> verdicts;
 
   /**
    * To be told once.
@@ -56,28 +53,13 @@ public final class FirstJobStory {
     this.stage = stage;
     this.recorder = recorder;
     this.narrator = narrator;
+    this.verdicts = new Verdicts<>(FirstJobExpectation.class, narrator);
     this.cluster = new StoryCluster(client, recorder, PATIENCE);
   }
 
   /** Tells it to its end, or to the point where it can't go on; one verdict per expectation. */
   public List<Verdict> tell() {
-    String stop = "the story did not come so far";
-    try {
-      play();
-    } catch (StoryException e) {
-      stop = Objects.requireNonNull(e.getMessage());
-      narrator.say(stop);
-    }
-    List<Verdict> all = new ArrayList<>();
-    for (FirstJobExpectation expectation : FirstJobExpectation.values()) {
-      Verdict verdict = verdicts.get(expectation);
-      if (verdict == null) {
-        verdict = new Verdict(expectation, false, stop);
-        narrator.judged(verdict);
-      }
-      all.add(verdict);
-    }
-    return all;
+    return verdicts.of(this::play);
   }
 
   private void play() {
@@ -89,7 +71,7 @@ public final class FirstJobStory {
     narrator.say("a Job of 3 CPUs that tolerates spot nodes; ondemand is free");
     StoryJob first = cluster.submit(manifests.job());
     StoryJob.Start firstStart = first.awaitStart();
-    judge(
+    verdicts.judge(
         FirstJobExpectation.STARTS_ON_FREE_QUOTA,
         firstStart.fault("ondemand"),
         "%s started on ondemand".formatted(first.name()));
@@ -151,7 +133,7 @@ public final class FirstJobStory {
       faults.add("spot has node taints " + taints);
     }
     if (!faults.isEmpty()) {
-      judge(FirstJobExpectation.OLD_FLAVORS, Optional.of(String.join(", ", faults)), "");
+      verdicts.judge(FirstJobExpectation.OLD_FLAVORS, Optional.of(String.join(", ", faults)), "");
     }
   }
 
@@ -165,12 +147,12 @@ public final class FirstJobStory {
     if (!waiting.waits()) {
       fault = Optional.of(waiting.name() + " does not wait");
     }
-    judge(
+    verdicts.judge(
         FirstJobExpectation.FALLS_THROUGH,
         fault,
         "%s started on spot; %s waits: %s".formatted(onSpot.name(), waiting.name(), message));
-    if (!verdicts.containsKey(FirstJobExpectation.OLD_FLAVORS)) {
-      judge(
+    if (!verdicts.has(FirstJobExpectation.OLD_FLAVORS)) {
+      verdicts.judge(
           FirstJobExpectation.OLD_FLAVORS,
           fault.map(f -> "the flavors don't act as they say: " + f),
           "node labels and taints are in effect");
@@ -183,7 +165,7 @@ public final class FirstJobStory {
     if (freed.isEmpty() || freed.get() > late.revision()) {
       fault = Optional.of(waiting.name() + " started before the filler gave quota back");
     }
-    judge(
+    verdicts.judge(
         FirstJobExpectation.GOES_ON_BY_ITSELF,
         fault,
         waiting.name() + " started on ondemand by itself");
@@ -198,7 +180,7 @@ public final class FirstJobStory {
     if (!tooLarge.waits()) {
       fault = Optional.of(tooLarge.name() + " does not wait");
     }
-    judge(
+    verdicts.judge(
         FirstJobExpectation.NEVER_FITS,
         fault,
         "%s started behind it; %s".formatted(eager.name(), reason.path("message").asText()));
@@ -217,13 +199,7 @@ public final class FirstJobStory {
     if (report.jobs().size() != jobs.size()) {
       fault = Optional.of("the history has %d Jobs".formatted(report.jobs().size()));
     }
-    judge(FirstJobExpectation.NEVER_EARLY, fault, report.summary());
-  }
-
-  private void judge(FirstJobExpectation expectation, Optional<String> fault, String detail) {
-    Verdict verdict = new Verdict(expectation, fault.isEmpty(), fault.orElse(detail));
-    verdicts.put(expectation, verdict);
-    narrator.judged(verdict);
+    verdicts.judge(FirstJobExpectation.NEVER_EARLY, fault, report.summary());
   }
 
   private void holdPods() {

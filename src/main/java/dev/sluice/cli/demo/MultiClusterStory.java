@@ -7,10 +7,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
@@ -32,8 +29,7 @@ final class MultiClusterStory {
   private final Duration lostTimeout;
   private final Narrator narrator;
   private final InstantSource clock;
-  private final Map<MultiClusterExpectation, Verdict> verdicts =
-      new EnumMap<>(MultiClusterExpectation.class);
+  private final Verdicts<MultiClusterExpectation> verdicts;
 
   /**
    * To be told once.
@@ -46,28 +42,13 @@ final class MultiClusterStory {
     this.clusters = clusters;
     this.lostTimeout = lostTimeout;
     this.narrator = narrator;
+    this.verdicts = new Verdicts<>(MultiClusterExpectation.class, narrator);
     this.clock = clock;
   }
 
   /** Tells it to its end, or to the point where it can't go on; one verdict per expectation. */
   List<Verdict> tell() {
-    String stop = "the story did not come so far";
-    try {
-      play();
-    } catch (StoryException e) {
-      stop = Objects.requireNonNull(e.getMessage());
-      narrator.say(stop);
-    }
-    List<Verdict> all = new ArrayList<>();
-    for (MultiClusterExpectation expectation : MultiClusterExpectation.values()) {
-      Verdict verdict = verdicts.get(expectation);
-      if (verdict == null) {
-        verdict = new Verdict(expectation, false, stop);
-        narrator.judged(verdict);
-      }
-      all.add(verdict);
-    }
-    return all;
+    return verdicts.of(this::play);
   }
 
   private void play() {
@@ -99,17 +80,17 @@ final class MultiClusterStory {
   }
 
   private void judgePlaces(ClusterJob small, ClusterJob large, ClusterJob gpu) {
-    judge(
+    verdicts.judge(
         MultiClusterExpectation.SMALL_ON_SITE, faultOfPlace(small, SITE, 2), "2 pods, all on site");
-    judge(
+    verdicts.judge(
         MultiClusterExpectation.LARGE_WHOLE_ON_REMOTE,
         faultOfPlace(large, REMOTE, 16),
         "16 pods at the same time, all on remote");
-    judge(
+    verdicts.judge(
         MultiClusterExpectation.GPUS_WHERE_THEY_ARE,
         faultOfPlace(gpu, REMOTE, 2),
         "2 pods, all on remote");
-    judge(
+    verdicts.judge(
         MultiClusterExpectation.LIVE_STATUS,
         Stream.of(small.faultOfStatus(2), large.faultOfStatus(16), gpu.faultOfStatus(2))
             .flatMap(Optional::stream)
@@ -150,7 +131,7 @@ final class MultiClusterStory {
     hold(SITE, false);
     fillers.forEach(filler -> await("the end of " + filler.name(), filler::isComplete));
     await("survivor on site", () -> survivor.runningIn(SITE) == 2);
-    judge(
+    verdicts.judge(
         MultiClusterExpectation.RUNS_ELSEWHERE,
         survivor.cluster().equals(SITE)
             ? Optional.empty()
@@ -164,7 +145,7 @@ final class MultiClusterStory {
     all.addAll(fillers);
     all.add(survivor);
     all.forEach(this::awaitEnd);
-    judge(
+    verdicts.judge(
         MultiClusterExpectation.NOTHING_LEFT,
         Optional.empty(),
         "neither Job nor Workload nor pod of " + all.size() + " Jobs");
@@ -183,7 +164,7 @@ final class MultiClusterStory {
             .map(it -> it.path("reason").asText() + ": " + it.path("message").asText())
             .findFirst()
             .orElse("");
-    judge(
+    verdicts.judge(
         MultiClusterExpectation.REQUEUED_AFTER_TIMEOUT,
         after.compareTo(lostTimeout) < 0
             ? Optional.of("after " + after.toSeconds() + " s already: " + why)
@@ -202,7 +183,7 @@ final class MultiClusterStory {
             .filter(change -> change.kind() == AuditedKind.POD)
             .map(change -> change.object())
             .findFirst();
-    judge(
+    verdicts.judge(
         MultiClusterExpectation.NO_POD_HERE,
         recorder.gap().or(() -> pod.map(it -> "there was pod " + it.at("/metadata/name").asText())),
         "none was ever seen");
@@ -217,7 +198,7 @@ final class MultiClusterStory {
     if (succeeded != 2) {
       fault = fault.or(() -> Optional.of("survivor ended with " + succeeded + " successes"));
     }
-    judge(
+    verdicts.judge(
         MultiClusterExpectation.NEVER_TWICE,
         fault,
         "no Job had pods in two clusters at any time; survivor ran in " + survivor.ranIn());
@@ -248,11 +229,5 @@ final class MultiClusterStory {
     if (!came) {
       throw new StoryException("waited %d s in vain for %s".formatted(PATIENCE.toSeconds(), what));
     }
-  }
-
-  private void judge(MultiClusterExpectation expectation, Optional<String> fault, String detail) {
-    Verdict verdict = new Verdict(expectation, fault.isEmpty(), fault.orElse(detail));
-    verdicts.put(expectation, verdict);
-    narrator.judged(verdict);
   }
 }
