@@ -1,7 +1,7 @@
 package dev.sluice.checks.multikueue.capacity;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.fabric8.kubernetes.api.model.Quantity;
+import dev.sluice.api.Quantities;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -103,9 +103,7 @@ record QueueRoom(boolean active, long pending, List<Group> groups) {
   }
 
   private static BigDecimal amount(JsonNode quantity) {
-    return quantity.isMissingNode()
-        ? BigDecimal.ZERO
-        : Quantity.getAmountInBytes(Quantity.parse(quantity.asText()));
+    return quantity.isMissingNode() ? BigDecimal.ZERO : Quantities.parse(quantity.asText());
   }
 
   /**

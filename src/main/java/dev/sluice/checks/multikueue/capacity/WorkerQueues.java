@@ -1,9 +1,10 @@
 package dev.sluice.checks.multikueue.capacity;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.Quantities;
+import dev.sluice.checks.multikueue.link.WhileConnected;
 import dev.sluice.workloads.Workload;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
-import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
@@ -12,7 +13,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 
 /**
@@ -28,18 +28,14 @@ public final class WorkerQueues implements Fitting, AutoCloseable {
       kind("ClusterQueue", "clusterqueues", false);
 
   private final ObjectMapper mapper = new ObjectMapper();
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Map<String, Watched> watched = new HashMap<>();
-  private boolean closed;
+  private final WhileConnected<Watched> watched = new WhileConnected<>(Watched::by, Watched::stop);
 
   private record Watched(
-      KubernetesClient client,
       SharedIndexInformer<GenericKubernetesResource> localQueues,
       SharedIndexInformer<GenericKubernetesResource> clusterQueues) {
 
     static Watched by(KubernetesClient client) {
-      Watched made =
-          new Watched(client, informer(client, LOCAL_QUEUES), informer(client, CLUSTER_QUEUES));
+      Watched made = new Watched(informer(client, LOCAL_QUEUES), informer(client, CLUSTER_QUEUES));
       var unusedLocal = made.localQueues().start();
       var unusedCluster = made.clusterQueues().start();
       return made;
@@ -74,35 +70,13 @@ public final class WorkerQueues implements Fitting, AutoCloseable {
 
   /** Watches by this client from now on; by none if it is empty. */
   public void follow(String cluster, Optional<KubernetesClient> client) {
-    lock.lock();
-    try {
-      Watched before = watched.get(cluster);
-      if (before != null && client.filter(it -> it == before.client()).isPresent()) {
-        return;
-      }
-      if (before != null) {
-        before.stop();
-        watched.remove(cluster);
-      }
-      if (client.isPresent() && !closed) {
-        watched.put(cluster, Watched.by(client.get()));
-      }
-    } finally {
-      lock.unlock();
-    }
+    watched.follow(cluster, client);
   }
 
   @Override
   public Set<String> of(Workload workload) {
-    Map<String, Watched> now;
-    lock.lock();
-    try {
-      now = Map.copyOf(watched);
-    } finally {
-      lock.unlock();
-    }
     Map<String, BigDecimal> requests = requests(workload);
-    return now.entrySet().stream()
+    return watched.now().entrySet().stream()
         .filter(each -> fits(each.getValue(), workload, requests))
         .map(Map.Entry::getKey)
         .collect(Collectors.toSet());
@@ -135,20 +109,13 @@ public final class WorkerQueues implements Fitting, AutoCloseable {
                                     (resource, quantity) ->
                                         total.merge(
                                             resource,
-                                            Quantity.getAmountInBytes(Quantity.parse(quantity)),
+                                            Quantities.parse(quantity),
                                             BigDecimal::add))));
     return total;
   }
 
   @Override
   public void close() {
-    lock.lock();
-    try {
-      closed = true;
-      watched.values().forEach(Watched::stop);
-      watched.clear();
-    } finally {
-      lock.unlock();
-    }
+    watched.close();
   }
 }

@@ -2,17 +2,16 @@ package dev.sluice.checks.multikueue.sending;
 
 import dev.sluice.api.Keys;
 import dev.sluice.checks.multikueue.link.RemoteObjects.Key;
+import dev.sluice.checks.multikueue.link.WhileConnected;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 
 /** Watches the jobs that were made in workers, as long as each is connected. */
@@ -22,17 +21,8 @@ final class JobWatches implements AutoCloseable {
 
   private final Mark mark;
   private final Consumer<Key> wake;
-  private final ReentrantLock lock = new ReentrantLock();
-  private final Map<String, Watched> watched = new HashMap<>();
-  private boolean closed;
-
-  private record Watched(
-      KubernetesClient client, List<SharedIndexInformer<GenericKubernetesResource>> informers) {
-
-    void stop() {
-      informers.forEach(SharedIndexInformer::stop);
-    }
-  }
+  private final WhileConnected<List<SharedIndexInformer<GenericKubernetesResource>>> watched =
+      new WhileConnected<>(this::begin, informers -> informers.forEach(SharedIndexInformer::stop));
 
   /** Watches nothing yet; {@code wake} is told of the Workload of each job that changes. */
   JobWatches(Mark mark, Consumer<Key> wake) {
@@ -42,25 +32,10 @@ final class JobWatches implements AutoCloseable {
 
   /** Watches by this client from now on; by none if it is empty. */
   void follow(String cluster, Optional<KubernetesClient> client) {
-    lock.lock();
-    try {
-      Watched before = watched.get(cluster);
-      if (before != null && client.filter(it -> it == before.client()).isPresent()) {
-        return;
-      }
-      if (before != null) {
-        before.stop();
-        watched.remove(cluster);
-      }
-      if (client.isPresent() && !closed) {
-        watched.put(cluster, begin(client.get()));
-      }
-    } finally {
-      lock.unlock();
-    }
+    watched.follow(cluster, client);
   }
 
-  private Watched begin(KubernetesClient client) {
+  private List<SharedIndexInformer<GenericKubernetesResource>> begin(KubernetesClient client) {
     List<SharedIndexInformer<GenericKubernetesResource>> informers = new ArrayList<>();
     for (SentKind kind : SentKind.ALL) {
       SharedIndexInformer<GenericKubernetesResource> informer =
@@ -81,7 +56,7 @@ final class JobWatches implements AutoCloseable {
       var unused = informer.start();
       informers.add(informer);
     }
-    return new Watched(client, informers);
+    return informers;
   }
 
   /** Is shown jobs. */
@@ -94,22 +69,17 @@ final class JobWatches implements AutoCloseable {
 
   /** Shows all jobs that are known now. */
   void visit(Visitor visitor) {
-    Map<String, Watched> now;
-    lock.lock();
-    try {
-      now = Map.copyOf(watched);
-    } finally {
-      lock.unlock();
-    }
-    now.forEach(
-        (cluster, each) -> {
-          for (int i = 0; i < each.informers().size(); i++) {
-            SentKind kind = SentKind.ALL.get(i);
-            for (GenericKubernetesResource job : each.informers().get(i).getStore().list()) {
-              workload(job).ifPresent(key -> visitor.visit(cluster, kind, job, key));
-            }
-          }
-        });
+    watched
+        .now()
+        .forEach(
+            (cluster, informers) -> {
+              for (int i = 0; i < informers.size(); i++) {
+                SentKind kind = SentKind.ALL.get(i);
+                for (GenericKubernetesResource job : informers.get(i).getStore().list()) {
+                  workload(job).ifPresent(key -> visitor.visit(cluster, kind, job, key));
+                }
+              }
+            });
   }
 
   private static Optional<Key> workload(GenericKubernetesResource job) {
@@ -126,14 +96,7 @@ final class JobWatches implements AutoCloseable {
 
   @Override
   public void close() {
-    lock.lock();
-    try {
-      closed = true;
-      watched.values().forEach(Watched::stop);
-      watched.clear();
-    } finally {
-      lock.unlock();
-    }
+    watched.close();
   }
 
   private final class Waking implements ResourceEventHandler<GenericKubernetesResource> {
