@@ -3,6 +3,7 @@ package dev.sluice;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.checks.multikueue.MultiKueueControllers;
 import dev.sluice.controllers.Leadership;
 import dev.sluice.controllers.LeaseElector;
 import dev.sluice.controllers.MergePatches;
@@ -231,7 +232,8 @@ public final class Sluice implements AutoCloseable {
             clock,
             operator,
             reader,
-            writer);
+            writer,
+            new MultiKueueControllers.Quotas(world, queues.quotaNotes(), queues::again));
 
     // the life cycle of Workloads
     this.lifecycle =

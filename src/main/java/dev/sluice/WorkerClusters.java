@@ -61,7 +61,13 @@ final class WorkerClusters implements AutoCloseable {
       InstantSource clock,
       Operator operator,
       WorkloadReader reader,
-      WorkloadWriter writer) {
+      WorkloadWriter writer,
+      MultiKueueControllers.Quotas quotas) {
+    boolean automates =
+        configuration.featureGates().enabled(FeatureGate.MULTI_KUEUE_MANAGER_QUOTA_AUTOMATION);
+    if (!automates) {
+      quotas.notes().silence();
+    }
     InstantSource steady = new SteadyClock(clock);
     fences =
         new FenceKeeper(
@@ -84,7 +90,7 @@ final class WorkerClusters implements AutoCloseable {
     String selector = Keys.MULTIKUEUE_ORIGIN + "=" + configuration.multiKueue().origin();
     ObjectMapper mapper = new ObjectMapper();
     Optional<WorkerQueues> queues =
-        configuration.multiKueue().dispatcherName().equals(MultiKueue.BEST_FIT)
+        automates || configuration.multiKueue().dispatcherName().equals(MultiKueue.BEST_FIT)
             ? Optional.of(new WorkerQueues())
             : Optional.empty();
     MultiKueueControllers made =
@@ -116,7 +122,8 @@ final class WorkerClusters implements AutoCloseable {
                         steady),
                     queues.<Fitting>map(it -> it).orElse(Fitting.UNKNOWN),
                     new Recorded(events, clock)),
-                queues));
+                queues,
+                Optional.of(quotas).filter(any -> automates)));
     made.register(operator);
     controllers = Optional.of(made);
   }

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Keys;
+import dev.sluice.api.placement.PlacementLimits;
 import java.util.List;
 import java.util.Map;
 
@@ -121,7 +122,9 @@ final class WorkloadComposer {
   private static void annotations(JobView job, ObjectNode metadata) {
     for (Map.Entry<String, String> annotation : job.annotations().entrySet()) {
       String key = annotation.getKey();
-      if (key.startsWith(Keys.PROVISIONING_REQUEST_PREFIX) || COPIED_ANNOTATIONS.contains(key)) {
+      if (key.startsWith(Keys.PROVISIONING_REQUEST_PREFIX)
+          || COPIED_ANNOTATIONS.contains(key)
+          || PlacementLimits.KEYS.contains(key)) {
         metadata.withObjectProperty("annotations").put(key, annotation.getValue());
       }
     }

@@ -3,13 +3,18 @@ package dev.sluice.jobs;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Keys;
+import dev.sluice.api.placement.PlacementLimits;
 import dev.sluice.jobs.JobAction.PatchWorkload;
 import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.Workload.PriorityClassRef;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 
-/** Keeps a Workload in step with what may change on a job: queue, priority class, gates. */
+/**
+ * Keeps a Workload in step with what may change on a job: queue, priority class, gates, and where
+ * it may go.
+ */
 final class WorkloadUpkeep {
 
   /** At most one patch, with all that differs. */
@@ -19,6 +24,7 @@ final class WorkloadUpkeep {
     queue(job, workload, patch);
     priority(situation, workload, patch);
     gates(job, workload, patch);
+    placement(job, workload, patch);
     if (patch.isEmpty()) {
       return List.of();
     }
@@ -72,6 +78,19 @@ final class WorkloadUpkeep {
       annotations.putNull(Keys.ADMISSION_GATED_BY);
     } else {
       annotations.put(Keys.ADMISSION_GATED_BY, wanted);
+    }
+  }
+
+  /** Where it may go can be changed until it goes. */
+  private static void placement(JobView job, Workload workload, ObjectNode patch) {
+    if (!job.state().suspended() || workload.admitted()) {
+      return;
+    }
+    for (String key : PlacementLimits.KEYS) {
+      String wanted = job.annotations().get(key);
+      if (!Objects.equals(wanted, workload.annotations().get(key))) {
+        patch.withObjectProperty("metadata").withObjectProperty("annotations").put(key, wanted);
+      }
     }
   }
 }

@@ -37,6 +37,7 @@ final class JobKeyRules {
     if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
       GatedByRules.form(job.annotations(), bad);
     }
+    PlacementRules.form(job.annotations(), bad);
   }
 
   private static void maxExecTime(JobFacts job, Complaints bad) {
@@ -71,6 +72,7 @@ final class JobKeyRules {
     }
     priorityClass(before, now, bad);
     elastic(before, now, bad);
+    PlacementRules.change(before, now, bad);
     if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
       GatedByRules.change(before.annotations(), now.annotations(), bad);
     }

@@ -109,6 +109,7 @@ final class WorkloadRules {
     if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
       GatedByRules.form(annotations, bad);
     }
+    PlacementRules.form(annotations, bad);
     String boost = annotations.get(Keys.PRIORITY_BOOST);
     if (settings.isOn(FeatureGate.PRIORITY_BOOST)
         && boost != null

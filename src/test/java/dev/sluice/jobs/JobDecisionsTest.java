@@ -192,6 +192,23 @@ class JobDecisionsTest {
     }
 
     @Test
+    void whereItMayGoIsPropagatedUntilItGoes() {
+      given(workloadOf(job()).annotation("sluice.dev/placement-cluster-selector", "tier=gpu"));
+
+      PatchWorkload patch =
+          only(PatchWorkload.class, decide(job().annotation("sluice.dev/placement-region", "eu")));
+
+      assertThat(patch.patch().toString())
+          .isEqualTo(
+              "{\"metadata\":{\"annotations\":{\"sluice.dev/placement-region\":\"eu\","
+                  + "\"sluice.dev/placement-cluster-selector\":null}}}");
+
+      given(workloadOf(job()).admitted("default"));
+      assertThat(decide(job().running(3).annotation("sluice.dev/placement-region", "eu")))
+          .noneMatch(PatchWorkload.class::isInstance);
+    }
+
+    @Test
     void allThatChangedIsPropagatedInOnePatch() {
       cluster.workloadPriorityClass("urgent", 100);
       given(workloadOf(job()));

@@ -217,6 +217,9 @@ class BatchJobRulesTest {
           /metadata/labels | {kueue.x-k8s.io/max-exec-time-seconds: "1h"} | metadata.labels[kueue.x-k8s.io/max-exec-time-seconds]: Invalid value: "1h"
           /metadata/labels | {kueue.x-k8s.io/max-exec-time-seconds: "2147483648"} | metadata.labels[kueue.x-k8s.io/max-exec-time-seconds]: Invalid value: "2147483648"
           /metadata/annotations | {kueue.x-k8s.io/admission-gated-by: "x"} | metadata.annotations[kueue.x-k8s.io/admission-gated-by]: Invalid value: "x": must be a domain-prefixed path
+          /metadata/annotations | {sluice.dev/placement-region: "eu west"} | metadata.annotations[sluice.dev/placement-region]: Invalid value: "eu west": must be names of regions separated by commas
+          /metadata/annotations | {sluice.dev/placement-region: "eu,"} | metadata.annotations[sluice.dev/placement-region]: Invalid value: "eu,": must be names of regions
+          /metadata/annotations | {sluice.dev/placement-cluster-selector: "tier in gpu"} | metadata.annotations[sluice.dev/placement-cluster-selector]: Invalid value: "tier in gpu": must be requirements separated by commas, each key=value
           /metadata/annotations | {kueue.x-k8s.io/job-min-parallelism: "0"} | metadata.annotations[kueue.x-k8s.io/job-min-parallelism]: Invalid value: "0": must be an integer greater than 0 and less than the pods count, 4
           /metadata/annotations | {kueue.x-k8s.io/job-min-parallelism: "4"} | metadata.annotations[kueue.x-k8s.io/job-min-parallelism]: Invalid value: "4"
           /metadata/annotations | {kueue.x-k8s.io/job-min-parallelism: "x"} | metadata.annotations[kueue.x-k8s.io/job-min-parallelism]: Invalid value: "x"
@@ -425,6 +428,8 @@ class BatchJobRulesTest {
           labels/kueue.x-k8s.io~1prebuilt-workload-name | w | metadata.labels[kueue.x-k8s.io/prebuilt-workload-name]: Invalid value: "w": field is immutable while the job runs
           labels/kueue.x-k8s.io~1max-exec-time-seconds | "9" | metadata.labels[kueue.x-k8s.io/max-exec-time-seconds]: Invalid value: "9": field is immutable unless the job is suspended
           labels/kueue.x-k8s.io~1priority-class | high | metadata.labels[kueue.x-k8s.io/priority-class]: Invalid value: "high": must not be added while the job runs
+          annotations/sluice.dev~1placement-region | eu | metadata.annotations[sluice.dev/placement-region]: Invalid value: "eu": field is immutable unless the job is suspended
+          annotations/sluice.dev~1placement-cluster-selector | tier=gpu | metadata.annotations[sluice.dev/placement-cluster-selector]: Invalid value: "tier=gpu": field is immutable unless the job is suspended
           annotations/kueue.x-k8s.io~1job-completions-equal-parallelism | "false" | metadata.annotations[kueue.x-k8s.io/job-completions-equal-parallelism]: Invalid value: "false": field is immutable while the job runs
           """)
   void whatMayNotChangeWhileItRuns(String pointer, String value, String message) {

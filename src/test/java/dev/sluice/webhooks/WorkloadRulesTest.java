@@ -90,6 +90,8 @@ class WorkloadRulesTest {
           /metadata/annotations | {kueue.x-k8s.io/admission-gated-by: "a.b/c,,d.e/f"} | metadata.annotations[kueue.x-k8s.io/admission-gated-by]: Invalid value: "a.b/c,,d.e/f": must be names
           /metadata/annotations | {kueue.x-k8s.io/admission-gated-by: ""} | metadata.annotations[kueue.x-k8s.io/admission-gated-by]: Invalid value: "": must be names
           /metadata/annotations | {kueue.x-k8s.io/admission-gated-by: "a.b/c,a.b/c"} | metadata.annotations[kueue.x-k8s.io/admission-gated-by]: Duplicate value: "a.b/c"
+          /metadata/annotations | {sluice.dev/placement-region: ""} | metadata.annotations[sluice.dev/placement-region]: Invalid value: "": must be names of regions
+          /metadata/annotations | {sluice.dev/placement-cluster-selector: "a=b=c"} | metadata.annotations[sluice.dev/placement-cluster-selector]: Invalid value: "a=b=c": must be requirements
           /metadata/annotations | {kueue.x-k8s.io/admission-gated-by: plain} | metadata.annotations[kueue.x-k8s.io/admission-gated-by]: Invalid value: "plain": must be a domain-prefixed path
           /metadata/annotations | {kueue.x-k8s.io/admission-gated-by: a.b/cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc} | metadata.annotations[kueue.x-k8s.io/admission-gated-by]: Invalid value: "a.b/cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc": must be no more than 63 bytes
           /status/conditions | [{type: "a b", status: "True", reason: A, lastTransitionTime: "2026-01-01T00:00:00Z"}] | status.conditions[0].type: Invalid value: "a b"
@@ -122,7 +124,8 @@ class WorkloadRulesTest {
         edited(PENDING, set("/spec/podSets/0/minCount", "1"), set("/spec/podSets/1/minCount", "1"));
     assertThat(messages(rules::check, create(two)))
         .containsExactly(
-            "spec.podSets: Invalid value: \"2 with minCount\": at most one podSet can use minCount");
+            "spec.podSets: Invalid value: \"2 with minCount\": at most one podSet can use"
+                + " minCount");
     JsonNode elastic =
         edited(
             PENDING, set("/spec/podSets/0/minCount", "1"), set("/metadata/annotations", ELASTIC));

@@ -17,6 +17,7 @@ import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE;
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_CONFIG;
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER;
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION;
+import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_MANAGER_QUOTA_AUTOMATION;
 import static dev.sluice.api.config.FeatureGate.PARTIAL_ADMISSION;
 import static dev.sluice.api.config.FeatureGate.PRIORITY_BOOST;
 import static dev.sluice.api.config.FeatureGate.PRIORITY_SORTING_WITHIN_COHORT;
@@ -80,6 +81,7 @@ final class Supported {
           MULTI_KUEUE_INCREMENTAL_DISPATCHER_CONFIG,
           MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER,
           MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION,
+          MULTI_KUEUE_MANAGER_QUOTA_AUTOMATION,
           PARTIAL_ADMISSION,
           PRIORITY_BOOST,
           QUOTA_CHECK_STRATEGY,

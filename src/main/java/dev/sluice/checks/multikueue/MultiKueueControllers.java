@@ -13,14 +13,20 @@ import dev.sluice.checks.multikueue.access.KubeconfigFiles;
 import dev.sluice.checks.multikueue.capacity.WorkerQueues;
 import dev.sluice.checks.multikueue.link.Around;
 import dev.sluice.checks.multikueue.link.ClusterLinks;
+import dev.sluice.checks.multikueue.link.LinkState;
 import dev.sluice.checks.multikueue.link.RemoteObjects;
+import dev.sluice.checks.multikueue.quota.QuotaAutomation;
+import dev.sluice.checks.multikueue.quota.Worker;
 import dev.sluice.checks.multikueue.sending.Desk;
+import dev.sluice.checks.multikueue.sending.Targets;
 import dev.sluice.controllers.Leadership;
 import dev.sluice.controllers.MergePatches;
 import dev.sluice.controllers.Notices;
+import dev.sluice.controllers.kinds.ConditionNotes;
 import dev.sluice.controllers.kinds.Registration;
 import dev.sluice.controllers.kinds.Signals;
 import dev.sluice.controllers.world.ObjectStore;
+import dev.sluice.controllers.world.World;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -28,7 +34,9 @@ import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,7 +60,8 @@ public final class MultiKueueControllers implements AutoCloseable {
    * @param notices what is said beside conditions
    * @param around what connections stand on
    * @param sending what Workloads are sent by
-   * @param queues the workers' queues, if the dispatcher looks at them
+   * @param queues the workers' queues, if anybody looks at them
+   * @param quotas where quota is kept at the sum of the workers', if it may be
    */
   public record Parts(
       KubernetesClient client,
@@ -65,12 +74,22 @@ public final class MultiKueueControllers implements AutoCloseable {
       Notices notices,
       Around around,
       Desk.Rules sending,
-      Optional<WorkerQueues> queues) {
+      Optional<WorkerQueues> queues,
+      Optional<Quotas> quotas) {
 
     InstantSource clock() {
       return around.clock();
     }
   }
+
+  /**
+   * What quota is kept by.
+   *
+   * @param world the manager's own queues
+   * @param notes where it is said what became of it
+   * @param again has the status of a ClusterQueue looked at once more
+   */
+  public record Quotas(World world, ConditionNotes notes, Consumer<String> again) {}
 
   private final ObjectStore<MultiKueueCluster> clusters = new ObjectStore<>();
   private final ObjectStore<MultiKueueConfig> configs = new ObjectStore<>();
@@ -82,6 +101,7 @@ public final class MultiKueueControllers implements AutoCloseable {
   private final SharedIndexInformer<MultiKueueConfig> configInformer;
   private final ClusterLinks links;
   private final Optional<WorkerQueues> queues;
+  private final Optional<QuotaAutomation> automation;
   private final Desk desk;
   private final ClusterReconciler clusterReconciler;
   private final CheckReconciler checkReconciler;
@@ -97,7 +117,7 @@ public final class MultiKueueControllers implements AutoCloseable {
         new Desk(
             parts.client(),
             links,
-            this::targets,
+            new Choices(),
             parts.leadership(),
             parts.around(),
             parts.sending());
@@ -127,6 +147,7 @@ public final class MultiKueueControllers implements AutoCloseable {
             parts.patches(),
             parts.mapper(),
             parts.clock());
+    automation = queues.flatMap(them -> parts.quotas().map(it -> automation(parts, it, them)));
     secretInformer =
         parts
             .client()
@@ -144,27 +165,80 @@ public final class MultiKueueControllers implements AutoCloseable {
             .itemStore(configs);
     secrets.observe((before, after) -> secretChanged(name(before, after)));
     configs.observe((before, after) -> targetsChanged());
-    checks.observe((before, after) -> desk.wakeAll());
-    clusters.observe((before, after) -> signalChecks());
+    checks.observe(
+        (before, after) -> {
+          desk.wakeAll();
+          quotasChanged();
+        });
+    clusters.observe((before, after) -> clusterChanged(before, after));
   }
 
-  /** Who the check chooses from, if it is one of this room's. */
-  private Optional<List<String>> targets(String check) {
+  /** Its labels say who may go there; its existence, whether its quota counts. */
+  private void clusterChanged(
+      @Nullable MultiKueueCluster before, @Nullable MultiKueueCluster after) {
+    signalChecks();
+    if (before == null || after == null || !labels(before).equals(labels(after))) {
+      desk.wakeAll();
+      quotasChanged();
+    }
+  }
+
+  private static Map<String, String> labels(MultiKueueCluster cluster) {
+    Map<String, String> labels = cluster.getMetadata().getLabels();
+    return labels == null ? Map.of() : labels;
+  }
+
+  private QuotaAutomation automation(Parts parts, Quotas quotas, WorkerQueues them) {
+    QuotaAutomation made =
+        new QuotaAutomation(
+            quotas.world(),
+            new QuotaAutomation.Around(
+                this::config,
+                (worker, localQueues) -> standing(worker, localQueues, them),
+                parts.around().delays()),
+            parts.patches(),
+            parts.mapper(),
+            parts.leadership(),
+            quotas.notes(),
+            quotas.again());
+    them.observe(made::changed);
+    return made;
+  }
+
+  private Worker standing(String worker, List<String> localQueues, WorkerQueues them) {
+    if (clusters.find(worker).isEmpty()) {
+      return new Worker.Away();
+    }
+    return switch (links
+        .state(worker)
+        .orElseGet(() -> new LinkState.Connecting(Optional.empty()))) {
+      case LinkState.Connecting connecting -> new Worker.Unknown();
+      case LinkState.Connected connected -> new Worker.Connected(them.nominal(worker, localQueues));
+      case LinkState.Failing failing -> new Worker.Away();
+      case LinkState.Unbuildable broken -> new Worker.Away();
+      case LinkState.Barred barred -> new Worker.Away();
+    };
+  }
+
+  /** The config of a check of this room's; empty if the check is another's, or none. */
+  private Optional<Optional<MultiKueueConfig>> config(String check) {
     return checks
         .find(check)
         .filter(Checks::concerns)
         .map(
             found ->
                 Optional.ofNullable(found.getSpec().parameters())
-                    .flatMap(parameters -> configs.find(parameters.name()))
-                    .flatMap(config -> Optional.ofNullable(config.getSpec()))
-                    .map(MultiKueueConfigSpec::clusters)
-                    .orElse(List.of()));
+                    .flatMap(parameters -> configs.find(parameters.name())));
   }
 
   private void targetsChanged() {
     signalChecks();
     desk.wakeAll();
+    quotasChanged();
+  }
+
+  private void quotasChanged() {
+    automation.ifPresent(QuotaAutomation::changed);
   }
 
   private static String name(@Nullable HasMetadata before, @Nullable HasMetadata after) {
@@ -212,7 +286,7 @@ public final class MultiKueueControllers implements AutoCloseable {
             .thenRun(
                 () -> {
                   configsListed = true;
-                  signalChecks();
+                  targetsChanged();
                 });
     var unusedSecrets =
         secretInformer
@@ -230,6 +304,7 @@ public final class MultiKueueControllers implements AutoCloseable {
     signalClusters();
     signalChecks();
     desk.leadershipStarted();
+    automation.ifPresent(QuotaAutomation::leadershipStarted);
   }
 
   /** The connections to the worker clusters. */
@@ -243,8 +318,29 @@ public final class MultiKueueControllers implements AutoCloseable {
     secretInformer.stop();
     configInformer.stop();
     desk.close();
+    automation.ifPresent(QuotaAutomation::close);
     queues.ifPresent(WorkerQueues::close);
     links.close();
+  }
+
+  /** Who checks choose from. */
+  private final class Choices implements Targets {
+
+    @Override
+    public Optional<List<String>> of(String check) {
+      return config(check)
+          .map(
+              config ->
+                  config
+                      .flatMap(it -> Optional.ofNullable(it.getSpec()))
+                      .map(MultiKueueConfigSpec::clusters)
+                      .orElse(List.of()));
+    }
+
+    @Override
+    public Map<String, String> labels(String cluster) {
+      return clusters.find(cluster).map(MultiKueueControllers::labels).orElse(Map.of());
+    }
   }
 
   private final class LinkSignals implements ClusterLinks.Listener {
@@ -254,6 +350,7 @@ public final class MultiKueueControllers implements AutoCloseable {
       clusterSignals.signal(cluster);
       queues.ifPresent(it -> it.follow(cluster, links.client(cluster)));
       desk.connectionChanged(cluster);
+      quotasChanged();
     }
 
     @Override

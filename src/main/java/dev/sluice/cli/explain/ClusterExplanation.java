@@ -53,7 +53,10 @@ final class ClusterExplanation {
     int why = lines.size();
     conditions(workload).forEach(lines::add);
     if (!Objects.waits(workload)) {
-      lines.add(why, "  why: " + Standing.of(workload, List.of(), false, List.of()));
+      WorkerAnswers answers = WorkerAnswers.of(workload, client);
+      lines.add(
+          why, "  why: " + Standing.of(workload, answers.message(), List.of(), false, List.of()));
+      lines.addAll(why + 1, answers.lines());
       return lines;
     }
     Surroundings around = new Surroundings(client, clusterQueue, namespace, queue);

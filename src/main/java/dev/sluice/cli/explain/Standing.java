@@ -27,11 +27,25 @@ final class Standing {
       List<GenericKubernetesResource> ahead,
       boolean strict,
       List<Holder> holders) {
+    return of(workload, "", ahead, strict, holders);
+  }
+
+  /**
+   * The same for one whose checks may have told something.
+   *
+   * @param below a message that is told apart, and not in the sentence
+   */
+  static String of(
+      GenericKubernetesResource workload,
+      String below,
+      List<GenericKubernetesResource> ahead,
+      boolean strict,
+      List<Holder> holders) {
     if (Objects.isTrue(workload, "Finished")) {
       return "it has finished: " + told(workload, "Finished");
     }
     if (Objects.isTrue(workload, "QuotaReserved")) {
-      return holding(workload);
+      return holding(workload, below);
     }
     if (Boolean.FALSE.equals(workload.get("spec", "active"))) {
       return "it is deactivated, until spec.active is set to true"
@@ -63,7 +77,7 @@ final class Standing {
     return annotations == null ? "" : annotations.getOrDefault(Keys.ADMISSION_GATED_BY, "").strip();
   }
 
-  private static String holding(GenericKubernetesResource workload) {
+  private static String holding(GenericKubernetesResource workload, String below) {
     String queue = Objects.text(workload, "status", "admission", "clusterQueue");
     if (Objects.isTrue(workload, "Evicted")) {
       return "it has to stop, and holds quota of ClusterQueue %s until it has: %s"
@@ -85,7 +99,7 @@ final class Standing {
                 .formatted(
                     Objects.string(check.get("name"), ""),
                     state,
-                    message.isEmpty() ? "" : " (" + message + ")"));
+                    message.isEmpty() || message.equals(below) ? "" : " (" + message + ")"));
       }
     }
     return "it holds quota of ClusterQueue %s and waits for admission checks: %s%s"

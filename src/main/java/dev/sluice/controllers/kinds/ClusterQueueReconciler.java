@@ -11,9 +11,11 @@ import dev.sluice.controllers.translation.NotActedUpon;
 import dev.sluice.controllers.translation.Reasons;
 import dev.sluice.engine.ClusterQueueView;
 import dev.sluice.engine.Views;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Optional;
 import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A ClusterQueue: held by its finalizer while Workloads hold its quota; its status is what the
@@ -26,6 +28,7 @@ final class ClusterQueueReconciler extends LeaderReconciler<ClusterQueue> {
   private final MergePatches writer;
   private final WrittenStatuses<ClusterQueueStatus> statuses;
   private final Remarks remarks;
+  private final ConditionNotes notes;
   private final InstantSource clock;
 
   /**
@@ -33,6 +36,7 @@ final class ClusterQueueReconciler extends LeaderReconciler<ClusterQueue> {
    *
    * @param holdsQuota whether any Workload holds quota of the ClusterQueue of this name, by what
    *     the API server says
+   * @param notes what others say of ClusterQueues, to be shown as a condition
    */
   ClusterQueueReconciler(
       Leadership leadership,
@@ -42,6 +46,7 @@ final class ClusterQueueReconciler extends LeaderReconciler<ClusterQueue> {
       MergePatches writer,
       ObjectMapper mapper,
       Notices notices,
+      ConditionNotes notes,
       InstantSource clock) {
     super(leadership, signals);
     this.views = views;
@@ -49,6 +54,7 @@ final class ClusterQueueReconciler extends LeaderReconciler<ClusterQueue> {
     this.writer = writer;
     this.statuses = new WrittenStatuses<>(mapper, writer, ClusterQueueStatus.class);
     this.remarks = new Remarks(notices);
+    this.notes = notes;
     this.clock = clock;
   }
 
@@ -81,17 +87,24 @@ final class ClusterQueueReconciler extends LeaderReconciler<ClusterQueue> {
 
   private Step writeStatus(ClusterQueue queue, ClusterQueueView view) {
     return statuses
-        .write(
-            queue,
-            standing ->
-                QueueStatuses.clusterQueue(view, generation(queue), standing, clock.instant()))
+        .write(queue, standing -> wanted(queue, view, standing))
         .map(outcome -> after(queue, outcome))
         .orElseGet(Step.Done::new);
+  }
+
+  private ClusterQueueStatus wanted(
+      ClusterQueue queue, ClusterQueueView view, @Nullable ClusterQueueStatus standing) {
+    Instant now = clock.instant();
+    ClusterQueueStatus seen = QueueStatuses.clusterQueue(view, generation(queue), standing, now);
+    return seen.toBuilder()
+        .conditions(notes.in(seen.conditions(), view.name(), generation(queue), now))
+        .build();
   }
 
   @Override
   protected void forget(ClusterQueue queue) {
     statuses.forget(queue);
     remarks.forget(queue);
+    notes.forget(queue.getMetadata().getName());
   }
 }

@@ -85,6 +85,7 @@ public final class QueueControllers implements AutoCloseable {
   private final Signals<LocalQueue> localQueueSignals = new Signals<>("local-queue-views");
   private final Signals<Cohort> cohortSignals = new Signals<>("cohorts");
   private final Signals<WorkloadPriorityClass> priorityClassSignals = new Signals<>("priorities");
+  private final ConditionNotes quotaNotes = new ConditionNotes("MultiKueueManagerQuotaAutomation");
   private final ViewSignals viewSignals;
   private final ClusterQueueReconciler clusterQueues;
   private final LocalQueueReconciler localQueues;
@@ -117,6 +118,7 @@ public final class QueueControllers implements AutoCloseable {
             parts.patches(),
             parts.mapper(),
             parts.notices(),
+            quotaNotes,
             parts.clock());
     localQueues =
         new LocalQueueReconciler(
@@ -188,6 +190,16 @@ public final class QueueControllers implements AutoCloseable {
     Registration.register(operator, "topology", topologies, world.topologies());
     Registration.register(
         operator, "workloadpriorityclass", priorityClasses, world.workloadPriorityClasses());
+  }
+
+  /** Where it is said who keeps the quota of ClusterQueues. */
+  public ConditionNotes quotaNotes() {
+    return quotaNotes;
+  }
+
+  /** Looks at a ClusterQueue once more, if it exists. */
+  public void again(String clusterQueue) {
+    clusterQueueSignals.signal(clusterQueue);
   }
 
   /** To be told of new views by the engine. */

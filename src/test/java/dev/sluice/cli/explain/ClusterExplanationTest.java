@@ -102,6 +102,42 @@ class ClusterExplanationTest {
   }
 
   @Test
+  void whatEachWorkerClusterAnsweredHasALineOfItsOwn() {
+    queues();
+    for (String name : new String[] {"onsite", "remote"}) {
+      apply(
+          """
+          apiVersion: kueue.x-k8s.io/v1beta2
+          kind: MultiKueueCluster
+          metadata: {name: %s}
+          spec: {clusterSource: {kubeConfig: {location: x}}}
+          """
+              .formatted(name));
+    }
+    apply(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: asked, namespace: other, uid: c}
+        spec: {queueName: lq2}
+        status:
+          admission: {clusterQueue: cq}
+          admissionChecks:
+          - name: clusters
+            state: Pending
+            message: "onsite: waits for quota: cpu is short; memory, too; remote: not connected"
+          conditions: [{type: QuotaReserved, status: "True"}]
+        """);
+
+    assertThat(new ClusterExplanation(client).lines("other", "asked").orElseThrow())
+        .containsSequence(
+            "  why: it holds quota of ClusterQueue cq and waits for admission checks: clusters is"
+                + " Pending",
+            "  worker cluster onsite: waits for quota: cpu is short; memory, too",
+            "  worker cluster remote: not connected");
+  }
+
+  @Test
   void whoHoldsWhatItWantsIsNamedMostFirst() {
     queues();
     for (String holder : new String[] {"a: 1", "b: 3", "c: 2"}) {

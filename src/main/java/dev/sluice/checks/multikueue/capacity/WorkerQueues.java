@@ -1,18 +1,20 @@
 package dev.sluice.checks.multikueue.capacity;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.Quantities;
 import dev.sluice.checks.multikueue.link.WhileConnected;
+import dev.sluice.model.Amounts;
 import dev.sluice.workloads.Workload;
-import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
-import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.math.BigDecimal;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 
 /**
@@ -21,51 +23,17 @@ import java.util.stream.Collectors;
  */
 public final class WorkerQueues implements Fitting, AutoCloseable {
 
-  private static final long PAGE = 500;
-  private static final ResourceDefinitionContext LOCAL_QUEUES =
-      kind("LocalQueue", "localqueues", true);
-  private static final ResourceDefinitionContext CLUSTER_QUEUES =
-      kind("ClusterQueue", "clusterqueues", false);
+  private final List<Runnable> observers = new CopyOnWriteArrayList<>();
+  private final WhileConnected<QueueWatch> watched =
+      new WhileConnected<>(client -> new QueueWatch(client, this::changed), QueueWatch::stop);
 
-  private final ObjectMapper mapper = new ObjectMapper();
-  private final WhileConnected<Watched> watched = new WhileConnected<>(Watched::by, Watched::stop);
-
-  private record Watched(
-      SharedIndexInformer<GenericKubernetesResource> localQueues,
-      SharedIndexInformer<GenericKubernetesResource> clusterQueues) {
-
-    static Watched by(KubernetesClient client) {
-      Watched made = new Watched(informer(client, LOCAL_QUEUES), informer(client, CLUSTER_QUEUES));
-      var unusedLocal = made.localQueues().start();
-      var unusedCluster = made.clusterQueues().start();
-      return made;
-    }
-
-    private static SharedIndexInformer<GenericKubernetesResource> informer(
-        KubernetesClient client, ResourceDefinitionContext kind) {
-      return kind.isNamespaceScoped()
-          ? client
-              .genericKubernetesResources(kind)
-              .inAnyNamespace()
-              .withLimit(PAGE)
-              .runnableInformer(0)
-          : client.genericKubernetesResources(kind).withLimit(PAGE).runnableInformer(0);
-    }
-
-    void stop() {
-      localQueues.stop();
-      clusterQueues.stop();
-    }
+  /** Has this run whenever the spec of a worker's queue changes; it returns soon. */
+  public void observe(Runnable observer) {
+    observers.add(observer);
   }
 
-  private static ResourceDefinitionContext kind(String kind, String plural, boolean namespaced) {
-    return new ResourceDefinitionContext.Builder()
-        .withGroup("kueue.x-k8s.io")
-        .withVersion("v1beta2")
-        .withKind(kind)
-        .withPlural(plural)
-        .withNamespaced(namespaced)
-        .build();
+  private void changed() {
+    observers.forEach(Runnable::run);
   }
 
   /** Watches by this client from now on; by none if it is empty. */
@@ -76,19 +44,57 @@ public final class WorkerQueues implements Fitting, AutoCloseable {
   @Override
   public Set<String> of(Workload workload) {
     Map<String, BigDecimal> requests = requests(workload);
+    String queue = workload.id().namespace() + "/" + workload.spec().queueName();
     return watched.now().entrySet().stream()
-        .filter(each -> fits(each.getValue(), workload, requests))
+        .filter(each -> fits(each.getValue(), queue, requests))
         .map(Map.Entry::getKey)
         .collect(Collectors.toSet());
   }
 
-  private boolean fits(Watched worker, Workload workload, Map<String, BigDecimal> requests) {
-    String key = workload.id().namespace() + "/" + workload.spec().queueName();
-    return Optional.ofNullable(worker.localQueues().getStore().getByKey(key))
-        .map(queue -> mapper.valueToTree(queue).path("spec").path("clusterQueue").asText())
-        .flatMap(name -> Optional.ofNullable(worker.clusterQueues().getStore().getByKey(name)))
-        .filter(queue -> QueueRoom.of(mapper.valueToTree(queue)).fits(requests))
+  private static boolean fits(QueueWatch worker, String queue, Map<String, BigDecimal> requests) {
+    return worker
+        .clusterQueueOf(queue)
+        .flatMap(worker::clusterQueue)
+        .filter(found -> QueueRoom.of(found).fits(requests))
         .isPresent();
+  }
+
+  /**
+   * The quota that a connected worker guarantees to the ClusterQueues behind its LocalQueues of
+   * these names, each once.
+   *
+   * @param localQueues as {@code namespace/name}
+   */
+  public NominalQuota nominal(String cluster, Collection<String> localQueues) {
+    QueueWatch worker = watched.now().get(cluster);
+    if (worker == null) {
+      return new NominalQuota.NotYet();
+    }
+    if (!worker.listed()) {
+      return worker
+          .trouble()
+          .<NominalQuota>map(NominalQuota.Unreadable::new)
+          .orElseGet(NominalQuota.NotYet::new);
+    }
+    Map<String, Long> sum = new HashMap<>();
+    localQueues.stream()
+        .flatMap(queue -> worker.clusterQueueOf(queue).stream())
+        .distinct()
+        .flatMap(name -> worker.clusterQueue(name).stream())
+        .forEach(queue -> add(queue, sum));
+    return new NominalQuota.Known(sum);
+  }
+
+  private static void add(JsonNode clusterQueue, Map<String, Long> sum) {
+    for (JsonNode group : clusterQueue.path("spec").path("resourceGroups")) {
+      for (JsonNode flavor : group.path("flavors")) {
+        for (JsonNode resource : flavor.path("resources")) {
+          String name = resource.path("name").asText();
+          long amount = Quantities.amount(name, resource.path("nominalQuota").asText("0"));
+          sum.merge(name, amount, Amounts::add);
+        }
+      }
+    }
   }
 
   /** What it was given here is what it asks for there. */
@@ -109,7 +115,7 @@ public final class WorkerQueues implements Fitting, AutoCloseable {
                                     (resource, quantity) ->
                                         total.merge(
                                             resource,
-                                            Quantities.parse(quantity),
+                                            Quantity.getAmountInBytes(Quantity.parse(quantity)),
                                             BigDecimal::add))));
     return total;
   }

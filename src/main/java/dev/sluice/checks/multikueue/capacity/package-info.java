@@ -1,7 +1,7 @@
 /**
- * What room the workers' queues have, for the dispatcher that looks at it. Connections may enter,
- * by which the queues of workers are watched. The names of the workers leave in which a Workload
- * would fit at once.
+ * What room the workers' queues have, and what quota. Connections may enter, by which the queues of
+ * workers are watched. The names of the workers leave in which a Workload would fit at once, and
+ * amounts of guaranteed quota.
  */
 @NullMarked
 package dev.sluice.checks.multikueue.capacity;

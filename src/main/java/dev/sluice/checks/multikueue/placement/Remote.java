@@ -19,12 +19,24 @@ public record Remote(boolean connected, Optional<Instant> lostSince, Optional<Co
    * @param evictedAt since when it is sent back, if it is
    * @param admittedAt since when it is admitted, if it is
    * @param difference how its spec differs from the manager's
+   * @param tells what the worker says of it, for people
    */
   public record Copy(
       Optional<Ending> finished,
       Optional<Instant> evictedAt,
       Optional<Instant> admittedAt,
-      Difference difference) {}
+      Difference difference,
+      String tells) {
+
+    /** One of which nothing is told. */
+    public Copy(
+        Optional<Ending> finished,
+        Optional<Instant> evictedAt,
+        Optional<Instant> admittedAt,
+        Difference difference) {
+      this(finished, evictedAt, admittedAt, difference, "");
+    }
+  }
 
   /** The condition {@code Finished}. */
   public record Ending(String reason, String message) {

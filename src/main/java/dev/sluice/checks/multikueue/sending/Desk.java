@@ -7,8 +7,12 @@ import dev.sluice.checks.multikueue.link.ClusterLinks;
 import dev.sluice.checks.multikueue.link.RemoteObjects;
 import dev.sluice.checks.multikueue.link.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.placement.Action;
+import dev.sluice.checks.multikueue.placement.Answers;
+import dev.sluice.checks.multikueue.placement.Candidates;
+import dev.sluice.checks.multikueue.placement.Local;
 import dev.sluice.checks.multikueue.placement.Placement;
 import dev.sluice.checks.multikueue.placement.Plan;
+import dev.sluice.checks.multikueue.placement.Remote;
 import dev.sluice.controllers.Leadership;
 import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.Workload.CheckState;
@@ -21,7 +25,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -206,34 +209,50 @@ public final class Desk implements WorkloadListener, AutoCloseable {
     if (errand.check().isEmpty() && errand.copies().isEmpty()) {
       return;
     }
-    Plan plan =
-        rules
-            .placement()
-            .decide(
-                views.local(errand, file.notes),
-                errand.check().flatMap(targets::of).orElse(List.of()),
-                views.remotes(errand, leadingSince),
-                errand.now());
+    Local local = views.local(errand, file.notes);
+    Candidates candidates = Views.candidates(errand, targets);
+    Map<String, Remote> remotes = views.remotes(errand, leadingSince);
+    Plan plan = rules.placement().decide(local, candidates.allowed(), remotes, errand.now());
     plan.lookAgain().ifPresent(at -> alarm(errand.key(), at));
+    if (carryOut(errand, file, plan)) {
+      tell(errand, file.notes.telling(), Answers.of(local, candidates, remotes));
+    }
+  }
+
+  /** Writes down what workers answered, when that is due. */
+  private void tell(Errand errand, Telling telling, String text) throws IOException {
+    String standing = errand.state().map(CheckState::message).orElse("");
+    Optional<Instant> due = telling.due(text, standing, errand.now());
+    if (due.isPresent() && !errand.now().isBefore(due.get())) {
+      sender.tell(errand, text);
+      telling.wrote(errand.now());
+    } else {
+      due.ifPresent(at -> alarm(errand.key(), at));
+    }
+  }
+
+  /** Whether all of it is done, and nothing of the manager's Workload was written. */
+  private boolean carryOut(Errand errand, File file, Plan plan) {
     for (Action action : plan.actions()) {
       try {
         Optional<Duration> again = sender.act(errand, action);
         if (action instanceof Action.Nominate) {
           file.notes.began(errand.now());
           alarm(errand.key(), errand.now());
-          return;
+          return false;
         }
         if (again.isPresent()) {
           alarm(errand.key(), around.clock().instant().plus(again.get()));
-          return;
+          return false;
         }
       } catch (IOException e) {
         failed(errand, action.toString(), e);
         if (!(action instanceof Action.Offer || action instanceof Action.Withdraw)) {
-          return;
+          return false;
         }
       }
     }
+    return true;
   }
 
   private void failed(Errand errand, String what, Exception failure) {

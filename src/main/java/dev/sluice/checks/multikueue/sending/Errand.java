@@ -99,6 +99,24 @@ record Errand(
     }
   }
 
+  /** The checks with this one's message changed, and nothing else. */
+  List<CheckState> checksSaying(String message) {
+    return local().status().admissionChecks().stream()
+        .map(
+            known ->
+                known.name().equals(check.orElse(""))
+                    ? new CheckState(
+                        known.name(),
+                        known.state(),
+                        message,
+                        known.lastTransitionTime(),
+                        known.requeueAfterSeconds(),
+                        known.retryCount(),
+                        known.podSetUpdates())
+                    : known)
+        .toList();
+  }
+
   /** The checks with this one's state changed. */
   List<CheckState> checksWith(String state, String message) {
     return local().status().admissionChecks().stream()

@@ -95,6 +95,14 @@ final class Sender {
     return Optional.empty();
   }
 
+  /** Writes down for people what workers answered. */
+  void tell(Errand errand, String text) throws IOException {
+    ObjectNode status = JsonNodeFactory.instance.objectNode();
+    status.set("admissionChecks", CheckStates.json(errand.checksSaying(text)));
+    write(errand, status);
+    LOG.info("workload={} waits=\"{}\"", errand.local().id(), text);
+  }
+
   private Optional<Duration> nominate(Errand errand, Action.Nominate nominate) throws IOException {
     ObjectNode status = JsonNodeFactory.instance.objectNode();
     ArrayNode names = status.putArray("nominatedClusterNames");

@@ -2,16 +2,19 @@ package dev.sluice.checks.multikueue.sending;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.placement.PlacementLimits;
 import dev.sluice.checks.multikueue.capacity.Fitting;
 import dev.sluice.checks.multikueue.link.ClusterLinks;
 import dev.sluice.checks.multikueue.link.LinkState;
 import dev.sluice.checks.multikueue.link.RemoteObjects.Key;
+import dev.sluice.checks.multikueue.placement.Candidates;
 import dev.sluice.checks.multikueue.placement.Local;
 import dev.sluice.checks.multikueue.placement.Remote;
 import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.Workload.CheckState;
 import java.io.IOException;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -37,10 +40,16 @@ final class Views {
   static final class Notes {
     private volatile Optional<Instant> lastRound = Optional.empty();
     private volatile Optional<Local.Sendable> sendable = Optional.empty();
+    private final Telling telling = new Telling();
 
     /** Clusters were nominated. */
     void began(Instant round) {
       lastRound = Optional.of(round);
+    }
+
+    /** When what is said to people is due. */
+    Telling telling() {
+      return telling;
     }
   }
 
@@ -86,6 +95,21 @@ final class Views {
                         Optional.of(links.forgottenSince(cluster).orElse(leadingSince)),
                         Optional.empty())));
     return result;
+  }
+
+  /** Which workers it may go to, of those that its check chooses from. */
+  static Candidates candidates(Errand errand, Targets targets) {
+    List<String> configured = errand.check().flatMap(targets::of).orElse(List.of());
+    PlacementLimits limits =
+        PlacementLimits.of(errand.workload().map(Workload::annotations).orElse(Map.of()));
+    if (!limits.any()) {
+      return new Candidates(configured, Map.of());
+    }
+    Map<String, String> excluded = new HashMap<>();
+    configured.forEach(
+        name ->
+            limits.forbids(name, targets.labels(name)).ifPresent(why -> excluded.put(name, why)));
+    return new Candidates(configured, excluded);
   }
 
   /** How it stands here. */

@@ -10,6 +10,7 @@ import dev.sluice.checks.multikueue.fencing.Fences;
 import dev.sluice.checks.multikueue.placement.Remote;
 import dev.sluice.checks.multikueue.placement.Remote.Difference;
 import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.Workload.CheckState;
 import dev.sluice.workloads.Workload.Condition;
 import dev.sluice.workloads.WorkloadParser;
 import java.io.IOException;
@@ -18,6 +19,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** Workloads between manager and worker: copies made, read and compared. From any thread. */
 final class WorkloadCopies {
@@ -69,7 +71,42 @@ final class WorkloadCopies {
         evicted.isPresent()
             ? Optional.empty()
             : current(copy, "Admitted").map(Condition::lastTransitionTime),
-        local.map(ours -> difference(ours.spec(), copy.spec())).orElse(Difference.NONE));
+        local.map(ours -> difference(ours.spec(), copy.spec())).orElse(Difference.NONE),
+        tells(copy));
+  }
+
+  /** What a worker says of a copy; it changes only when that does. */
+  static String tells(Workload copy) {
+    if (!copy.spec().active()) {
+      return "switched off there";
+    }
+    if (copy.evicted()) {
+      return "sent it back: " + said(copy, "Evicted");
+    }
+    if (copy.admitted()) {
+      return "admitted it";
+    }
+    if (copy.quotaReserved()) {
+      return copy.status().admissionChecks().stream()
+          .filter(check -> !check.is(CheckState.READY))
+          .map(check -> check.name() + (check.message().isEmpty() ? "" : ", " + check.message()))
+          .collect(
+              Collectors.joining(" and ", "has quota for it, waits for admission checks: ", ""));
+    }
+    Optional<Condition> quota = copy.status().condition("QuotaReserved");
+    if (quota.isEmpty()) {
+      return "has not answered yet";
+    }
+    return quota.get().reason().equals("WaitingForQuota")
+        ? "waits for quota: " + quota.get().message()
+        : "waits: " + said(copy, "QuotaReserved");
+  }
+
+  private static String said(Workload copy, String type) {
+    Condition condition = copy.status().condition(type).orElseThrow();
+    return condition.message().isEmpty()
+        ? condition.reason()
+        : condition.reason() + ", " + condition.message();
   }
 
   private static Optional<Condition> current(Workload workload, String type) {

@@ -1,0 +1,27 @@
+package dev.sluice.checks.multikueue.placement;
+
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The workers that a Workload may go to.
+ *
+ * @param configured by the MultiKueueConfig, in its order
+ * @param excluded those of them that it may not go to, and why
+ */
+public record Candidates(List<String> configured, Map<String, String> excluded) {
+
+  /** None. */
+  public static final Candidates NONE = new Candidates(List.of(), Map.of());
+
+  /** With copies of the collections. */
+  public Candidates {
+    configured = List.copyOf(configured);
+    excluded = Map.copyOf(excluded);
+  }
+
+  /** Those it may go to, in order. */
+  public List<String> allowed() {
+    return configured.stream().filter(name -> !excluded.containsKey(name)).toList();
+  }
+}

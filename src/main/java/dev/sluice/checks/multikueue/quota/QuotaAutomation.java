@@ -1,0 +1,210 @@
+package dev.sluice.checks.multikueue.quota;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.MultiKueueConfig;
+import dev.sluice.api.v1beta2.QuotaManagement;
+import dev.sluice.checks.multikueue.link.Around.Delays;
+import dev.sluice.checks.multikueue.quota.QuotaRule.Outcome;
+import dev.sluice.controllers.Leadership;
+import dev.sluice.controllers.MergePatches;
+import dev.sluice.controllers.PatchOutcome;
+import dev.sluice.controllers.kinds.ConditionNotes;
+import dev.sluice.controllers.kinds.ConditionNotes.Note;
+import dev.sluice.controllers.translation.ClusterQueues;
+import dev.sluice.controllers.world.World;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes the sum of the workers' quotas to the manager's ClusterQueues that ask for it, whenever
+ * anything changes that it depends on. Several changes in a row are looked at once.
+ */
+public final class QuotaAutomation {
+
+  private static final Logger LOG = LoggerFactory.getLogger(QuotaAutomation.class);
+  private static final Duration GATHER = Duration.ofMillis(200);
+  private static final Duration LATER = Duration.ofSeconds(2);
+  private static final Note NOT_REQUESTED =
+      new Note(
+          false,
+          "NotRequested",
+          "The quota is what was written: quotaManagement of the MultiKueueConfig is not"
+              + " Automated");
+
+  private final World world;
+  private final Around around;
+  private final MergePatches patches;
+  private final ObjectMapper mapper;
+  private final Leadership leadership;
+  private final ConditionNotes notes;
+  private final Consumer<String> again;
+  private final AtomicBoolean due = new AtomicBoolean();
+  private volatile boolean open;
+
+  /**
+   * What is known of the workers.
+   *
+   * @param config the MultiKueueConfig of a check, if the check is one that sends elsewhere; empty
+   *     inside if there is no such config
+   * @param worker how a worker stands, given the names of LocalQueues ({@code namespace/name})
+   * @param delays runs a task after a while, on another thread
+   */
+  public record Around(
+      Function<String, Optional<Optional<MultiKueueConfig>>> config,
+      Standing worker,
+      Delays delays) {}
+
+  /** Says how a worker stands. */
+  @FunctionalInterface
+  public interface Standing {
+
+    /** How this worker stands, and what it has behind its LocalQueues of these names. */
+    Worker of(String worker, List<String> localQueues);
+  }
+
+  /**
+   * Nothing is done before {@link #leadershipStarted}.
+   *
+   * @param notes where it is said what became of it
+   * @param again has the status of a ClusterQueue looked at once more
+   */
+  public QuotaAutomation(
+      World world,
+      Around around,
+      MergePatches patches,
+      ObjectMapper mapper,
+      Leadership leadership,
+      ConditionNotes notes,
+      Consumer<String> again) {
+    this.world = world;
+    this.around = around;
+    this.patches = patches;
+    this.mapper = mapper;
+    this.leadership = leadership;
+    this.notes = notes;
+    this.again = again;
+    world.clusterQueues().observe((before, after) -> changed());
+    world.localQueues().observe((before, after) -> changed());
+  }
+
+  /** This process leads from now on. */
+  public void leadershipStarted() {
+    open = true;
+    changed();
+  }
+
+  /** Something changed that quota may depend on; returns at once. */
+  public void changed() {
+    if (open && due.compareAndSet(false, true)) {
+      around.delays().after(GATHER, this::look);
+    }
+  }
+
+  private void look() {
+    due.set(false);
+    if (open && leadership.leading()) {
+      world.clusterQueues().all().forEach(this::look);
+    }
+  }
+
+  private void look(ClusterQueue queue) {
+    Optional<Optional<MultiKueueConfig>> config =
+        ClusterQueues.admissionChecks(queue).stream()
+            .flatMap(check -> around.config().apply(check).stream())
+            .findFirst();
+    if (config.isEmpty() || queue.isMarkedForDeletion()) {
+      say(queue, Optional.empty());
+      return;
+    }
+    config
+        .get()
+        .map(MultiKueueConfig::getSpec)
+        .filter(spec -> spec.quotaManagement() == QuotaManagement.AUTOMATED)
+        .ifPresentOrElse(
+            spec -> keep(queue, QuotaRule.of(queue, workers(queue, spec.clusters()))),
+            () -> say(queue, Optional.of(NOT_REQUESTED)));
+  }
+
+  private Map<String, Worker> workers(ClusterQueue queue, List<String> clusters) {
+    String name = queue.getMetadata().getName();
+    List<String> localQueues =
+        world.localQueues().all().stream()
+            .filter(each -> each.getSpec() != null && name.equals(each.getSpec().clusterQueue()))
+            .map(each -> each.getMetadata().getNamespace() + "/" + each.getMetadata().getName())
+            .sorted()
+            .toList();
+    Map<String, Worker> workers = new LinkedHashMap<>();
+    clusters.forEach(cluster -> workers.put(cluster, around.worker().of(cluster, localQueues)));
+    return workers;
+  }
+
+  private void keep(ClusterQueue queue, Outcome outcome) {
+    switch (outcome) {
+      case Outcome.Wait wait -> {}
+      case Outcome.Unsupported(String why) -> unsupported(queue, why);
+      case Outcome.Sum sum -> {
+        if (sum.same() || write(queue, sum)) {
+          say(queue, Optional.of(new Note(true, "QuotaAutomated", sum.message())));
+        }
+      }
+    }
+  }
+
+  private void unsupported(ClusterQueue queue, String why) {
+    say(queue, Optional.of(new Note(false, "UnsupportedConfiguration", why)));
+  }
+
+  private boolean write(ClusterQueue queue, Outcome.Sum sum) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    patch.putObject("metadata").put("resourceVersion", queue.getMetadata().getResourceVersion());
+    patch.putObject("spec").set("resourceGroups", mapper.valueToTree(sum.groups()));
+    switch (patches.patch(queue, patch)) {
+      case PatchOutcome.Written written -> {
+        LOG.info(
+            "clusterQueue={} quota={} reason=\"{}\"",
+            queue.getMetadata().getName(),
+            sum.groups().getFirst().flavors().getFirst().resources(),
+            sum.message());
+        return true;
+      }
+      case PatchOutcome.Refused(int code, String message) -> {
+        unsupported(queue, "the quota can't be written: " + message);
+        return false;
+      }
+      case PatchOutcome.Gone gone -> {
+        return false;
+      }
+      case PatchOutcome.Conflict conflict -> {
+        around.delays().after(GATHER, this::changed);
+        return false;
+      }
+      case PatchOutcome.Unreachable unreachable -> {
+        around.delays().after(LATER, this::changed);
+        return false;
+      }
+    }
+  }
+
+  private void say(ClusterQueue queue, Optional<Note> note) {
+    String name = queue.getMetadata().getName();
+    if (notes.say(name, note)) {
+      again.accept(name);
+    }
+  }
+
+  /** Ends it. */
+  public void close() {
+    open = false;
+  }
+}
