@@ -149,8 +149,7 @@ class PlacementIT {
         () ->
             assertThat(clusters.checkMessage("third"))
                 .startsWith("onsite: waits for quota: ")
-                .contains(
-                    "insufficient unused quota for cpu in flavor default-flavor, 2 more needed")
+                .contains("cpu: 2 requested, 0 available of 4, 2 missing")
                 .contains("; remote: not allowed by sluice.dev/placement-region \"eu\""));
     String version = clusters.workload("third").getMetadata().getResourceVersion();
     await()
