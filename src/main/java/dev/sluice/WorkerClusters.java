@@ -7,6 +7,7 @@ import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.MultiKueue;
 import dev.sluice.checks.multikueue.MultiKueueControllers;
+import dev.sluice.checks.multikueue.access.ClusterProfileRules;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
 import dev.sluice.checks.multikueue.capacity.Fitting;
 import dev.sluice.checks.multikueue.capacity.WorkerQueues;
@@ -20,6 +21,7 @@ import dev.sluice.checks.multikueue.placement.Placement;
 import dev.sluice.checks.multikueue.sending.Desk;
 import dev.sluice.checks.multikueue.sending.Mark;
 import dev.sluice.checks.multikueue.sending.Renewals;
+import dev.sluice.checks.multikueue.sending.SentKinds;
 import dev.sluice.checks.multikueue.sending.Told;
 import dev.sluice.controllers.Leadership;
 import dev.sluice.controllers.MergePatches;
@@ -36,6 +38,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
@@ -99,12 +102,17 @@ final class WorkerClusters implements AutoCloseable {
                 client,
                 configuration.namespace(),
                 new KubeconfigFiles(KubeconfigFiles.ROOT, confined),
+                profiles(configuration),
                 confined,
                 leadership,
                 new MergePatches(client, mapper, leadership, WRITES_AT_A_TIME),
                 mapper,
                 new RecordedNotices(events),
-                new Around(new WorkerClients(selector, steady), background, delays, steady),
+                new Around(
+                    new WorkerClients(selector, steady, clock, background),
+                    background,
+                    delays,
+                    steady),
                 new Desk.Rules(
                     reader,
                     writer,
@@ -114,6 +122,7 @@ final class WorkerClusters implements AutoCloseable {
                         configuration
                             .featureGates()
                             .enabled(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS)),
+                    kinds(configuration),
                     configuration.multiKueue().gcInterval(),
                     new Renewals.Fence(
                         new FenceTerms(configuration.multiKueue().workerLostTimeout()),
@@ -126,6 +135,20 @@ final class WorkerClusters implements AutoCloseable {
                 Optional.of(quotas).filter(any -> automates)));
     made.register(operator);
     controllers = Optional.of(made);
+  }
+
+  private static Optional<ClusterProfileRules> profiles(Configuration configuration) {
+    return configuration.featureGates().enabled(FeatureGate.MULTI_KUEUE_CLUSTER_PROFILE)
+        ? Optional.of(new ClusterProfileRules(configuration.multiKueue().accessProviders()))
+        : Optional.empty();
+  }
+
+  private static SentKinds kinds(Configuration configuration) {
+    return SentKinds.of(
+        configuration.featureGates().enabled(FeatureGate.MULTI_KUEUE_ADAPTERS_FOR_CUSTOM_JOBS)
+            ? configuration.multiKueue().externalFrameworks()
+            : List.of(),
+        configuration.featureGates().enabled(FeatureGate.MULTI_KUEUE_REMOTE_SPEC_SYNC));
   }
 
   private static Placement placement(Configuration configuration) {

@@ -9,6 +9,7 @@ import dev.sluice.api.config.MultiKueue.AccessProvider;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -152,6 +153,7 @@ final class CapabilityDecoder {
       each.nothingElse();
     }
     checkAll(fields, "externalFrameworks", external, Names::isGroupVersionKind, Names.GVK_RULE);
+    refuseBuiltIn(fields, external);
     Optional<Integer> step = Optional.empty();
     List<AccessProvider> providers = List.of();
     if (version == Version.V1BETA1) {
@@ -162,6 +164,17 @@ final class CapabilityDecoder {
     }
     fields.nothingElse();
     return new MultiKueue(gc, origin, lost, dispatcher, step, external, providers);
+  }
+
+  private void refuseBuiltIn(Fields multiKueue, List<String> external) {
+    for (int i = 0; i < external.size(); i++) {
+      String kind = external.get(i).replaceFirst("\\.[^.]*", "");
+      if (MultiKueue.BUILT_IN.contains(kind)) {
+        problems.add(
+            multiKueue.path("externalFrameworks") + "[" + i + "].name",
+            "\"" + external.get(i) + "\" is built in; allowed: kinds other than those built in");
+      }
+    }
   }
 
   private Optional<Integer> stepSize(Fields multiKueue, String dispatcher) {
@@ -193,6 +206,12 @@ final class CapabilityDecoder {
           profile.path("credentialsProviders"),
           "is the old name of accessProviders and can't be combined with it; give one");
     }
+    Set<String> seen = new HashSet<>();
+    for (AccessProvider provider : result) {
+      if (!seen.add(provider.name())) {
+        problems.add(profile.path("accessProviders"), "\"" + provider.name() + "\" is given twice");
+      }
+    }
     profile.nothingElse();
     return List.copyOf(result);
   }
@@ -201,18 +220,26 @@ final class CapabilityDecoder {
     String name = fields.required("name", "a name");
     Fields exec = fields.object("execConfig");
     String modes = "Never, IfAvailable, Always";
+    Map<String, String> env = new LinkedHashMap<>();
+    for (Fields each : exec.objects("env")) {
+      env.put(each.required("name", "the name of a variable"), each.text("value", ""));
+      each.nothingElse();
+    }
     AccessProvider provider =
         new AccessProvider(
             name,
             exec.required("command", "the command to run"),
             exec.required("apiVersion", "the version of the exec credential API"),
-            exec.required("interactiveMode", modes));
+            exec.required("interactiveMode", modes),
+            exec.texts("args"),
+            env,
+            exec.flag("provideClusterInfo", true));
     problems.check(
         List.of("", "Never", "IfAvailable", "Always").contains(provider.interactiveMode()),
         exec.path("interactiveMode"),
         provider.interactiveMode(),
         modes);
-    exec.accept("args", "env", "installHint", "provideClusterInfo");
+    exec.accept("installHint");
     exec.nothingElse();
     fields.nothingElse();
     return provider;

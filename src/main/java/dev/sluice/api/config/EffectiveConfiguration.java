@@ -127,7 +127,38 @@ public final class EffectiveConfiguration {
             "dispatcherName", m.dispatcherName());
     m.incrementalStepSize()
         .ifPresent(step -> result.put("incrementalDispatcherConfig", fields("stepSize", step)));
+    if (!m.externalFrameworks().isEmpty()) {
+      result.put(
+          "externalFrameworks",
+          m.externalFrameworks().stream().map(name -> fields("name", name)).toList());
+    }
+    if (!m.accessProviders().isEmpty()) {
+      result.put(
+          "clusterProfile",
+          fields("accessProviders", m.accessProviders().stream().map(it -> provider(it)).toList()));
+    }
     return result;
+  }
+
+  /** Without the values of its environment, which may be secret. */
+  private static Map<String, Object> provider(MultiKueue.AccessProvider it) {
+    return fields(
+        "name",
+        it.name(),
+        "execConfig",
+        fields(
+            "command",
+            it.command(),
+            "apiVersion",
+            it.apiVersion(),
+            "interactiveMode",
+            it.interactiveMode(),
+            "args",
+            it.args(),
+            "env",
+            it.env().keySet().stream().sorted().map(name -> fields("name", name)).toList(),
+            "provideClusterInfo",
+            it.provideClusterInfo()));
   }
 
   private static String address(Optional<BindAddress> address) {

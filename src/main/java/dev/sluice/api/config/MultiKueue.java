@@ -2,6 +2,7 @@ package dev.sluice.api.config;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -34,6 +35,28 @@ public record MultiKueue(
   /** Offers each workload to the first cluster that has room for it. */
   public static final String BEST_FIT = "sluice.dev/multikueue-dispatcher-best-fit";
 
+  /**
+   * Kinds that are dispatched without being named in {@code externalFrameworks}, and can't be named
+   * there in any version, as Kind.group.
+   */
+  public static final List<String> BUILT_IN =
+      List.of(
+          "Job.batch",
+          "JobSet.jobset.x-k8s.io",
+          "PyTorchJob.kubeflow.org",
+          "TFJob.kubeflow.org",
+          "XGBoostJob.kubeflow.org",
+          "PaddleJob.kubeflow.org",
+          "JAXJob.kubeflow.org",
+          "MPIJob.kubeflow.org",
+          "TrainJob.trainer.kubeflow.org",
+          "RayJob.ray.io",
+          "RayCluster.ray.io",
+          "RayService.ray.io",
+          "AppWrapper.workload.codeflare.dev",
+          "StatefulSet.apps",
+          "LeaderWorkerSet.leaderworkerset.x-k8s.io");
+
   /** What holds where nothing is set. */
   public static final MultiKueue DEFAULT =
       new MultiKueue(
@@ -52,7 +75,23 @@ public record MultiKueue(
    * @param command what is run
    * @param apiVersion the exec credential API it speaks
    * @param interactiveMode whether it needs a terminal
+   * @param args its arguments
+   * @param env what its environment has beside the operator's own
+   * @param provideClusterInfo whether it is told which cluster it is for
    */
   public record AccessProvider(
-      String name, String command, String apiVersion, String interactiveMode) {}
+      String name,
+      String command,
+      String apiVersion,
+      String interactiveMode,
+      List<String> args,
+      Map<String, String> env,
+      boolean provideClusterInfo) {
+
+    /** With copies of the collections. */
+    public AccessProvider {
+      args = List.copyOf(args);
+      env = Map.copyOf(env);
+    }
+  }
 }

@@ -14,10 +14,13 @@ import static dev.sluice.api.config.FeatureGate.MANAGED_JOBS_NAMESPACE_SELECTOR_
 import static dev.sluice.api.config.FeatureGate.METRICS_FOR_COHORTS;
 import static dev.sluice.api.config.FeatureGate.METRIC_FOR_WORKLOAD_CREATION_LATENCY;
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE;
+import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_ADAPTERS_FOR_CUSTOM_JOBS;
+import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_CLUSTER_PROFILE;
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_CONFIG;
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER;
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION;
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_MANAGER_QUOTA_AUTOMATION;
+import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_REMOTE_SPEC_SYNC;
 import static dev.sluice.api.config.FeatureGate.PARTIAL_ADMISSION;
 import static dev.sluice.api.config.FeatureGate.PRIORITY_BOOST;
 import static dev.sluice.api.config.FeatureGate.PRIORITY_SORTING_WITHIN_COHORT;
@@ -78,10 +81,13 @@ final class Supported {
           METRICS_FOR_COHORTS,
           METRIC_FOR_WORKLOAD_CREATION_LATENCY,
           MULTI_KUEUE,
+          MULTI_KUEUE_ADAPTERS_FOR_CUSTOM_JOBS,
+          MULTI_KUEUE_CLUSTER_PROFILE,
           MULTI_KUEUE_INCREMENTAL_DISPATCHER_CONFIG,
           MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER,
           MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION,
           MULTI_KUEUE_MANAGER_QUOTA_AUTOMATION,
+          MULTI_KUEUE_REMOTE_SPEC_SYNC,
           PARTIAL_ADMISSION,
           PRIORITY_BOOST,
           QUOTA_CHECK_STRATEGY,
@@ -114,14 +120,6 @@ final class Supported {
               "integrations.externalFrameworks",
               "jobs owned by jobs of other frameworks are not recognised",
               c -> !c.integrations().externalFrameworks().isEmpty()),
-          new Missing(
-              "multiKueue.externalFrameworks",
-              "only jobs of supported frameworks are dispatched to other clusters",
-              c -> !c.multiKueue().externalFrameworks().isEmpty()),
-          new Missing(
-              "multiKueue.clusterProfile",
-              "worker clusters are reached by kubeconfigs only",
-              c -> !c.multiKueue().accessProviders().isEmpty()),
           new Missing(
               "resources.deviceClassMappings",
               "devices of dynamic resource allocation are not counted",

@@ -9,6 +9,7 @@ import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
 import dev.sluice.api.v1beta2.MultiKueueConfigSpec;
 import dev.sluice.checks.multikueue.access.AccessSource;
+import dev.sluice.checks.multikueue.access.ClusterProfileRules;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
 import dev.sluice.checks.multikueue.capacity.WorkerQueues;
 import dev.sluice.checks.multikueue.link.Around;
@@ -53,6 +54,7 @@ public final class MultiKueueControllers implements AutoCloseable {
    * @param client of the manager's own API server
    * @param namespace the operator's own, where Secrets with kubeconfigs are
    * @param files kubeconfigs in the file system
+   * @param profiles what is taken from ClusterProfiles, if they may be used
    * @param pathsConfined whether files lie only where they should; otherwise people are told
    * @param leadership only the leader connects and writes
    * @param patches writes conditions
@@ -67,6 +69,7 @@ public final class MultiKueueControllers implements AutoCloseable {
       KubernetesClient client,
       String namespace,
       KubeconfigFiles files,
+      Optional<ClusterProfileRules> profiles,
       boolean pathsConfined,
       Leadership leadership,
       MergePatches patches,
@@ -102,6 +105,7 @@ public final class MultiKueueControllers implements AutoCloseable {
   private final ClusterLinks links;
   private final Optional<WorkerQueues> queues;
   private final Optional<QuotaAutomation> automation;
+  private final Optional<ClusterProfiles> profiles;
   private final Desk desk;
   private final ClusterReconciler clusterReconciler;
   private final CheckReconciler checkReconciler;
@@ -121,12 +125,20 @@ public final class MultiKueueControllers implements AutoCloseable {
             parts.leadership(),
             parts.around(),
             parts.sending());
+    profiles =
+        parts
+            .profiles()
+            .map(
+                any ->
+                    new ClusterProfiles(
+                        parts.client(), parts.namespace(), parts.around(), this::signalClusters));
     AccessSource source =
         new AccessSource(
             parts.namespace(),
             name -> secrets.find(parts.namespace(), name),
             () -> secretsListed,
-            parts.files());
+            parts.files(),
+            profiles(parts));
     clusterReconciler =
         new ClusterReconciler(
             parts.leadership(),
@@ -171,6 +183,15 @@ public final class MultiKueueControllers implements AutoCloseable {
           quotasChanged();
         });
     clusters.observe((before, after) -> clusterChanged(before, after));
+  }
+
+  private Optional<AccessSource.Profiles> profiles(Parts parts) {
+    return parts
+        .profiles()
+        .flatMap(
+            rules ->
+                profiles.map(
+                    found -> new AccessSource.Profiles(rules, found::find, found::listed)));
   }
 
   /** Its labels say who may go there; its existence, whether its quota counts. */
@@ -280,6 +301,7 @@ public final class MultiKueueControllers implements AutoCloseable {
    * Begins to read Secrets and MultiKueueConfigs; what depends on them waits until they are read.
    */
   public void start() {
+    profiles.ifPresent(ClusterProfiles::start);
     var unusedConfigs =
         configInformer
             .start()
@@ -320,6 +342,7 @@ public final class MultiKueueControllers implements AutoCloseable {
     desk.close();
     automation.ifPresent(QuotaAutomation::close);
     queues.ifPresent(WorkerQueues::close);
+    profiles.ifPresent(ClusterProfiles::close);
     links.close();
   }
 

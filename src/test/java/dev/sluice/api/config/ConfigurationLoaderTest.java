@@ -274,8 +274,13 @@ class ConfigurationLoaderTest {
         "integrations: {labelKeysToCopy: ['a b']} | integrations.labelKeysToCopy[0] | \"a b\" is"
             + " not allowed",
         "integrations: {podOptions: {}} | integrations.podOptions | unknown field",
-        "multiKueue: {externalFrameworks: [{name: X.v1.y.z}]} | multiKueue.externalFrameworks | not"
-            + " supported yet",
+        "multiKueue: {externalFrameworks: [{name: x}]} | multiKueue.externalFrameworks[0] | \"x\""
+            + " is not allowed; allowed: Kind.version.group",
+        "multiKueue: {externalFrameworks: [{name: X.v1.y.z}, {name: X.v1.y.z}]} |"
+            + " multiKueue.externalFrameworks[1] | \"X.v1.y.z\" is given twice",
+        "multiKueue: {externalFrameworks: [{name: JobSet.v1alpha2.jobset.x-k8s.io}]} |"
+            + " multiKueue.externalFrameworks[0].name | \"JobSet.v1alpha2.jobset.x-k8s.io\" is"
+            + " built in",
         "multiKueue: {origin: 'a b'} | multiKueue.origin | \"a b\" is not allowed",
         "multiKueue: {gcInterval: -1s} | multiKueue.gcInterval | \"-1s\" is not allowed",
         "multiKueue: {incrementalDispatcherConfig: {stepSize: 0}} |"

@@ -1,5 +1,7 @@
 package dev.sluice.checks.multikueue.access;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.v1beta2.ClusterProfileReference;
 import dev.sluice.api.v1beta2.ClusterSource;
 import dev.sluice.api.v1beta2.KubeConfig;
 import dev.sluice.api.v1beta2.LocationType;
@@ -22,6 +24,19 @@ public final class AccessSource {
   private final Function<String, Optional<Secret>> secrets;
   private final BooleanSupplier listed;
   private final KubeconfigFiles files;
+  private final Optional<Profiles> profiles;
+
+  /**
+   * ClusterProfiles of the operator's own namespace.
+   *
+   * @param rules what is taken from one
+   * @param found finds one by its name
+   * @param listed whether it is known which ones there are
+   */
+  public record Profiles(
+      ClusterProfileRules rules,
+      Function<String, Optional<JsonNode>> found,
+      BooleanSupplier listed) {}
 
   /**
    * A source.
@@ -29,16 +44,20 @@ public final class AccessSource {
    * @param namespace where the Secrets are: the operator's own
    * @param secrets finds a Secret of that namespace by its name
    * @param listed whether all Secrets were listed, so that what isn't found doesn't exist
+   * @param files kubeconfigs in the file system
+   * @param profiles ClusterProfiles, if they may be used
    */
   public AccessSource(
       String namespace,
       Function<String, Optional<Secret>> secrets,
       BooleanSupplier listed,
-      KubeconfigFiles files) {
+      KubeconfigFiles files,
+      Optional<Profiles> profiles) {
     this.namespace = namespace;
     this.secrets = secrets;
     this.listed = listed;
     this.files = files;
+    this.profiles = profiles;
   }
 
   /** The access as it is now. */
@@ -49,10 +68,34 @@ public final class AccessSource {
           ? files.read(kubeConfig.location())
           : secret(kubeConfig.location());
     }
+    ClusterProfileReference profile = source.clusterProfileRef();
+    if (profiles.isPresent()) {
+      return profile == null
+          ? bad("is missing", "kubeConfig or clusterProfileRef")
+          : profile(profiles.get(), profile.name());
+    }
     return new Access.Refused(
         ClusterReason.CLUSTER_PROFILE_FEATURE_DISABLED,
         "clusterSource.clusterProfileRef: needs the feature gate MultiKueueClusterProfile, which is"
             + " off; allowed: kubeConfig");
+  }
+
+  private Access profile(Profiles known, String name) {
+    String full = namespace + "/" + name;
+    return known
+        .found()
+        .apply(name)
+        .map(profile -> known.rules().read(full, profile))
+        .orElseGet(
+            () ->
+                known.listed().getAsBoolean()
+                    ? new Access.Refused(
+                        ClusterReason.BAD_CLUSTER_PROFILE,
+                        "clusterSource.clusterProfileRef.name: ClusterProfile \""
+                            + full
+                            + "\" does not exist; allowed: a ClusterProfile of"
+                            + " multicluster.x-k8s.io/v1alpha1 in that namespace")
+                    : new Access.Unknown());
   }
 
   private Access secret(String name) {

@@ -12,13 +12,25 @@ import java.util.Optional;
  * @param token a bearer token
  * @param certificate base64 of a client certificate in PEM
  * @param key base64 of its private key in PEM
+ * @param plugin a program that gives token or certificate
  */
 public record Credentials(
     URI server,
     Optional<String> authority,
     Optional<String> token,
     Optional<String> certificate,
-    Optional<String> key) {
+    Optional<String> key,
+    Optional<ExecPlugin> plugin) {
+
+  /** Without a program. */
+  public Credentials(
+      URI server,
+      Optional<String> authority,
+      Optional<String> token,
+      Optional<String> certificate,
+      Optional<String> key) {
+    this(server, authority, token, certificate, key, Optional.empty());
+  }
 
   /** The text without any secret in it: what others say of a connection may quote one. */
   public String redact(String text) {

@@ -99,16 +99,13 @@ public final class KubeconfigRules {
   }
 
   private static Credentials credentials(Entry cluster, Entry user) throws Unusable {
-    URI server = server(cluster);
-    refuseUnsupported(cluster, "tls-server-name", "a server whose certificate names its own host");
-    refuseUnsupported(cluster, "proxy-url", "a server that is reached directly");
+    Place place = located(cluster);
     refuseUnsupported(user, "as", "a user of the worker cluster's own");
     refuseUnsupported(user, "as-uid", "a user of the worker cluster's own");
     refuseUnsupported(user, "as-groups", "a user of the worker cluster's own");
     refuseUnsupported(user, "as-user-extra", "a user of the worker cluster's own");
     refuseUnsupported(user, "client-certificate", "client-certificate-data");
     refuseUnsupported(user, "client-key", "client-key-data");
-    Optional<String> authority = certificates(cluster, "certificate-authority-data");
     Optional<String> certificate = certificates(user, "client-certificate-data");
     Optional<String> key = encoded(user, "client-key-data");
     if (certificate.isPresent() != key.isPresent()) {
@@ -122,7 +119,27 @@ public final class KubeconfigRules {
       throw Unusable.bad(
           user.path("token"), "has a space or another character no token has", "a bearer token");
     }
-    return new Credentials(server, authority, token, certificate, key);
+    return new Credentials(place.server(), place.authority(), token, certificate, key);
+  }
+
+  /**
+   * Where a cluster is, and whose word is taken for it.
+   *
+   * @param authority base64 of certificates in PEM
+   */
+  record Place(URI server, Optional<String> authority) {}
+
+  /** Where an entry says that a cluster is, by the rules for all of them. */
+  static Place place(Entry cluster) throws Unusable {
+    refuseForbidden(cluster);
+    return located(cluster);
+  }
+
+  private static Place located(Entry cluster) throws Unusable {
+    URI server = server(cluster);
+    refuseUnsupported(cluster, "tls-server-name", "a server whose certificate names its own host");
+    refuseUnsupported(cluster, "proxy-url", "a server that is reached directly");
+    return new Place(server, certificates(cluster, "certificate-authority-data"));
   }
 
   private static URI server(Entry cluster) throws Unusable {

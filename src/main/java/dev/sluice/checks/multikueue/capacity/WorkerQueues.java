@@ -25,7 +25,8 @@ public final class WorkerQueues implements Fitting, AutoCloseable {
 
   private final List<Runnable> observers = new CopyOnWriteArrayList<>();
   private final WhileConnected<QueueWatch> watched =
-      new WhileConnected<>(client -> new QueueWatch(client, this::changed), QueueWatch::stop);
+      new WhileConnected<>(
+          (cluster, client) -> new QueueWatch(client, this::changed), QueueWatch::stop);
 
   /** Has this run whenever the spec of a worker's queue changes; it returns soon. */
   public void observe(Runnable observer) {

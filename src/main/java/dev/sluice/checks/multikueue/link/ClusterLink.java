@@ -95,6 +95,9 @@ final class ClusterLink implements AutoCloseable {
     Session opened;
     try {
       opened = around.connector().open(credentials, objects);
+    } catch (IOException e) {
+      failed(e);
+      return;
     } catch (RuntimeException e) {
       move(new LinkState.Unbuildable(said(e), lostSince()));
       LOG.warn("cluster={} connected=false cause=\"{}\"", cluster, said(e));

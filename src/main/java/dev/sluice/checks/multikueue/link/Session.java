@@ -45,7 +45,8 @@ public interface Session extends AutoCloseable {
      * @param objects where it keeps what it sees
      * @throws io.fabric8.kubernetes.client.KubernetesClientException when no client can be made of
      *     the credentials
+     * @throws IOException when logging in fails, which may succeed another time
      */
-    Session open(Credentials credentials, RemoteObjects objects);
+    Session open(Credentials credentials, RemoteObjects objects) throws IOException;
   }
 }

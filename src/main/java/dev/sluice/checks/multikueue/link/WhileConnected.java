@@ -5,13 +5,13 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * What goes on in workers as long as each is connected: it begins with a client, and ends when that
- * is another one, or gone. Usable from any thread.
+ * What goes on in workers as long as each is connected: it begins with its name and a client, and
+ * ends when that is another one, or gone. Usable from any thread.
  *
  * @param <T> what goes on in one worker
  */
@@ -19,14 +19,14 @@ public final class WhileConnected<T> implements AutoCloseable {
 
   private record Going<T>(KubernetesClient client, T what) {}
 
-  private final Function<KubernetesClient, T> begin;
+  private final BiFunction<String, KubernetesClient, T> begin;
   private final Consumer<T> end;
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<String, Going<T>> going = new HashMap<>();
   private boolean closed;
 
   /** Nothing goes on yet. */
-  public WhileConnected(Function<KubernetesClient, T> begin, Consumer<T> end) {
+  public WhileConnected(BiFunction<String, KubernetesClient, T> begin, Consumer<T> end) {
     this.begin = begin;
     this.end = end;
   }
@@ -44,7 +44,7 @@ public final class WhileConnected<T> implements AutoCloseable {
         going.remove(cluster);
       }
       if (client.isPresent() && !closed) {
-        going.put(cluster, new Going<>(client.get(), begin.apply(client.get())));
+        going.put(cluster, new Going<>(client.get(), begin.apply(cluster, client.get())));
       }
     } finally {
       lock.unlock();

@@ -1,41 +1,52 @@
 package dev.sluice.checks.multikueue.link;
 
 import dev.sluice.checks.multikueue.access.Credentials;
+import dev.sluice.checks.multikueue.access.ExecPlugin;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.concurrent.Executor;
 
 /** Sessions by clients that know nothing but the credentials they are given. */
 public final class WorkerClients implements Session.Connector {
 
   private static final String WORKLOADS = "apis/kueue.x-k8s.io/v1beta2/workloads";
   private static final Duration CONNECT = Duration.ofSeconds(10);
+  private static final Duration LOGIN = Duration.ofSeconds(30);
 
   private final String selector;
   private final InstantSource clock;
+  private final InstantSource wallClock;
+  private final PluginLogin logins;
 
   /**
    * Sessions that watch Workloads.
    *
    * @param selector labels of the Workloads that count
+   * @param clock measures durations
+   * @param wallClock tells whether a token has expired
+   * @param io waits for what programs say that log in
    */
-  public WorkerClients(String selector, InstantSource clock) {
+  public WorkerClients(String selector, InstantSource clock, InstantSource wallClock, Executor io) {
     this.selector = selector;
     this.clock = clock;
+    this.wallClock = wallClock;
+    this.logins = new PluginLogin(LOGIN, io);
   }
 
   @Override
-  public Session open(Credentials credentials, RemoteObjects objects) {
+  public Session open(Credentials credentials, RemoteObjects objects) throws IOException {
     KubernetesClient client = client(credentials);
     return new RemoteWatch(client, WORKLOADS, selector, objects, clock);
   }
 
   /** Nothing comes from the environment of this process, and nothing is tried behind our back. */
-  private static KubernetesClient client(Credentials credentials) {
-    Config config =
+  private KubernetesClient client(Credentials credentials) throws IOException {
+    ConfigBuilder builder =
         new ConfigBuilder(Config.empty())
             .withMasterUrl(credentials.server().toString())
             .withTrustCerts(false)
@@ -45,8 +56,17 @@ public final class WorkerClients implements Session.Connector {
             .withClientKeyData(credentials.key().orElse(null))
             .withOauthToken(credentials.token().orElse(null))
             .withConnectionTimeout((int) CONNECT.toMillis())
-            .withRequestRetryBackoffLimit(0)
-            .build();
+            .withRequestRetryBackoffLimit(0);
+    if (credentials.plugin().isPresent()) {
+      ExecPlugin plugin = credentials.plugin().get();
+      PluginLogin.Login login = logins.run(plugin);
+      login.certificate().ifPresent(builder::withClientCertData);
+      login.key().ifPresent(builder::withClientKeyData);
+      if (login.token().isPresent()) {
+        builder.withOauthTokenProvider(new PluginToken(plugin, logins, login, wallClock));
+      }
+    }
+    Config config = builder.build();
     return new KubernetesClientBuilder().withConfig(config).build();
   }
 }

@@ -1,7 +1,9 @@
 package dev.sluice.checks.multikueue.placement;
 
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 
 /**
  * The workers that a Workload may go to.
@@ -23,5 +25,12 @@ public record Candidates(List<String> configured, Map<String, String> excluded) 
   /** Those it may go to, in order. */
   public List<String> allowed() {
     return configured.stream().filter(name -> !excluded.containsKey(name)).toList();
+  }
+
+  /** The same without those of which something is true, too. */
+  public Candidates without(Predicate<String> which, String why) {
+    Map<String, String> more = new HashMap<>(excluded);
+    configured.stream().filter(which).forEach(name -> more.putIfAbsent(name, why));
+    return new Candidates(configured, more);
   }
 }

@@ -64,6 +64,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
    * @param writer of the manager's Workloads
    * @param placement decides
    * @param mark tells our objects from others
+   * @param kinds what can be sent
    * @param gcInterval how often what was left in workers is looked for; zero: never
    * @param fence what workers are told so that they stop what may run elsewhere
    * @param fitting knows where there is room
@@ -74,6 +75,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
       WorkloadWriter writer,
       Placement placement,
       Mark mark,
+      SentKinds kinds,
       Duration gcInterval,
       Renewals.Fence fence,
       Fitting fitting,
@@ -113,7 +115,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
     this.sender =
         new Sender(manager, workers, rules.writer(), rules.mark(), renewals, rules.told());
     this.views = new Views(links, sender, rules.fitting());
-    this.jobs = new JobWatches(rules.mark(), this::wake);
+    this.jobs = new JobWatches(rules.mark(), rules.kinds(), workers, around, new JobsElsewhere());
     rules.reader().listen(this);
   }
 
@@ -196,7 +198,8 @@ public final class Desk implements WorkloadListener, AutoCloseable {
       return false;
     }
     Errand errand =
-        new Errand(key, local, local.flatMap(this::check), there, around.clock().instant());
+        new Errand(
+            rules.kinds(), key, local, local.flatMap(this::check), there, around.clock().instant());
     try {
       carryOut(errand, file);
     } catch (IOException | RuntimeException e) {
@@ -210,7 +213,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
       return;
     }
     Local local = views.local(errand, file.notes);
-    Candidates candidates = Views.candidates(errand, targets);
+    Candidates candidates = able(errand, Views.candidates(errand, targets));
     Map<String, Remote> remotes = views.remotes(errand, leadingSince);
     Plan plan = rules.placement().decide(local, candidates.allowed(), remotes, errand.now());
     plan.lookAgain().ifPresent(at -> alarm(errand.key(), at));
@@ -253,6 +256,17 @@ public final class Desk implements WorkloadListener, AutoCloseable {
       }
     }
     return true;
+  }
+
+  /** Without the workers that don't know its kind of job. */
+  private Candidates able(Errand errand, Candidates candidates) {
+    Optional<SentKind> kind = errand.check().flatMap(any -> errand.owner()).map(Errand.Owner::kind);
+    if (kind.isEmpty()) {
+      return candidates;
+    }
+    jobs.want(kind.get());
+    String why = "does not serve %s of %s".formatted(kind.get().kind(), kind.get().apiVersion());
+    return candidates.without(jobs.lacking(kind.get())::contains, why);
   }
 
   private void failed(Errand errand, String what, Exception failure) {
@@ -347,5 +361,18 @@ public final class Desk implements WorkloadListener, AutoCloseable {
   public void close() {
     open = false;
     jobs.close();
+  }
+
+  private final class JobsElsewhere implements JobWatches.Listener {
+
+    @Override
+    public void changed(Key workload) {
+      wake(workload);
+    }
+
+    @Override
+    public void served() {
+      wakeAll();
+    }
   }
 }

@@ -2,6 +2,7 @@ package dev.sluice.checks.multikueue.sending;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.Keys;
 import dev.sluice.checks.multikueue.link.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.placement.Local;
 import dev.sluice.workloads.Workload;
@@ -15,6 +16,7 @@ import java.util.Optional;
 /**
  * What is known of one Workload when something is to be done about it.
  *
+ * @param kinds the kinds of jobs that are known
  * @param key which
  * @param workload the manager's; empty when it is gone
  * @param check the name of its check; empty when it has none
@@ -22,11 +24,14 @@ import java.util.Optional;
  * @param now the time
  */
 record Errand(
+    SentKinds kinds,
     Key key,
     Optional<Workload> workload,
     Optional<String> check,
     Map<String, JsonNode> copies,
     Instant now) {
+
+  private static final String KIND = ", Kind=";
 
   /** The manager's Workload, of which something is to be written. */
   Workload local() {
@@ -62,20 +67,34 @@ record Errand(
 
   /** The kind of its job, and the name, by what the manager's Workload says. */
   Optional<Owner> owner() {
-    return workload
-        .flatMap(Workload::owner)
-        .flatMap(owner -> Owner.of(owner.apiVersion(), owner.kind(), owner.name()));
+    return workload.flatMap(
+        it ->
+            named(
+                    it.annotations().getOrDefault(Keys.JOB_OWNER_GVK, ""),
+                    it.annotations().getOrDefault(Keys.JOB_OWNER_NAME, ""))
+                .or(
+                    () ->
+                        it.owner()
+                            .flatMap(
+                                owner -> find(owner.apiVersion(), owner.kind(), owner.name()))));
   }
 
   /** The same by what the manager's Workload or, when it is gone, a worker's copy says. */
   Optional<Owner> owner(JsonNode copy) {
-    Optional<Owner> ours = owner();
-    if (ours.isPresent()) {
-      return ours;
-    }
+    JsonNode annotations = copy.path("metadata").path("annotations");
+    return owner()
+        .or(
+            () ->
+                named(
+                    annotations.path(Keys.JOB_OWNER_GVK).asText(),
+                    annotations.path(Keys.JOB_OWNER_NAME).asText()))
+        .or(() -> controller(copy));
+  }
+
+  private Optional<Owner> controller(JsonNode copy) {
     for (JsonNode reference : copy.path("metadata").path("ownerReferences")) {
       if (reference.path("controller").asBoolean()) {
-        return Owner.of(
+        return find(
             reference.path("apiVersion").asText(),
             reference.path("kind").asText(),
             reference.path("name").asText());
@@ -84,15 +103,20 @@ record Errand(
     return Optional.empty();
   }
 
+  /** By annotations, where the owner reference isn't enough: {@code group/version, Kind=Kind}. */
+  private Optional<Owner> named(String gvk, String name) {
+    int comma = gvk.indexOf(KIND);
+    return comma < 0 || name.isEmpty()
+        ? Optional.empty()
+        : find(gvk.substring(0, comma), gvk.substring(comma + KIND.length()), name);
+  }
+
+  private Optional<Owner> find(String apiVersion, String kind, String name) {
+    return kinds.find(apiVersion, kind).map(known -> new Owner(known, name));
+  }
+
   /** A job. */
   record Owner(SentKind kind, String name) {
-
-    static Optional<Owner> of(String apiVersion, String kind, String name) {
-      return SentKind.ALL.stream()
-          .filter(known -> known.is(apiVersion, kind))
-          .findFirst()
-          .map(known -> new Owner(known, name));
-    }
 
     String path(String namespace) {
       return kind.path(namespace, name);

@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.checks.multikueue.sending.SentKind.Entry;
+import dev.sluice.checks.multikueue.sending.SentKind.StatusRules;
 import dev.sluice.workloads.MergePatches;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -11,8 +13,6 @@ import java.util.List;
 
 /** Jobs between manager and worker, as JSON: pure functions that leave their arguments alone. */
 final class JobCopies {
-
-  private static final List<String> COUNTS = List.of("active", "ready", "terminating");
 
   private JobCopies() {}
 
@@ -35,9 +35,12 @@ final class JobCopies {
       }
     }
     copy.set("spec", job.path("spec").deepCopy());
-    remove(copy, kind.managedBy());
-    kind.dropped().forEach(path -> remove(copy, path));
-    parent(copy, kind.suspend()).put(last(kind.suspend()), true);
+    kind.managedBy().forEach(path -> remove(copy, path));
+    kind.dropped().fields().forEach(path -> remove(copy, path));
+    kind.dropped().entries().forEach(entry -> remove(copy, entry));
+    if (!kind.suspend().isEmpty()) {
+      parent(copy, kind.suspend()).put(last(kind.suspend()), true);
+    }
     mark.putOn(copy);
     mark.name(copy, workload);
     return copy;
@@ -45,7 +48,8 @@ final class JobCopies {
 
   /** What the manager's job is to say, given how the worker's stands. */
   static Mirrored mirrored(SentKind kind, JsonNode local, JsonNode remote, Instant now) {
-    if (kind.heldBack()
+    StatusRules rules = kind.status();
+    if (rules.heldBack()
         && at(local, kind.suspend()).asBoolean()
         && !at(remote, kind.suspend()).asBoolean()
         && !ended(kind, remote)) {
@@ -54,7 +58,7 @@ final class JobCopies {
     }
     ObjectNode wanted =
         remote.path("status") instanceof ObjectNode status ? status.deepCopy() : nothing();
-    for (String count : kind.growing()) {
+    for (String count : rules.growing()) {
       int present = local.path("status").path(count).asInt();
       if (present > wanted.path(count).asInt()) {
         wanted.put(count, present);
@@ -66,19 +70,55 @@ final class JobCopies {
 
   /** What a job is to say of which no pod is known any more; empty when it says nothing else. */
   static ObjectNode settled(SentKind kind, JsonNode local, Instant now) {
+    StatusRules rules = kind.status();
     JsonNode present = local.path("status");
-    boolean counted = COUNTS.stream().anyMatch(count -> present.path(count).asInt() != 0);
-    if (!kind.heldBack() || !counted || !at(local, kind.suspend()).asBoolean()) {
+    boolean told =
+        rules.pods().stream().anyMatch(field -> tells(present.path(field)))
+            || rules.podConditions().stream().anyMatch(type -> isTrue(local, type));
+    if (!told || !at(local, kind.suspend()).asBoolean()) {
       return nothing();
     }
-    ObjectNode changes = isTrue(local, "Suspended") ? nothing() : suspended(local, now);
-    COUNTS.stream().filter(present::has).forEach(changes::putNull);
+    ObjectNode changes =
+        rules.heldBack() && !isTrue(local, "Suspended") ? suspended(local, now) : nothing();
+    rules.pods().stream().filter(present::has).forEach(changes::putNull);
+    if (rules.podConditions().stream().anyMatch(type -> isTrue(local, type))) {
+      ArrayNode conditions = changes.putArray("conditions");
+      for (JsonNode condition : present.path("conditions")) {
+        if (!rules.podConditions().contains(condition.path("type").asText())) {
+          conditions.add(condition.deepCopy());
+        }
+      }
+    }
     return status(changes);
+  }
+
+  private static boolean tells(JsonNode field) {
+    return switch (field.getNodeType()) {
+      case MISSING, NULL -> false;
+      case NUMBER -> field.asInt() != 0;
+      case STRING -> !field.asText().isEmpty();
+      default -> !field.isEmpty();
+    };
+  }
+
+  /** What a worker's job is to follow the manager's in; empty when it does. */
+  static ObjectNode pushed(SentKind kind, JsonNode local, JsonNode remote) {
+    ObjectNode patch = nothing();
+    for (List<String> path : kind.pushed()) {
+      JsonNode wanted = at(local, path);
+      if (!wanted.equals(at(remote, path))) {
+        parent(patch, path)
+            .set(
+                last(path),
+                wanted.isMissingNode() ? JsonNodeFactory.instance.nullNode() : wanted.deepCopy());
+      }
+    }
+    return patch;
   }
 
   /** Whether the job has ended. */
   static boolean ended(SentKind kind, JsonNode job) {
-    return kind.ends().stream().anyMatch(type -> isTrue(job, type));
+    return kind.status().ends().stream().anyMatch(type -> isTrue(job, type));
   }
 
   private static ObjectNode suspended(JsonNode local, Instant now) {
@@ -122,6 +162,19 @@ final class JobCopies {
   private static void remove(ObjectNode object, List<String> path) {
     if (at(object, path.subList(0, path.size() - 1)) instanceof ObjectNode parent) {
       parent.remove(last(path));
+    }
+  }
+
+  private static void remove(ObjectNode object, Entry entry) {
+    if (at(object, entry.list()) instanceof ArrayNode list) {
+      for (int i = list.size() - 1; i >= 0; i--) {
+        if (list.get(i).path(entry.field()).asText().equals(entry.value())) {
+          list.remove(i);
+        }
+      }
+      if (list.isEmpty()) {
+        remove(object, entry.list());
+      }
     }
   }
 

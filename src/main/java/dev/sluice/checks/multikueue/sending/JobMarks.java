@@ -3,6 +3,7 @@ package dev.sluice.checks.multikueue.sending;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.Keys;
 import dev.sluice.checks.multikueue.placement.Local;
+import java.util.List;
 
 /** Whether jobs are marked as ones that run in other clusters. */
 final class JobMarks {
@@ -10,11 +11,15 @@ final class JobMarks {
   private JobMarks() {}
 
   static Local.Sendable sendable(SentKind kind, JsonNode job) {
-    String by = JobCopies.at(job, kind.managedBy()).asText();
-    return by.equals(Keys.MULTIKUEUE)
+    List<String> told =
+        kind.managedBy().stream().map(path -> JobCopies.at(job, path).asText()).toList();
+    return told.contains(Keys.MULTIKUEUE)
         ? new Local.Sendable.Yes()
         : new Local.Sendable.No(
             "%s is \"%s\"; allowed for jobs that are sent to worker clusters: %s"
-                .formatted(String.join(".", kind.managedBy()), by, Keys.MULTIKUEUE));
+                .formatted(
+                    String.join(".", kind.managedBy().getFirst()),
+                    told.getFirst(),
+                    Keys.MULTIKUEUE));
   }
 }

@@ -1,6 +1,8 @@
 package dev.sluice.checks.multikueue.sending;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Keys;
+import dev.sluice.checks.multikueue.link.Around;
 import dev.sluice.checks.multikueue.link.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.link.WhileConnected;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
@@ -8,26 +10,86 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.io.IOException;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Consumer;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** Watches the jobs that were made in workers, as long as each is connected. */
+/**
+ * Watches the jobs that were made in workers, as long as each is connected: of the kinds that there
+ * are jobs of, here or left there, and that the worker serves. A kind that a worker doesn't serve
+ * holds up no other, and is asked for again as long as it is wanted.
+ */
 final class JobWatches implements AutoCloseable {
 
+  private static final Logger LOG = LoggerFactory.getLogger(JobWatches.class);
+  private static final Duration SHORTEST = Duration.ofSeconds(1);
+  private static final Duration LONGEST = Duration.ofSeconds(32);
   private static final long PAGE = 500;
 
   private final Mark mark;
-  private final Consumer<Key> wake;
-  private final WhileConnected<List<SharedIndexInformer<GenericKubernetesResource>>> watched =
-      new WhileConnected<>(this::begin, informers -> informers.forEach(SharedIndexInformer::stop));
+  private final SentKinds kinds;
+  private final Workers workers;
+  private final Around around;
+  private final Listener listener;
+  private final Set<SentKind> wanted = ConcurrentHashMap.newKeySet();
+  private final WhileConnected<Watched> watched = new WhileConnected<>(this::begin, Watched::stop);
 
-  /** Watches nothing yet; {@code wake} is told of the Workload of each job that changes. */
-  JobWatches(Mark mark, Consumer<Key> wake) {
+  /** Is told of jobs in workers. */
+  interface Listener {
+
+    /** A job that names this Workload changed. */
+    void changed(Key workload);
+
+    /** A worker serves a kind that it didn't before. */
+    void served();
+  }
+
+  /** One worker, by one connection. */
+  private static final class Watched {
+    private final KubernetesClient client;
+    private final Map<SentKind, SharedIndexInformer<GenericKubernetesResource>> informers =
+        new ConcurrentHashMap<>();
+    private final Set<SentKind> lacking = ConcurrentHashMap.newKeySet();
+    private final Set<SentKind> refused = ConcurrentHashMap.newKeySet();
+    private final ReentrantLock lock = new ReentrantLock();
+    private final AtomicBoolean waiting = new AtomicBoolean();
+    private volatile Duration pause = SHORTEST;
+    private volatile boolean over;
+
+    Watched(KubernetesClient client) {
+      this.client = client;
+    }
+
+    void stop() {
+      lock.lock();
+      try {
+        over = true;
+        informers.values().forEach(SharedIndexInformer::stop);
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  /** Watches nothing yet. */
+  JobWatches(Mark mark, SentKinds kinds, Workers workers, Around around, Listener listener) {
     this.mark = mark;
-    this.wake = wake;
+    this.kinds = kinds;
+    this.workers = workers;
+    this.around = around;
+    this.listener = listener;
   }
 
   /** Watches by this client from now on; by none if it is empty. */
@@ -35,11 +97,105 @@ final class JobWatches implements AutoCloseable {
     watched.follow(cluster, client);
   }
 
-  private List<SharedIndexInformer<GenericKubernetesResource>> begin(KubernetesClient client) {
-    List<SharedIndexInformer<GenericKubernetesResource>> informers = new ArrayList<>();
-    for (SentKind kind : SentKind.ALL) {
+  private Watched begin(String cluster, KubernetesClient client) {
+    Watched begun = new Watched(client);
+    around.io().execute(() -> look(cluster, begun, kinds.all()));
+    return begun;
+  }
+
+  /** There are jobs of this kind: they are watched in all workers from now on. */
+  void want(SentKind kind) {
+    if (wanted.add(kind)) {
+      watched
+          .now()
+          .forEach(
+              (cluster, each) -> {
+                each.pause = SHORTEST;
+                around.io().execute(() -> look(cluster, each, List.of(kind)));
+              });
+    }
+  }
+
+  /** The connected workers that are known not to serve this kind. */
+  Set<String> lacking(SentKind kind) {
+    return watched.now().entrySet().stream()
+        .filter(each -> each.getValue().lacking.contains(kind))
+        .map(Map.Entry::getKey)
+        .collect(Collectors.toSet());
+  }
+
+  private void look(String cluster, Watched worker, List<SentKind> which) {
+    for (SentKind kind : which) {
+      if (!worker.over && !worker.informers.containsKey(kind)) {
+        look(cluster, worker, kind);
+      }
+    }
+    lookAgain(cluster, worker);
+  }
+
+  private void look(String cluster, Watched worker, SentKind kind) {
+    try {
+      Optional<ObjectNode> some = workers.of(cluster).get(kind.everywhere() + "?" + one());
+      worker.refused.remove(kind);
+      if (some.isEmpty()) {
+        boolean news = worker.lacking.add(kind);
+        if (news && wanted.contains(kind)) {
+          LOG.warn("cluster={} kind={} served=false", cluster, kind.name());
+        }
+        return;
+      }
+      boolean news = worker.lacking.remove(kind);
+      if (wanted.contains(kind) || !some.get().path("items").isEmpty()) {
+        watch(worker, kind);
+      }
+      if (news) {
+        LOG.info("cluster={} kind={} served=true", cluster, kind.name());
+        listener.served();
+      }
+    } catch (Server.RefusedException e) {
+      if (worker.refused.add(kind) && wanted.contains(kind)) {
+        LOG.warn(
+            "cluster={} kind={} watched=false reason=\"{}\"", cluster, kind.name(), e.getMessage());
+      }
+    } catch (IOException e) {
+      LOG.debug("cluster={} kind={} watched=unknown", cluster, kind.name(), e);
+    }
+  }
+
+  private String one() {
+    String selector = Keys.MULTIKUEUE_ORIGIN + "=" + mark.origin();
+    return "limit=1&labelSelector=" + URLEncoder.encode(selector, StandardCharsets.UTF_8);
+  }
+
+  private void lookAgain(String cluster, Watched worker) {
+    boolean complete = worker.informers.keySet().containsAll(wanted);
+    if (!complete && !worker.over && worker.waiting.compareAndSet(false, true)) {
+      Duration pause = worker.pause;
+      worker.pause = pause.compareTo(LONGEST) < 0 ? pause.multipliedBy(2) : LONGEST;
+      around
+          .delays()
+          .after(
+              pause,
+              () -> {
+                worker.waiting.set(false);
+                if (!worker.over) {
+                  List<SentKind> left = new ArrayList<>(wanted);
+                  left.removeAll(worker.informers.keySet());
+                  around.io().execute(() -> look(cluster, worker, left));
+                }
+              });
+    }
+  }
+
+  private void watch(Watched worker, SentKind kind) {
+    worker.lock.lock();
+    try {
+      if (worker.over || worker.informers.containsKey(kind)) {
+        return;
+      }
       SharedIndexInformer<GenericKubernetesResource> informer =
-          client
+          worker
+              .client
               .genericKubernetesResources(
                   new ResourceDefinitionContext.Builder()
                       .withGroup(kind.group())
@@ -54,9 +210,10 @@ final class JobWatches implements AutoCloseable {
               .runnableInformer(0);
       informer.addEventHandler(new Waking());
       var unused = informer.start();
-      informers.add(informer);
+      worker.informers.put(kind, informer);
+    } finally {
+      worker.lock.unlock();
     }
-    return informers;
   }
 
   /** Is shown jobs. */
@@ -72,14 +229,13 @@ final class JobWatches implements AutoCloseable {
     watched
         .now()
         .forEach(
-            (cluster, informers) -> {
-              for (int i = 0; i < informers.size(); i++) {
-                SentKind kind = SentKind.ALL.get(i);
-                for (GenericKubernetesResource job : informers.get(i).getStore().list()) {
-                  workload(job).ifPresent(key -> visitor.visit(cluster, kind, job, key));
-                }
-              }
-            });
+            (cluster, worker) ->
+                worker.informers.forEach(
+                    (kind, informer) -> {
+                      for (GenericKubernetesResource job : informer.getStore().list()) {
+                        workload(job).ifPresent(key -> visitor.visit(cluster, kind, job, key));
+                      }
+                    }));
   }
 
   private static Optional<Key> workload(GenericKubernetesResource job) {
@@ -117,7 +273,7 @@ final class JobWatches implements AutoCloseable {
     }
 
     private void tell(GenericKubernetesResource job) {
-      workload(job).ifPresent(wake);
+      workload(job).ifPresent(listener::changed);
     }
   }
 }

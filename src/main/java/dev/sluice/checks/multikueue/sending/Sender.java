@@ -273,9 +273,23 @@ final class Sender {
       runsIn(errand, cluster);
       return Optional.of(Duration.ZERO);
     }
+    if (there.isPresent()) {
+      push(errand, owner, local.get(), there.get(), worker);
+    }
     return there.isPresent()
         ? mirror(errand, owner, local.get(), there.get())
         : begin(errand, owner, local.get(), cluster);
+  }
+
+  /** Has a running job follow the manager's. */
+  private void push(
+      Errand errand, Errand.Owner owner, JsonNode local, JsonNode there, Server worker)
+      throws IOException {
+    ObjectNode patch = JobCopies.pushed(owner.kind(), local, there);
+    if (!patch.isEmpty()) {
+      worker.patch(owner.path(errand.key().namespace()), Errand.at(there, patch));
+      LOG.info("workload={} job={} pushed={}", errand.local().id(), owner.name(), patch);
+    }
   }
 
   /**

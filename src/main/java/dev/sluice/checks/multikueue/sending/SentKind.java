@@ -4,66 +4,99 @@ import java.util.List;
 
 /**
  * A kind of job that can be sent to other clusters, as a description: what is known of it beyond
- * what all kinds share.
+ * what all kinds share. A path names the fields on the way to one.
  *
  * @param group its API group
  * @param version the version it is read and written in
  * @param kind its kind
  * @param plural its resource name in paths
- * @param managedBy names of the fields on the way to the mark of who runs it
- * @param suspend names of the fields on the way to the switch that keeps it from running
- * @param dropped names of the fields on the way to each field that is the manager's alone
- * @param ends conditions one of which is True when it has ended
- * @param growing counts of the status that the API server lets nobody decrease
- * @param heldBack whether a status that tells of pods isn't copied while the manager's job is
- *     suspended
+ * @param managedBy paths of the mark of who runs it; one that names other clusters is enough
+ * @param suspend path of the switch that keeps it from running; empty if none is known
+ * @param dropped what is the manager's alone
+ * @param pushed paths of what follows the manager's job while it runs elsewhere
+ * @param status what its status means
  */
 public record SentKind(
     String group,
     String version,
     String kind,
     String plural,
-    List<String> managedBy,
+    List<List<String>> managedBy,
     List<String> suspend,
-    List<List<String>> dropped,
-    List<String> ends,
-    List<String> growing,
-    boolean heldBack) {
+    Dropped dropped,
+    List<List<String>> pushed,
+    StatusRules status) {
 
-  /** Jobs of batch/v1. */
-  public static final SentKind JOB =
-      new SentKind(
-          "batch",
-          "v1",
-          "Job",
-          "jobs",
-          List.of("spec", "managedBy"),
-          List.of("spec", "suspend"),
-          List.of(
-              List.of("spec", "selector"),
-              List.of("metadata", "labels", "controller-uid"),
-              List.of("metadata", "labels", "job-name"),
-              List.of("metadata", "labels", "batch.kubernetes.io/controller-uid"),
-              List.of("metadata", "labels", "batch.kubernetes.io/job-name"),
-              List.of("spec", "template", "metadata", "labels", "controller-uid"),
-              List.of("spec", "template", "metadata", "labels", "job-name"),
-              List.of(
-                  "spec", "template", "metadata", "labels", "batch.kubernetes.io/controller-uid"),
-              List.of("spec", "template", "metadata", "labels", "batch.kubernetes.io/job-name")),
-          List.of("Complete", "Failed"),
-          List.of("succeeded", "failed"),
-          true);
+  /**
+   * What isn't sent.
+   *
+   * @param fields paths of fields
+   * @param entries entries of lists
+   */
+  public record Dropped(List<List<String>> fields, List<Entry> entries) {
 
-  /** All kinds that can be sent. */
-  public static final List<SentKind> ALL = List.of(JOB);
+    /** Everything is sent. */
+    public static final Dropped NOTHING = new Dropped(List.of(), List.of());
+
+    /** With copies of the lists. */
+    public Dropped {
+      fields = List.copyOf(fields);
+      entries = List.copyOf(entries);
+    }
+  }
+
+  /**
+   * The entries of a list whose field has a value.
+   *
+   * @param list path of the list
+   * @param field of an entry
+   * @param value of that field
+   */
+  public record Entry(List<String> list, String field, String value) {
+
+    /** With a copy of the path. */
+    public Entry {
+      list = List.copyOf(list);
+    }
+  }
+
+  /**
+   * What a status means to the manager, which copies it whole.
+   *
+   * @param heldBack whether one that tells of pods isn't copied while the manager's job is
+   *     suspended
+   * @param ends conditions one of which is True when the job has ended; needed where it is held
+   *     back
+   * @param growing counts that the API server lets nobody decrease
+   * @param pods fields that tell of pods, and go when none is known any more
+   * @param podConditions conditions that, when True, tell of pods
+   */
+  public record StatusRules(
+      boolean heldBack,
+      List<String> ends,
+      List<String> growing,
+      List<String> pods,
+      List<String> podConditions) {
+
+    /** With copies of the lists. */
+    public StatusRules {
+      ends = List.copyOf(ends);
+      growing = List.copyOf(growing);
+      pods = List.copyOf(pods);
+      podConditions = List.copyOf(podConditions);
+    }
+
+    /** Of one that is copied at any time. */
+    static StatusRules tellingOf(List<String> pods, List<String> podConditions) {
+      return new StatusRules(false, List.of(), List.of(), pods, podConditions);
+    }
+  }
 
   /** With copies of the lists. */
   public SentKind {
-    managedBy = List.copyOf(managedBy);
+    managedBy = managedBy.stream().map(List::copyOf).toList();
     suspend = List.copyOf(suspend);
-    dropped = List.copyOf(dropped);
-    ends = List.copyOf(ends);
-    growing = List.copyOf(growing);
+    pushed = pushed.stream().map(List::copyOf).toList();
   }
 
   /** {@code group/version}. */
@@ -71,9 +104,25 @@ public record SentKind(
     return group + "/" + version;
   }
 
+  /** {@code Kind.version.group}, as in configurations. */
+  public String name() {
+    return kind + "." + version + "." + group;
+  }
+
+  /** The same kind, of which nothing follows the manager's job. */
+  SentKind withoutPushes() {
+    return new SentKind(
+        group, version, kind, plural, managedBy, suspend, dropped, List.of(), status);
+  }
+
   /** Whether an owner reference with these fields means this kind, in whatever version. */
   boolean is(String ownerApiVersion, String ownerKind) {
     return kind.equals(ownerKind) && ownerApiVersion.startsWith(group + "/");
+  }
+
+  /** The path of all objects in all namespaces at an API server. */
+  String everywhere() {
+    return "apis/" + apiVersion() + "/" + plural;
   }
 
   /** The path of all objects of a namespace at an API server. */

@@ -158,7 +158,10 @@ final class Views {
       String kind = errand.local().owner().map(Workload.Owner::kind).orElse("none");
       Local.Sendable no =
           new Local.Sendable.No(
-              "Jobs of kind \"" + kind + "\" can't be sent to worker clusters; allowed: Job");
+              "Jobs of kind \""
+                  + kind
+                  + "\" can't be sent to worker clusters; allowed: "
+                  + errand.kinds().names());
       file.sendable = Optional.of(no);
       return no;
     }

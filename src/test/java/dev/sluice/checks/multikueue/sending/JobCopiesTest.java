@@ -30,7 +30,7 @@ class JobCopiesTest {
 
   @Test
   void aCopyIsSuspendedNamesItsWorkloadAndHasNothingOfTheManagersOwn() throws Exception {
-    assertThat(JobCopies.copy(SentKind.JOB, job(), "job-small-1", new Mark("here", true)))
+    assertThat(JobCopies.copy(SentKinds.JOB, job(), "job-small-1", new Mark("here", true)))
         .isEqualTo(
             json(
                 """
@@ -50,12 +50,12 @@ class JobCopiesTest {
     Mark mark = new Mark("here", false);
     String key = "kueue.x-k8s.io/prebuilt-workload-name";
 
-    JsonNode brief = JobCopies.copy(SentKind.JOB, job(), "w", mark).path("metadata");
+    JsonNode brief = JobCopies.copy(SentKinds.JOB, job(), "w", mark).path("metadata");
     assertThat(brief.path("labels").path(key).asText()).isEqualTo("w");
     assertThat(brief.path("annotations").has(key)).isFalse();
 
     String name = "w".repeat(64);
-    JsonNode lengthy = JobCopies.copy(SentKind.JOB, job(), name, mark).path("metadata");
+    JsonNode lengthy = JobCopies.copy(SentKinds.JOB, job(), name, mark).path("metadata");
     assertThat(lengthy.path("annotations").path(key).asText()).isEqualTo(name);
     assertThat(lengthy.path("labels").has(key)).isFalse();
   }
@@ -65,12 +65,12 @@ class JobCopiesTest {
     JsonNode local = json("{'spec': {'suspend': false}, 'status': {'active': 2, 'ready': 1}}");
     JsonNode remote = json("{'spec': {}, 'status': {'active': 1, 'succeeded': 1}}");
 
-    JobCopies.Mirrored mirrored = JobCopies.mirrored(SentKind.JOB, local, remote, NOW);
+    JobCopies.Mirrored mirrored = JobCopies.mirrored(SentKinds.JOB, local, remote, NOW);
 
     assertThat(mirrored.heldBack()).isFalse();
     assertThat(mirrored.patch())
         .isEqualTo(json("{'status': {'ready': null, 'active': 1, 'succeeded': 1}}"));
-    assertThat(JobCopies.mirrored(SentKind.JOB, remote, remote, NOW).patch()).isEmpty();
+    assertThat(JobCopies.mirrored(SentKinds.JOB, remote, remote, NOW).patch()).isEmpty();
   }
 
   @Test
@@ -78,7 +78,7 @@ class JobCopiesTest {
     JsonNode local = json("{'spec': {'suspend': false}, 'status': {'failed': 1, 'active': 2}}");
     JsonNode remote = json("{'spec': {'suspend': false}, 'status': {'active': 1}}");
 
-    assertThat(JobCopies.mirrored(SentKind.JOB, local, remote, NOW).patch())
+    assertThat(JobCopies.mirrored(SentKinds.JOB, local, remote, NOW).patch())
         .isEqualTo(json("{'status': {'active': 1}}"));
   }
 
@@ -87,7 +87,7 @@ class JobCopiesTest {
     JsonNode local = json("{'spec': {'suspend': true}}");
     JsonNode remote = json("{'spec': {'suspend': false}, 'status': {'active': 1}}");
 
-    JobCopies.Mirrored mirrored = JobCopies.mirrored(SentKind.JOB, local, remote, NOW);
+    JobCopies.Mirrored mirrored = JobCopies.mirrored(SentKinds.JOB, local, remote, NOW);
 
     assertThat(mirrored.heldBack()).isTrue();
     assertThat(mirrored.patch().path("status").path("active").isMissingNode()).isTrue();
@@ -105,7 +105,7 @@ class JobCopiesTest {
             "{'spec': {'suspend': false}, 'status': {'conditions':"
                 + " [{'type': 'Complete', 'status': 'True'}]}}");
 
-    JobCopies.Mirrored mirrored = JobCopies.mirrored(SentKind.JOB, local, remote, NOW);
+    JobCopies.Mirrored mirrored = JobCopies.mirrored(SentKinds.JOB, local, remote, NOW);
 
     assertThat(mirrored.heldBack()).isFalse();
     assertThat(mirrored.patch().path("status")).isEqualTo(remote.path("status"));
@@ -114,10 +114,10 @@ class JobCopiesTest {
   @Test
   void aJobOfALostWorkerTellsOfNoPodsOnceItIsSuspended() throws Exception {
     JsonNode running = json("{'spec': {'suspend': false}, 'status': {'active': 2}}");
-    assertThat(JobCopies.settled(SentKind.JOB, running, NOW)).isEmpty();
+    assertThat(JobCopies.settled(SentKinds.JOB, running, NOW)).isEmpty();
 
     JsonNode suspended = json("{'spec': {'suspend': true}, 'status': {'active': 2, 'failed': 1}}");
-    JsonNode status = JobCopies.settled(SentKind.JOB, suspended, NOW).path("status");
+    JsonNode status = JobCopies.settled(SentKinds.JOB, suspended, NOW).path("status");
     assertThat(status.path("active").isNull()).isTrue();
     assertThat(status.has("failed")).isFalse();
     assertThat(status.path("conditions").path(0).path("type").asText()).isEqualTo("Suspended");

@@ -1,0 +1,346 @@
+package dev.sluice.checks.multikueue;
+
+import static dev.sluice.checks.multikueue.Federation.NAMESPACE;
+import static dev.sluice.checks.multikueue.Federation.apply;
+import static dev.sluice.checks.multikueue.Federation.define;
+import static dev.sluice.checks.multikueue.Federation.eventually;
+import static dev.sluice.checks.multikueue.Federation.find;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import dev.sluice.api.v1beta2.Workload;
+import dev.sluice.cli.controlplane.ControlPlane;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Jobs of other kinds than batch/v1 in a manager and two workers, one of which serves only some of
+ * them. The test plays the controllers of these kinds: it makes their Workloads, and writes their
+ * statuses.
+ */
+@ControlPlaneTest(exclusive = true)
+@Execution(ExecutionMode.SAME_THREAD)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Isolated("needs the processors for itself")
+class ManyKindsIT {
+
+  private static final PatchContext MERGE = PatchContext.of(PatchType.JSON_MERGE);
+
+  private final ObjectMapper mapper = new ObjectMapper();
+
+  @SuppressWarnings("NullAway.Init") // made before all tests
+  private Federation federation;
+
+  @BeforeAll
+  void start(ControlPlane controlPlane, TestCluster cluster) {
+    federation =
+        Federation.start(
+            controlPlane,
+            cluster,
+            """
+            multiKueue:
+              workerLostTimeout: 10s
+              gcInterval: 5s
+              externalFrameworks: [{name: Flow.v1.example.org}]
+            """,
+            List.of("onsite", "remote"));
+    federation.connect();
+  }
+
+  @AfterAll
+  void stop() throws Exception {
+    federation.close();
+  }
+
+  private KubernetesClient manager() {
+    return federation.manager();
+  }
+
+  private KubernetesClient onsite() {
+    return federation.worker("onsite");
+  }
+
+  /** A job, and the Workload that its integration would make of it. */
+  private Workload submit(String apiVersion, String kind, String name, String spec) {
+    apply(
+        manager(),
+        """
+        apiVersion: %s
+        kind: %s
+        metadata:
+          name: %s
+          namespace: physics
+          labels: {kueue.x-k8s.io/queue-name: analysis, team: a}
+          annotations: {note: kept}
+        spec: %s
+        """
+            .formatted(apiVersion, kind, name, spec));
+    String uid = object(manager(), apiVersion, kind, name).getMetadata().getUid();
+    apply(
+        manager(),
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata:
+          name: %3$s
+          namespace: physics
+          finalizers: [kueue.x-k8s.io/resource-in-use]
+          labels: {kueue.x-k8s.io/job-uid: "%4$s"}
+          ownerReferences:
+          - {apiVersion: %1$s, kind: %2$s, name: %3$s, uid: %4$s, controller: true}
+        spec:
+          queueName: analysis
+          podSets:
+          - name: main
+            count: 1
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                - {name: c, image: i, resources: {requests: {cpu: 100m}}}
+        """
+            .formatted(apiVersion, kind, name, uid));
+    return workload(manager(), name);
+  }
+
+  private static Workload workload(KubernetesClient client, String name) {
+    return client.resources(Workload.class).inNamespace(NAMESPACE).withName(name).require();
+  }
+
+  private static GenericKubernetesResource object(
+      KubernetesClient client, String apiVersion, String kind, String name) {
+    return Objects.requireNonNull(find(client, apiVersion, kind, name), name);
+  }
+
+  private JsonNode json(GenericKubernetesResource object) {
+    return mapper.valueToTree(object);
+  }
+
+  private void awaitRunningIn(String worker, String apiVersion, String kind, String name) {
+    eventually(
+        () -> {
+          assertThat(workload(manager(), name).getStatus()).isNotNull();
+          assertThat(workload(manager(), name).getStatus().clusterName()).isEqualTo(worker);
+          assertThat(find(federation.worker(worker), apiVersion, kind, name)).isNotNull();
+        });
+  }
+
+  private void status(
+      KubernetesClient client, String apiVersion, String kind, String name, String status) {
+    client
+        .resource(object(client, apiVersion, kind, name))
+        .subresource("status")
+        .patch(MERGE, "{\"status\":" + status + "}");
+  }
+
+  private void awaitStatus(String apiVersion, String kind, String name, String status) {
+    eventually(
+        () ->
+            assertThat(json(object(manager(), apiVersion, kind, name)).path("status"))
+                .isEqualTo(mapper.readTree(status)));
+  }
+
+  private void awaitNothingLeft(String worker, String apiVersion, String kind, String name) {
+    eventually(
+        () -> {
+          KubernetesClient client = federation.worker(worker);
+          assertThat(find(client, apiVersion, kind, name)).isNull();
+          assertThat(client.resources(Workload.class).inNamespace(NAMESPACE).withName(name).get())
+              .isNull();
+        });
+  }
+
+  /** What a kind's controller in the worker does with the Workload that its job names. */
+  private void adopt(KubernetesClient client, String apiVersion, String kind, String name) {
+    String uid = object(client, apiVersion, kind, name).getMetadata().getUid();
+    client
+        .resource(workload(client, name))
+        .patch(
+            MERGE,
+            """
+            {"metadata": {"ownerReferences": [{"apiVersion": "%s", "kind": "%s", "name": "%s",
+              "uid": "%s", "controller": true}]}}
+            """
+                .formatted(apiVersion, kind, name, uid));
+  }
+
+  private void finish(KubernetesClient client, String name) {
+    JsonNode status = mapper.valueToTree(workload(client, name).getStatus());
+    ArrayNode conditions = (ArrayNode) status.path("conditions").deepCopy();
+    conditions
+        .addObject()
+        .put("type", "Finished")
+        .put("status", "True")
+        .put("reason", "Succeeded")
+        .put("message", "all is done")
+        .put("lastTransitionTime", "2026-03-01T12:00:00Z");
+    client
+        .resource(workload(client, name))
+        .subresource("status")
+        .patch(MERGE, "{\"status\":{\"conditions\":" + conditions + "}}");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "jobset.x-k8s.io, v1alpha2, JobSet, '{managedBy: kueue.x-k8s.io/multikueue}', /spec/suspend",
+    "kubeflow.org, v1, PyTorchJob, '{runPolicy: {managedBy: kueue.x-k8s.io/multikueue}}',"
+        + " /spec/runPolicy/suspend",
+    "kubeflow.org, v2beta1, MPIJob, '{runPolicy: {managedBy: kueue.x-k8s.io/multikueue}}',"
+        + " /spec/runPolicy/suspend",
+    "trainer.kubeflow.org, v1alpha1, TrainJob, '{managedBy: kueue.x-k8s.io/multikueue,"
+        + " runtimePatches: [{manager: kueue.x-k8s.io/manager}]}', /spec/suspend",
+    "ray.io, v1, RayJob, '{managedBy: kueue.x-k8s.io/multikueue}', /spec/suspend",
+    "ray.io, v1, RayService, '{rayClusterConfig: {managedBy: kueue.x-k8s.io/multikueue},"
+        + " serveConfigV2: old}', /spec/rayClusterConfig/suspend",
+    "workload.codeflare.dev, v1beta2, AppWrapper, '{managedBy: kueue.x-k8s.io/multikueue}',"
+        + " /spec/suspend",
+    "example.org, v1, Flow, '{managedBy: kueue.x-k8s.io/multikueue}', ''",
+  })
+  void aJobRunsInTheWorkerThatServesItsKindAndItsStatusIsSeenHere(
+      String group, String version, String kind, String spec, String suspend) throws Exception {
+    String apiVersion = group + "/" + version;
+    String name = kind.toLowerCase(Locale.ROOT);
+    define(manager(), group, version, kind);
+    define(onsite(), group, version, kind);
+
+    submit(apiVersion, kind, name, spec);
+    awaitRunningIn("onsite", apiVersion, kind, name);
+
+    JsonNode there = json(object(onsite(), apiVersion, kind, name));
+    JsonNode metadata = there.path("metadata");
+    assertThat(metadata.path("labels").path("kueue.x-k8s.io/multikueue-origin").asText())
+        .isEqualTo("multikueue");
+    assertThat(metadata.path("labels").path("team").asText()).isEqualTo("a");
+    assertThat(metadata.path("annotations").path("kueue.x-k8s.io/prebuilt-workload-name").asText())
+        .isEqualTo(name);
+    assertThat(metadata.path("annotations").path("note").asText()).isEqualTo("kept");
+    assertThat(there.path("spec").toString()).doesNotContain("kueue.x-k8s.io/m");
+    assertThat(there.at(suspend.isEmpty() ? "/spec/suspend" : suspend).asBoolean())
+        .isEqualTo(!suspend.isEmpty());
+    adopt(onsite(), apiVersion, kind, name);
+
+    // its status is copied, and goes on being copied
+    status(onsite(), apiVersion, kind, name, "{\"a\":{\"ready\":1},\"b\":\"x\"}");
+    awaitStatus(apiVersion, kind, name, "{\"a\":{\"ready\":1},\"b\":\"x\"}");
+    status(onsite(), apiVersion, kind, name, "{\"a\":{\"ready\":2},\"b\":null}");
+    awaitStatus(apiVersion, kind, name, "{\"a\":{\"ready\":2}}");
+
+    // it ends there
+    status(onsite(), apiVersion, kind, name, "{\"a\":{\"ready\":0}}");
+    finish(onsite(), name);
+    eventually(
+        () ->
+            assertThat(workload(manager(), name).getStatus().conditions())
+                .anySatisfy(
+                    condition -> {
+                      assertThat(condition.getType()).isEqualTo("Finished");
+                      assertThat(condition.getStatus()).isEqualTo("True");
+                      assertThat(condition.getReason()).isEqualTo("Succeeded");
+                      assertThat(condition.getMessage()).isEqualTo("all is done");
+                    }));
+    awaitStatus(apiVersion, kind, name, "{\"a\":{\"ready\":0}}");
+    awaitNothingLeft("onsite", apiVersion, kind, name);
+    assertThat(find(manager(), apiVersion, kind, name)).isNotNull();
+  }
+
+  @Test
+  void aJobThatIsDeletedHereIsDeletedThere() {
+    define(manager(), "kubeflow.org", "v1", "TFJob");
+    define(onsite(), "kubeflow.org", "v1", "TFJob");
+    submit(
+        "kubeflow.org/v1", "TFJob", "brief", "{runPolicy: {managedBy: kueue.x-k8s.io/multikueue}}");
+    awaitRunningIn("onsite", "kubeflow.org/v1", "TFJob", "brief");
+    adopt(onsite(), "kubeflow.org/v1", "TFJob", "brief");
+
+    manager().resource(object(manager(), "kubeflow.org/v1", "TFJob", "brief")).delete();
+    manager().resource(workload(manager(), "brief")).delete();
+
+    awaitNothingLeft("onsite", "kubeflow.org/v1", "TFJob", "brief");
+  }
+
+  @Test
+  void aWorkerThatComesToServeAKindGetsItsJobs() {
+    define(manager(), "kubeflow.org", "v1", "JAXJob");
+    String spec = "{runPolicy: {managedBy: kueue.x-k8s.io/multikueue}}";
+    submit("kubeflow.org/v1", "JAXJob", "early", spec);
+
+    // nobody serves it: nobody gets it, and people are told
+    eventually(
+        () ->
+            assertThat(mapper.<JsonNode>valueToTree(workload(manager(), "early").getStatus()))
+                .extracting(
+                    status -> status.path("admissionChecks").path(0).path("message").asText())
+                .isEqualTo(
+                    "No worker cluster is allowed; onsite: does not serve JAXJob of"
+                        + " kubeflow.org/v1; remote: does not serve JAXJob of kubeflow.org/v1"));
+
+    define(federation.worker("remote"), "kubeflow.org", "v1", "JAXJob");
+    awaitRunningIn("remote", "kubeflow.org/v1", "JAXJob", "early");
+  }
+
+  @Test
+  void aJobThatIsNotMarkedIsRejected() {
+    define(manager(), "kubeflow.org", "v1", "XGBoostJob");
+    define(onsite(), "kubeflow.org", "v1", "XGBoostJob");
+    submit(
+        "kubeflow.org/v1",
+        "XGBoostJob",
+        "unmarked",
+        "{runPolicy: {managedBy: kubeflow.org/training-operator}}");
+
+    eventually(
+        () ->
+            assertThat(manager().events().v1().events().inNamespace(NAMESPACE).list().getItems())
+                .anySatisfy(
+                    event -> {
+                      assertThat(event.getRegarding().getName()).isEqualTo("unmarked");
+                      assertThat(event.getNote())
+                          .contains(
+                              "spec.runPolicy.managedBy is \"kubeflow.org/training-operator\"");
+                    }));
+  }
+
+  @Test
+  void whatARayServiceServesFollowsTheManagers() throws Exception {
+    define(manager(), "ray.io", "v1", "RayService");
+    define(onsite(), "ray.io", "v1", "RayService");
+    submit(
+        "ray.io/v1",
+        "RayService",
+        "serving",
+        "{rayClusterConfig: {managedBy: kueue.x-k8s.io/multikueue}, serveConfigV2: old}");
+    awaitRunningIn("onsite", "ray.io/v1", "RayService", "serving");
+
+    manager()
+        .resource(object(manager(), "ray.io/v1", "RayService", "serving"))
+        .patch(MERGE, "{\"spec\":{\"serveConfigV2\":\"new\"}}");
+    status(onsite(), "ray.io/v1", "RayService", "serving", "{\"serviceStatus\":\"Running\"}");
+
+    eventually(
+        () ->
+            assertThat(
+                    json(object(onsite(), "ray.io/v1", "RayService", "serving"))
+                        .at("/spec/serveConfigV2")
+                        .asText())
+                .isEqualTo("new"));
+    awaitStatus("ray.io/v1", "RayService", "serving", "{\"serviceStatus\":\"Running\"}");
+  }
+}
