@@ -1,5 +1,7 @@
 package dev.sluice.bench;
 
+import dev.sluice.bench.EngineScenario.Policies;
+import dev.sluice.bench.EngineScenario.Size;
 import java.util.concurrent.TimeUnit;
 import org.openjdk.jmh.annotations.AuxCounters;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -35,12 +37,12 @@ public class EngineBenchmark {
     @Param({"10", "10000"})
     public int queues;
 
-    private EngineScenario scenario = new EngineScenario(1, 1, 1);
+    private EngineScenario scenario = new EngineScenario(new Size(1, 1, 1), Policies.NONE);
 
     /** Builds the cluster. */
     @Setup(Level.Trial)
     public void build() {
-      scenario = new EngineScenario(queues, 10, 20);
+      scenario = new EngineScenario(new Size(queues, 10, 20), Policies.NONE);
       scenario.fill(pending + queues * 10);
     }
   }

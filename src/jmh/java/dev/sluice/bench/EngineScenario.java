@@ -1,12 +1,14 @@
 package dev.sluice.bench;
 
 import dev.sluice.engine.EngineProbe;
+import dev.sluice.engine.EngineRules;
 import dev.sluice.model.Amounts;
 import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.model.Decision;
 import dev.sluice.model.Fact;
+import dev.sluice.model.FairSharing;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.FlavorFungibility;
 import dev.sluice.model.LabelSelector;
@@ -16,17 +18,21 @@ import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.Placement;
 import dev.sluice.model.PodSetRequest;
 import dev.sluice.model.PreemptionPolicies;
+import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.model.Quota;
 import dev.sluice.model.ResourceGroup;
 import dev.sluice.model.WorkloadId;
 import dev.sluice.model.WorkloadShape;
 import java.time.Instant;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Queue;
+import java.util.OptionalInt;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -37,6 +43,10 @@ import java.util.UUID;
  * there, and the engine decides until nothing is left to look at; the next round is another
  * cohort's turn. Everything the engine hears of in production is part of it: arrivals, written
  * admissions, ends; explanations are taken, views are published.
+ *
+ * <p>Where queues may preempt, all ask for the same amount of CPU, of which a queue's quota is a
+ * multiple: unequal ones could take the same quota from each other for ever. Every fifth queue has
+ * nobody waiting in the beginning, so that the others borrow from it.
  */
 public final class EngineScenario {
 
@@ -47,35 +57,100 @@ public final class EngineScenario {
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
   private static final long CPU_OF_QUEUE = 20_000;
 
-  private final EngineProbe engine = new EngineProbe();
+  /** Stands for those of whom nothing needs to be known: they are never preempted. */
+  private static final PendingWorkload NOBODY =
+      new PendingWorkload(
+          new WorkloadId("", "", ""),
+          0,
+          "",
+          new WorkloadShape(List.of()),
+          0,
+          START,
+          START,
+          Optional.empty(),
+          false,
+          Optional.empty());
+
+  private final EngineProbe engine;
   private final Random random = new Random(1);
-  private final List<Queue<WorkloadId>> running = new ArrayList<>();
-  private final int queues;
-  private final int perCohort;
-  private final int shapes;
+  private final List<Map<WorkloadId, PendingWorkload>> running = new ArrayList<>();
+  private final Map<WorkloadId, PendingWorkload> waiting = new HashMap<>();
+  private final Size size;
+  private final Policies policies;
+  private final Durations cycleTimes = new Durations();
   private long version = 1;
   private long arrivals;
   private long rounds;
   private long decisions;
   private long facts;
+  private long victims;
 
   /**
+   * How large the cluster is.
+   *
    * @param queues how many ClusterQueues
-   * @param perCohort how many of them share a cohort
+   * @param perCohort how many of them share a cohort; at most all
    * @param shapes how many different requests there are
    */
-  public EngineScenario(int queues, int perCohort, int shapes) {
-    this.queues = queues;
-    this.perCohort = Math.min(perCohort, queues);
-    this.shapes = shapes;
+  public record Size(int queues, int perCohort, int shapes) {
+    public Size {
+      perCohort = Math.min(perCohort, queues);
+    }
+  }
+
+  /** Whom the queues may preempt, and how many priorities there are for that. */
+  public enum Policies {
+    /** Nobody; all have the same priority. */
+    NONE(PreemptionPolicies.NEVER, 1, Optional.empty()),
+    /** Whoever the API lets them, with five priorities. */
+    ALL(
+        new PreemptionPolicies(
+            WithinClusterQueue.LOWER_OR_NEWER_EQUAL_PRIORITY,
+            ReclaimWithinCohort.ANY,
+            true,
+            OptionalInt.empty()),
+        5,
+        Optional.empty()),
+    /** The same, and queues share by weight. */
+    FAIR(
+        new PreemptionPolicies(
+            WithinClusterQueue.LOWER_OR_NEWER_EQUAL_PRIORITY,
+            ReclaimWithinCohort.ANY,
+            false,
+            OptionalInt.empty()),
+        5,
+        Optional.of(
+            new FairSharing(
+                List.of(
+                    FairSharing.Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE,
+                    FairSharing.Strategy.LESS_THAN_INITIAL_SHARE),
+                true,
+                true)));
+
+    private final PreemptionPolicies preemption;
+    private final int priorities;
+    private final Optional<FairSharing> sharing;
+
+    Policies(PreemptionPolicies preemption, int priorities, Optional<FairSharing> sharing) {
+      this.preemption = preemption;
+      this.priorities = priorities;
+      this.sharing = sharing;
+    }
+  }
+
+  /** A cluster without a Workload. */
+  public EngineScenario(Size size, Policies policies) {
+    this.size = size;
+    this.policies = policies;
+    this.engine = new EngineProbe(new EngineRules(policies.sharing, false));
     fold(new Fact.TimePassed(START));
     fold(new Fact.NamespaceChanged("team", Map.of()));
     fold(new Fact.FlavorChanged(new Flavor("default", Map.of(), List.of(), List.of())));
-    for (int i = 0; i < queues; i++) {
-      if (i % this.perCohort == 0) {
-        running.add(new ArrayDeque<>());
+    for (int i = 0; i < size.queues; i++) {
+      if (i % size.perCohort == 0) {
+        running.add(new LinkedHashMap<>());
       }
-      fold(new Fact.ClusterQueueChanged(queue("queue-" + i, "cohort-" + i / this.perCohort)));
+      fold(new Fact.ClusterQueueChanged(queue("queue-" + i, "cohort-" + i / size.perCohort)));
       fold(
           new Fact.LocalQueueChanged(
               new LocalQueueSpec(
@@ -83,7 +158,7 @@ public final class EngineScenario {
     }
   }
 
-  private static ClusterQueueSpec queue(String name, String cohort) {
+  private ClusterQueueSpec queue(String name, String cohort) {
     Quota cpu = new Quota(CPU_OF_QUEUE, Amounts.UNLIMITED, Amounts.UNLIMITED);
     Quota memory = new Quota(CPU_OF_QUEUE << 20, Amounts.UNLIMITED, Amounts.UNLIMITED);
     return new ClusterQueueSpec(
@@ -99,7 +174,7 @@ public final class EngineScenario {
         new LabelSelector.Requirements(List.of()),
         StopPolicy.NONE,
         false,
-        PreemptionPolicies.NEVER,
+        policies.preemption,
         FlavorFungibility.DEFAULT,
         List.of(),
         List.of());
@@ -114,7 +189,8 @@ public final class EngineScenario {
   public void fill(int workloads) {
     fold(new Fact.DecidingEnabled(false));
     for (int i = 0; i < workloads; i++) {
-      arrive(random.nextInt(queues));
+      int queue = random.nextInt(size.queues);
+      arrive(policies == Policies.NONE || queue % 5 != 0 ? queue : queue + 1);
     }
     fold(new Fact.DecidingEnabled(true));
     decide();
@@ -122,8 +198,10 @@ public final class EngineScenario {
 
   private void arrive(int queue) {
     long number = arrivals++;
-    int shape = random.nextInt(shapes);
-    long cpu = 1_000L + 4_000L * shape / shapes;
+    int shape = random.nextInt(size.shapes);
+    boolean sizesDiffer = policies == Policies.NONE;
+    long cpu = sizesDiffer ? 1_000L + 4_000L * shape / size.shapes : 2_000L;
+    long memory = sizesDiffer ? 500L << 20 : (500L + shape) << 20;
     WorkloadShape requests =
         new WorkloadShape(
             List.of(
@@ -131,36 +209,52 @@ public final class EngineScenario {
                     "main",
                     1,
                     0,
-                    new TreeMap<>(Map.of("cpu", cpu, "memory", 500L << 20)),
+                    new TreeMap<>(Map.of("cpu", cpu, "memory", memory)),
                     Placement.ANYWHERE,
                     "")));
     Instant created = START.plusMillis(number);
     UUID uid = new UUID(random.nextLong(), random.nextLong());
-    fold(
-        new Fact.WorkloadPending(
-            new PendingWorkload(
-                new WorkloadId(uid.toString(), "team", "job-sample-" + number),
-                version++,
-                "queue-" + queue,
-                requests,
-                0,
-                created,
-                created,
-                Optional.empty(),
-                false,
-                Optional.empty())));
+    wait(
+        new PendingWorkload(
+            new WorkloadId(uid.toString(), "team", "job-sample-" + number),
+            version++,
+            "queue-" + queue,
+            requests,
+            random.nextInt(policies.priorities),
+            created,
+            created,
+            Optional.empty(),
+            false,
+            Optional.empty()));
+  }
+
+  private void wait(PendingWorkload workload) {
+    if (policies != Policies.NONE) {
+      waiting.put(workload.id(), workload);
+    }
+    fold(new Fact.WorkloadPending(workload));
   }
 
   private void decide() {
-    while (engine.cycle()) {
+    while (cycle()) {
       for (Decision decision : engine.takeDecisions()) {
-        if (decision instanceof Decision.Admit admit) {
-          decisions++;
-          int queue =
-              Integer.parseInt(
-                  admit.clusterQueue(), "queue-".length(), admit.clusterQueue().length(), 10);
-          running.get(queue / perCohort).add(admit.id());
-          fold(new Fact.AdmissionWritten(admit.id(), version++));
+        switch (decision) {
+          case Decision.Admit admit -> {
+            decisions++;
+            running
+                .get(cohortOf(admit.clusterQueue()))
+                .put(admit.id(), waiting.getOrDefault(admit.id(), NOBODY));
+            waiting.remove(admit.id());
+            fold(new Fact.AdmissionWritten(admit.id(), version++));
+          }
+          case Decision.Preempt preempt -> {
+            decisions++;
+            for (Decision.Victim victim : preempt.victims()) {
+              stop(victim.id(), cohortOf(preempt.clusterQueue()));
+            }
+          }
+          case Decision.Explain explain ->
+              throw new IllegalStateException("nobody asked for " + explain);
         }
       }
     }
@@ -170,19 +264,56 @@ public final class EngineScenario {
     }
   }
 
-  /** One round; returns how many admissions were decided in it. */
+  private boolean cycle() {
+    long start = System.nanoTime();
+    boolean any = engine.cycle();
+    cycleTimes.add(System.nanoTime() - start);
+    return any;
+  }
+
+  /** A victim's job stops at once, and it is in line again where it was. */
+  private void stop(WorkloadId victim, int cohort) {
+    PendingWorkload known = running.get(cohort).remove(victim);
+    if (known == null) {
+      throw new IllegalStateException(victim + " doesn't run");
+    }
+    victims++;
+    wait(
+        new PendingWorkload(
+            known.id(),
+            version++,
+            known.queueName(),
+            known.shape(),
+            known.priority(),
+            known.createdAt(),
+            known.queuedAt(),
+            known.notBefore(),
+            known.held(),
+            known.defect()));
+  }
+
+  private int cohortOf(String queue) {
+    return Integer.parseInt(queue, "queue-".length(), queue.length(), 10) / size.perCohort;
+  }
+
+  /** One round; returns how many admissions and preemptions were decided in it. */
   public long round() {
     long before = decisions;
     int cohort = (int) (rounds % running.size());
-    for (int i = 0; i < ENDS_PER_ROUND; i++) {
-      WorkloadId ended = running.get(cohort).poll();
-      if (ended != null) {
-        fold(new Fact.WorkloadReleased(ended, version++));
-        arrive(cohort * perCohort + random.nextInt(perCohort));
-      }
+    Iterator<WorkloadId> eldest = running.get(cohort).keySet().iterator();
+    for (int i = 0; i < ENDS_PER_ROUND && eldest.hasNext(); i++) {
+      WorkloadId ended = eldest.next();
+      eldest.remove();
+      fold(new Fact.WorkloadReleased(ended, version++));
+      arrive(cohort * size.perCohort + random.nextInt(size.perCohort));
     }
     decide();
     return decisions - before;
+  }
+
+  /** How long cycles took since the last call. */
+  public Durations takeCycleTimes() {
+    return cycleTimes.take();
   }
 
   /** How many facts were folded in since the beginning. */
@@ -190,8 +321,13 @@ public final class EngineScenario {
     return facts;
   }
 
+  /** How many were preempted since the beginning. */
+  public long victims() {
+    return victims;
+  }
+
   /** How many hold quota now. */
   public int running() {
-    return running.stream().mapToInt(Queue::size).sum();
+    return running.stream().mapToInt(Map::size).sum();
   }
 }

@@ -1,5 +1,7 @@
 package dev.sluice.bench;
 
+import dev.sluice.bench.EngineScenario.Policies;
+import dev.sluice.bench.EngineScenario.Size;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.util.Arrays;
@@ -22,7 +24,7 @@ public final class EngineTable {
   /**
    * Prints the table.
    *
-   * @param args {@code pending queues perCohort shapes} for one line only; none for all
+   * @param args {@code pending queues perCohort shapes [policies]} for one line only; none for all
    */
   public static void main(String[] args) {
     System.out.printf(
@@ -31,27 +33,32 @@ public final class EngineTable {
         Runtime.getRuntime().maxMemory() >> 20,
         Runtime.getRuntime().availableProcessors());
     System.out.println(
-        "| pending | ClusterQueues | per cohort | shapes | decisions/s (least–greatest) |"
-            + " facts/s while filling | bytes per pending Workload |");
-    System.out.println("|---:|---:|---:|---:|---:|---:|---:|");
-    if (args.length == 4) {
-      int[] line = Arrays.stream(args).mapToInt(Integer::parseInt).toArray();
-      line(line[0], line[1], line[2], line[3]);
+        "| pending | ClusterQueues | per cohort | shapes | policies | decisions/s (least–greatest)"
+            + " | cycle p99, ms | facts/s while filling | bytes per pending Workload |");
+    System.out.println("|---:|---:|---:|---:|---|---:|---:|---:|---:|");
+    if (args.length >= 4) {
+      int[] line = Arrays.stream(args).limit(4).mapToInt(Integer::parseInt).toArray();
+      Policies policies = args.length == 4 ? Policies.NONE : Policies.valueOf(args[4]);
+      line(line[0], new Size(line[1], line[2], line[3]), policies);
       return;
     }
-    line(1_000, 10, 10, 20); // warms up, and is printed again below
+    // The first line warms up, and is printed again below.
+    line(1_000, new Size(10, 10, 20), Policies.NONE);
     for (int pending : new int[] {1_000, 10_000, 100_000, 1_000_000}) {
       for (int queues : new int[] {10, 100, 1_000, 10_000}) {
-        line(pending, queues, 10, 20);
+        line(pending, new Size(queues, 10, 20), Policies.NONE);
       }
     }
-    line(100_000, 1_000, 10, 10_000);
-    line(100_000, 1_000, 1_000, 20);
+    line(100_000, new Size(1_000, 10, 10_000), Policies.NONE);
+    line(100_000, new Size(1_000, 1_000, 20), Policies.NONE);
+    for (Policies policies : Policies.values()) {
+      line(50_000, new Size(1_000, 100, 20), policies);
+    }
   }
 
-  private static void line(int pending, int queues, int perCohort, int shapes) {
-    EngineScenario scenario = new EngineScenario(queues, perCohort, shapes);
-    scenario.fill(queues * 20);
+  private static void line(int pending, Size size, Policies policies) {
+    EngineScenario scenario = new EngineScenario(size, policies);
+    scenario.fill(size.queues() * 20);
     long empty = used();
     long fillStart = THREADS.getCurrentThreadCpuTime();
     scenario.fill(pending);
@@ -59,20 +66,24 @@ public final class EngineTable {
     long perPending = (used() - empty) / pending;
     double[] rates = new double[MEASUREMENTS];
     measure(scenario, 3 * NANOS / 2);
+    scenario.takeCycleTimes();
     for (int i = 0; i < MEASUREMENTS; i++) {
       rates[i] = measure(scenario, NANOS / 2);
     }
     Arrays.sort(rates);
+    Durations cycles = scenario.takeCycleTimes();
     System.out.printf(
         Locale.ROOT,
-        "| %,d | %,d | %,d | %,d | %,.0f (%,.0f–%,.0f) | %,.0f | %,d |%n",
+        "| %,d | %,d | %,d | %,d | %s | %,.0f (%,.0f–%,.0f) | %.2f | %,.0f | %,d |%n",
         pending,
-        queues,
-        perCohort,
-        shapes,
+        size.queues(),
+        size.perCohort(),
+        size.shapes(),
+        policies.name().toLowerCase(Locale.ROOT),
         rates[MEASUREMENTS / 2],
         rates[0],
         rates[MEASUREMENTS - 1],
+        cycles.millis(0.99),
         pending * 1e9 / filled,
         perPending);
     if (scenario.running() == 0) {

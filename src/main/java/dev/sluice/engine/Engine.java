@@ -8,7 +8,6 @@ import dev.sluice.model.FairSharing;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.LocalQueueSpec;
 import dev.sluice.model.QueueProblem;
-import dev.sluice.queue.EquivalenceClass;
 import dev.sluice.queue.FlavorProgress;
 import dev.sluice.queue.PendingItem;
 import dev.sluice.queue.QueueState;
@@ -20,7 +19,7 @@ import dev.sluice.scheduling.Cycle.Strategies;
 import dev.sluice.scheduling.Outcome;
 import dev.sluice.scheduling.Sleepers;
 import java.time.Instant;
-import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -39,7 +38,7 @@ public final class Engine {
 
   private final Registry registry = new Registry();
   private final Changes changes = new Changes();
-  private final Sleepers sleepers = new Sleepers();
+  private final Sleepers sleepers;
   private final Ready ready = new Ready();
   private final ReadinessGate gate;
   private final Explanations explanations;
@@ -75,6 +74,11 @@ public final class Engine {
     this.explanations = new Explanations(registry, ready, gate);
     this.untold = new Untold(explanations::of);
     this.ledger = new Ledger(rules.turns(), registry, ready, changes);
+    this.sleepers =
+        new Sleepers(
+            registry::queueAt,
+            rules.sharing().isPresent(),
+            rules.sharing().isEmpty() && !rules.blockAdmission());
     Holdings holdings = new Holdings(registry, sleepers, ready, changes, gate);
     this.workloads = new WorkloadTable(registry, holdings, changes, untold, ready, ledger);
     this.answers = new Answers(registry, workloads, explanations, ready, gate);
@@ -225,24 +229,15 @@ public final class Engine {
     if (!deciding || gate.isShut()) {
       return false;
     }
-    for (Sleepers.Sleeper sleeper : sleepers.wake()) {
-      wake(sleeper.queue(), sleeper.equals());
-    }
-    List<QueueState> queues = new ArrayList<>();
-    for (QueueState queue : ready.take()) {
-      if (queue.active()) {
-        letSearchAgain(queue);
-        queues.add(queue);
-      }
-    }
-    if (queues.isEmpty()) {
+    Map<QueueState, PendingItem> heads = heads();
+    if (heads.isEmpty()) {
       return false;
     }
     cycles++;
     ready.begin(cycles);
     Set<QuotaNode> moved = new LinkedHashSet<>();
     Cycle cycle = new Cycle(strategies, registry.flavors, bars::of, cycles, gate.admissions());
-    for (Outcome outcome : cycle.run(queues)) {
+    for (Outcome outcome : cycle.run(heads)) {
       if (outcomes.carryOut(outcome, cycles, now)) {
         moved.add(outcome.queue().node().root());
       }
@@ -263,13 +258,38 @@ public final class Engine {
     }
   }
 
-  private void wake(QueueState queue, EquivalenceClass equals) {
-    if (ready.isBlockedBy(queue.name(), equals)) {
-      ready.unblock(queue);
-    } else {
-      queue.pending().wake(equals);
-      ready.add(queue);
+  /** Those in line whose queues are ready, and those asleep whom a release can help. */
+  private Map<QueueState, PendingItem> heads() {
+    List<Sleepers.Sleeper> candidates = List.of();
+    if (sleepers.anyReleased()) {
+      candidates =
+          sleepers.candidates(
+              ready.inLine(), head -> bars.of(head.item(), head.queue()).isPresent());
     }
+    for (Sleepers.Sleeper candidate : candidates) {
+      if (candidate.queue().isStrict()) {
+        sleepers.awake(candidate);
+        if (ready.isBlockedBy(candidate.queue().name(), candidate.equals())) {
+          ready.unblock(candidate.queue());
+        }
+      }
+    }
+    Map<QueueState, PendingItem> heads = new LinkedHashMap<>();
+    for (QueueState queue : ready.take()) {
+      PendingItem head = queue.active() ? queue.pending().head() : null;
+      if (head != null) {
+        letSearchAgain(queue);
+        heads.put(queue, head);
+      }
+    }
+    for (Sleepers.Sleeper candidate : candidates) {
+      if (!candidate.queue().isStrict()) {
+        heads.put(candidate.queue(), candidate.equals().eldest());
+        // Whoever stands in line behind it is looked at afterwards.
+        ready.unblock(candidate.queue());
+      }
+    }
+    return heads;
   }
 
   /** Builds quota trees, if declarations changed, and looks at everything anew. */

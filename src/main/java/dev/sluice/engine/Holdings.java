@@ -58,7 +58,7 @@ final class Holdings {
     }
     ready.changed(state.node());
     if (before.holder().priority() != after.holder().priority()) {
-      sleepers.flushed(state.node());
+      sleepers.released(state.node());
     }
   }
 
@@ -92,10 +92,10 @@ final class Holdings {
       if (state != null) {
         state.node().remove(holder.pair(i), holder.amount(i));
         state.advanceQuotaGeneration();
-        sleepers.released(state.node(), holder.pair(i));
       }
     }
     if (state != null) {
+      sleepers.released(state.node());
       ready.changed(state.node());
     }
   }

@@ -59,7 +59,14 @@ final class Outcomes {
    * @return whether that may change what comes of other heads of the tree in the next cycle
    */
   boolean carryOut(Outcome outcome, long cycle, Instant now) {
+    if (sleepsOn(outcome)) {
+      // What it lacked it lacks again, or it will be looked at in the next cycle.
+      return false;
+    }
     changes.touched(outcome.queue().name(), outcome.item().localQueue());
+    if (staysInLine(outcome)) {
+      queueUp(outcome.queue(), outcome.item());
+    }
     return switch (outcome) {
       case Outcome.Admitted admitted -> admit(admitted, now);
       case Outcome.Waiting waiting -> preempt(waiting, now);
@@ -81,6 +88,32 @@ final class Outcomes {
         yield false;
       }
     };
+  }
+
+  private static boolean sleepsOn(Outcome outcome) {
+    return outcome instanceof Outcome.Overtaken
+        && outcome.item().flavorProgress() == null
+        && outcome.item().equivalenceClass().parkedWhy() != null;
+  }
+
+  /** Whether it is in line from now on, although it was looked at while its class was parked. */
+  private static boolean staysInLine(Outcome outcome) {
+    return switch (outcome) {
+      case Outcome.Waiting waiting -> true;
+      case Outcome.Walking walking -> true;
+      case Outcome.Blocked blocked -> true;
+      case Outcome.LeftOut leftOut -> true;
+      case Outcome.Overtaken overtaken -> overtaken.item().flavorProgress() != null;
+      case Outcome.Admitted admitted -> false;
+      case Outcome.NoFit noFit -> false;
+      case Outcome.Barred barred -> false;
+    };
+  }
+
+  private static void queueUp(QueueState queue, PendingItem item) {
+    if (item.equivalenceClass().parkedWhy() != null) {
+      queue.pending().wake(item.equivalenceClass());
+    }
   }
 
   private boolean overtaken(Outcome.Overtaken overtaken) {
@@ -179,12 +212,12 @@ final class Outcomes {
       if (noFit.searched()) {
         item.flavorProgress(FlavorProgress.inVain(queue, cycle));
       }
-      if (noFit.reserving() || noFit.anything()) {
+      if (noFit.reserving() || noFit.competing() || noFit.preempts()) {
         stand(queue, item, noFit.explanation());
       } else {
         ready.block(queue, item, noFit.explanation());
         untold.add(workloads.known(item));
-        sleepers.sleep(sleeper, noFit.lacks(), noFit.anything());
+        sleepers.sleep(sleeper, noFit.lacks(), noFit.competing(), noFit.preempts());
       }
       return false;
     }
@@ -193,7 +226,7 @@ final class Outcomes {
       untold.add(workloads.known(member));
     }
     ready.add(queue);
-    sleepers.sleep(sleeper, noFit.lacks(), noFit.anything());
+    sleepers.sleep(sleeper, noFit.lacks(), noFit.competing(), noFit.preempts());
     return true;
   }
 }

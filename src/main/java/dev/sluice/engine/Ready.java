@@ -5,11 +5,14 @@ import dev.sluice.queue.EquivalenceClass;
 import dev.sluice.queue.PendingItem;
 import dev.sluice.queue.QueueState;
 import dev.sluice.quota.QuotaNode;
+import dev.sluice.scheduling.Head;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,6 +58,23 @@ final class Ready {
     standing
         .computeIfAbsent(queue.node().root(), root -> new LinkedHashMap<>())
         .put(queue.name(), queue);
+  }
+
+  /** Of each tree, the heads in line that the next cycle looks at; empty if some stand there. */
+  Function<QuotaNode, Optional<List<Head>>> inLine() {
+    Map<QuotaNode, List<Head>> heads = new HashMap<>();
+    for (QueueState queue : ready.values()) {
+      PendingItem head = queue.active() ? queue.pending().head() : null;
+      if (head != null) {
+        heads
+            .computeIfAbsent(queue.node().root(), root -> new ArrayList<>())
+            .add(new Head(queue, head));
+      }
+    }
+    return root ->
+        standing.containsKey(root)
+            ? Optional.empty()
+            : Optional.of(heads.getOrDefault(root, List.of()));
   }
 
   /** A cycle begins. */

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a shape asks of one queue: amounts per pod set, and the pod sets that get the same flavors.
@@ -33,6 +34,17 @@ public final class Demand {
   private final List<SortedMap<String, Long>> totals = new ArrayList<>();
   private final List<Bundle> bundles = new ArrayList<>();
   private final long steps;
+  private @Nullable Fixed fixed;
+  private boolean fixedKnown;
+
+  /**
+   * A request that leaves no choice: pairs, by number, and how much of each.
+   *
+   * @param group the resource group that they belong to
+   * @param pairs the only pairs that it can take, in the order of the group
+   * @param amounts how much of each
+   */
+  public record Fixed(int group, int[] pairs, long[] amounts) {}
 
   /** What {@code shape} asks of {@code queue}. */
   public Demand(QueueState queue, WorkloadShape shape) {
@@ -72,6 +84,47 @@ public final class Demand {
       fewer.add(podSet.withCount((int) (podSet.count() - podSet.spare() * step / steps)));
     }
     return new Demand(queue, new WorkloadShape(fewer));
+  }
+
+  /**
+   * The pairs it takes when there is nothing to choose: one bundle that can't be reduced, whose
+   * resources all belong to one group of one flavor. Null if there may be a choice.
+   */
+  public @Nullable Fixed fixed() {
+    if (!fixedKnown) {
+      fixed = findFixed();
+      fixedKnown = true;
+    }
+    return fixed;
+  }
+
+  private @Nullable Fixed findFixed() {
+    if (bundles.size() != 1 || steps > 0) {
+      return null;
+    }
+    SortedMap<String, Long> amounts = bundles.getFirst().amounts();
+    if (amounts.isEmpty()) {
+      return null;
+    }
+    int index = queue.groupOf(amounts.firstKey());
+    if (index < 0) {
+      return null;
+    }
+    QueueState.Group group = queue.groups().get(index);
+    if (group.flavors().size() != 1 || !group.resources().containsAll(amounts.keySet())) {
+      return null;
+    }
+    int[] pairs = new int[amounts.size()];
+    long[] each = new long[amounts.size()];
+    int next = 0;
+    for (int i = 0; i < group.resources().size(); i++) {
+      Long amount = amounts.get(group.resources().get(i));
+      if (amount != null) {
+        pairs[next] = group.pairs()[0][i];
+        each[next++] = amount;
+      }
+    }
+    return new Fixed(index, pairs, each);
   }
 
   /** The queue it is asked of. */

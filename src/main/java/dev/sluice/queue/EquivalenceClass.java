@@ -130,8 +130,12 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
     return result;
   }
 
-  /** The member that is next. */
-  PendingItem eldest() {
+  /**
+   * The member that is next.
+   *
+   * @throws IllegalStateException when it has none
+   */
+  public PendingItem eldest() {
     PendingItem first = items.first();
     if (first == null) {
       throw new IllegalStateException("an empty class has no eldest");

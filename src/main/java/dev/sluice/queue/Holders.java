@@ -24,6 +24,7 @@ public final class Holders {
   private final LocalUse everybody = new LocalUse();
   private final Map<LocalUse, NavigableSet<Holder>> evicted = new HashMap<>(2);
   private final Map<LocalUse, NavigableSet<Holder>> staying = new HashMap<>(2);
+  private final HeldByPriority byPriority = new HeldByPriority();
   private @Nullable Function<LocalQueueId, LocalUse> uses;
   private int size;
 
@@ -34,6 +35,7 @@ public final class Holders {
             .computeIfAbsent(use(holder), use -> new TreeSet<>(Holder.VICTIM_ORDER));
     if (beside.add(holder)) {
       size++;
+      byPriority.add(holder);
     }
   }
 
@@ -43,16 +45,40 @@ public final class Holders {
     NavigableSet<Holder> beside = of(holder.evicted()).get(use);
     if (beside != null && beside.remove(holder)) {
       size--;
+      byPriority.remove(holder);
       if (beside.isEmpty()) {
         of(holder.evicted()).remove(use);
       }
     }
   }
 
+  /** How much of a pair is held by those of a lower priority. */
+  public long heldBelow(long priority, int pair) {
+    return byPriority.below(priority, pair);
+  }
+
+  /**
+   * How much of a pair is held by those of this priority if any of them queued after this instant;
+   * 0 if none did.
+   */
+  public long heldByNewerEquals(long priority, int pair, long queuedAtMicros) {
+    return byPriority.newerEquals(priority, pair, queuedAtMicros, this::forEach);
+  }
+
+  /** The lowest priority of any of them; {@link Long#MAX_VALUE} if there are none. */
+  public long lowestPriority() {
+    return byPriority.lowest();
+  }
+
   /** Each of them, first victim first. */
   public void forEach(Consumer<Holder> action) {
     groups(true).forEachRemaining(group -> group.forEachRemaining(action));
     groups(false).forEachRemaining(group -> group.forEachRemaining(action));
+  }
+
+  /** Whether none is being evicted, or whether all are. */
+  public boolean isEmpty(boolean ofEvicted) {
+    return of(ofEvicted).isEmpty();
   }
 
   /** How many there are. */
@@ -78,6 +104,7 @@ public final class Holders {
     staying.clear();
     size = 0;
     uses = of;
+    byPriority.clear();
     all.forEach(this::add);
   }
 

@@ -36,13 +36,16 @@ public final class PendingQueue {
 
   private int classesInLine;
   private @Nullable Function<LocalQueueId, LocalUse> uses;
-  private final Set<EquivalenceClass> parked = new LinkedHashSet<>();
+  private final IndexedHeap<EquivalenceClass> parked =
+      new IndexedHeap<>((one, two) -> one.ranksBefore(two) ? -1 : two.ranksBefore(one) ? 1 : 0);
+  private boolean parkedMoved;
   private final Set<PendingItem> aside = new LinkedHashSet<>();
   private final Map<LocalQueueId, PendingCount> byLocalQueue = new HashMap<>();
   private PendingCount total = PendingCount.NONE;
   private @Nullable WorkloadId stickyId;
   private @Nullable PendingItem sticky;
   private boolean strict;
+  private long parkedOrder;
 
   /**
    * Adds a Workload: in line, or to its class if that is parked.
@@ -115,6 +118,8 @@ public final class PendingQueue {
   /** A LocalQueue uses more or less than before, as its use says now. */
   public void useChanged(LocalUse use) {
     UseLine line = lines.get(use);
+    parkedOrder++;
+    parkedMoved = true;
     if (line != null && line.inHeap()) {
       inLine.moved(line);
     }
@@ -184,7 +189,9 @@ public final class PendingQueue {
   }
 
   private static boolean isInLine(PendingItem item) {
-    return item.inHeap() && item.equivalenceClass().inHeap();
+    return item.inHeap()
+        && item.equivalenceClass().inHeap()
+        && item.equivalenceClass().parkedWhy() == null;
   }
 
   /** Sets one Workload aside, for a reason of its own; null if there is nothing to tell. */
@@ -215,26 +222,48 @@ public final class PendingQueue {
 
   /** Parks a class: nobody in it fits, for the same reason. */
   public void park(EquivalenceClass equals, Explanation why, List<EquivalenceClass.Lack> lacks) {
-    if (equals.inHeap()) {
+    boolean fromLine = equals.inHeap() && equals.parkedWhy() == null;
+    if (fromLine) {
       stepOut(equals);
-      parked.add(equals);
       equals.sizeByLocalQueue().forEach((queue, size) -> count(queue, -size, size));
     }
     equals.parked(why, lacks);
+    if (fromLine) {
+      parked.add(equals);
+    }
   }
 
   /** Puts a parked class back in line. */
   public void wake(EquivalenceClass equals) {
-    if (parked.remove(equals)) {
+    if (equals.parkedWhy() != null) {
+      parked.remove(equals);
+      parkedOrder++;
       equals.parked(null, List.of());
       stepIn(equals);
       equals.sizeByLocalQueue().forEach((queue, size) -> count(queue, size, -size));
     }
   }
 
+  /**
+   * Counts how often the order of parked classes may have changed, or that of those who may block a
+   * StrictFIFO queue: somebody's eldest came or left, or he isn't parked any more.
+   */
+  public long parkedOrder() {
+    return parkedOrder;
+  }
+
+  /** Of the classes that are parked, the one that comes first; null if there is none. */
+  public @Nullable EquivalenceClass firstParked() {
+    if (parkedMoved) {
+      parked.reorder();
+      parkedMoved = false;
+    }
+    return parked.first();
+  }
+
   /** The classes that are parked now. */
   public Collection<EquivalenceClass> parkedClasses() {
-    return new ArrayList<>(parked);
+    return new ArrayList<>(parked.entries());
   }
 
   /** Those set aside alone now. */
@@ -279,7 +308,11 @@ public final class PendingQueue {
     EquivalenceClass equals = item.equivalenceClass();
     boolean wasEmpty = equals.isEmpty();
     equals.add(item);
-    if (parked.contains(equals)) {
+    if (equals.parkedWhy() != null) {
+      if (equals.eldest() == item) {
+        parkedOrder++;
+        parked.moved(equals);
+      }
       count(item.localQueue(), 0, 1);
       return;
     }
@@ -320,16 +353,23 @@ public final class PendingQueue {
 
   private void leave(PendingItem item) {
     EquivalenceClass equals = item.equivalenceClass();
-    boolean parkedNow = parked.contains(equals);
-    if (!parkedNow && equals.size() == 1) {
-      stepOut(equals);
+    boolean parkedNow = equals.parkedWhy() != null;
+    if (equals.size() == 1) {
+      if (parkedNow) {
+        parked.remove(equals);
+      } else {
+        stepOut(equals);
+      }
     }
+    boolean first = equals.eldest() == item;
     equals.remove(item);
+    parkedOrder += first && (parkedNow || strict || equals.isEmpty()) ? 1 : 0;
     if (parkedNow) {
       count(item.localQueue(), 0, -1);
       if (equals.isEmpty()) {
-        parked.remove(equals);
         equals.parked(null, List.of());
+      } else if (first) {
+        parked.moved(equals);
       }
     } else {
       count(item.localQueue(), -1, 0);

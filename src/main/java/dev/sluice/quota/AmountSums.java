@@ -30,6 +30,11 @@ public final class AmountSums {
     return more > 0 ? Amounts.UNLIMITED : Long.MIN_VALUE;
   }
 
+  /** One more than the highest number of a pair whose sum may differ from 0. */
+  int size() {
+    return sums.length;
+  }
+
   /** Adds to the sum of a pair. */
   public void add(int pair, long amount) {
     ensure(pair);

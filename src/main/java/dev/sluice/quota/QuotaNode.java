@@ -244,6 +244,17 @@ public final class QuotaNode {
     return usage(pair) > subtreeQuota(pair);
   }
 
+  /** Whether it uses more than it has of any pair. */
+  public boolean borrowsAnything() {
+    int pairs = Math.max(subtree.length, usage.size());
+    for (int pair = 0; pair < pairs; pair++) {
+      if (borrowing(pair)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /**
    * How high in the tree a request must go: the height of the lowest ancestor whose subtree quota
    * can hold it on top of what is used, each level absorbing what it has free and never lends; 0

@@ -1,6 +1,8 @@
 package dev.sluice.scheduling;
 
+import dev.sluice.model.Amounts;
 import dev.sluice.queue.Holder;
+import dev.sluice.quota.AmountSums;
 import dev.sluice.quota.QuotaNode;
 import dev.sluice.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.scheduling.preemption.Victim;
@@ -25,6 +27,26 @@ final class Claims {
     private final List<Claim> claims = new ArrayList<>();
     private final List<Victim> victims = new ArrayList<>();
     private final Set<Holder> holders = new HashSet<>();
+    private final AmountSums held = new AmountSums();
+
+    void add(Victim victim) {
+      victims.add(victim);
+      if (holders.add(victim.holder())) {
+        for (int i = 0; i < victim.holder().size(); i++) {
+          held.add(victim.holder().pair(i), victim.holder().amount(i));
+        }
+      }
+    }
+
+    /** Whether a usage may fit once the victims are gone: at most what they hold becomes free. */
+    boolean mayFit(QuotaNode node, List<PairAmount> usage) {
+      for (PairAmount use : usage) {
+        if (use.amount() > Amounts.add(node.available(use.pair()), held.get(use.pair()))) {
+          return false;
+        }
+      }
+      return true;
+    }
   }
 
   private final Map<QuotaNode, OfTree> trees = new HashMap<>();
@@ -49,8 +71,7 @@ final class Claims {
   /** Remembers victims: later ones in the tree reckon them gone. */
   void victims(QuotaNode node, List<Victim> victims) {
     OfTree tree = tree(node);
-    tree.victims.addAll(victims);
-    victims.forEach(victim -> tree.holders.add(victim.holder()));
+    victims.forEach(tree::add);
   }
 
   /** Whether one of these is a victim of somebody before already. */
@@ -69,6 +90,11 @@ final class Claims {
   /** Whether usage fits when all victims so far, and these, are gone. */
   boolean fitsAfter(QuotaNode node, List<PairAmount> usage, List<Victim> own) {
     OfTree tree = known(node);
+    // Whoever leaves only makes more room.
+    boolean roomy = fits(node, usage);
+    if (roomy || (own.isEmpty() && (tree == null || !tree.mayFit(node, usage)))) {
+      return roomy;
+    }
     List<Victim> gone = new ArrayList<>(own);
     if (tree != null) {
       gone.addAll(tree.victims);

@@ -22,7 +22,6 @@ import dev.sluice.scheduling.preemption.FairPreemption;
 import dev.sluice.scheduling.preemption.Victim;
 import dev.sluice.scheduling.preemption.VictimSearch;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -131,21 +130,19 @@ public final class Cycle {
     this.admissions = admissions;
   }
 
-  /** Decides on the heads of these queues; one outcome each, in the order of decision. */
-  public List<Outcome> run(Collection<QueueState> queues) {
-    List<Outcome> outcomes = new ArrayList<>(queues.size());
-    List<Nominated> nominated = new ArrayList<>(queues.size());
-    for (QueueState queue : queues) {
-      PendingItem head = queue.pending().head();
-      if (head != null) {
-        Optional<Explanation> barred = bar.apply(head, queue);
-        if (barred.isPresent()) {
-          outcomes.add(new Outcome.Barred(head, queue, barred.get()));
-        } else {
-          nominated.add(nominator.nominate(head, queue));
-        }
-      }
-    }
+  /** Decides on these heads of queues; one outcome each, in the order of decision. */
+  public List<Outcome> run(Map<QueueState, PendingItem> heads) {
+    List<Outcome> outcomes = new ArrayList<>(heads.size());
+    List<Nominated> nominated = new ArrayList<>(heads.size());
+    heads.forEach(
+        (queue, head) -> {
+          Optional<Explanation> barred = bar.apply(head, queue);
+          if (barred.isPresent()) {
+            outcomes.add(new Outcome.Barred(head, queue, barred.get()));
+          } else {
+            nominated.add(nominator.nominate(head, queue));
+          }
+        });
     Iterator<Nominated> order = strategies.order().order(nominated);
     while (order.hasNext()) {
       Nominated next = order.next();
@@ -246,7 +243,8 @@ public final class Cycle {
         queue,
         explanation,
         lacks(bound),
-        assignment.competing() || bound.competing() || mayFindVictims(queue, bound.noFit()),
+        assignment.competing() || bound.competing(),
+        mayFindVictims(queue, bound.noFit()),
         reserves,
         entry.search().walked() > 0);
   }

@@ -45,7 +45,8 @@ public sealed interface Outcome {
    * It doesn't fit, and neither does anyone like it until something changes.
    *
    * @param lacks what it lacked
-   * @param anything whether whatever is released may help
+   * @param competing whether whatever is released may help
+   * @param preempts whether others may help by being there to be preempted
    * @param reserving whether it kept others from quota in this cycle
    * @param searched whether it was looked at in several cycles, flavor after flavor
    */
@@ -54,7 +55,8 @@ public sealed interface Outcome {
       QueueState queue,
       Explanation explanation,
       List<EquivalenceClass.Lack> lacks,
-      boolean anything,
+      boolean competing,
+      boolean preempts,
       boolean reserving,
       boolean searched)
       implements Outcome {}

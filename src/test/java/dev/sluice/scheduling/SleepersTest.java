@@ -38,7 +38,7 @@ class SleepersTest {
   private final FlavorResources pairs = new FlavorResources();
   private final int cpu = pairs.number("f", "cpu");
   private final int memory = pairs.number("f", "memory");
-  private final Sleepers sleepers = new Sleepers();
+  private final Sleepers sleepers = new Sleepers(node -> null, false, true);
   private final PendingQueue pending = new PendingQueue();
   private final QueueState queue = fullQueue();
 
@@ -70,6 +70,7 @@ class SleepersTest {
             spec, Objects.requireNonNull(forest.queue("q")), pending, new Holders(), pairs);
     state.node().add(cpu, 10);
     state.node().add(memory, 10);
+    state.active(true);
     return state;
   }
 
@@ -80,7 +81,7 @@ class SleepersTest {
         item.equivalenceClass(),
         new Explanation(PendingReason.WAITING_FOR_QUOTA, List.of(), ""),
         lacks);
-    sleepers.sleep(new Sleepers.Sleeper(queue, item.equivalenceClass()), lacks, competing);
+    sleepers.sleep(new Sleepers.Sleeper(queue, item.equivalenceClass()), lacks, competing, false);
     return item;
   }
 
@@ -110,42 +111,45 @@ class SleepersTest {
 
   private void release(int pair, long amount) {
     queue.node().remove(pair, amount);
-    sleepers.released(queue.node(), pair);
+    sleepers.released(queue.node());
   }
 
-  private List<EquivalenceClass> woken() {
-    return sleepers.wake().stream().map(Sleepers.Sleeper::equals).toList();
+  private List<EquivalenceClass> candidates() {
+    return sleepers.candidates(root -> Optional.of(List.of()), head -> false).stream()
+        .map(Sleepers.Sleeper::equals)
+        .toList();
   }
 
   @Test
-  void whatIsReleasedWakesOnlyThoseWhomItHelps() {
+  void whatIsReleasedLeadsToALookAtThoseOnlyWhomItHelps() {
     parked("large", 5, 1, false);
     PendingItem small = parked("small", 2, 2, false);
     release(cpu, 1);
-    assertThat(woken()).isEmpty();
+    assertThat(candidates()).isEmpty();
     release(cpu, 1);
-    assertThat(woken()).containsExactly(small.equivalenceClass());
+    assertThat(candidates()).containsExactly(small.equivalenceClass());
   }
 
   @Test
   void anotherPairHelpsNobodyAndHarmsNobody() {
     parked("large", 5, 1, false);
     release(memory, 10);
-    assertThat(woken()).isEmpty();
+    assertThat(candidates()).isEmpty();
     assertThat(sleepers.anyReleased()).isFalse();
   }
 
   @Test
-  void theFirstOfAQueueIsWokenAndTheOthersWhenItIsTheirTurn() {
+  void theFirstOfAQueueIsLookedAtAndTheOthersWhenItIsTheirTurn() {
     PendingItem first = parked("first", 3, 1, false);
     PendingItem second = parked("second", 4, 2, false);
     release(cpu, 5);
-    assertThat(woken()).containsExactly(first.equivalenceClass());
+    assertThat(candidates()).containsExactly(first.equivalenceClass());
     pending.wake(first.equivalenceClass());
 
-    assertThat(woken()).isEmpty(); // the first stands in line before it
+    assertThat(candidates()).isEmpty(); // the first stands in line before it
+    assertThat(sleepers.anyReleased()).isTrue();
     pending.remove(first);
-    assertThat(woken()).containsExactly(second.equivalenceClass());
+    assertThat(candidates()).containsExactly(second.equivalenceClass());
   }
 
   @Test
@@ -153,20 +157,27 @@ class SleepersTest {
     PendingItem first = parked("first", 3, 1, false);
     parked("second", 4, 2, false);
     release(cpu, 5);
-    assertThat(woken()).containsExactly(first.equivalenceClass());
-    pending.wake(first.equivalenceClass());
+    assertThat(candidates()).containsExactly(first.equivalenceClass());
     pending.remove(first);
     queue.node().add(cpu, 3);
 
-    assertThat(woken()).isEmpty();
+    assertThat(candidates()).isEmpty();
     assertThat(sleepers.anyReleased()).isFalse();
   }
 
   @Test
-  void thoseWhosePodSetsCompeteAreWokenByAnyReleaseButOnlyOnce() {
+  void thoseWhosePodSetsCompeteAreLookedAtAfterAnyReleaseButOnlyOnce() {
     PendingItem competing = parked("competing", 50, 1, true);
     release(memory, 1);
-    assertThat(woken()).containsExactly(competing.equivalenceClass());
-    assertThat(woken()).isEmpty();
+    assertThat(candidates()).containsExactly(competing.equivalenceClass());
+    sleepers.sleep(
+        new Sleepers.Sleeper(queue, competing.equivalenceClass()),
+        competing.equivalenceClass().lacks(),
+        true,
+        false);
+
+    assertThat(candidates()).isEmpty();
+    release(memory, 1);
+    assertThat(candidates()).containsExactly(competing.equivalenceClass());
   }
 }

@@ -4,17 +4,18 @@ import dev.sluice.model.FlavorAttempt;
 import dev.sluice.model.PendingReason;
 import dev.sluice.model.PodSetAssignment;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What came of the search for flavors.
  *
  * @param noFit why it doesn't fit; null if it does, or would after preemption
- * @param podSets what each pod set would get; complete only if it fits
+ * @param podSetsGet tells what each pod set would get; complete only if it fits
  * @param usage what it would use, summed by pair
  * @param needed the pairs, by number, that take preemption; none if it fits as it is
  * @param borrowLevel the highest level of the cohort tree from which it borrows
- * @param attempts what was tried
+ * @param tried tells what was tried
  * @param lacks the pairs of which more would have been needed
  * @param competing whether other flavors may help: something lacked only on top of what an earlier
  *     pod set takes, or takes preemption
@@ -25,11 +26,11 @@ import org.jspecify.annotations.Nullable;
  */
 public record Assignment(
     @Nullable PendingReason noFit,
-    List<PodSetAssignment> podSets,
+    Supplier<List<PodSetAssignment>> podSetsGet,
     List<PairAmount> usage,
     int[] needed,
     int borrowLevel,
-    List<FlavorAttempt> attempts,
+    Supplier<List<FlavorAttempt>> tried,
     List<PairAmount> lacks,
     boolean competing,
     int @Nullable [] progress,
@@ -37,6 +38,16 @@ public record Assignment(
 
   /** An amount of a pair, by its number. */
   public record PairAmount(int pair, long amount) {}
+
+  /** What each pod set would get; complete only if it fits. Found out when it is asked for. */
+  public List<PodSetAssignment> podSets() {
+    return podSetsGet.get();
+  }
+
+  /** What was tried. */
+  public List<FlavorAttempt> attempts() {
+    return tried.get();
+  }
 
   /** Whether it fits as it is. */
   public boolean fits() {

@@ -75,7 +75,10 @@ public final class FlavorAssigner {
    */
   public static Assignment assign(
       Map<String, Flavor> flavors, Simulation simulation, Demand demand, int @Nullable [] resume) {
-    return new FlavorAssigner(flavors, simulation, demand, resume, null).assign();
+    Assignment plain = resume == null ? PlainFit.of(flavors, demand) : null;
+    return plain != null
+        ? plain
+        : new FlavorAssigner(flavors, simulation, demand, resume, null).assign();
   }
 
   /**
@@ -94,13 +97,14 @@ public final class FlavorAssigner {
     }
     List<Assignment.PairAmount> usage = new ArrayList<>(taken.size());
     taken.forEach((pair, amount) -> usage.add(new Assignment.PairAmount(pair, amount)));
+    boolean fits = noFit == null && needed.isEmpty();
     return new Assignment(
         noFit,
-        noFit == null && needed.isEmpty() ? podSets() : List.of(),
+        () -> fits ? podSets(demand, chosen) : List.of(),
         usage,
         needed.stream().mapToInt(Integer::intValue).toArray(),
         borrowLevel,
-        attempts,
+        () -> attempts,
         lacks,
         competing,
         untried() && !uncovered ? progress : null,
@@ -108,6 +112,10 @@ public final class FlavorAssigner {
   }
 
   private int slot(Demand.Bundle bundle, int group) {
+    return slot(queue, bundle, group);
+  }
+
+  private static int slot(QueueState queue, Demand.Bundle bundle, int group) {
     return bundle.members().getFirst() * queue.groups().size() + group;
   }
 
@@ -286,7 +294,13 @@ public final class FlavorAssigner {
     }
   }
 
-  private List<PodSetAssignment> podSets() {
+  /**
+   * What each pod set gets.
+   *
+   * @param chosen the flavors, as {@link Assignment#chosen} says
+   */
+  static List<PodSetAssignment> podSets(Demand demand, int[] chosen) {
+    QueueState queue = demand.queue();
     List<SortedMap<String, String>> flavorsOf = new ArrayList<>();
     for (int i = 0; i < demand.podSets().size(); i++) {
       flavorsOf.add(new TreeMap<>());
@@ -295,7 +309,7 @@ public final class FlavorAssigner {
       for (int member : bundle.members()) {
         for (String resource : demand.total(member).keySet()) {
           int group = queue.groupOf(resource);
-          int flavor = group < 0 ? -1 : chosen[slot(bundle, group)];
+          int flavor = group < 0 ? -1 : chosen[slot(queue, bundle, group)];
           if (flavor >= 0) {
             flavorsOf.get(member).put(resource, queue.groups().get(group).flavors().get(flavor));
           }

@@ -25,13 +25,19 @@ final class Candidates {
       Comparator.comparing(cursor -> Objects.requireNonNull(cursor.current()), Holder.VICTIM_ORDER);
 
   private final Preemptor preemptor;
+  private final boolean borrowing;
   private final List<Source> sources;
   private final PriorityQueue<Cursor> merged = new PriorityQueue<>(ORDER);
   private int phase = -1;
   private @Nullable Cursor at;
 
-  Candidates(Preemptor preemptor, List<Source> sources) {
+  /**
+   * @param borrowing whether those are left out who may be taken only as long as the preemptor
+   *     doesn't borrow
+   */
+  Candidates(Preemptor preemptor, List<Source> sources, boolean borrowing) {
     this.preemptor = preemptor;
+    this.borrowing = borrowing;
     this.sources = new ArrayList<>(sources);
   }
 
@@ -76,8 +82,8 @@ final class Candidates {
     boolean evicted = phase < kinds.length;
     Kind kind = kinds[phase % kinds.length];
     for (Source source : sources) {
-      if (source.kind() == kind) {
-        enter(source.candidates(preemptor, evicted));
+      if (source.kind() == kind && source.mayHave(preemptor, evicted, borrowing)) {
+        enter(source.candidates(preemptor, evicted, borrowing));
       }
     }
     return true;

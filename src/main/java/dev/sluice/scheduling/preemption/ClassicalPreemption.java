@@ -69,7 +69,10 @@ public final class ClassicalPreemption implements VictimSearch {
 
   private static Optional<Found> attempt(
       Preemptor preemptor, List<Source> sources, boolean borrowing) {
-    Candidates candidates = new Candidates(preemptor, sources);
+    if (!borrowing && !Reach.staysWithinNominal(preemptor)) {
+      return Optional.empty();
+    }
+    Candidates candidates = new Candidates(preemptor, sources, borrowing);
     List<Victim> taken = new ArrayList<>();
     Found found = null;
     for (Candidate next = candidates.next(); next != null; next = candidates.next()) {
@@ -77,9 +80,6 @@ public final class ClassicalPreemption implements VictimSearch {
       if (source.kind() != Kind.OWN) {
         if (!source.stillBorrows(preemptor)) {
           candidates.drop();
-          continue;
-        }
-        if (borrowing && source.onlyWithoutBorrowing(preemptor, next.holder())) {
           continue;
         }
       }

@@ -23,7 +23,10 @@ final class Line {
   /** All that the preemptor's policies allow. */
   static Line of(Source source, Preemptor preemptor) {
     return new Line(
-        source, source.candidates(preemptor, true), source.candidates(preemptor, false), null);
+        source,
+        source.candidates(preemptor, true, false),
+        source.candidates(preemptor, false, false),
+        null);
   }
 
   /** A single one. */

@@ -45,14 +45,42 @@ record Source(QueueState queue, @Nullable QuotaNode below, boolean hierarchical)
     return true;
   }
 
-  /** Candidates among those being evicted, or among the others; first victim first. */
-  Cursor candidates(Preemptor preemptor, boolean evicted) {
-    return new Cursor(this, preemptor, evicted);
+  /**
+   * Candidates among those being evicted, or among the others; first victim first.
+   *
+   * @param borrowing whether those are left out who may be taken only as long as the preemptor
+   *     doesn't borrow
+   */
+  Cursor candidates(Preemptor preemptor, boolean evicted, boolean borrowing) {
+    return new Cursor(this, preemptor, evicted, borrowing);
   }
 
   boolean hasCandidates(Preemptor preemptor) {
-    return candidates(preemptor, true).current() != null
-        || candidates(preemptor, false).current() != null;
+    return hasCandidates(preemptor, true) || hasCandidates(preemptor, false);
+  }
+
+  private boolean hasCandidates(Preemptor preemptor, boolean evicted) {
+    return mayHave(preemptor, evicted, false)
+        && candidates(preemptor, evicted, false).current() != null;
+  }
+
+  /** Whether {@link #candidates} can have any, as far as one look at all holders tells. */
+  boolean mayHave(Preemptor preemptor, boolean evicted, boolean borrowing) {
+    if (queue.holders().isEmpty(evicted)) {
+      return false;
+    }
+    PreemptionPolicies policies = preemptor.queue().spec().preemption();
+    long lowest = queue.holders().lowestPriority();
+    return switch (kind()) {
+      case OWN -> lowest <= preemptor.priority();
+      case HIERARCHICAL ->
+          policies.reclaimWithinCohort() == ReclaimWithinCohort.ANY
+              || lowest < preemptor.priority();
+      case OTHER ->
+          lowest < preemptor.priority()
+              ? !borrowing || policies.borrowWithinCohort()
+              : !borrowing && policies.reclaimWithinCohort() == ReclaimWithinCohort.ANY;
+    };
   }
 
   PreemptionReason reason(Preemptor preemptor, Holder holder) {
@@ -64,8 +92,11 @@ record Source(QueueState queue, @Nullable QuotaNode below, boolean hierarchical)
         : PreemptionReason.IN_COHORT_RECLAMATION;
   }
 
-  /** Whether it may be taken only as long as the preemptor doesn't borrow. */
-  boolean onlyWithoutBorrowing(Preemptor preemptor, Holder holder) {
+  /**
+   * Whether it may be taken only as long as the preemptor doesn't borrow; so may all after it in
+   * its group.
+   */
+  private boolean onlyWithoutBorrowing(Preemptor preemptor, Holder holder) {
     return kind() == Kind.OTHER && !whileBorrowing(preemptor, holder);
   }
 
@@ -101,13 +132,15 @@ record Source(QueueState queue, @Nullable QuotaNode below, boolean hierarchical)
   static final class Cursor {
     private final Source source;
     private final Preemptor preemptor;
+    private final boolean borrowing;
     private final Iterator<Iterator<Holder>> groups;
     private Iterator<Holder> holders = Collections.emptyIterator();
     private @Nullable Holder current;
 
-    private Cursor(Source source, Preemptor preemptor, boolean evicted) {
+    private Cursor(Source source, Preemptor preemptor, boolean evicted, boolean borrowing) {
       this.source = source;
       this.preemptor = preemptor;
+      this.borrowing = borrowing;
       this.groups = source.queue.holders().groups(evicted);
       advance();
     }
@@ -132,7 +165,8 @@ record Source(QueueState queue, @Nullable QuotaNode below, boolean hierarchical)
     private @Nullable Holder nextOfGroup() {
       while (holders.hasNext()) {
         Holder holder = holders.next();
-        if (source.isTooHigh(preemptor, holder)) {
+        if (source.isTooHigh(preemptor, holder)
+            || (borrowing && source.onlyWithoutBorrowing(preemptor, holder))) {
           holders = Collections.emptyIterator();
         } else if (!holder.gone()
             && holder.usesAny(preemptor.needed())
