@@ -18,6 +18,20 @@ public final class Durations {
     sorted = false;
   }
 
+  /** What was added so far; this one is empty afterwards. */
+  Durations take() {
+    Durations taken = new Durations();
+    taken.nanos = Arrays.copyOf(nanos, Math.max(1, count));
+    taken.count = count;
+    count = 0;
+    return taken;
+  }
+
+  /** How many there are. */
+  public int count() {
+    return count;
+  }
+
   /**
    * The least that is not exceeded by this fraction of them, in milliseconds.
    *

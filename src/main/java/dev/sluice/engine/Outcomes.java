@@ -59,10 +59,6 @@ final class Outcomes {
    * @return whether that may change what comes of other heads of the tree in the next cycle
    */
   boolean carryOut(Outcome outcome, long cycle, Instant now) {
-    if (sleepsOn(outcome)) {
-      // What it lacked it lacks again, or it will be looked at in the next cycle.
-      return false;
-    }
     changes.touched(outcome.queue().name(), outcome.item().localQueue());
     if (staysInLine(outcome)) {
       queueUp(outcome.queue(), outcome.item());
@@ -90,12 +86,6 @@ final class Outcomes {
     };
   }
 
-  private static boolean sleepsOn(Outcome outcome) {
-    return outcome instanceof Outcome.Overtaken
-        && outcome.item().flavorProgress() == null
-        && outcome.item().equivalenceClass().parkedWhy() != null;
-  }
-
   /** Whether it is in line from now on, although it was looked at while its class was parked. */
   private static boolean staysInLine(Outcome outcome) {
     return switch (outcome) {
@@ -103,7 +93,7 @@ final class Outcomes {
       case Outcome.Walking walking -> true;
       case Outcome.Blocked blocked -> true;
       case Outcome.LeftOut leftOut -> true;
-      case Outcome.Overtaken overtaken -> overtaken.item().flavorProgress() != null;
+      case Outcome.Overtaken overtaken -> true;
       case Outcome.Admitted admitted -> false;
       case Outcome.NoFit noFit -> false;
       case Outcome.Barred barred -> false;

@@ -151,6 +151,7 @@ final class ReferenceCycle {
       looked |= head.aside;
       return Optional.empty();
     }
+    parking.unpark(head, queue.name());
     if (head.walkedInVain.filter(then -> then != changes(queue.name())).isPresent()) {
       head.walkedInVain = Optional.empty();
       head.walked = 0;
@@ -191,7 +192,6 @@ final class ReferenceCycle {
               entry, queue, planned.without(gone), Map.of(), first.result().flavors());
       if (nominated.result().mode() == Mode.FIT) {
         planned.tree().add(queue.name(), nominated.result().usage());
-        parking.unpark(entry, queue.name());
         return Optional.empty(); // waits for those who were evicted before
       }
     }
@@ -210,10 +210,7 @@ final class ReferenceCycle {
         || (result.mode() == Mode.FIT && !fits(result, queue, held))) {
       remember(nominated);
       entry.walked = 0;
-      if (!entry.progress.isEmpty()) {
-        parking.unpark(entry, queue.name());
-      }
-      return Optional.empty(); // stays where it is
+      return Optional.empty(); // stays in line
     }
     if (result.mode() == Mode.FIT && rules.blocking() && world.awaitsPods()) {
       turnedAway = true;
@@ -275,7 +272,6 @@ final class ReferenceCycle {
       }
     }
     entry.walked = 0;
-    parking.unpark(entry, queue);
     if (evicted.isEmpty()) {
       return Optional.empty(); // waits for those who are on their way out
     }
@@ -329,7 +325,6 @@ final class ReferenceCycle {
     if (walksOn(nominated)) {
       entry.walked++;
       looked = true;
-      parking.unpark(entry, nominated.queue().name());
       remember(nominated);
     } else {
       boolean strict =

@@ -100,7 +100,6 @@ final class ReferenceParking {
         && !(flushed.getOrDefault(queue, Set.of()).contains(equals) && helped(queue, result, tree));
   }
 
-  /** It is in line from now on. */
   void unpark(ReferenceEntry entry, String queue) {
     parked.getOrDefault(queue, new HashMap<>()).remove(entry.equivalenceClass());
     flushed.getOrDefault(queue, new HashSet<>()).remove(entry.equivalenceClass());
@@ -109,7 +108,6 @@ final class ReferenceParking {
   /** It was looked at in vain. */
   void park(ReferenceEntry entry, String queue, QueueingStrategy strategy, Result result) {
     if (strategy == QueueingStrategy.BEST_EFFORT_FIFO) {
-      unpark(entry, queue);
       parked.computeIfAbsent(queue, any -> new HashMap<>()).put(entry.equivalenceClass(), result);
     } else if (blocks() && !stands(result, queue)) {
       blocked.put(queue, new Block(entry.id.uid(), result));
