@@ -27,7 +27,6 @@ import dev.sluice.model.WorkloadShape;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -138,10 +137,7 @@ public final class EngineMakespan {
         StopPolicy.NONE,
         false,
         new PreemptionPolicies(
-            WithinClusterQueue.LOWER_PRIORITY,
-            ReclaimWithinCohort.ANY,
-            false,
-            OptionalInt.empty()),
+            WithinClusterQueue.LOWER_PRIORITY, ReclaimWithinCohort.ANY, false, OptionalInt.empty()),
         FlavorFungibility.DEFAULT,
         List.of(),
         List.of());
@@ -291,8 +287,7 @@ public final class EngineMakespan {
     }
     StringBuilder times = new StringBuilder();
     waited.forEach(
-        (size, sum) ->
-            times.append(String.format(Locale.ROOT, " %s %.2f", size, sum[0] / sum[1])));
+        (size, sum) -> times.append(String.format(Locale.ROOT, " %s %.2f", size, sum[0] / sum[1])));
     System.out.printf(
         Locale.ROOT,
         "| %.1f | %.1f | %.1f | %.2f | %.2f | %,d | %.1f |%s |%n",

@@ -73,6 +73,30 @@ class PreemptionTest {
   }
 
   @Test
+  void oneWhomAWaitingPreemptorOvertakesIsNotLookedAtForEver() {
+    world.queue(
+        "owner", "co", policies(WithinClusterQueue.NEVER, ReclaimWithinCohort.ANY), quota("f", 10));
+    world.queue("borrower", "co", quota("f", 10));
+    world.submit("own", "borrower", 10, 60, 0);
+    world.submit("first", "borrower", 5, 50, 1);
+    world.submit("second", "borrower", 5, 50, 2);
+    world.submit("small", "borrower", 2, 50, 3);
+    world.admitted();
+    world.submit("w", "owner", 10, 0, 4);
+    world.admitted();
+    assertThat(world.preempted()).hasSize(2);
+
+    world.finish("first"); // "small" could have what is free, were it not claimed
+    int cycles = 0;
+    while (world.engine.cycle()) {
+      assertThat(++cycles).isLessThan(10);
+    }
+    assertThat(world.admitted()).isEmpty();
+    world.finish("second");
+    assertThat(world.admitted()).containsExactly("w");
+  }
+
+  @Test
   void thoseOfEqualOrHigherPriorityAreLeftAlone() {
     world.queue("q", "", LOWER_PRIORITY, quota("f", 10));
     world.submit("equal", "q", 10, 5, 0);
