@@ -31,11 +31,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.PriorityQueue;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The scenario {@code baseline} with an API server that is simulated, in simulated time: what the
@@ -65,7 +65,7 @@ public final class EngineMakespan {
     private final String queue;
     private final Size size;
     private Instant created = START;
-    private @Nullable Instant reserved;
+    private Instant reserved = START;
     private List<PodSetAssignment> podSets = List.of();
     private int run;
     private boolean evicted;
@@ -229,7 +229,6 @@ public final class EngineMakespan {
   }
 
   private ReservingWorkload reserving(Job job) {
-    Instant reserved = job.reserved;
     return new ReservingWorkload(
         job.id,
         version++,
@@ -241,7 +240,11 @@ public final class EngineMakespan {
         true,
         true,
         true,
-        reserved == null ? START : reserved);
+        job.reserved);
+  }
+
+  private Job job(WorkloadId id) {
+    return Objects.requireNonNull(jobs.get(id), "decided about one that was never made");
   }
 
   private void decide() {
@@ -254,7 +257,7 @@ public final class EngineMakespan {
     for (Decision decision : engine.takeDecisions()) {
       switch (decision) {
         case Decision.Admit admit -> {
-          Job job = jobs.get(admit.id());
+          Job job = job(admit.id());
           job.podSets = admit.podSets();
           job.reserved = admit.at();
           writes++;
@@ -263,7 +266,7 @@ public final class EngineMakespan {
         case Decision.Preempt preempt -> {
           for (Decision.Victim victim : preempt.victims()) {
             writes++;
-            evict(jobs.get(victim.id()));
+            evict(job(victim.id()));
           }
         }
         case Decision.Explain ignored -> {}
