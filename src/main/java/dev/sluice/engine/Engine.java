@@ -74,20 +74,21 @@ public final class Engine {
     this.explanations = new Explanations(registry, ready, gate);
     this.untold = new Untold(explanations::of);
     this.ledger = new Ledger(rules.turns(), registry, ready, changes);
+    FairSharing sharing = rules.sharing().orElse(null);
+    if (sharing == null) {
+      this.shares = Optional.empty();
+      this.strategies = Strategies.classical(registry::queueAt);
+    } else {
+      FairShares known = new FairShares(registry.pairs);
+      this.shares = Optional.of(known);
+      this.strategies = Strategies.fair(sharing, known, registry::queueAt);
+    }
     this.sleepers =
         new Sleepers(
-            registry::queueAt,
-            rules.sharing().isPresent(),
-            rules.sharing().isEmpty() && !rules.blockAdmission());
+            registry::queueAt, shares.orElse(null), sharing == null && !rules.blockAdmission());
     Holdings holdings = new Holdings(registry, sleepers, ready, changes, gate);
     this.workloads = new WorkloadTable(registry, holdings, changes, untold, ready, ledger);
     this.answers = new Answers(registry, workloads, explanations, ready, gate);
-    Optional<FairSharing> sharing = rules.sharing();
-    this.shares = sharing.map(by -> new FairShares(registry.pairs));
-    this.strategies =
-        sharing.isPresent() && shares.isPresent()
-            ? Strategies.fair(sharing.get(), shares.get(), registry::queueAt)
-            : Strategies.classical(registry::queueAt);
     this.outcomes =
         new Outcomes(registry, workloads, ready, sleepers, changes, untold, bars, gate, decisions);
   }

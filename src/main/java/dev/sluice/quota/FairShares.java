@@ -16,8 +16,38 @@ public final class FairShares {
     this.pairs = pairs;
   }
 
-  /** The share of a node; none for a root. Cost: the pairs that are known. */
+  /**
+   * The share of a node; none for a root. Cost: the pairs that are known, when its usage changed
+   * since.
+   */
   public Share of(QuotaNode node) {
+    Share known = node.knownShare();
+    if (known == null) {
+      known = compute(node);
+      node.knownShare(known);
+    }
+    return known;
+  }
+
+  /**
+   * What the share of a node is at least when it uses this much of a pair, whatever else it uses.
+   *
+   * @param used how much of the pair
+   */
+  public Share atLeast(QuotaNode node, int pair, long used) {
+    QuotaNode parent = node.parent();
+    long beyond = Amounts.subtract(used, node.subtreeQuota(pair));
+    if (parent == null || beyond <= 0) {
+      return Share.NONE;
+    }
+    long[] lendable = parent.lendable(pairs);
+    int resource = pairs.resource(pair);
+    return resource < lendable.length && lendable[resource] > 0
+        ? new Share(beyond, lendable[resource], node.weight(), true)
+        : Share.NONE;
+  }
+
+  private Share compute(QuotaNode node) {
     QuotaNode parent = node.parent();
     if (parent == null || !gatherBorrowed(node)) {
       return Share.NONE;

@@ -25,6 +25,7 @@ public final class QuotaNode {
   private int height;
   private BigDecimal weight = BigDecimal.ONE;
   private long @Nullable [] lendable;
+  private @Nullable Share share;
   private long[] nominal = NO_AMOUNTS;
   private long[] borrowingLimit = NO_AMOUNTS;
   private long[] lendingLimit = NO_AMOUNTS;
@@ -86,6 +87,16 @@ public final class QuotaNode {
 
   void weight(BigDecimal newWeight) {
     weight = newWeight;
+    share = null;
+  }
+
+  /** Its share as it was computed last; null since usage, quota or place changed. */
+  @Nullable Share knownShare() {
+    return share;
+  }
+
+  void knownShare(Share computed) {
+    share = computed;
   }
 
   /** What could ever be available here, by the number of the resource: that of all flavors. */
@@ -179,6 +190,7 @@ public final class QuotaNode {
 
   /** Uses {@code amount} more: what goes beyond the free local part is taken from above. */
   public void add(int pair, long amount) {
+    share = null;
     long before = usage.get(pair);
     if (!queue && before == Amounts.UNLIMITED) {
       recount(pair);
@@ -201,6 +213,7 @@ public final class QuotaNode {
 
   /** Gives {@code amount} back: what was taken from above goes back there first. */
   public void remove(int pair, long amount) {
+    share = null;
     long before = usage.get(pair);
     if (!queue && before == Amounts.UNLIMITED) {
       recount(pair);
@@ -223,6 +236,7 @@ public final class QuotaNode {
 
   /** Usage of cohorts anew, from here up: where a child's is too large to show, steps mislead. */
   private void recount(int pair) {
+    share = null;
     usage.set(pair, usedByChildren(pair));
     QuotaNode above = parent;
     if (above != null) {
@@ -309,6 +323,7 @@ public final class QuotaNode {
     parent = null;
     weight = BigDecimal.ONE;
     lendable = null;
+    share = null;
     children.clear();
     Arrays.fill(nominal, 0);
     Arrays.fill(borrowingLimit, Amounts.UNLIMITED);
@@ -326,6 +341,7 @@ public final class QuotaNode {
   /** Computes height, subtree quota and (for cohorts) usage anew, from the children up. */
   void settle(int pairs) {
     lendable = null;
+    share = null;
     for (QuotaNode child : children) {
       child.settle(pairs);
     }

@@ -2,6 +2,7 @@ package dev.sluice.scheduling;
 
 import dev.sluice.queue.EquivalenceClass;
 import dev.sluice.queue.QueueState;
+import dev.sluice.quota.FairShares;
 import dev.sluice.quota.QuotaNode;
 import dev.sluice.scheduling.preemption.Reach;
 import java.util.ArrayList;
@@ -48,11 +49,13 @@ public final class Sleepers {
    * Nobody sleeps.
    *
    * @param queues the queue at a node of the quota tree; null if it isn't declared any more
-   * @param shares whether queues share by weight
+   * @param shares their shares, if queues share by weight
    * @param foretells whether a cycle admits all who fit, in the classical order
    */
   public Sleepers(
-      Function<QuotaNode, @Nullable QueueState> queues, boolean shares, boolean foretells) {
+      Function<QuotaNode, @Nullable QueueState> queues,
+      @Nullable FairShares shares,
+      boolean foretells) {
     this.reaches = root -> new Reach(root, queues, shares);
     this.foretells = foretells;
   }

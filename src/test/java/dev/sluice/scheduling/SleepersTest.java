@@ -38,7 +38,7 @@ class SleepersTest {
   private final FlavorResources pairs = new FlavorResources();
   private final int cpu = pairs.number("f", "cpu");
   private final int memory = pairs.number("f", "memory");
-  private final Sleepers sleepers = new Sleepers(node -> null, false, true);
+  private final Sleepers sleepers = new Sleepers(node -> null, null, true);
   private final PendingQueue pending = new PendingQueue();
   private final QueueState queue = fullQueue();
 

@@ -104,12 +104,23 @@ public final class FairPreemption implements VictimSearch {
           gave = take(target, PreemptionReason.IN_COHORT_RECLAMATION);
         } else {
           gave = takeAllowed(target, strategy);
+          if (!gave && endsWith(target)) {
+            return false;
+          }
         }
         if (gave && fits()) {
           return true;
         }
       }
       return false;
+    }
+
+    /**
+     * Whether all who are left have less than the preemptor's queue would have: its own candidates
+     * came before this target then, and nobody after it can be allowed.
+     */
+    private boolean endsWith(Target target) {
+      return target.isLast() && target.shareOfPreemptor().compareTo(target.share()) > 0;
     }
 
     /** The first candidate that the strategy allows, if there is one. */

@@ -5,7 +5,9 @@ import dev.sluice.model.PreemptionPolicies;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.queue.QueueState;
+import dev.sluice.quota.FairShares;
 import dev.sluice.quota.QuotaNode;
+import dev.sluice.quota.Share;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -21,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Victims of the own queue count by priority. Those of others count only where some other queue
  * borrows, and either the request stays within the quota of the own queue or of a cohort below the
  * root (scheduling semantics, section 7: hierarchical advantage, or without borrowing), or
- * borrowWithinCohort lets it borrow over lower priorities, or shares decide (section 8).
+ * borrowWithinCohort lets it borrow over lower priorities, or shares decide (section 8): then
+ * somebody beside must have as much as the own queue would have, at least where all are beside it.
  */
 public final class Reach {
 
@@ -30,7 +33,8 @@ public final class Reach {
 
   private final QuotaNode root;
   private final Function<QuotaNode, @Nullable QueueState> queues;
-  private final boolean shares;
+  private final @Nullable FairShares shares;
+  private @Nullable Leaders leaders;
   private @Nullable List<QueueState> borrowers;
   private final Map<Integer, Lent> lent = new HashMap<>();
 
@@ -38,9 +42,12 @@ public final class Reach {
    * For a tree.
    *
    * @param queues the queue at a node of it; null if it isn't declared any more
-   * @param shares whether queues share by weight
+   * @param shares their shares, if queues share by weight
    */
-  public Reach(QuotaNode root, Function<QuotaNode, @Nullable QueueState> queues, boolean shares) {
+  public Reach(
+      QuotaNode root,
+      Function<QuotaNode, @Nullable QueueState> queues,
+      @Nullable FairShares shares) {
     this.root = root;
     this.queues = queues;
     this.shares = shares;
@@ -75,7 +82,38 @@ public final class Reach {
       return false;
     }
     boolean borrowing = policies.borrowWithinCohort() && others.lowestPriority < priority;
-    return (within || borrowing || shares) && Amounts.add(reachable, others.amount) >= amount;
+    return Amounts.add(reachable, others.amount) >= amount
+        && (within || borrowing || sharesMayAllow(node, pair, amount, own));
+  }
+
+  /** Those directly below the root that have most, and next to most, of what is shared. */
+  private record Leaders(@Nullable QuotaNode first, Share most, Share next) {}
+
+  private boolean sharesMayAllow(QuotaNode node, int pair, long amount, long own) {
+    if (shares == null || node.parent() != root) {
+      return shares != null;
+    }
+    Leaders known = leaders(shares);
+    Share beside = known.first == node ? known.next : known.most;
+    long used = Amounts.add(Amounts.subtract(node.usage(pair), own), amount);
+    return beside.borrowing() && beside.compareTo(shares.atLeast(node, pair, used)) >= 0;
+  }
+
+  private Leaders leaders(FairShares of) {
+    Leaders known = leaders;
+    if (known == null) {
+      known = new Leaders(null, Share.NONE, Share.NONE);
+      for (QuotaNode child : root.children()) {
+        Share share = of.of(child);
+        if (known.first == null || share.compareTo(known.most) > 0) {
+          known = new Leaders(child, share, known.most);
+        } else if (share.compareTo(known.next) > 0) {
+          known = new Leaders(known.first, known.most, share);
+        }
+      }
+      leaders = known;
+    }
+    return known;
   }
 
   /** Whether a request may fit without borrowing once all victims of the own queue are gone. */
@@ -94,7 +132,7 @@ public final class Reach {
 
   private boolean triesBorrowing(PreemptionPolicies policies) {
     return policies.borrowWithinCohort()
-        || (shares && policies.reclaimWithinCohort() != ReclaimWithinCohort.NEVER);
+        || (shares != null && policies.reclaimWithinCohort() != ReclaimWithinCohort.NEVER);
   }
 
   private static long own(QueueState queue, int pair, long priority, long queuedAtMicros) {

@@ -24,15 +24,15 @@ final class Targets {
     private final @Nullable Spot parent;
     private final boolean onPath;
     private final List<Spot> children = new ArrayList<>();
-    private final @Nullable Line line;
+    private @Nullable Line line;
+    private boolean lineKnown;
     private @Nullable Spot towardsPreemptor;
     private @Nullable Share share;
 
-    Spot(QuotaNode node, @Nullable Spot parent, boolean onPath, @Nullable Line line) {
+    Spot(QuotaNode node, @Nullable Spot parent, boolean onPath) {
       this.node = node;
       this.parent = parent;
       this.onPath = onPath;
-      this.line = line;
     }
   }
 
@@ -78,6 +78,14 @@ final class Targets {
       return Targets.this.share(Objects.requireNonNull(common.towardsPreemptor));
     }
 
+    /**
+     * Whether nobody else may give more, when this one may not: it has most of all beside the
+     * preemptor's queue, right below the root.
+     */
+    boolean isLast() {
+      return preemptor.queue().node().parent() == root.node;
+    }
+
     private Spot side() {
       Spot at = spot;
       while (at.parent != null && !at.parent.onPath) {
@@ -98,7 +106,7 @@ final class Targets {
     this.preemptor = preemptor;
     this.lines = lines;
     QuotaNode top = preemptor.queue().node().root();
-    this.root = new Spot(top, null, true, top.isQueue() ? lines.apply(top) : null);
+    this.root = new Spot(top, null, true);
     fill(root);
   }
 
@@ -115,14 +123,10 @@ final class Targets {
   private void fill(Spot spot) {
     for (QuotaNode child : spot.node.children()) {
       boolean onPath = spot.onPath && isAbovePreemptor(child);
-      Line line = child.isQueue() ? lines.apply(child) : null;
-      if (!onPath && child.isQueue() && (line == null || line.first() == null)) {
+      if (!onPath && !shares.of(child).borrowing()) {
         continue;
       }
-      Spot below = new Spot(child, spot, onPath, line);
-      if (!onPath && !share(below).borrowing()) {
-        continue;
-      }
+      Spot below = new Spot(child, spot, onPath);
       if (onPath) {
         spot.towardsPreemptor = below;
       }
@@ -154,7 +158,7 @@ final class Targets {
     Spot at = root;
     while (true) {
       if (at.node.isQueue()) {
-        Line line = at.line;
+        Line line = line(at);
         return line == null || line.first() == null ? null : new Target(at, line);
       }
       Spot best = best(at);
@@ -171,21 +175,23 @@ final class Targets {
 
   /** The child with the largest share; a cohort before a queue that has as much. */
   private @Nullable Spot best(Spot cohort) {
-    cohort.children.removeIf(this::isDone);
-    Spot best = null;
-    for (Spot child : cohort.children) {
-      if (best == null || comesBefore(child, best)) {
-        best = child;
+    while (true) {
+      Spot best = null;
+      for (Spot child : cohort.children) {
+        if (best == null || comesBefore(child, best)) {
+          best = child;
+        }
       }
+      if (best == null || !isDone(best)) {
+        return best;
+      }
+      cohort.children.remove(best);
     }
-    return best;
   }
 
   private boolean isDone(Spot spot) {
-    if (spot.node.isQueue() && (spot.line == null || spot.line.first() == null)) {
-      return true;
-    }
-    return !spot.onPath && !share(spot).borrowing();
+    return (spot.node.isQueue() && first(spot) == null)
+        || (!spot.onPath && !share(spot).borrowing());
   }
 
   private boolean comesBefore(Spot one, Spot two) {
@@ -198,15 +204,27 @@ final class Targets {
     }
     Holder first = first(one);
     Holder second = first(two);
+    if (first == null || second == null) {
+      return second == null && first != null;
+    }
     if (first.evicted() != second.evicted()) {
       return first.evicted();
     }
     return one.onPath == two.onPath ? Holder.VICTIM_ORDER.compare(first, second) < 0 : two.onPath;
   }
 
-  private static Holder first(Spot queue) {
-    Line line = Objects.requireNonNull(queue.line);
-    return Objects.requireNonNull(line.first());
+  private @Nullable Holder first(Spot queue) {
+    Line line = line(queue);
+    return line == null ? null : line.first();
+  }
+
+  /** Candidates are looked up only of a queue whose turn may have come. */
+  private @Nullable Line line(Spot queue) {
+    if (!queue.lineKnown) {
+      queue.lineKnown = true;
+      queue.line = lines.apply(queue.node);
+    }
+    return queue.line;
   }
 
   /** The candidates of a queue, given what it is to the preemptor. */
