@@ -74,6 +74,11 @@ final class AwaitedFacts implements ClusterFacts {
   }
 
   @Override
+  public boolean mayRunHere(String namespace, String queue) {
+    return facts().mayRunHere(namespace, queue);
+  }
+
+  @Override
   public boolean isManaged(String namespace, Owner owner) {
     return facts().isManaged(namespace, owner);
   }

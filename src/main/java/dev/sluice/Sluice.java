@@ -12,6 +12,7 @@ import dev.sluice.controllers.kinds.QueueControllers;
 import dev.sluice.controllers.workload.WorkloadLifecycle;
 import dev.sluice.controllers.workload.WorldChecks;
 import dev.sluice.controllers.workload.WorldQueues;
+import dev.sluice.controllers.world.LocalWorkers;
 import dev.sluice.controllers.world.World;
 import dev.sluice.controllers.world.WorldFacts;
 import dev.sluice.controllers.world.WorldFeed;
@@ -91,6 +92,7 @@ public final class Sluice implements AutoCloseable {
   private final ExecutorService background = Executors.newVirtualThreadPerTaskExecutor();
   private final MetricsScrape metrics;
   private final World world = World.empty();
+  private final LocalWorkers localWorkers = new LocalWorkers(world);
   private final WorldInformers informers;
   private final KubernetesResourceContext resources;
   private final StreamingWorkloadReader reader;
@@ -171,9 +173,11 @@ public final class Sluice implements AutoCloseable {
         new Measures(configuration, metrics, engine.views(), role).of(reader, world, clock);
     DecisionEvents told = new DecisionEvents(events, clock, counts::preempted);
     this.resources = new KubernetesResourceContext(client);
-    WorkloadFacts translation = new WorkloadFacts(resources, rules.translation());
+    WorkloadFacts translation =
+        new WorkloadFacts(resources, rules.translation(), localWorkers::avoidedBy);
     FactFeed feed = new FactFeed(translation, index, engine);
     resources.listen(feed);
+    localWorkers.observe(feed::placesChanged);
     reader.listen(feed);
     WorkloadNews news = new WorkloadNews(index, NEWS);
     reader.listen(news);
@@ -233,7 +237,8 @@ public final class Sluice implements AutoCloseable {
             operator,
             reader,
             writer,
-            new MultiKueueControllers.Quotas(world, queues.quotaNotes(), queues::again));
+            new MultiKueueControllers.Quotas(world, queues.quotaNotes(), queues::again),
+            localWorkers);
 
     // the life cycle of Workloads
     this.lifecycle =
@@ -258,6 +263,7 @@ public final class Sluice implements AutoCloseable {
     this.facts =
         new WorldFacts(
             world,
+            localWorkers,
             (namespace, owner) ->
                 ancestry.isManaged(
                     namespace,

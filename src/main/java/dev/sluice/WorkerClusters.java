@@ -26,6 +26,7 @@ import dev.sluice.checks.multikueue.sending.Told;
 import dev.sluice.controllers.Leadership;
 import dev.sluice.controllers.MergePatches;
 import dev.sluice.controllers.RecordedNotices;
+import dev.sluice.controllers.world.LocalWorkers;
 import dev.sluice.observe.EventRecorder;
 import dev.sluice.observe.EventSubject;
 import dev.sluice.observe.MetricsScrape;
@@ -65,7 +66,8 @@ final class WorkerClusters implements AutoCloseable {
       Operator operator,
       WorkloadReader reader,
       WorkloadWriter writer,
-      MultiKueueControllers.Quotas quotas) {
+      MultiKueueControllers.Quotas quotas,
+      LocalWorkers localWorkers) {
     boolean automates =
         configuration.featureGates().enabled(FeatureGate.MULTI_KUEUE_MANAGER_QUOTA_AUTOMATION);
     if (!automates) {
@@ -130,9 +132,11 @@ final class WorkerClusters implements AutoCloseable {
                         UUID.randomUUID().toString(),
                         steady),
                     queues.<Fitting>map(it -> it).orElse(Fitting.UNKNOWN),
+                    localWorkers,
                     new Recorded(events, clock)),
                 queues,
-                Optional.of(quotas).filter(any -> automates)));
+                Optional.of(quotas).filter(any -> automates),
+                localWorkers));
     made.register(operator);
     controllers = Optional.of(made);
   }

@@ -3,6 +3,7 @@ package dev.sluice.jobs;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.placement.LocalWorker;
 import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.DeleteJob;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
@@ -203,7 +204,9 @@ public final class JobDecisions {
     JobState state = situation.job().state();
     ObjectNode status =
         WorkloadStatuses.podsReady(
-            workload, state.podsReady() && !state.suspended(), situation.now());
+            workload,
+            state.podsReady() && (!state.suspended() || runsElsewhere(situation.job(), workload)),
+            situation.now());
     return status.isEmpty()
         ? List.of()
         : List.of(new PatchStatus(workload, status, "podsReady=" + state.podsReady()));
@@ -218,7 +221,8 @@ public final class JobDecisions {
     boolean more =
         job.state().reclaimable().entrySet().stream()
             .anyMatch(pods -> pods.getValue() > known.getOrDefault(pods.getKey(), 0));
-    if (!more || job.state().suspended() || !workload.admitted()) {
+    boolean stopped = job.state().suspended() && !runsElsewhere(job, workload);
+    if (!more || stopped || !workload.admitted()) {
       return List.of();
     }
     ObjectNode status = WorkloadStatuses.reclaimable(job.state().reclaimable());
@@ -265,7 +269,9 @@ public final class JobDecisions {
   private List<JobAction> inTheQueue(Situation situation, Workload workload) {
     boolean suspended = situation.job().state().suspended();
     if (workload.admitted()) {
-      return suspended ? start(situation, workload) : upkeep.inStep(situation, workload);
+      return suspended && !runsElsewhere(situation.job(), workload)
+          ? start(situation, workload)
+          : upkeep.inStep(situation, workload);
     }
     return suspended
         ? upkeep.inStep(situation, workload)
@@ -274,6 +280,15 @@ public final class JobDecisions {
                 StopReason.NOT_ADMITTED,
                 Optional.of(workload),
                 "Workload " + workload.id() + " is not admitted"));
+  }
+
+  /**
+   * Whether a job that could run here runs in another cluster, so that it is not started here. One
+   * that can't run here at all is marked for another controller, and is released here like any.
+   */
+  private static boolean runsElsewhere(JobView job, Workload workload) {
+    return "true".equals(job.annotations().get(LocalWorker.MAY_RUN_HERE))
+        && !workload.status().elsewhere().cluster().isEmpty();
   }
 
   private List<JobAction> start(Situation situation, Workload workload) {

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Keys;
+import dev.sluice.api.placement.LocalWorker;
 import dev.sluice.api.placement.PlacementLimits;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +14,7 @@ import java.util.Map;
 final class WorkloadComposer {
 
   private static final List<String> COPIED_ANNOTATIONS =
-      List.of(Keys.ELASTIC_JOB, Keys.ADMISSION_GATED_BY);
+      List.of(Keys.ELASTIC_JOB, Keys.ADMISSION_GATED_BY, LocalWorker.MAY_RUN_HERE);
 
   private final JobAdapter adapter;
   private final JobRules rules;

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.Keys;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.placement.LocalWorker;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -92,6 +93,12 @@ final class BatchJobRules {
     Complaints bad = new Complaints();
     JobFacts job = facts(object);
     keys.form(job, bad);
+    if (job.annotations().containsKey(LocalWorker.MAY_RUN_HERE)
+        && Json.text(object, "spec", "managedBy").equals(Keys.MULTIKUEUE)) {
+      bad.forbidden(
+          JobFacts.ANNOTATIONS.key(LocalWorker.MAY_RUN_HERE),
+          "a job with spec.managedBy " + Keys.MULTIKUEUE + " runs in other clusters only");
+    }
     partial(job, object, mayBeReduced, bad);
     PodSetShape podSet =
         new PodSetShape(

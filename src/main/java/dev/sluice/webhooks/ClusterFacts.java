@@ -29,6 +29,11 @@ public interface ClusterFacts {
     return false;
   }
 
+  /** Whether the jobs of this LocalQueue may run in this cluster as well as in others. */
+  default boolean mayRunHere(String namespace, String queue) {
+    return false;
+  }
+
   /**
    * Whether this owner, or one of its owners, is managed itself, so that what it owns is not
    * managed a second time.

@@ -5,6 +5,8 @@ import com.fasterxml.jackson.databind.node.BooleanNode;
 import dev.sluice.api.Keys;
 import dev.sluice.api.QueueNames;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.placement.LocalWorker;
+import java.util.Optional;
 
 /** What is filled in at the creation of a job of any kind that has a switch to suspend it. */
 final class JobDefaults {
@@ -50,7 +52,8 @@ final class JobDefaults {
 
   /**
    * Marks a job as one that runs in another cluster, if its queue sends jobs there and nobody but
-   * the kind's own controller would run it otherwise.
+   * the kind's own controller would run it otherwise. Where it may run here as well, it is marked
+   * for that, and stays with the kind's own controller: who runs it can't be changed later.
    *
    * @param byDefault what the kind calls its own controller
    * @param managedBy names of the fields on the way to the mark
@@ -58,13 +61,15 @@ final class JobDefaults {
   void sendElsewhere(
       AdmissionRequest request, JsonPatch patch, String byDefault, String... managedBy) {
     String present = Json.text(patch.object(), managedBy);
+    Optional<String> queue = JobFacts.of(patch.object(), false).queue();
     if (settings.isOn(FeatureGate.MULTI_KUEUE)
         && (present.isEmpty() || present.equals(byDefault))
-        && JobFacts.of(patch.object(), false)
-            .queue()
-            .filter(queue -> cluster.runsElsewhere(request.namespace(), queue))
-            .isPresent()) {
-      patch.set(Keys.MULTIKUEUE, managedBy);
+        && queue.filter(it -> cluster.runsElsewhere(request.namespace(), it)).isPresent()) {
+      if (queue.filter(it -> cluster.mayRunHere(request.namespace(), it)).isPresent()) {
+        patch.set("true", "metadata", "annotations", LocalWorker.MAY_RUN_HERE);
+      } else {
+        patch.set(Keys.MULTIKUEUE, managedBy);
+      }
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.node.TextNode;
+import dev.sluice.api.placement.LocalWorker;
 import dev.sluice.api.placement.PlacementLimits;
 import java.util.Map;
 import java.util.Objects;
@@ -20,6 +21,13 @@ final class PlacementRules {
 
   /** What must hold for a change of a job: where it may go is settled once it goes. */
   static void change(JobFacts before, JobFacts now, Complaints bad) {
+    String here = before.annotations().get(LocalWorker.MAY_RUN_HERE);
+    if (!Objects.equals(here, now.annotations().get(LocalWorker.MAY_RUN_HERE))) {
+      bad.immutable(
+          JobFacts.ANNOTATIONS.key(LocalWorker.MAY_RUN_HERE),
+          TextNode.valueOf(now.annotations().getOrDefault(LocalWorker.MAY_RUN_HERE, "")),
+          "");
+    }
     for (String key : PlacementLimits.KEYS) {
       if (!Objects.equals(before.annotations().get(key), now.annotations().get(key))
           && !(before.isSuspended() && now.isSuspended())) {

@@ -72,6 +72,11 @@ public final class FactFeed implements WorkloadListener, ResourceContext.Listene
                 .anyMatch(set -> set.template().runtimeClassName().equals(runtimeClass)));
   }
 
+  /** Where Workloads may run is told otherwise from now on. */
+  public void placesChanged() {
+    tellAgain(workload -> true);
+  }
+
   private void tellAgain(Predicate<Workload> concerned) {
     for (Workload workload : store.all()) {
       if (concerned.test(workload) && facts.of(workload) instanceof Fact.WorkloadPending pending) {

@@ -33,6 +33,26 @@ public final class MergePatches {
     return patch;
   }
 
+  /** What becomes of an object by a patch; the object stays as it is. */
+  public static ObjectNode applied(ObjectNode object, ObjectNode patch) {
+    ObjectNode result = object.deepCopy();
+    for (Map.Entry<String, JsonNode> field : patch.properties()) {
+      JsonNode wanted = field.getValue();
+      if (wanted.isNull()) {
+        result.remove(field.getKey());
+      } else if (wanted instanceof ObjectNode inner) {
+        ObjectNode present =
+            result.path(field.getKey()) instanceof ObjectNode known
+                ? known
+                : JsonNodeFactory.instance.objectNode();
+        result.set(field.getKey(), applied(present, inner));
+      } else {
+        result.set(field.getKey(), wanted.deepCopy());
+      }
+    }
+    return result;
+  }
+
   /** Whether applying {@code patch} to {@code current} would change nothing. */
   static boolean isContained(JsonNode patch, JsonNode current) {
     if (!patch.isObject()) {

@@ -2,9 +2,12 @@ package dev.sluice.workloads;
 
 import dev.sluice.api.Keys;
 import dev.sluice.api.Quantities;
+import dev.sluice.api.placement.LocalWorker;
 import dev.sluice.model.Amounts;
 import dev.sluice.model.Fact;
+import dev.sluice.model.LabelRequirement;
 import dev.sluice.model.PendingWorkload;
+import dev.sluice.model.Placement;
 import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.PodSetRequest;
 import dev.sluice.model.ReservingWorkload;
@@ -25,6 +28,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -44,6 +49,7 @@ public final class WorkloadFacts {
   private final ResourceContext context;
   private final TranslationRules rules;
   private final CountedResources counted;
+  private final Function<Workload, Set<String>> avoided;
   private final Shared<WorkloadShape> shapes = new Shared<>();
   private final Map<Asked, Wish> wishes =
       Collections.synchronizedMap(
@@ -61,13 +67,25 @@ public final class WorkloadFacts {
       List<PodSet> podSets,
       Map<String, Integer> reclaimable,
       NamespaceRules rules,
-      List<Map<String, Long>> overheads) {}
+      List<Map<String, Long>> overheads,
+      Set<String> avoided) {}
 
   /** What it asks for, and why it can't have it in any case. */
   private record Wish(WorkloadShape shape, Optional<String> defect) {}
 
   /** Translates by the given rules, with what the context says at the time. */
   public WorkloadFacts(ResourceContext context, TranslationRules rules) {
+    this(context, rules, workload -> Set.of());
+  }
+
+  /**
+   * The same where clusters are told apart by flavors.
+   *
+   * @param avoided the clusters whose flavors a Workload must not get
+   */
+  public WorkloadFacts(
+      ResourceContext context, TranslationRules rules, Function<Workload, Set<String>> avoided) {
+    this.avoided = avoided;
     this.context = context;
     this.rules = rules;
     this.counted = new CountedResources(rules.excludedPrefixes(), rules.transformations());
@@ -167,7 +185,12 @@ public final class WorkloadFacts {
     List<PodSet> podSets = workload.spec().podSets();
     NamespaceRules ofNamespace = context.rules(workload.id().namespace());
     Asked asked =
-        new Asked(podSets, workload.status().reclaimablePods(), ofNamespace, overheads(podSets));
+        new Asked(
+            podSets,
+            workload.status().reclaimablePods(),
+            ofNamespace,
+            overheads(podSets),
+            avoided.apply(workload));
     Wish known = wishes.get(asked);
     if (known != null) {
       return known;
@@ -198,10 +221,30 @@ public final class WorkloadFacts {
               count,
               rules.partialAdmission() ? Math.min(podSet.minCount(), count) : 0,
               counted.of(PodRequests.of(podSet.template(), asked.rules(), context).perPod()),
-              podSet.template().placement(),
+              outside(asked.avoided(), podSet.template().placement()),
               podSet.group()));
     }
     return new WorkloadShape(requests);
+  }
+
+  /** Where pods may run that must not get the flavors of some clusters. */
+  private static Placement outside(Set<String> clusters, Placement placement) {
+    if (clusters.isEmpty()) {
+      return placement;
+    }
+    LabelRequirement outside =
+        new LabelRequirement(
+            LocalWorker.FLAVOR,
+            LabelRequirement.Operator.NOT_IN,
+            clusters.stream().sorted().toList());
+    List<List<LabelRequirement>> terms =
+        placement.affinityTerms().isEmpty() ? List.of(List.of()) : placement.affinityTerms();
+    return new Placement(
+        placement.nodeSelector(),
+        terms.stream()
+            .map(term -> Stream.concat(term.stream(), Stream.of(outside)).toList())
+            .toList(),
+        placement.tolerations());
   }
 
   private static int remaining(PodSet podSet, Map<String, Integer> reclaimable) {

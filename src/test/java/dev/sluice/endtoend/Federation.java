@@ -38,7 +38,7 @@ final class Federation implements AutoCloseable {
     private final String name;
     private final FurtherControlPlane plane;
     private final List<Cable> cables;
-    private final OperatorProcess operator;
+    private OperatorProcess operator;
     private int used;
 
     private Worker(String name) {
@@ -46,13 +46,28 @@ final class Federation implements AutoCloseable {
       this.plane = FurtherControlPlane.start(name);
       this.cables =
           List.of(Cable.to(plane.controlPlane().server()), Cable.to(plane.controlPlane().server()));
-      this.operator =
-          OperatorProcess.start(
-              name,
-              plane.controlPlane().kubeconfig(),
-              OperatorSettings.onFreePorts(new SecureRandom()),
-              plane.controlPlane().logs(),
-              List.of());
+      this.operator = operator(name, plane);
+    }
+
+    private static OperatorProcess operator(String name, FurtherControlPlane plane) {
+      return OperatorProcess.start(
+          name,
+          plane.controlPlane().kubeconfig(),
+          OperatorSettings.onFreePorts(new SecureRandom()),
+          plane.controlPlane().logs(),
+          List.of());
+    }
+
+    /** Its operator is killed as by {@code kill -9}, and another one started. */
+    void restartOperator() {
+      operator.kill();
+      operator = operator(name, plane);
+      operator.awaitReady();
+    }
+
+    /** The manager is neither answered nor refused any more, until it is mended. */
+    void swallow() {
+      cables.forEach(Cable::swallow);
     }
 
     String name() {

@@ -35,6 +35,8 @@ public final class GivenWorkload {
   private boolean deleting;
   private String name = NAME;
 
+  private String cluster = "";
+
   private GivenWorkload(JobView job) {
     this.job = job;
     this.queue = job.queueName();
@@ -174,6 +176,12 @@ public final class GivenWorkload {
     return this;
   }
 
+  /** Running in a worker cluster. */
+  public GivenWorkload inCluster(String name) {
+    cluster = name;
+    return this;
+  }
+
   /** The record. */
   public Workload get() {
     return new Workload(
@@ -201,7 +209,8 @@ public final class GivenWorkload {
             Map.copyOf(reclaimable),
             Optional.empty(),
             Workload.History.NONE,
-            false));
+            false,
+            new Workload.Elsewhere(cluster, List.of())));
   }
 
   private static Workload.PodSet podSet(JobView.PodSet podSet) {

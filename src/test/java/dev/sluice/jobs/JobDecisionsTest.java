@@ -192,6 +192,44 @@ class JobDecisionsTest {
     }
 
     @Test
+    void aJobThatRunsElsewhereAlthoughItMightRunHereIsNotStarted() {
+      given(workloadOf(job()).admitted("default").inCluster("remote"));
+
+      assertThat(decide(job().annotation("sluice.dev/may-run-here", "true"))).isEmpty();
+    }
+
+    @Test
+    void aJobThatMightRunElsewhereAndRunsHereIsStarted() {
+      given(workloadOf(job()).admitted("default"));
+
+      only(Start.class, decide(job().annotation("sluice.dev/may-run-here", "true")));
+    }
+
+    @Test
+    void aJobThatCannotRunHereIsReleasedHereWhileItRunsElsewhere() {
+      given(workloadOf(job()).admitted("default").inCluster("remote"));
+
+      only(Start.class, decide(job()));
+    }
+
+    @Test
+    void whatMayRunElsewhereHoldsItsQuotaWhileItIsSentBack() {
+      given(
+          workloadOf(job())
+              .admitted("default")
+              .inCluster("remote")
+              .evicted("Preempted", "for another"));
+
+      assertThat(
+              decide(
+                  job()
+                      .annotation("sluice.dev/may-run-here", "true")
+                      .annotation("sluice.dev/remote-status", "{}")))
+          .isEmpty();
+      only(PatchStatus.class, decide(job().annotation("sluice.dev/may-run-here", "true")));
+    }
+
+    @Test
     void whereItMayGoIsPropagatedUntilItGoes() {
       given(workloadOf(job()).annotation("sluice.dev/placement-cluster-selector", "tier=gpu"));
 

@@ -4,12 +4,15 @@ import static dev.sluice.workloads.Templates.workload;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.model.Fact;
+import dev.sluice.model.LabelRequirement;
 import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.PodSetRequest;
 import dev.sluice.model.ReservingWorkload;
 import dev.sluice.workloads.NamespaceRules.ItemRules;
 import java.time.Instant;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -234,5 +237,29 @@ class WorkloadFactsTest {
   void whatHoldsQuotaKeepsItWhileItIsDeletedOrDeactivatedUntilItHasStopped() {
     assertThat(reserving(RESERVING.replace("  priority: 10", "  active: false")).clusterQueue())
         .isEqualTo("research");
+  }
+
+  @Test
+  void theFlavorsOfClustersThatItAvoidsAreExcludedByEveryTermOfItsAffinity() {
+    WorkloadFacts avoiding =
+        new WorkloadFacts(context, TranslationRules.DEFAULT, workload -> Set.of("here"));
+
+    Fact fact = avoiding.of(workload(PENDING));
+
+    assertThat(((Fact.WorkloadPending) fact).workload().shape().podSets())
+        .allSatisfy(
+            podSet ->
+                assertThat(podSet.placement().affinityTerms())
+                    .isNotEmpty()
+                    .allSatisfy(
+                        term ->
+                            assertThat(term)
+                                .contains(
+                                    new LabelRequirement(
+                                        "sluice.dev/worker-cluster",
+                                        LabelRequirement.Operator.NOT_IN,
+                                        List.of("here")))));
+    assertThat(pending(PENDING).shape().podSets().getFirst().placement().affinityTerms())
+        .noneMatch(term -> term.toString().contains("sluice.dev"));
   }
 }

@@ -15,6 +15,8 @@ final class ClusterConditions {
   static Optional<ActiveCondition> of(Access access, Optional<LinkState> link) {
     return switch (access) {
       case Access.Unknown() -> Optional.empty();
+      case Access.Here() ->
+          Optional.of(new ActiveCondition(true, ClusterReason.ACTIVE.text(), "It is this cluster"));
       case Access.Refused(ClusterReason reason, String message) -> inactive(reason, message);
       case Access.Usable usable -> link.flatMap(ClusterConditions::of);
     };

@@ -65,6 +65,7 @@ final class ClusterReconciler extends LeaderReconciler<MultiKueueCluster> {
     Access access = source.of(clusterSource);
     switch (access) {
       case Access.Usable usable -> links.use(name, usable.credentials());
+      case Access.Here here -> links.forget(name);
       case Access.Refused refused -> links.bar(name);
       case Access.Unknown unknown -> {
         return new Step.Done();

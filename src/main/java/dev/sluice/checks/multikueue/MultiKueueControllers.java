@@ -2,6 +2,7 @@ package dev.sluice.checks.multikueue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.placement.LocalWorker;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.KubeConfig;
 import dev.sluice.api.v1beta2.LocationType;
@@ -26,6 +27,7 @@ import dev.sluice.controllers.Notices;
 import dev.sluice.controllers.kinds.ConditionNotes;
 import dev.sluice.controllers.kinds.Registration;
 import dev.sluice.controllers.kinds.Signals;
+import dev.sluice.controllers.world.LocalWorkers;
 import dev.sluice.controllers.world.ObjectStore;
 import dev.sluice.controllers.world.World;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -38,6 +40,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,6 +66,7 @@ public final class MultiKueueControllers implements AutoCloseable {
    * @param around what connections stand on
    * @param sending what Workloads are sent by
    * @param queues the workers' queues, if anybody looks at them
+   * @param localWorkers where this cluster is a worker of its own
    * @param quotas where quota is kept at the sum of the workers', if it may be
    */
   public record Parts(
@@ -78,7 +82,8 @@ public final class MultiKueueControllers implements AutoCloseable {
       Around around,
       Desk.Rules sending,
       Optional<WorkerQueues> queues,
-      Optional<Quotas> quotas) {
+      Optional<Quotas> quotas,
+      LocalWorkers localWorkers) {
 
     InstantSource clock() {
       return around.clock();
@@ -106,6 +111,7 @@ public final class MultiKueueControllers implements AutoCloseable {
   private final Optional<WorkerQueues> queues;
   private final Optional<QuotaAutomation> automation;
   private final Optional<ClusterProfiles> profiles;
+  private final LocalWorkers localWorkers;
   private final Desk desk;
   private final ClusterReconciler clusterReconciler;
   private final CheckReconciler checkReconciler;
@@ -116,6 +122,7 @@ public final class MultiKueueControllers implements AutoCloseable {
   /** Reconcilers that are not registered, and informers that are not started. */
   public MultiKueueControllers(Parts parts) {
     queues = parts.queues();
+    localWorkers = parts.localWorkers();
     links = new ClusterLinks(parts.around(), new LinkSignals());
     desk =
         new Desk(
@@ -179,6 +186,7 @@ public final class MultiKueueControllers implements AutoCloseable {
     configs.observe((before, after) -> targetsChanged());
     checks.observe(
         (before, after) -> {
+          declare();
           desk.wakeAll();
           quotasChanged();
         });
@@ -197,6 +205,7 @@ public final class MultiKueueControllers implements AutoCloseable {
   /** Its labels say who may go there; its existence, whether its quota counts. */
   private void clusterChanged(
       @Nullable MultiKueueCluster before, @Nullable MultiKueueCluster after) {
+    declare();
     signalChecks();
     if (before == null || after == null || !labels(before).equals(labels(after))) {
       desk.wakeAll();
@@ -252,7 +261,31 @@ public final class MultiKueueControllers implements AutoCloseable {
                     .flatMap(parameters -> configs.find(parameters.name())));
   }
 
+  /** Tells where this cluster is a worker of its own. */
+  private void declare() {
+    Map<String, Map<String, String>> here =
+        clusters.all().stream()
+            .filter(MultiKueueControllers::isHere)
+            .collect(
+                Collectors.toMap(
+                    cluster -> cluster.getMetadata().getName(), MultiKueueControllers::labels));
+    Choices choices = new Choices();
+    localWorkers.declare(
+        here,
+        checks.all().stream()
+            .map(check -> check.getMetadata().getName())
+            .filter(name -> choices.of(name).orElse(List.of()).stream().anyMatch(here::containsKey))
+            .collect(Collectors.toSet()));
+  }
+
+  private static boolean isHere(MultiKueueCluster cluster) {
+    KubeConfig kubeConfig =
+        cluster.getSpec() == null ? null : cluster.getSpec().clusterSource().kubeConfig();
+    return kubeConfig != null && kubeConfig.location().equals(LocalWorker.LOCATION);
+  }
+
   private void targetsChanged() {
+    declare();
     signalChecks();
     desk.wakeAll();
     quotasChanged();

@@ -28,6 +28,7 @@ public final class Cable implements AutoCloseable {
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private volatile boolean cut;
+  private volatile boolean deaf;
 
   private Cable(ServerSocket near, URI server) {
     this.near = near;
@@ -61,14 +62,26 @@ public final class Cable implements AutoCloseable {
     sockets.forEach(this::end);
   }
 
-  /** Lets connections come about again. */
-  public void mend() {
-    cut = false;
+  /**
+   * Carries nothing from now on until it is mended, and says so to nobody: connections stand, new
+   * ones come about, and what is sent into them is swallowed.
+   */
+  public void swallow() {
+    deaf = true;
   }
 
-  /** Whether it is cut. */
+  /** Lets connections come about again. Those that lost something meanwhile end. */
+  public void mend() {
+    cut = false;
+    if (deaf) {
+      deaf = false;
+      sockets.forEach(this::end);
+    }
+  }
+
+  /** Whether it carries nothing. */
   public boolean isCut() {
-    return cut;
+    return cut || deaf;
   }
 
   private void accept() {
@@ -108,7 +121,9 @@ public final class Cable implements AutoCloseable {
     try {
       InputStream in = from.getInputStream();
       for (int read = in.read(buffer); read >= 0 && !cut; read = in.read(buffer)) {
-        to.getOutputStream().write(buffer, 0, read);
+        if (!deaf) {
+          to.getOutputStream().write(buffer, 0, read);
+        }
       }
     } catch (IOException eitherSideEnded) {
       end(from);

@@ -1,10 +1,12 @@
 package dev.sluice.controllers.translation;
 
+import dev.sluice.api.placement.LocalWorker;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.ResourceFlavorSpec;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.Taint;
 import dev.sluice.model.Toleration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -24,9 +26,21 @@ public final class Flavors {
     }
     return new Flavor(
         name,
-        spec.nodeLabels(),
+        labels(flavor, spec),
         spec.nodeTaints().stream().map(Flavors::taint).toList(),
         spec.tolerations().stream().map(Flavors::toleration).toList());
+  }
+
+  /** Those of its nodes; whose nodes they are counts like a label of them. */
+  private static Map<String, String> labels(ResourceFlavor flavor, ResourceFlavorSpec spec) {
+    Map<String, String> annotations = flavor.getMetadata().getAnnotations();
+    String cluster = annotations == null ? null : annotations.get(LocalWorker.FLAVOR);
+    if (cluster == null) {
+      return spec.nodeLabels();
+    }
+    Map<String, String> labels = new HashMap<>(spec.nodeLabels());
+    labels.put(LocalWorker.FLAVOR, cluster);
+    return labels;
   }
 
   /** The Topology that a flavor names, if it does. */

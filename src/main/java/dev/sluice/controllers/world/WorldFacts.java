@@ -11,15 +11,18 @@ import java.util.function.BiPredicate;
 public final class WorldFacts implements ClusterFacts {
 
   private final World world;
+  private final LocalWorkers localWorkers;
   private final BiPredicate<String, Owner> managed;
 
   /**
    * Facts of {@code world}.
    *
+   * @param localWorkers where this cluster is a worker of its own
    * @param managed whether the owner of this namespace, or one above it, is managed; what jobs know
    */
-  public WorldFacts(World world, BiPredicate<String, Owner> managed) {
+  public WorldFacts(World world, LocalWorkers localWorkers, BiPredicate<String, Owner> managed) {
     this.world = world;
+    this.localWorkers = localWorkers;
     this.managed = managed;
   }
 
@@ -60,6 +63,11 @@ public final class WorldFacts implements ClusterFacts {
             check ->
                 check.getSpec() != null
                     && Keys.MULTIKUEUE.equals(check.getSpec().controllerName()));
+  }
+
+  @Override
+  public boolean mayRunHere(String namespace, String queue) {
+    return localWorkers.mayRunHere(namespace, queue);
   }
 
   @Override

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Keys;
+import dev.sluice.api.placement.RemoteStatuses;
 import dev.sluice.jobs.JobAdapter;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.JobPatch;
@@ -36,7 +37,9 @@ public final class BatchJob implements JobAdapter {
   @Override
   public JobState state(JsonNode job) {
     boolean suspended = job.path("spec").path("suspend").asBoolean();
-    boolean active = job.path("status").path("active").asInt() != 0;
+    Optional<ObjectNode> elsewhere = RemoteStatuses.of(job);
+    JsonNode shown = elsewhere.<JsonNode>map(it -> withStatus(job, it)).orElse(job);
+    boolean active = elsewhere.isPresent() || job.path("status").path("active").asInt() != 0;
     boolean begun = job.path("status").has("startTime");
     return new JobState(
         suspended,
@@ -44,8 +47,15 @@ public final class BatchJob implements JobAdapter {
         job.path("metadata").path("annotations").has(Keys.STOPPING),
         active,
         end(job),
-        podsReady(job),
-        reclaimable(job));
+        podsReady(shown),
+        reclaimable(shown));
+  }
+
+  private static ObjectNode withStatus(JsonNode job, ObjectNode status) {
+    ObjectNode shown = JsonNodeFactory.instance.objectNode();
+    shown.set("spec", job.path("spec"));
+    shown.set("status", status);
+    return shown;
   }
 
   private static Optional<JobState.End> end(JsonNode job) {

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -89,6 +90,24 @@ class CableTest {
     } catch (IOException reset) {
       return true;
     }
+  }
+
+  @Test
+  void whatItSwallowsIsNeitherAnsweredNorRefused() throws IOException, InterruptedException {
+    cable.swallow();
+
+    try (Socket open = new Socket("127.0.0.1", cable.nearEnd().getPort())) {
+      open.setSoTimeout(300);
+      open.getOutputStream()
+          .write("GET / HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
+      assertThatThrownBy(() -> open.getInputStream().read())
+          .isInstanceOf(SocketTimeoutException.class);
+
+      cable.mend();
+
+      assertThat(drained(open)).isTrue();
+    }
+    assertThat(get()).isEqualTo("hello");
   }
 
   @Test

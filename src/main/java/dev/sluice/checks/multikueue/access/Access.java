@@ -6,6 +6,9 @@ public sealed interface Access {
   /** The cluster may be reached with these. */
   record Usable(Credentials credentials) implements Access {}
 
+  /** The cluster is this one: there is nothing to connect to. */
+  record Here() implements Access {}
+
   /**
    * The cluster may not be reached.
    *

@@ -1,6 +1,7 @@
 package dev.sluice.checks.multikueue.access;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.placement.LocalWorker;
 import dev.sluice.api.v1beta2.ClusterProfileReference;
 import dev.sluice.api.v1beta2.ClusterSource;
 import dev.sluice.api.v1beta2.KubeConfig;
@@ -64,6 +65,9 @@ public final class AccessSource {
   public Access of(ClusterSource source) {
     KubeConfig kubeConfig = source.kubeConfig();
     if (kubeConfig != null) {
+      if (kubeConfig.location().equals(LocalWorker.LOCATION)) {
+        return new Access.Here();
+      }
       return kubeConfig.locationType() == LocationType.PATH
           ? files.read(kubeConfig.location())
           : secret(kubeConfig.location());

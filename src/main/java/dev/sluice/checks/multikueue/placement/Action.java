@@ -38,6 +38,9 @@ public sealed interface Action {
    */
   record Run(String cluster) implements Action {}
 
+  /** Sets the check to Ready: it runs here, in the cluster that has this name as a worker. */
+  record RunHere(String cluster) implements Action {}
+
   /** Copies the status of the job back, and nothing else. */
   record Mirror(String cluster) implements Action {}
 

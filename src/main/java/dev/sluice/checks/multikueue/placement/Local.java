@@ -52,6 +52,21 @@ public record Local(
     fitting = Set.copyOf(fitting);
   }
 
+  /** The same of one whose job can't be sent. */
+  public Local unsendable(String why) {
+    return new Local(
+        over,
+        reserving,
+        evicted,
+        check,
+        othersReady,
+        new Sendable.No(why),
+        cluster,
+        nominated,
+        lastRound,
+        fitting);
+  }
+
   /** The state of an admission check. */
   public enum Check {
     /** Nothing is decided. */

@@ -40,6 +40,32 @@ public record Placement(Dispatcher dispatcher, Duration workerLostTimeout) {
     return new Look(local, configured, new TreeMap<>(remotes), now).plan();
   }
 
+  /**
+   * The plan for one Workload that holds quota of the manager's own nodes: it runs there once all
+   * its other checks are Ready, and what is left of it elsewhere is withdrawn.
+   *
+   * @param cluster the name of the manager as a worker
+   */
+  public Plan decideHere(Local local, String cluster, Map<String, Remote> remotes, Instant now) {
+    Look look = new Look(local, List.of(), new TreeMap<>(remotes), now);
+    boolean ordinary =
+        local.over()
+            || !local.reserving()
+            || local.job() instanceof Local.Sendable.No
+            || local.cluster().isPresent();
+    if (ordinary) {
+      return look.plan();
+    }
+    Plan withdrawn = look.withdrawn(remotes.keySet());
+    boolean runs = local.check() == Check.PENDING && local.othersReady() && !local.evicted();
+    if (!runs) {
+      return withdrawn;
+    }
+    List<Action> actions = new ArrayList<>(withdrawn.actions());
+    actions.add(new Action.RunHere(cluster));
+    return new Plan(actions, withdrawn.lookAgain());
+  }
+
   /** One look at one Workload. */
   private final class Look {
 

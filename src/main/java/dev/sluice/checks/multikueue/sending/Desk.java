@@ -14,6 +14,7 @@ import dev.sluice.checks.multikueue.placement.Placement;
 import dev.sluice.checks.multikueue.placement.Plan;
 import dev.sluice.checks.multikueue.placement.Remote;
 import dev.sluice.controllers.Leadership;
+import dev.sluice.controllers.world.LocalWorkers;
 import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.Workload.CheckState;
 import dev.sluice.workloads.WorkloadListener;
@@ -25,8 +26,11 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -68,6 +72,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
    * @param gcInterval how often what was left in workers is looked for; zero: never
    * @param fence what workers are told so that they stop what may run elsewhere
    * @param fitting knows where there is room
+   * @param localWorkers where this cluster is a worker of its own
    * @param told is told
    */
   public record Rules(
@@ -79,6 +84,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
       Duration gcInterval,
       Renewals.Fence fence,
       Fitting fitting,
+      LocalWorkers localWorkers,
       Told told) {}
 
   /** What is kept of a Workload between looks; guarded by the map that it is in. */
@@ -114,7 +120,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
             () -> open && leadership.leading());
     this.sender =
         new Sender(manager, workers, rules.writer(), rules.mark(), renewals, rules.told());
-    this.views = new Views(links, sender, rules.fitting());
+    this.views = new Views(links, sender, rules.fitting(), rules.localWorkers());
     this.jobs = new JobWatches(rules.mark(), rules.kinds(), workers, around, new JobsElsewhere());
     rules.reader().listen(this);
   }
@@ -213,13 +219,41 @@ public final class Desk implements WorkloadListener, AutoCloseable {
       return;
     }
     Local local = views.local(errand, file.notes);
-    Candidates candidates = able(errand, Views.candidates(errand, targets));
+    Candidates candidates = able(errand, views.candidates(errand, targets));
     Map<String, Remote> remotes = views.remotes(errand, leadingSince);
-    Plan plan = rules.placement().decide(local, candidates.allowed(), remotes, errand.now());
+    Plan plan = settled(errand, plan(errand, local, candidates, remotes));
     plan.lookAgain().ifPresent(at -> alarm(errand.key(), at));
-    if (carryOut(errand, file, plan)) {
+    if (carryOut(errand, file, plan) && !(views.home(errand) instanceof LocalWorkers.Home.Here)) {
       tell(errand, file.notes.telling(), Answers.of(local, candidates, remotes));
     }
+  }
+
+  /** When one goes of which nothing is left in workers, its job tells of no pods there any more. */
+  private static Plan settled(Errand errand, Plan plan) {
+    boolean gone = plan.actions().isEmpty() && plan.lookAgain().isEmpty();
+    return gone && errand.workload().filter(Workload::deleting).isPresent()
+        ? new Plan(List.of(new Action.Settle()), Optional.empty())
+        : plan;
+  }
+
+  private Plan plan(
+      Errand errand, Local local, Candidates candidates, Map<String, Remote> remotes) {
+    Placement placement = rules.placement();
+    return switch (views.home(errand)) {
+      case LocalWorkers.Home.Elsewhere elsewhere ->
+          placement.decide(local, candidates.allowed(), remotes, errand.now());
+      case LocalWorkers.Home.Here(String cluster) ->
+          placement.decideHere(local, cluster, remotes, errand.now());
+      case LocalWorkers.Home.Mixed(Set<String> flavors) ->
+          placement.decide(
+              local.unsendable(
+                  "it got quota of this cluster and of others (flavors "
+                      + String.join(", ", new TreeSet<>(flavors))
+                      + "); put the resources of its ClusterQueue into one resource group"),
+              candidates.allowed(),
+              remotes,
+              errand.now());
+    };
   }
 
   /** Writes down what workers answered, when that is due. */

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.placement.LocalWorker;
 import dev.sluice.checks.multikueue.sending.SentKind.Entry;
 import dev.sluice.checks.multikueue.sending.SentKind.StatusRules;
 import dev.sluice.workloads.MergePatches;
@@ -33,6 +34,9 @@ final class JobCopies {
       if (job.path("metadata").has(field)) {
         metadata.set(field, job.path("metadata").path(field).deepCopy());
       }
+    }
+    if (metadata.path("annotations") instanceof ObjectNode annotations) {
+      annotations.remove(List.of(LocalWorker.MAY_RUN_HERE, LocalWorker.REMOTE_STATUS));
     }
     copy.set("spec", job.path("spec").deepCopy());
     kind.managedBy().forEach(path -> remove(copy, path));
@@ -114,6 +118,17 @@ final class JobCopies {
       }
     }
     return patch;
+  }
+
+  /** The object with a merge patch applied to it. */
+  static ObjectNode appliedTo(ObjectNode object, ObjectNode patch) {
+    return MergePatches.applied(object, patch);
+  }
+
+  /** What makes the status of an object this one; empty when it is. */
+  static ObjectNode statusPatch(JsonNode object, JsonNode status) {
+    ObjectNode changes = MergePatches.between(object.path("status"), status);
+    return changes.isEmpty() ? nothing() : status(changes);
   }
 
   /** Whether the job has ended. */

@@ -13,7 +13,7 @@ final class JobMarks {
   static Local.Sendable sendable(SentKind kind, JsonNode job) {
     List<String> told =
         kind.managedBy().stream().map(path -> JobCopies.at(job, path).asText()).toList();
-    return told.contains(Keys.MULTIKUEUE)
+    return told.contains(Keys.MULTIKUEUE) || RemoteStatus.isFor(kind, job)
         ? new Local.Sendable.Yes()
         : new Local.Sendable.No(
             "%s is \"%s\"; allowed for jobs that are sent to worker clusters: %s"

@@ -25,10 +25,10 @@ import org.slf4j.LoggerFactory;
 final class Sender {
 
   private static final Logger LOG = LoggerFactory.getLogger(Sender.class);
-  private static final Duration UNTIL_RELEASED = Duration.ofSeconds(2);
   private static final Duration UNTIL_GONE = Duration.ofSeconds(1);
 
   private final Server manager;
+  private final JobMirror mirror;
   private final Workers workers;
   private final WorkloadWriter writer;
   private final Mark mark;
@@ -44,6 +44,7 @@ final class Sender {
       Renewals renewals,
       Told told) {
     this.manager = new Server(manager);
+    this.mirror = new JobMirror(this.manager);
     this.workers = workers;
     this.writer = writer;
     this.mark = mark;
@@ -72,6 +73,7 @@ final class Sender {
       case Action.Align(String cluster) -> align(errand, cluster);
       case Action.StopThere(String cluster) -> stopThere(errand, cluster);
       case Action.Run(String cluster) -> run(errand, cluster);
+      case Action.RunHere(String cluster) -> runHere(errand, cluster);
       case Action.Mirror(String cluster) -> mirror(errand, cluster);
       case Action.Settle settle -> settle(errand);
       case Action.Finish finish -> finish(errand, finish);
@@ -277,7 +279,7 @@ final class Sender {
       push(errand, owner, local.get(), there.get(), worker);
     }
     return there.isPresent()
-        ? mirror(errand, owner, local.get(), there.get())
+        ? mirror.mirror(errand, owner, local.get(), there.get())
         : begin(errand, owner, local.get(), cluster);
   }
 
@@ -307,6 +309,7 @@ final class Sender {
     if (!copy.get().path("metadata").path("ownerReferences").isEmpty()) {
       return gone(errand, cluster);
     }
+    mirror.announce(errand, owner, local);
     boolean made =
         worker.create(
             owner.kind().path(namespace),
@@ -319,6 +322,19 @@ final class Sender {
   private Optional<Duration> gone(Errand errand, String cluster) throws IOException {
     LOG.info("workload={} cluster={} job=gone", errand.local().id(), cluster);
     return withdraw(errand, cluster);
+  }
+
+  private Optional<Duration> runHere(Errand errand, String cluster) throws IOException {
+    String message =
+        "The workload runs in this cluster, which is worker cluster \"" + cluster + "\"";
+    ObjectNode status = JsonNodeFactory.instance.objectNode();
+    status.set("admissionChecks", CheckStates.json(errand.checksWith(CheckState.READY, message)));
+    status.putNull("nominatedClusterNames");
+    write(errand, status);
+    LOG.info("workload={} cluster={} check=Ready here=true", errand.local().id(), cluster);
+    told.admitted(errand.local(), errand.clusterQueue(), cluster);
+    told.said(errand.local(), false, message);
+    return Optional.empty();
   }
 
   private void runsIn(Errand errand, String cluster) throws IOException {
@@ -340,41 +356,20 @@ final class Sender {
     String path = owner.get().path(errand.key().namespace());
     Optional<ObjectNode> local = manager.get(path);
     Optional<ObjectNode> there = worker(cluster).get(path).filter(it -> isOurs(it, errand));
-    return local.isPresent() && there.isPresent()
-        ? mirror(errand, owner.get(), local.get(), there.get())
-        : Optional.empty();
-  }
-
-  private Optional<Duration> mirror(
-      Errand errand, Errand.Owner owner, JsonNode local, JsonNode there) throws IOException {
-    JobCopies.Mirrored mirrored = JobCopies.mirrored(owner.kind(), local, there, errand.now());
-    writeJob(errand, owner, local, mirrored.patch());
-    return mirrored.heldBack() ? Optional.of(UNTIL_RELEASED) : Optional.empty();
-  }
-
-  private void writeJob(Errand errand, Errand.Owner owner, JsonNode local, ObjectNode patch)
-      throws IOException {
-    if (!patch.isEmpty()) {
-      String path = owner.path(errand.key().namespace()) + "/status";
-      manager.patch(path, Errand.at(local, patch));
+    if (local.isPresent() && there.isEmpty()) {
+      mirror.missing(errand, owner.get(), local.get());
     }
+    return local.isPresent() && there.isPresent()
+        ? mirror.mirror(errand, owner.get(), local.get(), there.get())
+        : Optional.empty();
   }
 
   private Optional<Duration> settle(Errand errand) throws IOException {
     Optional<Errand.Owner> owner = errand.owner();
-    if (owner.isPresent()) {
-      Optional<ObjectNode> local = job(errand, owner.get());
-      if (local.isPresent()) {
-        writeJob(
-            errand,
-            owner.get(),
-            local.get(),
-            JobCopies.settled(owner.get().kind(), local.get(), errand.now()));
-        boolean suspended = JobCopies.at(local.get(), owner.get().kind().suspend()).asBoolean();
-        return suspended ? Optional.empty() : Optional.of(UNTIL_RELEASED);
-      }
-    }
-    return Optional.empty();
+    Optional<ObjectNode> local = owner.isEmpty() ? Optional.empty() : job(errand, owner.get());
+    return local.isEmpty()
+        ? Optional.empty()
+        : mirror.settle(errand, owner.orElseThrow(), local.get());
   }
 
   private Optional<Duration> finish(Errand errand, Action.Finish finish) throws IOException {

@@ -10,6 +10,7 @@ import dev.sluice.checks.multikueue.link.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.placement.Candidates;
 import dev.sluice.checks.multikueue.placement.Local;
 import dev.sluice.checks.multikueue.placement.Remote;
+import dev.sluice.controllers.world.LocalWorkers;
 import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.Workload.CheckState;
 import java.io.IOException;
@@ -28,9 +29,11 @@ final class Views {
   private final ClusterLinks links;
   private final Sender sender;
   private final Fitting fitting;
+  private final LocalWorkers localWorkers;
   private final WorkloadCopies copies = new WorkloadCopies();
 
-  Views(ClusterLinks links, Sender sender, Fitting fitting) {
+  Views(ClusterLinks links, Sender sender, Fitting fitting, LocalWorkers localWorkers) {
+    this.localWorkers = localWorkers;
     this.links = links;
     this.sender = sender;
     this.fitting = fitting;
@@ -98,18 +101,33 @@ final class Views {
   }
 
   /** Which workers it may go to, of those that its check chooses from. */
-  static Candidates candidates(Errand errand, Targets targets) {
+  Candidates candidates(Errand errand, Targets targets) {
     List<String> configured = errand.check().flatMap(targets::of).orElse(List.of());
     PlacementLimits limits =
         PlacementLimits.of(errand.workload().map(Workload::annotations).orElse(Map.of()));
-    if (!limits.any()) {
-      return new Candidates(configured, Map.of());
-    }
     Map<String, String> excluded = new HashMap<>();
+    configured.stream()
+        .filter(localWorkers::isHere)
+        .forEach(name -> excluded.put(name, "it got no quota of this cluster's flavors"));
     configured.forEach(
         name ->
             limits.forbids(name, targets.labels(name)).ifPresent(why -> excluded.put(name, why)));
     return new Candidates(configured, excluded);
+  }
+
+  /** Whose quota it holds. One that runs here does so until it is sent back. */
+  LocalWorkers.Home home(Errand errand) {
+    if (errand.workload().filter(LocalWorkers::isMarked).isEmpty()) {
+      return new LocalWorkers.Home.Elsewhere();
+    }
+    Workload workload = errand.local();
+    boolean runsHere =
+        errand.standing() == Local.Check.READY && workload.status().elsewhere().cluster().isEmpty();
+    LocalWorkers.Home home = localWorkers.home(workload);
+    if (home instanceof LocalWorkers.Home.Elsewhere && runsHere) {
+      return new LocalWorkers.Home.Here("");
+    }
+    return home;
   }
 
   /** How it stands here. */

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Keys;
+import dev.sluice.api.placement.LocalWorker;
 import dev.sluice.checks.multikueue.fencing.Fences;
 import dev.sluice.checks.multikueue.placement.Remote;
 import dev.sluice.checks.multikueue.placement.Remote.Difference;
@@ -54,6 +55,9 @@ final class WorkloadCopies {
       }
     }
     metadata.withObjectProperty("labels").remove(Keys.JOB_UID);
+    if (metadata.path("annotations") instanceof ObjectNode annotations) {
+      annotations.remove(LocalWorker.MAY_RUN_HERE);
+    }
     copy.set("spec", workload.path("spec").deepCopy());
     mark.putOn(copy);
     fence.ifPresent(

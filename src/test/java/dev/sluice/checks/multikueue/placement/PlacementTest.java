@@ -356,4 +356,31 @@ class PlacementTest {
     assertThat(plan(local(true, true, Check.PENDING)).actions())
         .containsExactly(new Action.Withdraw("b"), new Action.Settle());
   }
+
+  // the manager as its own worker
+
+  private Plan planHere(Local local) {
+    return PLACEMENT.decideHere(local, "here", remotes, NOW);
+  }
+
+  @Test
+  void whatHoldsQuotaOfTheManagerRunsHereAndNowhereElse() {
+    assertThat(planHere(waiting())).isEqualTo(Plan.of(new Action.RunHere("here")));
+
+    has("a", fresh());
+    assertThat(planHere(waiting()).actions())
+        .containsExactly(new Action.Withdraw("a"), new Action.RunHere("here"));
+  }
+
+  @Test
+  void whatRunsHereIsLeftAlone() {
+    assertThat(planHere(local(true, false, Check.READY))).isEqualTo(Plan.nothing());
+    assertThat(planHere(local(true, true, Check.READY))).isEqualTo(Plan.nothing());
+    assertThat(planHere(local(true, true, Check.PENDING))).isEqualTo(Plan.nothing());
+  }
+
+  @Test
+  void whatHoldsNoQuotaDoesNotRunHere() {
+    assertThat(planHere(local(false, false, Check.PENDING))).isEqualTo(Plan.nothing());
+  }
 }
