@@ -193,21 +193,21 @@ class JobDecisionsTest {
 
     @Test
     void aJobThatRunsElsewhereAlthoughItMightRunHereIsNotStarted() {
-      given(workloadOf(job()).admitted("default").inCluster("remote"));
+      given(workloadOf(job()).admitted("spot").inCluster("remote"));
 
       assertThat(decide(job().annotation("sluice.dev/may-run-here", "true"))).isEmpty();
     }
 
     @Test
     void aJobThatMightRunElsewhereAndRunsHereIsStarted() {
-      given(workloadOf(job()).admitted("default"));
+      given(workloadOf(job()).admitted("spot"));
 
       only(Start.class, decide(job().annotation("sluice.dev/may-run-here", "true")));
     }
 
     @Test
     void aJobThatCannotRunHereIsReleasedHereWhileItRunsElsewhere() {
-      given(workloadOf(job()).admitted("default").inCluster("remote"));
+      given(workloadOf(job()).admitted("spot").inCluster("remote"));
 
       only(Start.class, decide(job()));
     }
@@ -216,7 +216,7 @@ class JobDecisionsTest {
     void whatMayRunElsewhereHoldsItsQuotaWhileItIsSentBack() {
       given(
           workloadOf(job())
-              .admitted("default")
+              .admitted("spot")
               .inCluster("remote")
               .evicted("Preempted", "for another"));
 
@@ -241,7 +241,7 @@ class JobDecisionsTest {
               "{\"metadata\":{\"annotations\":{\"sluice.dev/placement-region\":\"eu\","
                   + "\"sluice.dev/placement-cluster-selector\":null}}}");
 
-      given(workloadOf(job()).admitted("default"));
+      given(workloadOf(job()).admitted("spot"));
       assertThat(decide(job().running(3).annotation("sluice.dev/placement-region", "eu")))
           .noneMatch(PatchWorkload.class::isInstance);
     }

@@ -2,16 +2,15 @@ package dev.sluice.checks.multikueue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.api.placement.LocalWorker;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.KubeConfig;
 import dev.sluice.api.v1beta2.LocationType;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
-import dev.sluice.api.v1beta2.MultiKueueConfigSpec;
 import dev.sluice.checks.multikueue.access.AccessSource;
 import dev.sluice.checks.multikueue.access.ClusterProfileRules;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
+import dev.sluice.checks.multikueue.capacity.NominalQuota;
 import dev.sluice.checks.multikueue.capacity.WorkerQueues;
 import dev.sluice.checks.multikueue.link.Around;
 import dev.sluice.checks.multikueue.link.ClusterLinks;
@@ -20,7 +19,6 @@ import dev.sluice.checks.multikueue.link.RemoteObjects;
 import dev.sluice.checks.multikueue.quota.QuotaAutomation;
 import dev.sluice.checks.multikueue.quota.Worker;
 import dev.sluice.checks.multikueue.sending.Desk;
-import dev.sluice.checks.multikueue.sending.Targets;
 import dev.sluice.controllers.Leadership;
 import dev.sluice.controllers.MergePatches;
 import dev.sluice.controllers.Notices;
@@ -40,7 +38,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -112,6 +109,7 @@ public final class MultiKueueControllers implements AutoCloseable {
   private final Optional<QuotaAutomation> automation;
   private final Optional<ClusterProfiles> profiles;
   private final LocalWorkers localWorkers;
+  private final Choices choices;
   private final Desk desk;
   private final ClusterReconciler clusterReconciler;
   private final CheckReconciler checkReconciler;
@@ -123,15 +121,11 @@ public final class MultiKueueControllers implements AutoCloseable {
   public MultiKueueControllers(Parts parts) {
     queues = parts.queues();
     localWorkers = parts.localWorkers();
+    choices = new Choices(clusters, configs, checks, localWorkers);
     links = new ClusterLinks(parts.around(), new LinkSignals());
     desk =
         new Desk(
-            parts.client(),
-            links,
-            new Choices(),
-            parts.leadership(),
-            parts.around(),
-            parts.sending());
+            parts.client(), links, choices, parts.leadership(), parts.around(), parts.sending());
     profiles =
         parts
             .profiles()
@@ -186,7 +180,7 @@ public final class MultiKueueControllers implements AutoCloseable {
     configs.observe((before, after) -> targetsChanged());
     checks.observe(
         (before, after) -> {
-          declare();
+          choices.declare();
           desk.wakeAll();
           quotasChanged();
         });
@@ -205,17 +199,12 @@ public final class MultiKueueControllers implements AutoCloseable {
   /** Its labels say who may go there; its existence, whether its quota counts. */
   private void clusterChanged(
       @Nullable MultiKueueCluster before, @Nullable MultiKueueCluster after) {
-    declare();
+    choices.declare();
     signalChecks();
-    if (before == null || after == null || !labels(before).equals(labels(after))) {
+    if (before == null || after == null || !Choices.labels(before).equals(Choices.labels(after))) {
       desk.wakeAll();
       quotasChanged();
     }
-  }
-
-  private static Map<String, String> labels(MultiKueueCluster cluster) {
-    Map<String, String> labels = cluster.getMetadata().getLabels();
-    return labels == null ? Map.of() : labels;
   }
 
   private QuotaAutomation automation(Parts parts, Quotas quotas, WorkerQueues them) {
@@ -223,7 +212,7 @@ public final class MultiKueueControllers implements AutoCloseable {
         new QuotaAutomation(
             quotas.world(),
             new QuotaAutomation.Around(
-                this::config,
+                choices::config,
                 (worker, localQueues) -> standing(worker, localQueues, them),
                 parts.around().delays()),
             parts.patches(),
@@ -239,6 +228,9 @@ public final class MultiKueueControllers implements AutoCloseable {
     if (clusters.find(worker).isEmpty()) {
       return new Worker.Away();
     }
+    if (localWorkers.isHere(worker)) {
+      return new Worker.Connected(new NominalQuota.Known(Map.of()));
+    }
     return switch (links
         .state(worker)
         .orElseGet(() -> new LinkState.Connecting(Optional.empty()))) {
@@ -250,42 +242,8 @@ public final class MultiKueueControllers implements AutoCloseable {
     };
   }
 
-  /** The config of a check of this room's; empty if the check is another's, or none. */
-  private Optional<Optional<MultiKueueConfig>> config(String check) {
-    return checks
-        .find(check)
-        .filter(Checks::concerns)
-        .map(
-            found ->
-                Optional.ofNullable(found.getSpec().parameters())
-                    .flatMap(parameters -> configs.find(parameters.name())));
-  }
-
-  /** Tells where this cluster is a worker of its own. */
-  private void declare() {
-    Map<String, Map<String, String>> here =
-        clusters.all().stream()
-            .filter(MultiKueueControllers::isHere)
-            .collect(
-                Collectors.toMap(
-                    cluster -> cluster.getMetadata().getName(), MultiKueueControllers::labels));
-    Choices choices = new Choices();
-    localWorkers.declare(
-        here,
-        checks.all().stream()
-            .map(check -> check.getMetadata().getName())
-            .filter(name -> choices.of(name).orElse(List.of()).stream().anyMatch(here::containsKey))
-            .collect(Collectors.toSet()));
-  }
-
-  private static boolean isHere(MultiKueueCluster cluster) {
-    KubeConfig kubeConfig =
-        cluster.getSpec() == null ? null : cluster.getSpec().clusterSource().kubeConfig();
-    return kubeConfig != null && kubeConfig.location().equals(LocalWorker.LOCATION);
-  }
-
   private void targetsChanged() {
-    declare();
+    choices.declare();
     signalChecks();
     desk.wakeAll();
     quotasChanged();
@@ -377,26 +335,6 @@ public final class MultiKueueControllers implements AutoCloseable {
     queues.ifPresent(WorkerQueues::close);
     profiles.ifPresent(ClusterProfiles::close);
     links.close();
-  }
-
-  /** Who checks choose from. */
-  private final class Choices implements Targets {
-
-    @Override
-    public Optional<List<String>> of(String check) {
-      return config(check)
-          .map(
-              config ->
-                  config
-                      .flatMap(it -> Optional.ofNullable(it.getSpec()))
-                      .map(MultiKueueConfigSpec::clusters)
-                      .orElse(List.of()));
-    }
-
-    @Override
-    public Map<String, String> labels(String cluster) {
-      return clusters.find(cluster).map(MultiKueueControllers::labels).orElse(Map.of());
-    }
   }
 
   private final class LinkSignals implements ClusterLinks.Listener {

@@ -7,7 +7,6 @@ import dev.sluice.checks.multikueue.link.ClusterLinks;
 import dev.sluice.checks.multikueue.link.RemoteObjects;
 import dev.sluice.checks.multikueue.link.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.placement.Action;
-import dev.sluice.checks.multikueue.placement.Answers;
 import dev.sluice.checks.multikueue.placement.Candidates;
 import dev.sluice.checks.multikueue.placement.Local;
 import dev.sluice.checks.multikueue.placement.Placement;
@@ -26,11 +25,8 @@ import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collection;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -56,6 +52,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
   private final Sender sender;
   private final JobWatches jobs;
   private final Views views;
+  private final Planner planner;
   private final Renewals renewals;
   private final Map<Key, File> files = new ConcurrentHashMap<>();
   private volatile boolean open;
@@ -121,6 +118,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
     this.sender =
         new Sender(manager, workers, rules.writer(), rules.mark(), renewals, rules.told());
     this.views = new Views(links, sender, rules.fitting(), rules.localWorkers());
+    this.planner = new Planner(rules.placement(), views);
     this.jobs = new JobWatches(rules.mark(), rules.kinds(), workers, around, new JobsElsewhere());
     rules.reader().listen(this);
   }
@@ -221,39 +219,12 @@ public final class Desk implements WorkloadListener, AutoCloseable {
     Local local = views.local(errand, file.notes);
     Candidates candidates = able(errand, views.candidates(errand, targets));
     Map<String, Remote> remotes = views.remotes(errand, leadingSince);
-    Plan plan = settled(errand, plan(errand, local, candidates, remotes));
+    Planner.Planned planned = planner.of(errand, local, candidates, remotes);
+    Plan plan = planned.plan();
     plan.lookAgain().ifPresent(at -> alarm(errand.key(), at));
-    if (carryOut(errand, file, plan) && !(views.home(errand) instanceof LocalWorkers.Home.Here)) {
-      tell(errand, file.notes.telling(), Answers.of(local, candidates, remotes));
+    if (carryOut(errand, file, plan)) {
+      tell(errand, file.notes.telling(), planned.answers());
     }
-  }
-
-  /** When one goes of which nothing is left in workers, its job tells of no pods there any more. */
-  private static Plan settled(Errand errand, Plan plan) {
-    boolean gone = plan.actions().isEmpty() && plan.lookAgain().isEmpty();
-    return gone && errand.workload().filter(Workload::deleting).isPresent()
-        ? new Plan(List.of(new Action.Settle()), Optional.empty())
-        : plan;
-  }
-
-  private Plan plan(
-      Errand errand, Local local, Candidates candidates, Map<String, Remote> remotes) {
-    Placement placement = rules.placement();
-    return switch (views.home(errand)) {
-      case LocalWorkers.Home.Elsewhere elsewhere ->
-          placement.decide(local, candidates.allowed(), remotes, errand.now());
-      case LocalWorkers.Home.Here(String cluster) ->
-          placement.decideHere(local, cluster, remotes, errand.now());
-      case LocalWorkers.Home.Mixed(Set<String> flavors) ->
-          placement.decide(
-              local.unsendable(
-                  "it got quota of this cluster and of others (flavors "
-                      + String.join(", ", new TreeSet<>(flavors))
-                      + "); put the resources of its ClusterQueue into one resource group"),
-              candidates.allowed(),
-              remotes,
-              errand.now());
-    };
   }
 
   /** Writes down what workers answered, when that is due. */

@@ -1,0 +1,87 @@
+package dev.sluice.checks.multikueue;
+
+import dev.sluice.api.placement.LocalWorker;
+import dev.sluice.api.v1beta2.AdmissionCheck;
+import dev.sluice.api.v1beta2.KubeConfig;
+import dev.sluice.api.v1beta2.MultiKueueCluster;
+import dev.sluice.api.v1beta2.MultiKueueConfig;
+import dev.sluice.api.v1beta2.MultiKueueConfigSpec;
+import dev.sluice.checks.multikueue.sending.Targets;
+import dev.sluice.controllers.world.LocalWorkers;
+import dev.sluice.controllers.world.ObjectStore;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** Which clusters checks choose from, and which of them is this one. Usable from any thread. */
+final class Choices implements Targets {
+
+  private final ObjectStore<MultiKueueCluster> clusters;
+  private final ObjectStore<MultiKueueConfig> configs;
+  private final ObjectStore<AdmissionCheck> checks;
+  private final LocalWorkers localWorkers;
+
+  Choices(
+      ObjectStore<MultiKueueCluster> clusters,
+      ObjectStore<MultiKueueConfig> configs,
+      ObjectStore<AdmissionCheck> checks,
+      LocalWorkers localWorkers) {
+    this.clusters = clusters;
+    this.configs = configs;
+    this.checks = checks;
+    this.localWorkers = localWorkers;
+  }
+
+  /** The config of a check of this room's; empty if the check is another's, or none. */
+  Optional<Optional<MultiKueueConfig>> config(String check) {
+    return checks
+        .find(check)
+        .filter(Checks::concerns)
+        .map(
+            found ->
+                Optional.ofNullable(found.getSpec().parameters())
+                    .flatMap(parameters -> configs.find(parameters.name())));
+  }
+
+  @Override
+  public Optional<List<String>> of(String check) {
+    return config(check)
+        .map(
+            config ->
+                config
+                    .flatMap(it -> Optional.ofNullable(it.getSpec()))
+                    .map(MultiKueueConfigSpec::clusters)
+                    .orElse(List.of()));
+  }
+
+  @Override
+  public Map<String, String> labels(String cluster) {
+    return clusters.find(cluster).map(Choices::labels).orElse(Map.of());
+  }
+
+  static Map<String, String> labels(MultiKueueCluster cluster) {
+    Map<String, String> labels = cluster.getMetadata().getLabels();
+    return labels == null ? Map.of() : labels;
+  }
+
+  /** Tells where this cluster is a worker of its own. */
+  void declare() {
+    Map<String, Map<String, String>> here =
+        clusters.all().stream()
+            .filter(Choices::isHere)
+            .collect(Collectors.toMap(cluster -> cluster.getMetadata().getName(), Choices::labels));
+    localWorkers.declare(
+        here,
+        checks.all().stream()
+            .map(check -> check.getMetadata().getName())
+            .filter(name -> of(name).orElse(List.of()).stream().anyMatch(here::containsKey))
+            .collect(Collectors.toSet()));
+  }
+
+  private static boolean isHere(MultiKueueCluster cluster) {
+    KubeConfig kubeConfig =
+        cluster.getSpec() == null ? null : cluster.getSpec().clusterSource().kubeConfig();
+    return kubeConfig != null && kubeConfig.location().equals(LocalWorker.LOCATION);
+  }
+}
