@@ -22,23 +22,23 @@ public final class Flavors {
     ResourceFlavorSpec spec = flavor.getSpec();
     String name = flavor.getMetadata().getName();
     if (spec == null) {
-      return new Flavor(name, Map.of(), List.of(), List.of());
+      return new Flavor(name, labels(flavor, Map.of()), List.of(), List.of());
     }
     return new Flavor(
         name,
-        labels(flavor, spec),
+        labels(flavor, spec.nodeLabels()),
         spec.nodeTaints().stream().map(Flavors::taint).toList(),
         spec.tolerations().stream().map(Flavors::toleration).toList());
   }
 
   /** Those of its nodes; whose nodes they are counts like a label of them. */
-  private static Map<String, String> labels(ResourceFlavor flavor, ResourceFlavorSpec spec) {
+  private static Map<String, String> labels(ResourceFlavor flavor, Map<String, String> nodeLabels) {
     Map<String, String> annotations = flavor.getMetadata().getAnnotations();
     String cluster = annotations == null ? null : annotations.get(LocalWorker.FLAVOR);
     if (cluster == null) {
-      return spec.nodeLabels();
+      return nodeLabels;
     }
-    Map<String, String> labels = new HashMap<>(spec.nodeLabels());
+    Map<String, String> labels = new HashMap<>(nodeLabels);
     labels.put(LocalWorker.FLAVOR, cluster);
     return labels;
   }
