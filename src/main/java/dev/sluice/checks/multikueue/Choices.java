@@ -12,6 +12,7 @@ import dev.sluice.controllers.world.ObjectStore;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 
 /** Which clusters checks choose from, and which of them is this one. Usable from any thread. */
@@ -21,6 +22,7 @@ final class Choices implements Targets {
   private final ObjectStore<MultiKueueConfig> configs;
   private final ObjectStore<AdmissionCheck> checks;
   private final LocalWorkers localWorkers;
+  private final ReentrantLock declaring = new ReentrantLock();
 
   Choices(
       ObjectStore<MultiKueueCluster> clusters,
@@ -67,6 +69,15 @@ final class Choices implements Targets {
 
   /** Tells where this cluster is a worker of its own. */
   void declare() {
+    declaring.lock();
+    try {
+      declareNow();
+    } finally {
+      declaring.unlock();
+    }
+  }
+
+  private void declareNow() {
     Map<String, Map<String, String>> here =
         clusters.all().stream()
             .filter(Choices::isHere)
