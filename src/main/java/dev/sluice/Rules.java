@@ -33,7 +33,8 @@ record Rules(Configuration configuration) {
             .orElse(true),
         on(FeatureGate.PRIORITY_SORTING_WITHIN_COHORT),
         on(FeatureGate.PARTIAL_ADMISSION),
-        blocksAdmission());
+        blocksAdmission(),
+        preemptionGates());
   }
 
   /** Whether requests for resources that a ClusterQueue doesn't declare are ignored. */
@@ -44,6 +45,11 @@ record Rules(Configuration configuration) {
   /** How the engine decides. */
   EngineRules engine() {
     return new EngineRules(fairSharing(), blocksAdmission(), turns());
+  }
+
+  private boolean preemptionGates() {
+    return on(FeatureGate.MULTI_KUEUE_ORCHESTRATED_PREEMPTION)
+        || on(FeatureGate.CONCURRENT_ADMISSION);
   }
 
   private boolean blocksAdmission() {
@@ -90,7 +96,8 @@ record Rules(Configuration configuration) {
         configuration.waitForPodsReady(),
         configuration.objectRetention().afterFinished(),
         on(FeatureGate.FINISH_ORPHANED_WORKLOADS),
-        on(FeatureGate.UNADMITTED_WORKLOADS_EXPLICIT_STATUS));
+        on(FeatureGate.UNADMITTED_WORKLOADS_EXPLICIT_STATUS),
+        preemptionGates());
   }
 
   /** How jobs are handled; {@code namespaceLabels} knows the labels of a namespace. */

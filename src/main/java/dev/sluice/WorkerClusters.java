@@ -133,7 +133,10 @@ final class WorkerClusters implements AutoCloseable {
                         steady),
                     queues.<Fitting>map(it -> it).orElse(Fitting.UNKNOWN),
                     localWorkers,
-                    new Recorded(events, clock)),
+                    new Recorded(events, clock),
+                    configuration
+                        .featureGates()
+                        .enabled(FeatureGate.MULTI_KUEUE_ORCHESTRATED_PREEMPTION)),
                 queues,
                 Optional.of(quotas).filter(any -> automates),
                 localWorkers));

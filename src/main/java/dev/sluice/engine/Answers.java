@@ -1,6 +1,7 @@
 package dev.sluice.engine;
 
 import dev.sluice.engine.EngineQuestions.Holder;
+import dev.sluice.engine.EngineQuestions.Turn;
 import dev.sluice.engine.EngineQuestions.Waiting;
 import dev.sluice.model.Explanation;
 import dev.sluice.model.LocalQueueId;
@@ -13,6 +14,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -107,7 +109,27 @@ final class Answers {
             position.orElseGet(() -> nowhere(entry)),
             clusterQueue,
             explanation,
-            item == null ? List.of() : holders(item.equivalenceClass(), clusterQueue)));
+            item == null ? List.of() : holders(item.equivalenceClass(), clusterQueue),
+            item == null ? Optional.empty() : turn(item, clusterQueue)));
+  }
+
+  /** Whose turn it is before this one's, because they used less. */
+  private Optional<Turn> turn(PendingItem item, String clusterQueue) {
+    ClusterQueueState queue = registry.clusterQueues.get(clusterQueue);
+    if (queue == null || !queue.pending.isByUse()) {
+      return Optional.empty();
+    }
+    Map<LocalQueueId, Double> before = new LinkedHashMap<>();
+    for (PendingItem other : queue.pending.inOrder()) {
+      if (other.use().compareTo(item.use()) < 0 && !queue.pending.isAside(other)) {
+        before.putIfAbsent(other.localQueue(), other.use().amount());
+      }
+    }
+    return before.entrySet().stream()
+        .findFirst()
+        .map(
+            first ->
+                new Turn(item.use().amount(), first.getKey(), first.getValue(), before.size()));
   }
 
   private Explanation behind(PendingItem head) {

@@ -230,6 +230,7 @@ public final class Engine {
     if (!deciding || gate.isShut()) {
       return false;
     }
+    sleepers.bringBackGated(ready::add);
     Map<QueueState, PendingItem> heads = heads();
     if (heads.isEmpty()) {
       return false;

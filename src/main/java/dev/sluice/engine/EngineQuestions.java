@@ -36,16 +36,37 @@ public interface EngineQuestions {
    * @param clusterQueue the queue it waits in
    * @param explanation what its last evaluation found; empty if it was not evaluated yet
    * @param holders who holds the quota that it lacks, largest first
+   * @param turn whose turn it is before, where LocalQueues take turns by what they used
    */
   record Waiting(
       PendingPosition position,
       String clusterQueue,
       Optional<Explanation> explanation,
-      List<Holder> holders) {
+      List<Holder> holders,
+      Optional<Turn> turn) {
     public Waiting {
       holders = List.copyOf(holders);
     }
+
+    /** One whose LocalQueue used no more than others. */
+    public Waiting(
+        PendingPosition position,
+        String clusterQueue,
+        Optional<Explanation> explanation,
+        List<Holder> holders) {
+      this(position, clusterQueue, explanation, holders, Optional.empty());
+    }
   }
+
+  /**
+   * Other LocalQueues that come first because they used less.
+   *
+   * @param used what its own LocalQueue used, as it counts for the order
+   * @param first the one that comes first of all
+   * @param usedByFirst what that one used
+   * @param others how many come before its own, that one among them
+   */
+  record Turn(double used, LocalQueueId first, double usedByFirst, int others) {}
 
   /** A Workload that holds some of a pair that another lacks. */
   record Holder(WorkloadId id, String clusterQueue, FlavorResource pair, long amount) {}

@@ -67,6 +67,7 @@ final class Outcomes {
       case Outcome.Admitted admitted -> admit(admitted, now);
       case Outcome.Waiting waiting -> preempt(waiting, now);
       case Outcome.Overtaken overtaken -> overtaken(overtaken);
+      case Outcome.Gated gated -> gate(gated);
       case Outcome.Walking walking -> {
         ready.add(walking.queue());
         yield true;
@@ -154,6 +155,24 @@ final class Outcomes {
     stand(queue, item, waiting.explanation());
     // A search that began before the last change is made anew, from the first flavor.
     return !victims.isEmpty() || ready.changedSince(queue.node(), waiting.began());
+  }
+
+  /**
+   * The head of a StrictFIFO queue goes on to be one; anybody else steps aside until quota is given
+   * back, or its gates change.
+   */
+  private boolean gate(Outcome.Gated gated) {
+    PendingItem item = gated.item();
+    QueueState queue = gated.queue();
+    if (queue.isStrict()) {
+      stand(queue, item, gated.explanation());
+      return ready.changedSince(queue.node(), gated.began());
+    }
+    queue.pending().setAside(item, gated.explanation());
+    sleepers.gated(queue, item);
+    untold.add(workloads.known(item));
+    ready.add(queue);
+    return true;
   }
 
   /**

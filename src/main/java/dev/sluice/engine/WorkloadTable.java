@@ -100,13 +100,15 @@ final class WorkloadTable {
             workload.queuedAt(),
             Optional.empty(),
             workload.held(),
-            workload.defect());
+            workload.defect(),
+            workload.gated());
   }
 
   private static boolean isPlainly(PendingItem item, PendingWorkload workload) {
     return !workload.held()
         && workload.notBefore().isEmpty()
         && workload.defect().equals(item.defect())
+        && workload.gated() == item.gated()
         && item.equivalenceClass().priority() == workload.priority()
         && item.queuedAt().equals(workload.queuedAt())
         && item.equivalenceClass().shape().equals(workload.shape());
@@ -355,6 +357,7 @@ final class WorkloadTable {
         item.queuedAt(),
         notBefore,
         false,
-        item.defect());
+        item.defect(),
+        item.gated());
   }
 }

@@ -8,8 +8,15 @@ import java.util.List;
  * @param reason the reason of its QuotaReserved=False condition
  * @param attempts the flavors that were tried, per pod set; none where it didn't come to that
  * @param detail what else there is to say; empty where the attempts say it all
+ * @param gated whether it would preempt, but for a preemption gate that is closed
  */
-public record Explanation(PendingReason reason, List<FlavorAttempt> attempts, String detail) {
+public record Explanation(
+    PendingReason reason, List<FlavorAttempt> attempts, String detail, boolean gated) {
+
+  /** Of one that no preemption gate holds up. */
+  public Explanation(PendingReason reason, List<FlavorAttempt> attempts, String detail) {
+    this(reason, attempts, detail, false);
+  }
 
   public Explanation {
     attempts = List.copyOf(attempts);
@@ -21,6 +28,7 @@ public record Explanation(PendingReason reason, List<FlavorAttempt> attempts, St
    */
   public boolean tellsTheSameAs(Explanation other) {
     if (reason != other.reason
+        || gated != other.gated
         || !detail.equals(other.detail)
         || attempts.size() != other.attempts.size()) {
       return false;

@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param notBefore when its back-off ends, if it has one
  * @param held whether it must stay out of the queue until told otherwise (Requeued=False)
  * @param defect why it can't be considered whatever the quota (limits, LimitRange), if so
+ * @param gated whether it may not preempt yet: one of its preemption gates is closed
  */
 public record PendingWorkload(
     WorkloadId id,
@@ -27,7 +28,25 @@ public record PendingWorkload(
     Instant queuedAt,
     Optional<Instant> notBefore,
     boolean held,
-    Optional<String> defect) {
+    Optional<String> defect,
+    boolean gated) {
+
+  /** One without closed gates. */
+  public PendingWorkload(
+      WorkloadId id,
+      long version,
+      String queueName,
+      WorkloadShape shape,
+      long priority,
+      Instant createdAt,
+      Instant queuedAt,
+      Optional<Instant> notBefore,
+      boolean held,
+      Optional<String> defect) {
+    this(
+        id, version, queueName, shape, priority, createdAt, queuedAt, notBefore, held, defect,
+        false);
+  }
 
   /** The LocalQueue it is in. */
   public LocalQueueId localQueue() {

@@ -2,6 +2,7 @@ package dev.sluice.observe;
 
 import dev.sluice.api.Quantities;
 import dev.sluice.engine.EngineQuestions.Holder;
+import dev.sluice.engine.EngineQuestions.Turn;
 import dev.sluice.engine.EngineQuestions.Waiting;
 import dev.sluice.engine.PendingPosition;
 import dev.sluice.model.Explanation;
@@ -12,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
@@ -148,6 +150,7 @@ public final class ExplanationText {
       lines.add("parked: looked at again when what it lacks changes");
     }
     waiting.explanation().ifPresent(explanation -> lines.addAll(lines(explanation)));
+    waiting.turn().ifPresent(turn -> lines.add(turn(turn, waiting)));
     waiting.holders().forEach(holder -> lines.add(holder(holder)));
     return List.copyOf(lines);
   }
@@ -177,6 +180,22 @@ public final class ExplanationText {
         + position.queueName()
         + " (0 is next), priority "
         + position.priority();
+  }
+
+  private static String turn(Turn turn, Waiting waiting) {
+    return "LocalQueue %s used more than %s: %s, against %s of LocalQueue %s, which comes first"
+        .formatted(
+            waiting.position().queueName(),
+            turn.others() == 1 ? "another one" : turn.others() + " others",
+            used(turn.used()),
+            used(turn.usedByFirst()),
+            turn.first().namespace() + "/" + turn.first().name());
+  }
+
+  private static String used(double amount) {
+    return Double.isInfinite(amount)
+        ? "without bounds"
+        : String.format(Locale.ROOT, "%.3f", amount);
   }
 
   private static List<String> lines(Explanation explanation) {

@@ -30,6 +30,7 @@ public final class PendingItem extends IndexedHeap.Entry {
   private final long createdAtMicros;
   private final long queuedAtMicros;
   private final @Nullable String defect;
+  private final boolean gated;
   private @Nullable Explanation aside;
   private @Nullable Explanation told;
   private @Nullable FlavorProgress flavorProgress;
@@ -42,6 +43,7 @@ public final class PendingItem extends IndexedHeap.Entry {
     this.createdAtMicros = Instants.micros(workload.createdAt());
     this.queuedAtMicros = Instants.micros(workload.queuedAt());
     this.defect = workload.defect().orElse(null);
+    this.gated = workload.gated();
   }
 
   /** Which Workload. */
@@ -65,7 +67,7 @@ public final class PendingItem extends IndexedHeap.Entry {
   }
 
   /** What its LocalQueue used, as far as that counts. */
-  LocalUse use() {
+  public LocalUse use() {
     return equals.line().use();
   }
 
@@ -97,6 +99,11 @@ public final class PendingItem extends IndexedHeap.Entry {
   /** Why it can't be considered whatever the quota, if so. */
   public Optional<String> defect() {
     return Optional.ofNullable(defect);
+  }
+
+  /** Whether it may not preempt yet. */
+  public boolean gated() {
+    return gated;
   }
 
   void setAside(@Nullable Explanation why) {

@@ -115,6 +115,11 @@ public final class PendingQueue {
     item.join(classOf(item.localQueue(), former.shape(), former.priority()));
   }
 
+  /** Whether LocalQueues take turns by what they used. */
+  public boolean isByUse() {
+    return uses != null;
+  }
+
   /** A LocalQueue uses more or less than before, as its use says now. */
   public void useChanged(LocalUse use) {
     UseLine line = lines.get(use);

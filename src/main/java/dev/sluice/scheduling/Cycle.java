@@ -96,6 +96,9 @@ public final class Cycle {
       "preemption was considered: nobody whom it may preempt would free enough of everything it"
           + " needs at once";
 
+  private static final String GATE_CLOSED =
+      "preemption would make room for it, but a preemption gate of the workload is closed";
+
   private static final String NO_PREEMPTION =
       "preemption would not help: the policies of its ClusterQueue don't allow it for all that is"
           + " missing";
@@ -168,6 +171,9 @@ public final class Cycle {
   }
 
   private Outcome take(Nominated entry) {
+    if (!entry.victims().isEmpty() && entry.item().gated()) {
+      return gated(entry);
+    }
     QuotaNode node = entry.queue().node();
     List<PairAmount> usage = entry.assignment().usage();
     if (!claims.fitsAfter(node, usage, entry.victims())) {
@@ -188,6 +194,13 @@ public final class Cycle {
       node.add(use.pair(), use.amount());
     }
     return new Outcome.Admitted(entry.item(), entry.queue(), entry.assignment());
+  }
+
+  private static Outcome gated(Nominated entry) {
+    Explanation explanation =
+        new Explanation(
+            PendingReason.WAITING_FOR_QUOTA, entry.assignment().attempts(), GATE_CLOSED, true);
+    return new Outcome.Gated(entry.item(), entry.queue(), explanation, entry.search().began());
   }
 
   private static Outcome leftOut(Nominated entry) {

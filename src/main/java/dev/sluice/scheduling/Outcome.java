@@ -34,6 +34,15 @@ public sealed interface Outcome {
       implements Outcome {}
 
   /**
+   * It would fit if others were preempted, but one of its preemption gates is closed; it gets
+   * nothing, and keeps nobody from anything.
+   *
+   * @param began the cycle in which its search was at the first flavor
+   */
+  record Gated(PendingItem item, QueueState queue, Explanation explanation, long began)
+      implements Outcome {}
+
+  /**
    * It fitted, but not after those before it; it stays in line.
    *
    * @param repeats whether the same would come of it if nothing else changed

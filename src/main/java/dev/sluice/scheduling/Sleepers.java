@@ -1,6 +1,7 @@
 package dev.sluice.scheduling;
 
 import dev.sluice.queue.EquivalenceClass;
+import dev.sluice.queue.PendingItem;
 import dev.sluice.queue.QueueState;
 import dev.sluice.quota.FairShares;
 import dev.sluice.quota.QuotaNode;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +46,12 @@ public final class Sleepers {
 
   /** Trees in which something happened that may still help somebody. */
   private final Set<QuotaNode> stirred = new LinkedHashSet<>();
+
+  /** Those who would preempt but for a closed gate, by root of the tree. */
+  private final Map<QuotaNode, Map<PendingItem, QueueState>> gated = new HashMap<>();
+
+  /** Those of them in whose trees something was released since. */
+  private final Map<PendingItem, QueueState> ungated = new LinkedHashMap<>();
 
   /**
    * Nobody sleeps.
@@ -85,6 +93,27 @@ public final class Sleepers {
   public void released(QuotaNode node) {
     tree(node).events++;
     stirred.add(node.root());
+    Map<PendingItem, QueueState> items = gated.remove(node.root());
+    if (items != null) {
+      ungated.putAll(items);
+    }
+  }
+
+  /** Remembers that one who may not preempt is looked at again once anything is released. */
+  public void gated(QueueState queue, PendingItem item) {
+    gated.computeIfAbsent(queue.node().root(), root -> new LinkedHashMap<>()).put(item, queue);
+  }
+
+  /** Brings back those who may not preempt, where anything was released; before each cycle. */
+  public void bringBackGated(Consumer<QueueState> broughtBack) {
+    ungated.forEach(
+        (item, queue) -> {
+          if (queue.pending().isAside(item)) {
+            queue.pending().bringBack(item);
+            broughtBack.accept(queue);
+          }
+        });
+    ungated.clear();
   }
 
   /**
@@ -161,12 +190,14 @@ public final class Sleepers {
 
   /** Whether anything was released that may still help somebody. */
   public boolean anyReleased() {
-    return !stirred.isEmpty();
+    return !stirred.isEmpty() || !ungated.isEmpty();
   }
 
   /** Forgets everything: the trees are about to change shape. */
   public void clear() {
     trees.clear();
     stirred.clear();
+    gated.clear();
+    ungated.clear();
   }
 }

@@ -118,6 +118,15 @@ public final class ExplainEndpoint implements Endpoint {
             explanation ->
                 body.put("reason", explanation.reason().apiReason())
                     .put("message", ExplanationText.message(explanation)));
+    waiting
+        .turn()
+        .ifPresent(
+            turn ->
+                body.putObject("turn")
+                    .put("used", turn.used())
+                    .put("first", turn.first().namespace() + "/" + turn.first().name())
+                    .put("usedByFirst", turn.usedByFirst())
+                    .put("others", turn.others()));
     for (Holder holder : waiting.holders()) {
       body.withArray("holders")
           .addObject()

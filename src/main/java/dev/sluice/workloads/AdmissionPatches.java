@@ -58,7 +58,7 @@ public final class AdmissionPatches {
                 "Quota reserved in ClusterQueue " + decision.clusterQueue())
             .reset("Evicted", "QuotaReserved")
             .reset("Preempted", "QuotaReserved")
-            .reset("BlockedOnPreemptionGates", "QuotaReserved");
+            .reset(PreemptionGates.BLOCKED, "QuotaReserved");
     patch.admittedBy(checks);
     if (readiness && workload.owned()) {
       PodsReady.begin(patch);
@@ -92,6 +92,7 @@ public final class AdmissionPatches {
   /**
    * Why it waits, and what it requests meanwhile; empty when that is written already.
    *
+   * @param blocked whether it would preempt, but for a preemption gate that is closed
    * @param totals requests by pod set and resource
    * @param readiness whether somebody waits for its pods to be ready, once it is admitted
    */
@@ -99,6 +100,7 @@ public final class AdmissionPatches {
       Workload workload,
       String reason,
       String message,
+      boolean blocked,
       Map<String, SortedMap<String, Long>> totals,
       boolean readiness,
       Instant now) {
@@ -106,6 +108,11 @@ public final class AdmissionPatches {
         StatusPatch.of(workload, now)
             .condition("QuotaReserved", false, reason, message)
             .condition("Admitted", false, "NoReservation", "The workload has no reservation");
+    List<String> closed = workload.closedGates();
+    if (blocked && !closed.isEmpty()) {
+      patch.condition(
+          PreemptionGates.BLOCKED, true, "PreemptionGated", PreemptionGates.blockedBy(closed));
+    }
     if (patch.isEmpty()) {
       return patch.build();
     }

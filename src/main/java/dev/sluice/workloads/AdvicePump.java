@@ -160,6 +160,7 @@ public final class AdvicePump implements ViewListener, Consumer<Decision.Explain
         workload,
         explanation.reason().apiReason(),
         text.apply(explanation),
+        explanation.gated(),
         facts.totals(workload),
         readiness,
         clock.instant());

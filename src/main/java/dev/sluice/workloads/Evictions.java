@@ -37,10 +37,12 @@ public final class Evictions {
       String message) {
     String conditionReason = conditionReason(reason, underlyingCause);
     patch.condition("Evicted", true, conditionReason, message);
-    if (workload.status().isTrue("BlockedOnPreemptionGates")) {
-      patch.condition("BlockedOnPreemptionGates", false, conditionReason, message);
+    if (workload.status().isTrue(PreemptionGates.BLOCKED)) {
+      patch.condition(PreemptionGates.BLOCKED, false, conditionReason, message);
     }
     ObjectNode status = patch.fields();
+    PreemptionGates.closed(workload, now)
+        .ifPresent(gates -> status.set("preemptionGates", PreemptionGates.json(gates)));
     status.putNull("clusterName").putNull("nominatedClusterNames").putNull("unhealthyNodes");
     resetChecks(status, workload, now);
     countEviction(status, workload, reason, underlyingCause);

@@ -6,6 +6,7 @@ import dev.sluice.workloads.Workload.CheckState;
 import dev.sluice.workloads.Workload.Condition;
 import dev.sluice.workloads.Workload.Elsewhere;
 import dev.sluice.workloads.Workload.EvictionCount;
+import dev.sluice.workloads.Workload.Gate;
 import dev.sluice.workloads.Workload.History;
 import dev.sluice.workloads.Workload.PodSetUpdate;
 import dev.sluice.workloads.Workload.PodToleration;
@@ -34,6 +35,7 @@ final class StatusReading {
   private boolean requestsTold;
   private String cluster = "";
   private List<String> nominated = List.of();
+  private List<Gate> gates = List.of();
 
   private StatusReading(Tokens tokens) {
     this.tokens = tokens;
@@ -61,7 +63,8 @@ final class StatusReading {
         requestsTold,
         cluster.isEmpty() && nominated.isEmpty()
             ? Elsewhere.NOWHERE
-            : new Elsewhere(cluster, nominated));
+            : new Elsewhere(cluster, nominated),
+        gates);
   }
 
   private void field(String name) throws IOException {
@@ -75,9 +78,25 @@ final class StatusReading {
       case "schedulingStats" -> tokens.object(this::schedulingStats);
       case "resourceRequests" -> requestsTold = !tokens.list(this::skipped).isEmpty();
       case "clusterName" -> cluster = tokens.word();
+      case "preemptionGates" -> gates = tokens.list(this::gate);
       case "nominatedClusterNames" -> nominated = tokens.list(tokens::word);
       default -> {}
     }
+  }
+
+  private Gate gate() throws IOException {
+    String[] texts = {"", ""};
+    Instant[] since = {Instant.EPOCH};
+    tokens.object(
+        field -> {
+          switch (field) {
+            case "name" -> texts[0] = tokens.word();
+            case "position" -> texts[1] = tokens.word();
+            case "lastTransitionTime" -> since[0] = tokens.instant();
+            default -> {}
+          }
+        });
+    return new Gate(texts[0], texts[1].equals("Open"), since[0]);
   }
 
   private boolean skipped() throws IOException {

@@ -14,6 +14,7 @@ import java.util.List;
  * @param prioritySortingWithinCohort whether priority decides between queues of a cohort
  * @param partialAdmission whether minCount counts
  * @param podsReadyCount whether it counts that pods of an admitted Workload are not ready
+ * @param preemptionGates whether closed preemption gates count
  */
 public record TranslationRules(
     List<String> excludedPrefixes,
@@ -22,7 +23,28 @@ public record TranslationRules(
     boolean queueByEviction,
     boolean prioritySortingWithinCohort,
     boolean partialAdmission,
-    boolean podsReadyCount) {
+    boolean podsReadyCount,
+    boolean preemptionGates) {
+
+  /** Rules by which preemption gates don't count. */
+  public TranslationRules(
+      List<String> excludedPrefixes,
+      List<Transformation> transformations,
+      boolean priorityBoost,
+      boolean queueByEviction,
+      boolean prioritySortingWithinCohort,
+      boolean partialAdmission,
+      boolean podsReadyCount) {
+    this(
+        excludedPrefixes,
+        transformations,
+        priorityBoost,
+        queueByEviction,
+        prioritySortingWithinCohort,
+        partialAdmission,
+        podsReadyCount,
+        false);
+  }
 
   /** The defaults of configuration and gates. */
   public static final TranslationRules DEFAULT =

@@ -50,6 +50,7 @@ public record Workload(
    * @param priorityClass where the priority came from
    * @param active whether it may run at all
    * @param maximumExecutionTimeSeconds its time limit; 0 when it has none
+   * @param preemptionGates names of the gates that have to be open before it may preempt
    */
   public record Spec(
       String queueName,
@@ -57,7 +58,27 @@ public record Workload(
       int priority,
       Optional<PriorityClassRef> priorityClass,
       boolean active,
-      int maximumExecutionTimeSeconds) {}
+      int maximumExecutionTimeSeconds,
+      List<String> preemptionGates) {
+
+    /** Of one without gates. */
+    public Spec(
+        String queueName,
+        List<PodSet> podSets,
+        int priority,
+        Optional<PriorityClassRef> priorityClass,
+        boolean active,
+        int maximumExecutionTimeSeconds) {
+      this(
+          queueName,
+          podSets,
+          priority,
+          priorityClass,
+          active,
+          maximumExecutionTimeSeconds,
+          List.of());
+    }
+  }
 
   /**
    * A pod set. Templates alike share one.
@@ -88,6 +109,7 @@ public record Workload(
    * @param history what earlier admissions left behind
    * @param requestsTold whether {@code resourceRequests} is written, as it is while it waits
    * @param elsewhere which other clusters have to do with it
+   * @param gates how its preemption gates stand, as far as that is written
    */
   public record Status(
       List<Condition> conditions,
@@ -97,7 +119,30 @@ public record Workload(
       Optional<RequeueState> requeueState,
       History history,
       boolean requestsTold,
-      Elsewhere elsewhere) {
+      Elsewhere elsewhere,
+      List<Gate> gates) {
+
+    /** Of a Workload without gates. */
+    public Status(
+        List<Condition> conditions,
+        Optional<Admission> admission,
+        List<CheckState> admissionChecks,
+        Map<String, Integer> reclaimablePods,
+        Optional<RequeueState> requeueState,
+        History history,
+        boolean requestsTold,
+        Elsewhere elsewhere) {
+      this(
+          conditions,
+          admission,
+          admissionChecks,
+          reclaimablePods,
+          requeueState,
+          history,
+          requestsTold,
+          elsewhere,
+          List.of());
+    }
 
     /** Of a Workload that no other cluster has to do with. */
     public Status(
@@ -145,6 +190,9 @@ public record Workload(
       return condition(type).filter(condition -> condition.status().equals("True")).isPresent();
     }
   }
+
+  /** How a preemption gate stands, and since when. */
+  public record Gate(String name, boolean open, Instant lastTransitionTime) {}
 
   /**
    * Which other clusters have to do with it.
@@ -257,6 +305,18 @@ public record Workload(
   /** Whether it is admitted. */
   public boolean admitted() {
     return status.isTrue("Admitted");
+  }
+
+  /** The preemption gates that are not open. */
+  public List<String> closedGates() {
+    return spec.preemptionGates().isEmpty()
+        ? List.of()
+        : spec.preemptionGates().stream()
+            .filter(
+                name ->
+                    status.gates().stream()
+                        .noneMatch(gate -> gate.open() && gate.name().equals(name)))
+            .toList();
   }
 
   /** Whether it was sent back and still has to stop. */

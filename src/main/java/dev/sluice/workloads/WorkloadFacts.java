@@ -136,7 +136,8 @@ public final class WorkloadFacts {
         workload.status().requeueState().flatMap(RequeueState::requeueAt),
         isFalse(workload, "Requeued")
             || CheckStates.anyRefuses(workload.status().admissionChecks()),
-        wish.defect());
+        wish.defect(),
+        rules.preemptionGates() && !workload.closedGates().isEmpty());
   }
 
   private static boolean isFalse(Workload workload, String condition) {

@@ -75,6 +75,7 @@ public final class WorkloadParser {
     private Optional<PriorityClassRef> priorityClass = Optional.empty();
     private boolean active = true;
     private int maximumExecutionTimeSeconds;
+    private List<String> preemptionGates = List.of();
     private Workload.Status status = Workload.Status.NEW;
 
     Reading(Tokens tokens, byte[] bytes, int offset) {
@@ -95,7 +96,13 @@ public final class WorkloadParser {
           });
       Spec spec =
           new Spec(
-              queueName, podSets, priority, priorityClass, active, maximumExecutionTimeSeconds);
+              queueName,
+              podSets,
+              priority,
+              priorityClass,
+              active,
+              maximumExecutionTimeSeconds,
+              preemptionGates);
       return new Workload(
           new WorkloadId(uid, namespace, name),
           version,
@@ -166,9 +173,21 @@ public final class WorkloadParser {
         case "priority" -> priority = tokens.number(0);
         case "priorityClassRef" -> priorityClass = Optional.of(priorityClassRef());
         case "active" -> active = tokens.parser().getValueAsBoolean(true);
+        case "preemptionGates" -> preemptionGates = tokens.list(this::named);
         case "maximumExecutionTimeSeconds" -> maximumExecutionTimeSeconds = tokens.number(0);
         default -> {}
       }
+    }
+
+    private String named() throws IOException {
+      String[] name = {""};
+      tokens.object(
+          field -> {
+            if (field.equals("name")) {
+              name[0] = tokens.word();
+            }
+          });
+      return name[0];
     }
 
     private PriorityClassRef priorityClassRef() throws IOException {

@@ -28,7 +28,8 @@ final class Federation implements AutoCloseable {
 
   static final String NAMESPACE = "fleet";
 
-  private static final int ROOM = 6;
+  /** CPUs of each worker. */
+  static final int ROOM = 6;
 
   private final KubernetesClient manager;
   private final List<Worker> workers = new ArrayList<>();
@@ -38,22 +39,24 @@ final class Federation implements AutoCloseable {
     private final String name;
     private final FurtherControlPlane plane;
     private final List<Cable> cables;
+    private final String settings;
     private OperatorProcess operator;
     private int used;
 
-    private Worker(String name) {
+    private Worker(String name, String settings) {
       this.name = name;
+      this.settings = settings;
       this.plane = FurtherControlPlane.start(name);
       this.cables =
           List.of(Cable.to(plane.controlPlane().server()), Cable.to(plane.controlPlane().server()));
-      this.operator = operator(name, plane);
+      this.operator = startOperator();
     }
 
-    private static OperatorProcess operator(String name, FurtherControlPlane plane) {
+    private OperatorProcess startOperator() {
       return OperatorProcess.start(
           name,
           plane.controlPlane().kubeconfig(),
-          OperatorSettings.onFreePorts(new SecureRandom()),
+          OperatorSettings.onFreePorts(new SecureRandom()).with(settings),
           plane.controlPlane().logs(),
           List.of());
     }
@@ -61,7 +64,7 @@ final class Federation implements AutoCloseable {
     /** Its operator is killed as by {@code kill -9}, and another one started. */
     void restartOperator() {
       operator.kill();
-      operator = operator(name, plane);
+      operator = startOperator();
       operator.awaitReady();
     }
 
@@ -108,9 +111,14 @@ final class Federation implements AutoCloseable {
 
   /** Starts so many workers; {@code manager} has an operator that is ready. */
   Federation(KubernetesClient manager, int workers) {
+    this(manager, workers, "");
+  }
+
+  /** The same; {@code settings} are further fields of the workers' configuration. */
+  Federation(KubernetesClient manager, int workers, String settings) {
     this.manager = manager;
     for (int i = 0; i < workers; i++) {
-      this.workers.add(new Worker("worker-" + (char) ('a' + i)));
+      this.workers.add(new Worker("worker-" + (char) ('a' + i), settings));
     }
   }
 

@@ -209,6 +209,24 @@ final class World {
     return id;
   }
 
+  /** One with a preemption gate, which is closed or open; the same again to change that. */
+  void submitGated(String name, String queue, long cpu, long priority, boolean closed) {
+    tell(
+        new Fact.WorkloadPending(
+            new PendingWorkload(
+                new WorkloadId("uid-" + name, "ns", name),
+                version++,
+                queue,
+                shape(cpu),
+                priority,
+                START,
+                START,
+                Optional.empty(),
+                false,
+                Optional.empty(),
+                closed)));
+  }
+
   static WorkloadShape shape(long cpu) {
     return new WorkloadShape(
         List.of(
@@ -312,11 +330,15 @@ final class World {
 
   /** Why one waits, as far as was found out. */
   Optional<PendingReason> waitsFor(String name) {
+    return explanation(name).map(Explanation::reason);
+  }
+
+  /** Why one waits, in full, as far as was found out. */
+  Optional<Explanation> explanation(String name) {
     return engine
         .answers()
         .whyWaiting(new WorkloadId("uid-" + name, "ns", name))
-        .flatMap(EngineQuestions.Waiting::explanation)
-        .map(Explanation::reason);
+        .flatMap(EngineQuestions.Waiting::explanation);
   }
 
   long nextVersion() {

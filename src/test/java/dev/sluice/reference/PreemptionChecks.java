@@ -45,6 +45,10 @@ final class PreemptionChecks {
         case Admission admission -> withinQuota(admission, tree);
         case Preemption preemption -> {
           require(!preemption.victims().isEmpty(), "nobody evicted", preemption);
+          require(
+              !before.pendingOf(preemption.id().uid()).orElseThrow().gated(),
+              "preempts although a gate is closed",
+              preemption);
           for (Victim victim : preemption.victims().values()) {
             ReferenceHolder holder = holders.get(victim.id().uid());
             require(holder != null, "the victim holds nothing", victim);

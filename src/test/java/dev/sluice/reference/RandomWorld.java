@@ -89,6 +89,9 @@ final class RandomWorld {
     if (size.pods() == Pods.GET_READY && dice.chance(25)) {
       return new Step.PodsReady(dice.below(10), dice.chance(75));
     }
+    if (size.gated() && dice.chance(10)) {
+      return new Step.Gate(number(), dice.chance(40));
+    }
     if (size.preempting() && dice.chance(85)) {
       return pressingStep();
     }
@@ -214,6 +217,7 @@ final class RandomWorld {
         dice.below(20),
         dice.chance(size.preempting() ? 1 : 4),
         dice.chance(size.preempting() ? 1 : 5) ? 1 + dice.below(10) : 0,
-        dice.chance(4));
+        dice.chance(4),
+        size.gated() && dice.chance(40));
   }
 }

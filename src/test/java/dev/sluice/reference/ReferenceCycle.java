@@ -204,6 +204,10 @@ final class ReferenceCycle {
       requeue(nominated);
       return Optional.empty();
     }
+    if (!nominated.victims().isEmpty() && entry.workload().gated()) {
+      gate(nominated);
+      return Optional.empty();
+    }
     List<ReferenceHolder> without = new ArrayList<>(gone);
     nominated.victims().forEach(victim -> without.add(victim.holder()));
     if (!fits(result, queue, planned.without(without).tree())
@@ -220,6 +224,16 @@ final class ReferenceCycle {
     }
     planned.tree().add(queue.name(), result.usage());
     return result.mode() == Mode.FIT ? Optional.of(admit(nominated)) : preempt(nominated);
+  }
+
+  /** It would preempt, but has to wait for a gate: until then, or until the next flush. */
+  private void gate(ReferenceNominated nominated) {
+    ReferenceEntry entry = nominated.entry();
+    entry.walked = 0;
+    if (nominated.queue().strategy() == ClusterQueueSpec.QueueingStrategy.BEST_EFFORT_FIFO) {
+      entry.aside = true;
+      looked = true;
+    }
   }
 
   private static boolean fits(Result result, ClusterQueueSpec queue, ReferenceTree tree) {

@@ -113,7 +113,8 @@ final class ReferenceEntry {
         && a.queuedAt().equals(b.queuedAt())
         && a.notBefore().equals(b.notBefore())
         && a.held() == b.held()
-        && a.defect().equals(b.defect());
+        && a.defect().equals(b.defect())
+        && a.gated() == b.gated();
   }
 
   boolean waits() {

@@ -141,6 +141,10 @@ final class ReferenceParking {
         .filter(world.queues::containsKey)
         .forEach(name -> affected.addAll(tree.tree(name)));
     released.clear();
+    world.workloads.values().stream()
+        .filter(entry -> entry.waits() && entry.aside && !world.mustStayAside(entry))
+        .filter(entry -> world.queueOf(entry).filter(affected::contains).isPresent())
+        .forEach(entry -> entry.aside = false);
     for (String queue : affected) {
       letWalkAgain(queue);
       Map<EquivalenceClass, Result> classes = parked.getOrDefault(queue, new HashMap<>());

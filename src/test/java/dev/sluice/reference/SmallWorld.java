@@ -86,13 +86,34 @@ abstract class SmallWorld {
       PreemptionPolicies preemption,
       FlavorFungibility fungibility,
       ResourceGroup.FlavorQuotas... flavors) {
+    queue(name, cohort, QueueingStrategy.BEST_EFFORT_FIFO, preemption, fungibility, flavors);
+  }
+
+  /** One without a cohort that preempts nobody, and whose head blocks those behind. */
+  void strictQueue(String name, ResourceGroup.FlavorQuotas... flavors) {
+    queue(
+        name,
+        "",
+        QueueingStrategy.STRICT_FIFO,
+        PreemptionPolicies.NEVER,
+        FlavorFungibility.DEFAULT,
+        flavors);
+  }
+
+  private void queue(
+      String name,
+      String cohort,
+      QueueingStrategy strategy,
+      PreemptionPolicies preemption,
+      FlavorFungibility fungibility,
+      ResourceGroup.FlavorQuotas... flavors) {
     engine.fold(
         new Fact.ClusterQueueChanged(
             new ClusterQueueSpec(
                 name,
                 cohort,
                 List.of(new ResourceGroup(List.of("cpu"), List.of(flavors))),
-                QueueingStrategy.BEST_EFFORT_FIFO,
+                strategy,
                 new LabelSelector.Requirements(List.of()),
                 StopPolicy.NONE,
                 false,

@@ -1,16 +1,11 @@
 package dev.sluice.reference;
 
-import dev.sluice.engine.ClusterQueueView;
-import dev.sluice.engine.FlavorUsage;
-import dev.sluice.engine.Views;
 import dev.sluice.model.Fact;
-import dev.sluice.model.FlavorResource;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.ReservingWorkload;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.quota.Share;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -123,6 +118,10 @@ abstract class Stage {
                     ReferenceEntry.Holding held = asked().holding(uid);
                     hold(uid, version++, held.podSets(), held.priority(), held.evicted(), ready);
                   });
+      case Step.Gate(var number, var closed) ->
+          asked()
+              .pendingOf(uid(number))
+              .ifPresent(workload -> pending(withGate(withVersion(workload, version++), closed)));
       case Step.Pass(var seconds) -> {
         now = now.plusSeconds(seconds);
         fold(new Fact.TimePassed(now));
@@ -176,7 +175,23 @@ abstract class Stage {
         workload.queuedAt(),
         workload.notBefore(),
         workload.held(),
-        workload.defect());
+        workload.defect(),
+        workload.gated());
+  }
+
+  private static PendingWorkload withGate(PendingWorkload workload, boolean closed) {
+    return new PendingWorkload(
+        workload.id(),
+        workload.version(),
+        workload.queueName(),
+        workload.shape(),
+        workload.priority(),
+        workload.createdAt(),
+        workload.queuedAt(),
+        workload.notBefore(),
+        workload.held(),
+        workload.defect(),
+        closed);
   }
 
   private void submit(Step.Submit submit) {
@@ -199,7 +214,8 @@ abstract class Stage {
                 ? Optional.empty()
                 : Optional.of(now.plusSeconds(submit.restsFor())),
             submit.held(),
-            submit.defective() ? Optional.of("requests exceed limits") : Optional.empty()));
+            submit.defective() ? Optional.of("requests exceed limits") : Optional.empty(),
+            submit.gated()));
   }
 
   private void release(String uid) {
@@ -341,41 +357,7 @@ abstract class Stage {
   }
 
   private void checkViews() {
-    engine.views().ifPresent(this::checkViews);
-  }
-
-  private void checkViews(Views views) {
-    ReferenceTree tree = asked().tree();
-    require(
-        views.clusterQueues().size() == asked().queues().size(),
-        "views of " + views.clusterQueues());
-    for (ClusterQueueView view : views.clusterQueues()) {
-      ReferenceQuestions.Counts counts = asked().counts(view.name());
-      var seen =
-          new ReferenceQuestions.Counts(
-              view.pendingActive() + view.pendingInadmissible(), view.reserving(), view.admitted());
-      require(seen.equals(counts), view.name() + ": should show " + counts + ", shows " + seen);
-      checkShare(view, tree);
-      for (FlavorUsage usage : view.usage()) {
-        FlavorResource pair = new FlavorResource(usage.flavor(), usage.resource());
-        long used = tree.usageOfQueue(view.name(), pair);
-        require(
-            usage.reserved() == used,
-            view.name() + " " + pair + ": uses " + used + ", shows " + usage.reserved());
-      }
-    }
-  }
-
-  private void checkShare(ClusterQueueView view, ReferenceTree tree) {
-    if (!tree.cyclic(view.name())) {
-      Optional<Long> share =
-          asked()
-              .shares()
-              .map(shares -> shares.of(new ReferenceTree.Node(true, view.name())).weightedShare());
-      require(
-          view.share().map(Share::rounded).equals(share),
-          view.name() + ": share should be " + share + ", is " + view.share());
-    }
+    engine.views().ifPresent(new ViewChecks(asked())::check);
   }
 
   static void require(boolean holds, String otherwise) {

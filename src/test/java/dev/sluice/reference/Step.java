@@ -25,7 +25,8 @@ sealed interface Step {
       int queuedAt,
       boolean held,
       int restsFor,
-      boolean defective)
+      boolean defective,
+      boolean gated)
       implements Step {}
 
   /** A pending Workload is written to by somebody, and asks for the same. */
@@ -90,6 +91,9 @@ sealed interface Step {
 
   /** The n-th holder gets another priority. */
   record Reprioritize(int nth, long priority) implements Step {}
+
+  /** A preemption gate of a Workload that waits is closed or opened. */
+  record Gate(int number, boolean closed) implements Step {}
 
   /** Time passes. */
   record Pass(int seconds) implements Step {}

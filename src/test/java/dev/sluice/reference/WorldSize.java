@@ -11,6 +11,7 @@ import dev.sluice.reference.RandomWorld.Pods;
  * @param weighted whether they have weights
  * @param memory how often, of a hundred times, a pod set asks for memory in a preempting world
  * @param calm whether declarations rarely change
+ * @param gated whether many have a preemption gate that is closed, and opened later
  */
 record WorldSize(
     boolean cohorts,
@@ -22,7 +23,8 @@ record WorldSize(
     int cohortCount,
     int workloads,
     int memory,
-    boolean calm) {
+    boolean calm,
+    boolean gated) {
 
   static WorldSize of(Dice dice, boolean cohorts, boolean preempting, Pods pods, boolean weighted) {
     return new WorldSize(
@@ -35,6 +37,7 @@ record WorldSize(
         1 + dice.below(5),
         3 + dice.below(20),
         dice.below(3) == 0 ? 40 : 0,
-        dice.chanceOfHalf());
+        dice.chanceOfHalf(),
+        preempting && dice.below(3) == 0);
   }
 }

@@ -20,6 +20,7 @@ import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCH
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER;
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION;
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_MANAGER_QUOTA_AUTOMATION;
+import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_ORCHESTRATED_PREEMPTION;
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_REMOTE_SPEC_SYNC;
 import static dev.sluice.api.config.FeatureGate.PARTIAL_ADMISSION;
 import static dev.sluice.api.config.FeatureGate.PRIORITY_BOOST;
@@ -87,6 +88,7 @@ final class Supported {
           MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER,
           MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION,
           MULTI_KUEUE_MANAGER_QUOTA_AUTOMATION,
+          MULTI_KUEUE_ORCHESTRATED_PREEMPTION,
           MULTI_KUEUE_REMOTE_SPEC_SYNC,
           PARTIAL_ADMISSION,
           PRIORITY_BOOST,

@@ -1,6 +1,7 @@
 package dev.sluice.cli.audit;
 
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
+import java.util.Set;
 
 /** The kinds whose history is audited. */
 public enum AuditedKind {
@@ -11,7 +12,14 @@ public enum AuditedKind {
   /** {@code kueue.x-k8s.io/v1beta2} Workload. */
   WORKLOAD("kueue.x-k8s.io", "v1beta2", "Workload", "workloads", true),
   /** {@code kueue.x-k8s.io/v1beta2} ClusterQueue. */
-  CLUSTER_QUEUE("kueue.x-k8s.io", "v1beta2", "ClusterQueue", "clusterqueues", false);
+  CLUSTER_QUEUE("kueue.x-k8s.io", "v1beta2", "ClusterQueue", "clusterqueues", false),
+  /** {@code kueue.x-k8s.io/v1beta2} LocalQueue; recorded only when asked for. */
+  LOCAL_QUEUE("kueue.x-k8s.io", "v1beta2", "LocalQueue", "localqueues", true),
+  /** {@code kueue.x-k8s.io/v1beta2} Cohort; recorded only when asked for. */
+  COHORT("kueue.x-k8s.io", "v1beta2", "Cohort", "cohorts", false);
+
+  /** What the {@link Auditor} judges. */
+  public static final Set<AuditedKind> JUDGED = Set.of(JOB, POD, WORKLOAD, CLUSTER_QUEUE);
 
   private final String group;
   private final String version;

@@ -51,6 +51,7 @@ public final class Auditor {
       case WORKLOAD -> workload(change);
       case JOB -> job(change);
       case POD -> pod(change);
+      case LOCAL_QUEUE, COHORT -> violate(Rule.WHOLE_HISTORY, change, "is not judged here");
     }
   }
 

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -39,6 +40,7 @@ public final class WatchRecorder implements AutoCloseable {
   private final KubernetesClient client;
   private final InstantSource clock;
   private final Consumer<Change> told;
+  private final Set<AuditedKind> kinds;
   private final ObjectMapper json = new ObjectMapper();
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -55,14 +57,21 @@ public final class WatchRecorder implements AutoCloseable {
 
   /** The same; {@code told} is told of each change as it comes, on the threads of the watches. */
   public WatchRecorder(KubernetesClient client, InstantSource clock, Consumer<Change> told) {
+    this(client, clock, told, AuditedKind.JUDGED);
+  }
+
+  /** The same for these kinds. */
+  public WatchRecorder(
+      KubernetesClient client, InstantSource clock, Consumer<Change> told, Set<AuditedKind> kinds) {
     this.client = client;
     this.clock = clock;
     this.told = told;
+    this.kinds = Set.copyOf(kinds);
   }
 
   /** Records from now on; what exists already is the beginning of the history. */
   public WatchRecorder start() {
-    for (AuditedKind kind : AuditedKind.values()) {
+    for (AuditedKind kind : kinds) {
       GenericKubernetesResourceList list = collection(kind).list();
       list.getItems().forEach(object -> keep(kind, false, object));
       watches.add(
@@ -141,7 +150,7 @@ public final class WatchRecorder implements AutoCloseable {
   /** Waits until all that the API server has now was seen; false when it took longer. */
   public boolean catchUp(Duration limit) {
     List<Change> now = new ArrayList<>();
-    for (AuditedKind kind : AuditedKind.values()) {
+    for (AuditedKind kind : kinds) {
       collection(kind).list().getItems().forEach(object -> now.add(change(kind, false, object)));
     }
     return await(

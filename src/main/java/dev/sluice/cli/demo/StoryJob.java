@@ -157,7 +157,7 @@ final class StoryJob {
                   case JOB ->
                       change.object().at("/metadata/uid").asText().equals(uid)
                           && change.object().at("/metadata").has("deletionTimestamp");
-                  case WORKLOAD, CLUSTER_QUEUE -> false;
+                  case WORKLOAD, CLUSTER_QUEUE, LOCAL_QUEUE, COHORT -> false;
                 })
         .map(change -> change.revision())
         .findFirst();

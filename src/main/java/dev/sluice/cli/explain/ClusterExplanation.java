@@ -62,7 +62,10 @@ final class ClusterExplanation {
     Surroundings around = new Surroundings(client, clusterQueue, namespace, queue);
     List<Holder> holders = Holder.inTheWay(workload, around.holding());
     lines.add(
-        why, "  why: " + Standing.of(workload, around.ahead(workload), around.strict(), holders));
+        why,
+        "  why: "
+            + Standing.of(workload, around.ahead(workload), around.strict(), holders)
+            + around.turn(workload));
     lines.addAll(around.lines(workload));
     holders.stream().limit(HOLDERS).map(Holder::line).forEach(lines::add);
     return lines;

@@ -25,6 +25,7 @@ final class Surroundings {
   private final List<GenericKubernetesResource> inLine = new ArrayList<>();
   private final List<GenericKubernetesResource> holding = new ArrayList<>();
   private final List<String> remarks = new ArrayList<>();
+  private final Turns turns = new Turns();
   private boolean strict;
 
   Surroundings(KubernetesClient client, String clusterQueue, String namespace, String localQueue) {
@@ -63,8 +64,9 @@ final class Surroundings {
       }
     }
     inLine.sort(
-        Comparator.comparingLong(Objects::priority)
-            .reversed()
+        turns
+            .order()
+            .thenComparing(Comparator.comparingLong(Objects::priority).reversed())
             .thenComparing(each -> each.getMetadata().getCreationTimestamp())
             .thenComparing(Objects::uid));
   }
@@ -101,6 +103,7 @@ final class Surroundings {
   }
 
   private void look(GenericKubernetesResource queue) {
+    turns.look(queue);
     strict = Objects.text(queue, "spec", "queueingStrategy").equals("StrictFIFO");
     Objects.conditionLine(queue, "Active", "False")
         .ifPresent(line -> remarks.add("  ClusterQueue " + line));
@@ -139,6 +142,7 @@ final class Surroundings {
       if (!clusterQueue.isEmpty()
           && Objects.text(each, "spec", "clusterQueue").equals(clusterQueue)) {
         result.add(Objects.fullName(each));
+        turns.used(each);
       }
     }
     return result;
@@ -147,6 +151,11 @@ final class Surroundings {
   /** Whether nobody in the ClusterQueue overtakes. */
   boolean strict() {
     return strict;
+  }
+
+  /** Whether others come first because their LocalQueues used less; empty if not. */
+  String turn(GenericKubernetesResource workload) {
+    return turns.sentence(workload, inLine);
   }
 
   /** Who holds quota that the ClusterQueue could have. */
@@ -174,6 +183,7 @@ final class Surroundings {
             ? "  not in line at the moment"
             : "  position %d of %d in LocalQueue %s (0 is next), by priority and age"
                 .formatted(place, local.size(), localQueue));
+    turns.line(workload, inLine).ifPresent(lines::add);
     lines.addAll(remarks);
     return lines;
   }

@@ -1,5 +1,6 @@
 package dev.sluice.controllers.workload;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Keys;
 import dev.sluice.controllers.workload.Verdict.Deactivate;
@@ -8,9 +9,11 @@ import dev.sluice.controllers.workload.Verdict.News;
 import dev.sluice.controllers.workload.Verdict.PatchStatus;
 import dev.sluice.controllers.workload.Verdict.RemoveFinalizer;
 import dev.sluice.workloads.Evictions;
+import dev.sluice.workloads.PreemptionGates;
 import dev.sluice.workloads.StatusPatch;
 import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.Workload.Condition;
+import dev.sluice.workloads.Workload.Gate;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -37,6 +40,11 @@ public final class LifecycleDecisions {
     if (workload.deleting() || workload.finished()) {
       return retention(workload, rules, now);
     }
+    Optional<List<Gate>> gates =
+        rules.preemptionGates() ? PreemptionGates.inStep(workload, now) : Optional.empty();
+    if (gates.isPresent()) {
+      return gates(gates.get());
+    }
     if (!workload.spec().active()) {
       return inactive(workload, now);
     }
@@ -47,6 +55,13 @@ public final class LifecycleDecisions {
     return workload.quotaReserved()
         ? ReservingDecisions.decide(workload, queues, rules, now)
         : WaitingDecisions.decide(workload, queues, rules, now);
+  }
+
+  /** The status names the gates of the spec: new ones are closed. */
+  private static Verdict gates(List<Gate> gates) {
+    ObjectNode status = JsonNodeFactory.instance.objectNode();
+    status.set("preemptionGates", PreemptionGates.json(gates));
+    return Verdict.of(new PatchStatus(status, "preemption gates=" + gates.size(), List.<News>of()));
   }
 
   /** Nothing owns it, and either it is being deleted or a job did own it. */

@@ -13,12 +13,24 @@ import java.util.Optional;
  *     FinishOrphanedWorkloads)
  * @param explicitStatus whether a Workload says that it waits before it was looked at (gate
  *     UnadmittedWorkloadsExplicitStatus)
+ * @param preemptionGates whether preemption gates exist (gates MultiKueueOrchestratedPreemption and
+ *     ConcurrentAdmission)
  */
 public record LifecycleRules(
     Optional<WaitForPodsReady> podsReady,
     Optional<Duration> afterFinished,
     boolean finishOrphans,
-    boolean explicitStatus) {
+    boolean explicitStatus,
+    boolean preemptionGates) {
+
+  /** Rules by which there are no preemption gates. */
+  public LifecycleRules(
+      Optional<WaitForPodsReady> podsReady,
+      Optional<Duration> afterFinished,
+      boolean finishOrphans,
+      boolean explicitStatus) {
+    this(podsReady, afterFinished, finishOrphans, explicitStatus, false);
+  }
 
   /** Pods may take their time, and nothing is deleted. */
   public static final LifecycleRules PATIENT =

@@ -557,7 +557,7 @@ class ConfigurationLoaderTest {
         "LocalQueueMetrics=on | --feature-gates: \"LocalQueueMetrics=on\" is not allowed",
         "LocalQueueMetrics=true,LocalQueueMetrics=false | --feature-gates LocalQueueMetrics: given"
             + " twice",
-        "MultiKueueOrchestratedPreemption=true | --feature-gates MultiKueueOrchestratedPreemption:"
+        "ConcurrentAdmission=true | --feature-gates ConcurrentAdmission:"
             + " true is not supported yet"
       })
   void gatesOfTheCommandLineAreChecked(String flag, String message) {

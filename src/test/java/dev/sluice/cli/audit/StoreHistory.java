@@ -190,7 +190,7 @@ public final class StoreHistory {
   }
 
   private static Optional<AuditedKind> kind(String key) {
-    for (AuditedKind kind : AuditedKind.values()) {
+    for (AuditedKind kind : AuditedKind.JUDGED) {
       String prefix =
           kind == AuditedKind.WORKLOAD || kind == AuditedKind.CLUSTER_QUEUE
               ? "/registry/" + kind.group() + "/" + kind.plural() + "/"

@@ -10,6 +10,7 @@ import dev.sluice.controllers.workload.Verdict.News;
 import dev.sluice.controllers.workload.Verdict.PatchStatus;
 import java.time.Instant;
 import java.util.Arrays;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Nested;
@@ -53,6 +54,83 @@ class LifecycleDecisionsTest {
       }
     }
     return "absent";
+  }
+
+  @Nested
+  class PreemptionGates {
+
+    private static final LifecycleRules GATES =
+        new LifecycleRules(Optional.empty(), Optional.empty(), true, false, true);
+    private static final String TWO = "preemptionGates: [{name: one}, {name: two}]";
+
+    private static Verdict decideWithGates(GivenWorkload workload) {
+      return LifecycleDecisions.decide(workload.get(), OPEN, GATES, NOW);
+    }
+
+    @Test
+    void areClosedWhenTheyAreNew() {
+      JsonNode status = patch(decideWithGates(workload().spec(TWO))).status();
+
+      assertThat(status)
+          .hasToString(
+              "{\"preemptionGates\":["
+                  + "{\"name\":\"one\",\"position\":\"Closed\","
+                  + "\"lastTransitionTime\":\"2026-03-01T10:01:00Z\"},"
+                  + "{\"name\":\"two\",\"position\":\"Closed\","
+                  + "\"lastTransitionTime\":\"2026-03-01T10:01:00Z\"}]}");
+    }
+
+    @Test
+    void stayAsTheyAreAndGoWithTheirName() {
+      String known = "{name: %s, position: Open, lastTransitionTime: '2026-03-01T10:00:00Z'}";
+      JsonNode status =
+          patch(
+                  decideWithGates(
+                      workload()
+                          .spec(TWO)
+                          .status(
+                              "preemptionGates: [%s, %s]"
+                                  .formatted(known.formatted("two"), known.formatted("old")))))
+              .status();
+
+      assertThat(status.at("/preemptionGates")).hasSize(2);
+      assertThat(status.at("/preemptionGates/0/position").asText()).isEqualTo("Closed");
+      assertThat(status.at("/preemptionGates/1"))
+          .hasToString(
+              "{\"name\":\"two\",\"position\":\"Open\","
+                  + "\"lastTransitionTime\":\"2026-03-01T10:00:00Z\"}");
+    }
+
+    @Test
+    void areNotWrittenAgainAndNotAtAllWhereTheyDoNotExist() {
+      String both =
+          "preemptionGates: [{name: one, position: Closed, lastTransitionTime: %s},"
+              + " {name: two, position: Open, lastTransitionTime: %s}]";
+      String since = "'2026-03-01T10:00:00Z'";
+      assertThat(decideWithGates(workload().spec(TWO).status(both.formatted(since, since))))
+          .isEqualTo(Verdict.NOTHING);
+      assertThat(decide(workload().spec(TWO))).isEqualTo(Verdict.NOTHING);
+    }
+
+    @Test
+    void areClosedAgainByAnEviction() {
+      GivenWorkload workload =
+          workload()
+              .admitted()
+              .spec("preemptionGates: [{name: one}]")
+              .condition("BlockedOnPreemptionGates", "True", "PreemptionGated", "closed: one")
+              .status(
+                  "preemptionGates: [{name: one, position: Open,"
+                      + " lastTransitionTime: '2026-03-01T10:00:00Z'}]");
+      Verdict verdict =
+          LifecycleDecisions.decide(
+              workload.get(), new Queues(QueueStanding.DRAINED, QueueStanding.OPEN), GATES, NOW);
+
+      JsonNode status = patch(verdict).status();
+      assertThat(status.at("/preemptionGates/0/position").asText()).isEqualTo("Closed");
+      assertThat(condition(status, "BlockedOnPreemptionGates")).startsWith("False ");
+      assertThat(condition(status, "Evicted")).startsWith("True ");
+    }
   }
 
   @Nested

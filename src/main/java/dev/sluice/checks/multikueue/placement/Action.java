@@ -29,6 +29,9 @@ public sealed interface Action {
   /** Brings priority and counts of pods to the copy. */
   record Align(String cluster) implements Action {}
 
+  /** Opens the preemption gate of the copy: the worker may preempt for it. */
+  record OpenGate(String cluster) implements Action {}
+
   /** Has the worker stop the job and give its quota back. */
   record StopThere(String cluster) implements Action {}
 

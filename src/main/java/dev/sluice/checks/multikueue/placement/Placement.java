@@ -249,7 +249,13 @@ public record Placement(Dispatcher dispatcher, Duration workerLostTimeout) {
               }
             }
           });
-      return new Plan(actions, said.lookAgain());
+      return Gates.with(new Plan(actions, said.lookAgain()), asked(said), now);
+    }
+
+    private Map<String, Remote> asked(Nomination said) {
+      SortedMap<String, Remote> asked = new TreeMap<>(remotes);
+      asked.keySet().retainAll(said.clusters());
+      return asked;
     }
 
     /** The worker that it runs in, if this is true of its copy there; otherwise the earliest. */

@@ -20,13 +20,25 @@ public record Remote(boolean connected, Optional<Instant> lostSince, Optional<Co
    * @param admittedAt since when it is admitted, if it is
    * @param difference how its spec differs from the manager's
    * @param tells what the worker says of it, for people
+   * @param gate its preemption gate, if it has ours
    */
   public record Copy(
       Optional<Ending> finished,
       Optional<Instant> evictedAt,
       Optional<Instant> admittedAt,
       Difference difference,
-      String tells) {
+      String tells,
+      Optional<Gate> gate) {
+
+    /** One without a gate. */
+    public Copy(
+        Optional<Ending> finished,
+        Optional<Instant> evictedAt,
+        Optional<Instant> admittedAt,
+        Difference difference,
+        String tells) {
+      this(finished, evictedAt, admittedAt, difference, tells, Optional.empty());
+    }
 
     /** One of which nothing is told. */
     public Copy(
@@ -37,6 +49,14 @@ public record Remote(boolean connected, Optional<Instant> lostSince, Optional<Co
       this(finished, evictedAt, admittedAt, difference, "");
     }
   }
+
+  /**
+   * The gate that keeps a worker from preempting for a copy.
+   *
+   * @param blockedAt since when the worker says that it would preempt, if it does
+   * @param openedAt since when the gate is open, if it is
+   */
+  public record Gate(Optional<Instant> blockedAt, Optional<Instant> openedAt) {}
 
   /** The condition {@code Finished}. */
   public record Ending(String reason, String message) {

@@ -71,6 +71,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
    * @param fitting knows where there is room
    * @param localWorkers where this cluster is a worker of its own
    * @param told is told
+   * @param orchestrated whether workers may preempt only when they are told so
    */
   public record Rules(
       WorkloadReader reader,
@@ -82,7 +83,8 @@ public final class Desk implements WorkloadListener, AutoCloseable {
       Renewals.Fence fence,
       Fitting fitting,
       LocalWorkers localWorkers,
-      Told told) {}
+      Told told,
+      boolean orchestrated) {}
 
   /** What is kept of a Workload between looks; guarded by the map that it is in. */
   private static final class File {
@@ -116,7 +118,14 @@ public final class Desk implements WorkloadListener, AutoCloseable {
             around,
             () -> open && leadership.leading());
     this.sender =
-        new Sender(manager, workers, rules.writer(), rules.mark(), renewals, rules.told());
+        new Sender(
+            manager,
+            workers,
+            rules.writer(),
+            rules.mark(),
+            renewals,
+            rules.told(),
+            rules.orchestrated());
     this.views = new Views(links, sender, rules.fitting(), rules.localWorkers());
     this.planner = new Planner(rules.placement(), views);
     this.jobs = new JobWatches(rules.mark(), rules.kinds(), workers, around, new JobsElsewhere());

@@ -34,15 +34,21 @@ final class Sender {
   private final Mark mark;
   private final Renewals renewals;
   private final Told told;
+  private final boolean orchestrated;
 
-  /** Writes to the manager's API server, and to those of workers. */
+  /**
+   * Writes to the manager's API server, and to those of workers.
+   *
+   * @param orchestrated whether workers may preempt only when they are told so
+   */
   Sender(
       KubernetesClient manager,
       Workers workers,
       WorkloadWriter writer,
       Mark mark,
       Renewals renewals,
-      Told told) {
+      Told told,
+      boolean orchestrated) {
     this.manager = new Server(manager);
     this.mirror = new JobMirror(this.manager);
     this.workers = workers;
@@ -50,6 +56,7 @@ final class Sender {
     this.mark = mark;
     this.renewals = renewals;
     this.told = told;
+    this.orchestrated = orchestrated;
   }
 
   /** The manager's job of a Workload; empty when it is gone. */
@@ -71,6 +78,7 @@ final class Sender {
       case Action.Offer(String cluster) -> offer(errand, cluster);
       case Action.Withdraw(String cluster) -> withdraw(errand, cluster);
       case Action.Align(String cluster) -> align(errand, cluster);
+      case Action.OpenGate(String cluster) -> openGate(errand, cluster);
       case Action.StopThere(String cluster) -> stopThere(errand, cluster);
       case Action.Run(String cluster) -> run(errand, cluster);
       case Action.RunHere(String cluster) -> runHere(errand, cluster);
@@ -157,7 +165,8 @@ final class Sender {
     Optional<Duration> fence = renewals.stopAfter(cluster, worker, workload.get());
     boolean made =
         worker.create(
-            WorkloadCopies.path(namespace), WorkloadCopies.copy(workload.get(), mark, fence));
+            WorkloadCopies.path(namespace),
+            WorkloadCopies.copy(workload.get(), mark, orchestrated, fence));
     if (made) {
       LOG.info("workload={} cluster={} offered=true", errand.local().id(), cluster);
       told.dispatched(errand.local(), errand.clusterQueue(), cluster);
@@ -232,6 +241,21 @@ final class Sender {
         errand.local().id(),
         cluster,
         errand.local().spec().priority());
+    return Optional.empty();
+  }
+
+  private Optional<Duration> openGate(Errand errand, String cluster) throws IOException {
+    JsonNode copy = errand.copies().getOrDefault(cluster, JsonNodeFactory.instance.objectNode());
+    ObjectNode patch = WorkloadCopies.opened(copy, errand.now());
+    if (!patch.isEmpty()) {
+      String path = WorkloadCopies.path(errand.key().namespace(), errand.key().name());
+      worker(cluster).patch(path + "/status", patch);
+      LOG.info("workload={} cluster={} preemptionGate=Open", errand.local().id(), cluster);
+      told.said(
+          errand.local(),
+          false,
+          "Worker cluster \"" + cluster + "\" may preempt for it from now on");
+    }
     return Optional.empty();
   }
 

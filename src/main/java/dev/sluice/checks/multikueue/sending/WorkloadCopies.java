@@ -10,6 +10,7 @@ import dev.sluice.api.placement.LocalWorker;
 import dev.sluice.checks.multikueue.fencing.Fences;
 import dev.sluice.checks.multikueue.placement.Remote;
 import dev.sluice.checks.multikueue.placement.Remote.Difference;
+import dev.sluice.workloads.PreemptionGates;
 import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.Workload.CheckState;
 import dev.sluice.workloads.Workload.Condition;
@@ -27,6 +28,9 @@ final class WorkloadCopies {
 
   private static final String API_VERSION = "kueue.x-k8s.io/v1beta2";
 
+  /** The preemption gate that the manager closes and opens. */
+  private static final String GATE = "multikueue";
+
   private final WorkloadParser parser = new WorkloadParser();
   private final ObjectMapper mapper = new ObjectMapper();
 
@@ -43,9 +47,11 @@ final class WorkloadCopies {
   /**
    * The Workload as it is made in a worker.
    *
+   * @param orchestrated whether the worker may preempt for it only once it is told so
    * @param fence how long after the manager's last renewal the worker switches it off
    */
-  static ObjectNode copy(JsonNode workload, Mark mark, Optional<Duration> fence) {
+  static ObjectNode copy(
+      JsonNode workload, Mark mark, boolean orchestrated, Optional<Duration> fence) {
     ObjectNode copy = JsonNodeFactory.instance.objectNode();
     copy.put("apiVersion", API_VERSION).put("kind", "Workload");
     ObjectNode metadata = copy.putObject("metadata");
@@ -59,6 +65,12 @@ final class WorkloadCopies {
       annotations.remove(LocalWorker.MAY_RUN_HERE);
     }
     copy.set("spec", workload.path("spec").deepCopy());
+    if (orchestrated) {
+      copy.withObjectProperty("spec")
+          .withArrayProperty("preemptionGates")
+          .addObject()
+          .put("name", GATE);
+    }
     mark.putOn(copy);
     fence.ifPresent(
         after -> metadata.withObjectProperty("annotations").put(Fences.AFTER, after.toString()));
@@ -76,7 +88,8 @@ final class WorkloadCopies {
             ? Optional.empty()
             : current(copy, "Admitted").map(Condition::lastTransitionTime),
         local.map(ours -> difference(ours.spec(), copy.spec())).orElse(Difference.NONE),
-        tells(copy));
+        tells(copy),
+        gate(copy));
   }
 
   /** What a worker says of a copy; it changes only when that does. */
@@ -113,12 +126,33 @@ final class WorkloadCopies {
         : condition.reason() + ", " + condition.message();
   }
 
+  private static Optional<Remote.Gate> gate(Workload copy) {
+    return copy.spec().preemptionGates().contains(GATE)
+        ? Optional.of(
+            new Remote.Gate(
+                current(copy, PreemptionGates.BLOCKED).map(Condition::lastTransitionTime),
+                copy.status().gates().stream()
+                    .filter(gate -> gate.name().equals(GATE) && gate.open())
+                    .map(Workload.Gate::lastTransitionTime)
+                    .findFirst()))
+        : Optional.empty();
+  }
+
   private static Optional<Condition> current(Workload workload, String type) {
     return workload.status().condition(type).filter(it -> it.status().equals("True"));
   }
 
   private static Difference difference(Workload.Spec ours, Workload.Spec theirs) {
-    if (ours.equals(theirs)) {
+    Workload.Spec gatedLikeUs =
+        new Workload.Spec(
+            theirs.queueName(),
+            theirs.podSets(),
+            theirs.priority(),
+            theirs.priorityClass(),
+            theirs.active(),
+            theirs.maximumExecutionTimeSeconds(),
+            ours.preemptionGates());
+    if (ours.equals(gatedLikeUs)) {
       return Difference.NONE;
     }
     Workload.Spec aligned =
@@ -128,7 +162,8 @@ final class WorkloadCopies {
             ours.priority(),
             ours.priorityClass(),
             theirs.active(),
-            theirs.maximumExecutionTimeSeconds());
+            theirs.maximumExecutionTimeSeconds(),
+            ours.preemptionGates());
     return ours.equals(aligned) ? Difference.PATCHABLE : Difference.OTHER;
   }
 
@@ -145,6 +180,29 @@ final class WorkloadCopies {
                     .put("kind", from.kind())
                     .put("name", from.name()),
             () -> spec.putNull("priorityClassRef"));
+    return patch;
+  }
+
+  /** Opens the gate of a copy; empty if it is open already. */
+  static ObjectNode opened(JsonNode copy, Instant now) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    ArrayNode gates = JsonNodeFactory.instance.arrayNode();
+    for (JsonNode gate : copy.path("status").path("preemptionGates")) {
+      if (!gate.path("name").asText().equals(GATE)) {
+        gates.add(gate.deepCopy());
+      } else if (gate.path("position").asText().equals("Open")) {
+        return patch;
+      }
+    }
+    gates
+        .addObject()
+        .put("name", GATE)
+        .put("position", "Open")
+        .put("lastTransitionTime", now.truncatedTo(ChronoUnit.SECONDS).toString());
+    patch
+        .putObject("metadata")
+        .put("resourceVersion", copy.path("metadata").path("resourceVersion").asText());
+    patch.putObject("status").set("preemptionGates", gates);
     return patch;
   }
 

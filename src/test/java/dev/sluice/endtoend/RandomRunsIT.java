@@ -1,0 +1,225 @@
+package dev.sluice.endtoend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.cli.audit.AuditedKind;
+import dev.sluice.cli.audit.Auditor;
+import dev.sluice.cli.audit.Change;
+import dev.sluice.cli.audit.Rule;
+import dev.sluice.cli.audit.Violation;
+import dev.sluice.cli.audit.WatchRecorder;
+import dev.sluice.cli.controlplane.ControlPlane;
+import dev.sluice.cli.controlplane.NodeGroup;
+import dev.sluice.cli.process.OperatorProcess;
+import dev.sluice.cli.process.OperatorSettings;
+import dev.sluice.model.FairSharing;
+import dev.sluice.model.FairSharing.Strategy;
+import dev.sluice.reference.RunAudit;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.TestCluster;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Small worlds in which everything happens at random, on a real control plane and through the API
+ * only; what was watched of it is judged by {@link RunAudit}. {@code -Dsluice.seed=N} makes up
+ * other worlds, {@code -Dsluice.random.worlds=N} more of them at the same time, {@code
+ * -Dsluice.random.steps=N} longer ones.
+ */
+@ControlPlaneTest(exclusive = true)
+@Execution(ExecutionMode.SAME_THREAD)
+@Isolated("needs the processors for itself")
+class RandomRunsIT {
+
+  private static final Logger LOG = LoggerFactory.getLogger(RandomRunsIT.class);
+  private static final long SEED = 20_26;
+  private static final int WORLDS = 4;
+  private static final int STEPS = 90;
+
+  /** From one step of a world to the next. */
+  private static final Duration PACE = Duration.ofMillis(350);
+
+  /** So long nothing happens when nothing is left to do. */
+  private static final Duration QUIET = Duration.ofSeconds(5);
+
+  private static final Set<Rule> JUDGED_OTHERWISE =
+      EnumSet.of(Rule.QUOTA_KEPT, Rule.PODS_WITHIN_QUOTA);
+
+  @Test
+  void whoeverPreemptsByThePoliciesKeepsThem(ControlPlane controlPlane, TestCluster cluster)
+      throws Exception {
+    run("random-preemption", controlPlane, cluster, Optional.empty());
+  }
+
+  @Test
+  void whoeverSharesFairlyKeepsThePolicies(ControlPlane controlPlane, TestCluster cluster)
+      throws Exception {
+    run(
+        "random-fair-sharing",
+        controlPlane,
+        cluster,
+        Optional.of(
+            new FairSharing(
+                List.of(
+                    Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE, Strategy.LESS_THAN_INITIAL_SHARE),
+                true,
+                true)));
+  }
+
+  private static void run(
+      String name, ControlPlane controlPlane, TestCluster cluster, Optional<FairSharing> sharing)
+      throws InterruptedException, ExecutionException {
+    long seed = Long.getLong("sluice.seed", SEED);
+    int worlds = Integer.getInteger("sluice.random.worlds", WORLDS);
+    int steps = Integer.getInteger("sluice.random.steps", STEPS);
+    LOG.info("{} seed={} worlds={} steps={}", name, seed, worlds, steps);
+    OperatorSettings settings = OperatorSettings.onFreePorts(new SecureRandom());
+    if (sharing.isPresent()) {
+      settings =
+          settings.with(
+              """
+              fairSharing:
+                preemptionStrategies: [LessThanOrEqualToFinalShare, LessThanInitialShare]
+              """);
+    }
+    InstantSource clock = InstantSource.system();
+    Map<Long, Instant> seen = new ConcurrentHashMap<>();
+    try (OperatorProcess operator =
+            OperatorProcess.start(
+                    name, cluster.kubeconfig(), settings, controlPlane.logs(), List.of())
+                .awaitReady();
+        WatchRecorder recorder =
+            new WatchRecorder(
+                    cluster.client(),
+                    clock,
+                    change -> seen.put(change.revision(), clock.instant()),
+                    EnumSet.allOf(AuditedKind.class))
+                .start();
+        ScheduledExecutorService timer = Executors.newScheduledThreadPool(2 * worlds)) {
+      cluster.createNodes(NodeGroup.plentiful(cluster.name("node"), 1));
+      List<Future<?>> stopping = play(cluster, seed, worlds, steps, timer);
+      awaitQuiet(recorder, clock);
+      assertThat(stopping).noneMatch(Future::isDone);
+      timer.shutdownNow();
+      assertThat(operator.isAlive()).isTrue();
+      assertThat(recorder.gap()).isEmpty();
+      List<Change> ownHistory =
+          recorder.history().stream().filter(change -> isOwn(change, cluster)).toList();
+      judge(name, ownHistory, seen, sharing);
+    }
+  }
+
+  /** What an earlier run left behind is not judged. */
+  private static boolean isOwn(Change change, TestCluster cluster) {
+    String suffix = cluster.name("");
+    JsonNode metadata = change.object().path("metadata");
+    return metadata.path("namespace").asText().contains(suffix)
+        || metadata.path("name").asText().contains(suffix);
+  }
+
+  /** Returns when all steps were done; what is returned goes on. */
+  private static List<Future<?>> play(
+      TestCluster cluster, long seed, int worlds, int steps, ScheduledExecutorService timer)
+      throws InterruptedException, ExecutionException {
+    List<Future<?>> ends = new ArrayList<>();
+    List<Future<?>> stopping = new ArrayList<>();
+    for (int i = 0; i < worlds; i++) {
+      RandomRun world = new RandomRun(cluster, i, new Random(seed * 1000 + i));
+      stopping.add(
+          timer.scheduleWithFixedDelay(world::stopTheEvicted, 200, 200, TimeUnit.MILLISECONDS));
+      for (int step = 0; step < steps; step++) {
+        ends.add(timer.schedule(world::step, step * PACE.toMillis(), TimeUnit.MILLISECONDS));
+      }
+    }
+    for (Future<?> end : ends) {
+      end.get();
+    }
+    return stopping;
+  }
+
+  /** How many writes there were, and since when there are no more. */
+  private record Count(long size, Instant since) {}
+
+  private static void awaitQuiet(WatchRecorder recorder, InstantSource clock) {
+    AtomicReference<Count> last = new AtomicReference<>(new Count(-1, Instant.EPOCH));
+    await("nothing to happen any more")
+        .atMost(Duration.ofMinutes(2))
+        .pollInterval(Duration.ofMillis(500))
+        .until(
+            () -> {
+              long size =
+                  recorder.history().stream()
+                      .filter(change -> change.kind() == AuditedKind.WORKLOAD)
+                      .count();
+              Count before = Objects.requireNonNull(last.get());
+              if (before.size() != size) {
+                last.set(new Count(size, clock.instant()));
+                return false;
+              }
+              return before.since().isBefore(clock.instant().minus(QUIET));
+            });
+    assertThat(recorder.catchUp(Duration.ofSeconds(20))).isTrue();
+  }
+
+  private static void judge(
+      String name, List<Change> history, Map<Long, Instant> seen, Optional<FairSharing> sharing) {
+    RunAudit.Report report =
+        RunAudit.audit(
+            history.stream()
+                .map(
+                    change ->
+                        new RunAudit.Moment(
+                            change, Objects.requireNonNull(seen.get(change.revision()))))
+                .toList(),
+            sharing);
+    LOG.info(
+        "{} writes={} admissions={} victims={} passable={}",
+        name,
+        history.size(),
+        report.admissions(),
+        report.victims(),
+        report.passable());
+    assertThat(report.violations()).isEmpty();
+    List<Violation> ofJobs =
+        Auditor.audit(
+                history.stream()
+                    .filter(
+                        change ->
+                            change.kind() != AuditedKind.LOCAL_QUEUE
+                                && change.kind() != AuditedKind.COHORT
+                                && change.kind() != AuditedKind.CLUSTER_QUEUE)
+                    .toList())
+            .violations();
+    assertThat(ofJobs)
+        .filteredOn(violation -> !JUDGED_OTHERWISE.contains(violation.rule()))
+        .isEmpty();
+    assertThat(report.admissions()).isGreaterThan(50);
+    assertThat(report.victims()).isNotEmpty();
+    assertThat(report.passable()).isPositive();
+  }
+}

@@ -1,0 +1,66 @@
+package dev.sluice.reference;
+
+import dev.sluice.engine.ClusterQueueView;
+import dev.sluice.engine.CohortView;
+import dev.sluice.engine.FlavorUsage;
+import dev.sluice.engine.Views;
+import dev.sluice.model.FlavorResource;
+import dev.sluice.quota.Share;
+import java.util.Optional;
+
+/** What the engine shows is what the reference counts: who waits, usage, shares. */
+final class ViewChecks {
+
+  private final ReferenceQuestions world;
+
+  ViewChecks(ReferenceQuestions world) {
+    this.world = world;
+  }
+
+  void check(Views views) {
+    ReferenceTree tree = world.tree();
+    Stage.require(
+        views.clusterQueues().size() == world.queues().size(), "views of " + views.clusterQueues());
+    views.cohorts().forEach(this::checkShare);
+    for (ClusterQueueView view : views.clusterQueues()) {
+      ReferenceQuestions.Counts counts = world.counts(view.name());
+      var seen =
+          new ReferenceQuestions.Counts(
+              view.pendingActive() + view.pendingInadmissible(), view.reserving(), view.admitted());
+      Stage.require(
+          seen.equals(counts), view.name() + ": should show " + counts + ", shows " + seen);
+      checkShare(view, tree);
+      for (FlavorUsage usage : view.usage()) {
+        FlavorResource pair = new FlavorResource(usage.flavor(), usage.resource());
+        long used = tree.usageOfQueue(view.name(), pair);
+        Stage.require(
+            usage.reserved() == used,
+            view.name() + " " + pair + ": uses " + used + ", shows " + usage.reserved());
+      }
+    }
+  }
+
+  private void checkShare(CohortView view) {
+    if (!view.root().isEmpty()) {
+      Optional<Long> share =
+          world
+              .shares()
+              .map(shares -> shares.of(new ReferenceTree.Node(false, view.name())).weightedShare());
+      Stage.require(
+          view.share().map(Share::rounded).equals(share),
+          "cohort " + view.name() + ": share should be " + share + ", is " + view.share());
+    }
+  }
+
+  private void checkShare(ClusterQueueView view, ReferenceTree tree) {
+    if (!tree.cyclic(view.name())) {
+      Optional<Long> share =
+          world
+              .shares()
+              .map(shares -> shares.of(new ReferenceTree.Node(true, view.name())).weightedShare());
+      Stage.require(
+          view.share().map(Share::rounded).equals(share),
+          view.name() + ": share should be " + share + ", is " + view.share());
+    }
+  }
+}
