@@ -517,4 +517,34 @@ class TakingTurnsTest {
     assertThat(world.preempted())
         .containsExactly("a0 for preemptor: InClusterQueue", "b1 for preemptor: InClusterQueue");
   }
+
+  @Test
+  void whoWaitsBecauseItsLocalQueueUsedMoreIsToldWhoseTurnItIs() {
+    World world = world();
+    pool(world, 1, "busy", "idle");
+    used(world, "busy", 4);
+    used(world, "idle", 1);
+    world.submit("running", "idle", 1);
+    assertThat(world.admitted()).containsExactly("running");
+    world.submit("mine", "busy", 1);
+    world.submit("other", "idle", 1);
+    world.admitted();
+
+    assertThat(turn(world, "mine"))
+        .hasValueSatisfying(
+            turn -> {
+              assertThat(turn.first()).isEqualTo(id("idle"));
+              assertThat(turn.others()).isEqualTo(1);
+              assertThat(turn.used()).isGreaterThan(turn.usedByFirst());
+            });
+    assertThat(turn(world, "other")).isEmpty();
+  }
+
+  private static Optional<EngineQuestions.Turn> turn(World world, String name) {
+    return world
+        .engine
+        .answers()
+        .whyWaiting(new WorkloadId("uid-" + name, "ns", name))
+        .flatMap(EngineQuestions.Waiting::turn);
+  }
 }

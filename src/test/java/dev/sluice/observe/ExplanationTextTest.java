@@ -3,11 +3,13 @@ package dev.sluice.observe;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.engine.EngineQuestions.Holder;
+import dev.sluice.engine.EngineQuestions.Turn;
 import dev.sluice.engine.EngineQuestions.Waiting;
 import dev.sluice.engine.PendingPosition;
 import dev.sluice.model.Explanation;
 import dev.sluice.model.FlavorAttempt;
 import dev.sluice.model.FlavorResource;
+import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.Obstacle;
 import dev.sluice.model.PendingReason;
 import dev.sluice.model.Taint;
@@ -116,6 +118,29 @@ class ExplanationTextTest {
             "preemption would not help: the policies of its ClusterQueue don't allow it for all"
                 + " that is missing",
             "other/big in ClusterQueue cq2 holds 7500m cpu of flavor on-demand");
+  }
+
+  @Test
+  void itTellsWhoseTurnItIsWhereLocalQueuesTakeTurns() {
+    PendingPosition position =
+        new PendingPosition(
+            new WorkloadId("u", "team", "wl"), "busy", 0, Instant.EPOCH, 3, 0, false);
+    LocalQueueId idle = new LocalQueueId("team", "idle");
+
+    assertThat(ExplanationText.lines(waiting(position, new Turn(3.25, idle, 0.5, 1))))
+        .contains(
+            "LocalQueue busy used more than another one: 3.250, against 0.500 of LocalQueue"
+                + " team/idle, which comes first");
+    assertThat(
+            ExplanationText.lines(
+                waiting(position, new Turn(Double.POSITIVE_INFINITY, idle, 0, 2))))
+        .contains(
+            "LocalQueue busy used more than 2 others: without bounds, against 0.000 of LocalQueue"
+                + " team/idle, which comes first");
+  }
+
+  private static Waiting waiting(PendingPosition position, Turn turn) {
+    return new Waiting(position, "cq", Optional.empty(), List.of(), Optional.of(turn));
   }
 
   private static String message(PendingReason reason, FlavorAttempt... attempts) {

@@ -192,6 +192,54 @@ class ClusterExplanationTest {
   }
 
   @Test
+  void whoseLocalQueueUsedMoreIsToldSo() {
+    apply(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: cq}
+        spec: {admissionScope: {admissionMode: UsageBasedAdmissionFairSharing}}
+        """);
+    localQueue("busy", "2", "6500m");
+    localQueue("idle", "1", "1");
+    localQueue("empty", "1", "0");
+    waits("mine", "busy", 50);
+    waits("first", "idle", 0);
+
+    assertThat(new ClusterExplanation(client).lines("team", "mine").orElseThrow())
+        .contains(
+            "  why: it waits behind 1 other; the first is team/first, priority 0; LocalQueue"
+                + " team/busy used more than LocalQueue team/idle, so that that one comes first",
+            "  used over time, by weight: team/idle 1.000, team/busy 3.250");
+    assertThat(new ClusterExplanation(client).lines("team", "first").orElseThrow())
+        .contains("  why: it is next, and was not evaluated yet")
+        .noneMatch(line -> line.contains("used over time"));
+  }
+
+  private void localQueue(String name, String weight, String cpu) {
+    apply(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: %s, namespace: team}
+        spec: {clusterQueue: cq, fairSharing: {weight: "%s"}}
+        status: {fairSharing: {admissionFairSharingStatus: {consumedResources: {cpu: "%s"}}}}
+        """
+            .formatted(name, weight, cpu));
+  }
+
+  private void waits(String name, String queue, int priority) {
+    apply(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: %s, namespace: team, uid: %s, creationTimestamp: 2030-01-01T00:00:00Z}
+        spec: {queueName: %s, priority: %d}
+        """
+            .formatted(name, name, queue, priority));
+  }
+
+  @Test
   void aMissingWorkloadIsNone() {
     assertThat(new ClusterExplanation(client).lines("team", "none")).isEmpty();
   }
