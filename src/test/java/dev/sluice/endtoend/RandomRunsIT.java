@@ -188,15 +188,14 @@ class RandomRunsIT {
 
   private static void judge(
       String name, List<Change> history, Map<Long, Instant> seen, Optional<FairSharing> sharing) {
-    RunAudit.Report report =
-        RunAudit.audit(
-            history.stream()
-                .map(
-                    change ->
-                        new RunAudit.Moment(
-                            change, Objects.requireNonNull(seen.get(change.revision()))))
-                .toList(),
-            sharing);
+    List<RunAudit.Moment> moments =
+        history.stream()
+            .map(
+                change ->
+                    new RunAudit.Moment(
+                        change, Objects.requireNonNull(seen.get(change.revision()))))
+            .toList();
+    RunAudit.Report report = RunAudit.audit(moments, sharing);
     LOG.info(
         "{} writes={} admissions={} victims={} passable={}",
         name,
@@ -204,7 +203,7 @@ class RandomRunsIT {
         report.admissions(),
         report.victims(),
         report.passable());
-    assertThat(report.violations()).isEmpty();
+    assertThat(report.violations()).as(() -> String.join("\n", RunAudit.story(moments))).isEmpty();
     List<Violation> ofJobs =
         Auditor.audit(
                 history.stream()

@@ -51,6 +51,19 @@ public final class RunAudit {
   /** One who seems to have been passed; unless it is admitted until then. */
   private record Passed(RunWorkload first, RunWorkload admitted, Instant until) {}
 
+  /**
+   * One who was preempted; judged when all that was decided before is seen.
+   *
+   * @param lately the worlds in which that may have been decided
+   * @param soon who is given quota until it is judged
+   */
+  private record Victim(
+      RunWorkload before,
+      RunPreemption told,
+      List<RunWorld> lately,
+      Map<String, RunWorkload> soon,
+      Instant until) {}
+
   /** The world from then until the next one. */
   private record Past(Instant until, RunWorld world) {}
 
@@ -59,6 +72,7 @@ public final class RunAudit {
   private final Map<String, Instant> waitingSince = new HashMap<>();
   private final Set<String> preemptors = new HashSet<>();
   private final List<Passed> passed = new ArrayList<>();
+  private final List<Victim> unjudged = new ArrayList<>();
   private final List<String> violations = new ArrayList<>();
   private final Map<String, Integer> victims = new HashMap<>();
   private RunWorld world = RunWorld.EMPTY;
@@ -81,9 +95,31 @@ public final class RunAudit {
         .sorted(Comparator.comparingLong(moment -> moment.change().revision()))
         .forEach(audit::see);
     audit.passed.forEach(audit::complain);
+    audit.unjudged.forEach(audit::judge);
     audit.violations.addAll(audit.world.unrest(audit.now, sharing));
     return new Report(
         audit.admissions, Map.copyOf(audit.victims), audit.passable, audit.violations);
+  }
+
+  /** A history, line by line, for whoever has to find out what went wrong. */
+  public static List<String> story(List<Moment> history) {
+    return history.stream()
+        .filter(moment -> moment.change().kind() != AuditedKind.POD)
+        .map(
+            moment ->
+                "%d %s %s%s"
+                    .formatted(
+                        moment.change().revision(),
+                        moment.seen(),
+                        moment.change().deleted() ? "deleted " : "",
+                        switch (moment.change().kind()) {
+                          case WORKLOAD -> RunReading.workload(moment.change().object());
+                          case CLUSTER_QUEUE -> RunReading.clusterQueue(moment.change().object());
+                          case COHORT -> RunReading.cohort(moment.change().object());
+                          case LOCAL_QUEUE -> RunReading.localQueue(moment.change().object());
+                          case JOB, POD -> RunReading.name(moment.change().object());
+                        }))
+        .toList();
   }
 
   private void see(Moment moment) {
@@ -96,6 +132,14 @@ public final class RunAudit {
           boolean over = each.until().isBefore(now);
           if (over) {
             complain(each);
+          }
+          return over;
+        });
+    unjudged.removeIf(
+        each -> {
+          boolean over = each.until().isBefore(now);
+          if (over) {
+            judge(each);
           }
           return over;
         });
@@ -138,6 +182,7 @@ public final class RunAudit {
   private void judge(Optional<RunWorkload> then, RunWorkload workload, RunWorld before) {
     if (workload.holds() && then.filter(RunWorkload::holds).isEmpty()) {
       admissions++;
+      unjudged.forEach(each -> each.soon().put(workload.id().uid(), workload));
       passed.removeIf(each -> each.first().id().equals(workload.id()));
       judgeQuota(workload, before);
       judgeOrder(workload, before);
@@ -216,17 +261,28 @@ public final class RunAudit {
       return;
     }
     preemptors.add(told.get().preemptor());
+    unjudged.add(
+        new Victim(then.get(), told.get(), lately().toList(), new HashMap<>(), now.plus(TOGETHER)));
+  }
+
+  /** What was decided counts from then on, and is written a little later. */
+  private void judge(Victim victim) {
+    Map<String, RunWorkload> soon = new HashMap<>(victim.soon());
+    soon.remove(victim.told().preemptor());
+    soon.remove(victim.before().id().uid());
     List<String> complaints = new ArrayList<>();
     boolean right =
-        lately()
+        victim.lately().stream()
+            .flatMap(then -> Stream.of(then, then.with(soon)))
             .anyMatch(
-                world -> {
-                  Optional<String> complaint = told.get().wrongIn(world, then.get(), sharing);
+                then -> {
+                  Optional<String> complaint =
+                      victim.told().wrongIn(then, victim.before(), sharing);
                   complaint.ifPresent(complaints::add);
                   return complaint.isEmpty();
                 });
     if (!right) {
-      require(false, complaints.getLast() + ":", victim);
+      require(false, complaints.getLast() + ":", victim.before());
     }
   }
 

@@ -119,6 +119,19 @@ class RunAuditTest {
   }
 
   @Test
+  void aVictimWhoseQueueBorrowsByWhatIsWrittenALittleLaterMayGo() {
+    story
+        .queue("a", 2, PREEMPTING)
+        .queue("b", 2, "")
+        .admitted("own", "b", 2, 0)
+        .waits("late", "b", 1, 0)
+        .waits("host", "a", 2, 5)
+        .preempted("own", "b", 2, 0, "InCohortReclamation", "host", "a", 5)
+        .admitted("late", "b", 1, 0);
+    assertThat(story.audit().violations()).noneMatch(it -> it.contains("preempted"));
+  }
+
+  @Test
   void aVictimWhoseCohortMayNotReclaimIsFound() {
     story
         .queue("a", 2, "preemption: {reclaimWithinCohort: LowerPriority}")

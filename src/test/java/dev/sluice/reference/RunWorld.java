@@ -80,6 +80,13 @@ record RunWorld(
     return copy;
   }
 
+  /** The same world, in which these who wait there hold quota already. */
+  RunWorld with(Map<String, RunWorkload> soon) {
+    Map<String, RunWorkload> then = new TreeMap<>(workloads);
+    soon.forEach((uid, holder) -> then.computeIfPresent(uid, (any, waiting) -> holder));
+    return new RunWorld(queues, cohorts, localQueues, then);
+  }
+
   /** The ClusterQueue that a Workload waits in; empty when nobody knows. */
   String queueOf(RunWorkload workload) {
     LocalQueueSpec queue = localQueues.get(workload.localQueue());

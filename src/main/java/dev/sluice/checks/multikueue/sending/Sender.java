@@ -35,6 +35,7 @@ final class Sender {
   private final Renewals renewals;
   private final Told told;
   private final boolean orchestrated;
+  private final Orders orders;
 
   /**
    * Writes to the manager's API server, and to those of workers.
@@ -57,6 +58,7 @@ final class Sender {
     this.renewals = renewals;
     this.told = told;
     this.orchestrated = orchestrated;
+    this.orders = new Orders(workers, told);
   }
 
   /** The manager's job of a Workload; empty when it is gone. */
@@ -78,8 +80,8 @@ final class Sender {
       case Action.Offer(String cluster) -> offer(errand, cluster);
       case Action.Withdraw(String cluster) -> withdraw(errand, cluster);
       case Action.Align(String cluster) -> align(errand, cluster);
-      case Action.OpenGate(String cluster) -> openGate(errand, cluster);
-      case Action.StopThere(String cluster) -> stopThere(errand, cluster);
+      case Action.OpenGate(String cluster) -> orders.openGate(errand, cluster);
+      case Action.StopThere(String cluster) -> orders.stop(errand, cluster);
       case Action.Run(String cluster) -> run(errand, cluster);
       case Action.RunHere(String cluster) -> runHere(errand, cluster);
       case Action.Mirror(String cluster) -> mirror(errand, cluster);
@@ -241,35 +243,6 @@ final class Sender {
         errand.local().id(),
         cluster,
         errand.local().spec().priority());
-    return Optional.empty();
-  }
-
-  private Optional<Duration> openGate(Errand errand, String cluster) throws IOException {
-    JsonNode copy = errand.copies().getOrDefault(cluster, JsonNodeFactory.instance.objectNode());
-    ObjectNode patch = WorkloadCopies.opened(copy, errand.now());
-    if (!patch.isEmpty()) {
-      String path = WorkloadCopies.path(errand.key().namespace(), errand.key().name());
-      worker(cluster).patch(path + "/status", patch);
-      LOG.info("workload={} cluster={} preemptionGate=Open", errand.local().id(), cluster);
-      told.said(
-          errand.local(),
-          false,
-          "Worker cluster \"" + cluster + "\" may preempt for it from now on");
-    }
-    return Optional.empty();
-  }
-
-  private Optional<Duration> stopThere(Errand errand, String cluster) throws IOException {
-    JsonNode copy = errand.copies().getOrDefault(cluster, JsonNodeFactory.instance.objectNode());
-    ObjectNode patch = WorkloadCopies.stopped(copy, errand.now());
-    if (!patch.isEmpty() && copy.path("spec").path("active").asBoolean(true)) {
-      String path = WorkloadCopies.path(errand.key().namespace(), errand.key().name());
-      worker(cluster).patch(path + "/status", patch);
-      LOG.info(
-          "workload={} cluster={} stopped=true reason=EvictedOnManagerCluster",
-          errand.local().id(),
-          cluster);
-    }
     return Optional.empty();
   }
 

@@ -22,7 +22,8 @@ class GatesTest {
         connected,
         Optional.empty(),
         Optional.of(
-            new Copy(Optional.empty(), Optional.empty(), Optional.empty(), Difference.NONE, "", gate)));
+            new Copy(
+                Optional.empty(), Optional.empty(), Optional.empty(), Difference.NONE, "", gate)));
   }
 
   private static Remote blocked(int secondsAgo) {
