@@ -521,9 +521,9 @@ class TakingTurnsTest {
   @Test
   void whoWaitsBecauseItsLocalQueueUsedMoreIsToldWhoseTurnItIs() {
     World world = world();
-    pool(world, 1, "busy", "idle");
     used(world, "busy", 4);
     used(world, "idle", 1);
+    pool(world, 1, "busy", "idle");
     world.submit("running", "idle", 1);
     assertThat(world.admitted()).containsExactly("running");
     world.submit("mine", "busy", 1);
