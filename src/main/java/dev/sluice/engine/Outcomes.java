@@ -98,6 +98,7 @@ final class Outcomes {
       case Outcome.Admitted admitted -> false;
       case Outcome.NoFit noFit -> false;
       case Outcome.Barred barred -> false;
+      case Outcome.Gated gated -> false;
     };
   }
 
