@@ -4,7 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.checks.multikueue.link.Around;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
@@ -55,8 +57,27 @@ final class ClusterProfiles implements AutoCloseable {
     this.changed = changed;
   }
 
-  /** Begins to read. */
+  /** Begins to read, on another thread. */
   void start() {
+    around.io().execute(this::look);
+  }
+
+  /** Asks first: an informer makes much noise about a kind that nobody serves. */
+  private void look() {
+    try {
+      var unused =
+          client
+              .genericKubernetesResources(KIND)
+              .inNamespace(namespace)
+              .list(new ListOptionsBuilder().withLimit(1L).build());
+    } catch (KubernetesClientException e) {
+      started(e);
+      return;
+    }
+    begin();
+  }
+
+  private void begin() {
     SharedIndexInformer<GenericKubernetesResource> begun =
         client
             .genericKubernetesResources(KIND)
@@ -83,7 +104,7 @@ final class ClusterProfiles implements AutoCloseable {
       if (news) {
         LOG.warn("clusterprofiles=unread reason=\"{}\"", failure.getMessage());
       }
-      around.delays().after(AGAIN, () -> around.io().execute(this::start));
+      around.delays().after(AGAIN, this::start);
     }
     if (news || failure == null) {
       changed.run();

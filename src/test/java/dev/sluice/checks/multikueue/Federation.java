@@ -9,9 +9,9 @@ import dev.sluice.cli.process.OperatorProcess;
 import dev.sluice.cli.process.OperatorSettings;
 import dev.sluice.testing.FurtherControlPlane;
 import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.APIResource;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
-import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -27,7 +27,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import org.awaitility.core.ThrowingRunnable;
 import org.jspecify.annotations.Nullable;
 
@@ -170,21 +169,15 @@ final class Federation implements AutoCloseable {
               openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
         """
             .formatted(group, singular, version, kind));
-    client
-        .resources(CustomResourceDefinition.class)
-        .withName(singular + "s." + group)
-        .waitUntilCondition(
-            it ->
-                it != null
-                    && it.getStatus() != null
-                    && it.getStatus().getConditions() != null
-                    && it.getStatus().getConditions().stream()
-                        .anyMatch(
-                            each ->
-                                each.getType().equals("Established")
-                                    && each.getStatus().equals("True")),
-            LIMIT.toSeconds(),
-            TimeUnit.SECONDS);
+    eventually(
+        () ->
+            assertThat(client.getApiResources(group + "/" + version))
+                .isNotNull()
+                .satisfies(
+                    served ->
+                        assertThat(served.getResources())
+                            .extracting(APIResource::getKind)
+                            .contains(kind)));
   }
 
   static @Nullable GenericKubernetesResource find(

@@ -285,9 +285,11 @@ class ManyKindsIT {
     // nobody serves it: nobody gets it, and people are told
     eventually(
         () ->
-            assertThat(mapper.<JsonNode>valueToTree(workload(manager(), "early").getStatus()))
-                .extracting(
-                    status -> status.path("admissionChecks").path(0).path("message").asText())
+            assertThat(
+                    mapper
+                        .<JsonNode>valueToTree(workload(manager(), "early").getStatus())
+                        .at("/admissionChecks/0/message")
+                        .asText())
                 .isEqualTo(
                     "No worker cluster is allowed; onsite: does not serve JAXJob of"
                         + " kubeflow.org/v1; remote: does not serve JAXJob of kubeflow.org/v1"));
