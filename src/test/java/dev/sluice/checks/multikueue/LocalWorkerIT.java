@@ -208,6 +208,32 @@ class LocalWorkerIT {
     awaitComplete("called-back");
   }
 
+  @Test
+  void aJobElsewhereWhoseWorkloadIsDeletedStopsThereAndQueuesAnew() {
+    submit(
+        "lost-track",
+        "12s",
+        "sluice.dev/placement-cluster-selector: kubernetes.io/metadata.name!=here");
+    eventually(() -> assertThat(remoteStatus("lost-track")).contains("\"active\":2"));
+    String first = clusters.workload("lost-track").getMetadata().getUid();
+
+    clusters.manager().resource(clusters.workload("lost-track")).delete();
+
+    eventually(
+        () ->
+            assertThat(
+                    clusters
+                        .manager()
+                        .resources(Workload.class)
+                        .inNamespace(NAMESPACE)
+                        .list()
+                        .getItems())
+                .noneMatch(it -> it.getMetadata().getUid().equals(first)));
+    awaitComplete("lost-track");
+    awaitNothingLeft("lost-track");
+    assertThat(remoteStatus("lost-track")).isEmpty();
+  }
+
   private void activate(String job, boolean active) {
     clusters
         .manager()
