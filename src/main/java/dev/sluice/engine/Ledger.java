@@ -180,7 +180,7 @@ final class Ledger {
     Holder holder = reservation.holder();
     for (int i = 0; i < holder.size(); i++) {
       if (holder.amount(i) != 0) {
-        requests.merge(resource(holder.pair(i)), holder.amount(i), Long::sum);
+        requests.merge(resource(holder.pair(i)), holder.amount(i), Amounts::add);
       }
     }
     history.enter(entry.id.uid(), requests);

@@ -1,6 +1,7 @@
 package dev.sluice.engine;
 
 import dev.sluice.model.AdmissionFairSharing;
+import dev.sluice.model.Amounts;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Collections;
@@ -70,7 +71,7 @@ final class UseHistory {
     leave(uid);
     if (rules.remembers()) {
       entering.put(uid, requests);
-      requests.forEach((resource, amount) -> requested.merge(resource, amount, Long::sum));
+      requests.forEach((resource, amount) -> requested.merge(resource, amount, Amounts::add));
     }
   }
 

@@ -5,12 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.cli.controlplane.ControlPlane;
 import dev.sluice.cli.controlplane.NodeGroup;
 import dev.sluice.cli.process.OperatorProcess;
-import dev.sluice.cli.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.Random;
+import dev.sluice.testing.TestOperator;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,14 +26,10 @@ class BlockAdmissionIT {
   @BeforeAll
   void anOperatorRuns(ControlPlane controlPlane) {
     operator =
-        OperatorProcess.start(
-                "operator-of-block-admission",
-                controlPlane.kubeconfig(),
-                OperatorSettings.onFreePorts(new Random())
-                    .with("waitForPodsReady: {timeout: 5m, blockAdmission: true}\n"),
-                Path.of("target", "operators"),
-                List.of())
-            .awaitReady();
+        TestOperator.start(
+            controlPlane,
+            "operator-of-block-admission",
+            "waitForPodsReady: {timeout: 5m, blockAdmission: true}\n");
   }
 
   @AfterAll

@@ -6,12 +6,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.cli.controlplane.ControlPlane;
 import dev.sluice.cli.controlplane.NodeGroup;
 import dev.sluice.cli.process.OperatorProcess;
-import dev.sluice.cli.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.Random;
+import dev.sluice.testing.TestOperator;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,14 +26,7 @@ class PreemptionIT {
 
   @BeforeAll
   void anOperatorRuns(ControlPlane controlPlane) {
-    operator =
-        OperatorProcess.start(
-                "operator-of-preemption",
-                controlPlane.kubeconfig(),
-                OperatorSettings.onFreePorts(new Random()),
-                Path.of("target", "operators"),
-                List.of())
-            .awaitReady();
+    operator = TestOperator.start(controlPlane, "operator-of-preemption");
   }
 
   @AfterAll

@@ -7,13 +7,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.cli.controlplane.ControlPlane;
 import dev.sluice.cli.controlplane.NodeGroup;
 import dev.sluice.cli.process.OperatorProcess;
-import dev.sluice.cli.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
-import java.nio.file.Path;
+import dev.sluice.testing.TestOperator;
 import java.time.Duration;
-import java.util.List;
-import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -31,14 +28,7 @@ class PrioritiesIT {
 
   @BeforeAll
   void anOperatorRuns(ControlPlane controlPlane) {
-    operator =
-        OperatorProcess.start(
-                "operator-of-priorities",
-                controlPlane.kubeconfig(),
-                OperatorSettings.onFreePorts(new Random()),
-                Path.of("target", "operators"),
-                List.of())
-            .awaitReady();
+    operator = TestOperator.start(controlPlane, "operator-of-priorities");
   }
 
   @AfterAll

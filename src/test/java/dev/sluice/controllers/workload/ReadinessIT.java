@@ -6,12 +6,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.cli.controlplane.ControlPlane;
 import dev.sluice.cli.controlplane.NodeGroup;
 import dev.sluice.cli.process.OperatorProcess;
-import dev.sluice.cli.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.Random;
+import dev.sluice.testing.TestOperator;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -29,23 +26,18 @@ class ReadinessIT {
   @BeforeAll
   void anOperatorRuns(ControlPlane controlPlane) {
     operator =
-        OperatorProcess.start(
-                "operator-of-readiness",
-                controlPlane.kubeconfig(),
-                OperatorSettings.onFreePorts(new Random())
-                    .with(
-                        """
-                        waitForPodsReady:
-                          timeout: 4s
-                          recoveryTimeout: 4s
-                          requeuingStrategy: {backoffLimitCount: 1, backoffBaseSeconds: 3}
-                        objectRetentionPolicies:
-                          workloads: {afterFinished: 3s, afterDeactivatedByKueue: 3s}
-                        featureGates: {PriorityBoost: true, UnadmittedWorkloadsExplicitStatus: true}
-                        """),
-                Path.of("target", "operators"),
-                List.of())
-            .awaitReady();
+        TestOperator.start(
+            controlPlane,
+            "operator-of-readiness",
+            """
+            waitForPodsReady:
+              timeout: 4s
+              recoveryTimeout: 4s
+              requeuingStrategy: {backoffLimitCount: 1, backoffBaseSeconds: 3}
+            objectRetentionPolicies:
+              workloads: {afterFinished: 3s, afterDeactivatedByKueue: 3s}
+            featureGates: {PriorityBoost: true, UnadmittedWorkloadsExplicitStatus: true}
+            """);
   }
 
   @AfterAll

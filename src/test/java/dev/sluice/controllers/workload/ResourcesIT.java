@@ -5,12 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.cli.controlplane.ControlPlane;
 import dev.sluice.cli.controlplane.NodeGroup;
 import dev.sluice.cli.process.OperatorProcess;
-import dev.sluice.cli.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.Random;
+import dev.sluice.testing.TestOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -22,13 +19,7 @@ class ResourcesIT {
 
   private static OperatorProcess operator(
       String name, ControlPlane controlPlane, String resources) {
-    return OperatorProcess.start(
-            name,
-            controlPlane.kubeconfig(),
-            OperatorSettings.onFreePorts(new Random()).with(resources),
-            Path.of("target", "operators"),
-            List.of())
-        .awaitReady();
+    return TestOperator.start(controlPlane, name, resources);
   }
 
   private static void givenQueue(TestCluster cluster, String quotas) {

@@ -6,17 +6,15 @@ import static org.awaitility.Awaitility.await;
 import dev.sluice.cli.controlplane.ControlPlane;
 import dev.sluice.cli.explain.ExplainCommand;
 import dev.sluice.cli.process.OperatorProcess;
-import dev.sluice.cli.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
+import dev.sluice.testing.TestOperator;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
@@ -122,14 +120,7 @@ class SixSituationsIT {
     Api api = new Api(cluster);
     Files.deleteIfExists(OUTPUTS);
     String flavor = cluster.name("flavor");
-    try (OperatorProcess operator =
-        OperatorProcess.start(
-                "operator-of-explanations",
-                controlPlane.kubeconfig(),
-                OperatorSettings.onFreePorts(new Random()),
-                Path.of("target", "operators"),
-                List.of())
-            .awaitReady()) {
+    try (OperatorProcess operator = TestOperator.start(controlPlane, "operator-of-explanations")) {
       given(cluster, api);
       String holder = submit(api, "lq", "holder", 1);
       api.awaitCondition("Workload", holder, "Admitted", "True Admitted");
