@@ -210,11 +210,16 @@ final class ReferenceCycle {
     }
     List<ReferenceHolder> without = new ArrayList<>(gone);
     nominated.victims().forEach(victim -> without.add(victim.holder()));
-    if (!fits(result, queue, planned.without(without).tree())
-        || (result.mode() == Mode.FIT && !fits(result, queue, held))) {
+    if (!fits(result, queue, planned.without(without).tree())) {
       remember(nominated);
       entry.walked = 0;
       return Optional.empty(); // stays in line
+    }
+    if (result.mode() == Mode.FIT && !fits(result, queue, held)) {
+      planned.tree().add(queue.name(), result.usage());
+      entry.walked = 0;
+      return Optional
+          .empty(); // fits once those are gone who were evicted before, and waits for them
     }
     if (result.mode() == Mode.FIT && rules.blocking() && world.awaitsPods()) {
       turnedAway = true;
