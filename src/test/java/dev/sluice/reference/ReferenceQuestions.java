@@ -63,7 +63,8 @@ final class ReferenceQuestions {
 
   /**
    * Who of a single pod set fits, in which ClusterQueue, of those whose turn it may be: everyone in
-   * a BestEffortFIFO queue, the head of a StrictFIFO queue.
+   * a BestEffortFIFO queue, the head of a StrictFIFO queue. Left out are those that may start with
+   * fewer pods behind a closed gate: with more they would preempt, and that comes first.
    */
   Map<WorkloadId, String> singlesThatFit() {
     Map<WorkloadId, String> result = new HashMap<>();
@@ -74,6 +75,10 @@ final class ReferenceQuestions {
         world.waitingIn(queue.name()).stream()
             .limit(strict ? 1 : Long.MAX_VALUE)
             .filter(entry -> entry.workload().shape().podSets().size() == 1)
+            .filter(
+                entry ->
+                    !entry.workload().gated()
+                        || entry.workload().shape().podSets().getFirst().spare() == 0)
             .filter(entry -> fitsNow(entry, queue))
             .forEach(entry -> result.put(entry.id, queue.name()));
       }
