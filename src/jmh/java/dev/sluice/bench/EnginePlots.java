@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
-import org.knowm.xchart.VectorGraphicsEncoder;
-import org.knowm.xchart.VectorGraphicsEncoder.VectorGraphicsFormat;
+import org.knowm.xchart.BitmapEncoder;
+import org.knowm.xchart.BitmapEncoder.BitmapFormat;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 
@@ -52,7 +52,8 @@ public final class EnginePlots {
         lines.add(Line.of(cells));
       }
     }
-    lines.removeIf(line -> line.perCohort != 10 || line.shapes != 20);
+    // 50,000 are for the comparison of policies, not a step of the scale.
+    lines.removeIf(line -> line.perCohort != 10 || line.shapes != 20 || line.pending == 50_000);
     Path into = Path.of(args[1]);
     Files.createDirectories(into);
     draw(into, "decisions-by-queues", "ClusterQueues", "decisions/s", lines, Line::rate, true);
@@ -94,7 +95,6 @@ public final class EnginePlots {
                 "%,d %s".formatted(key, byQueues ? "pending" : "ClusterQueues"),
                 new ArrayList<>(points.keySet()),
                 new ArrayList<>(points.values())));
-    VectorGraphicsEncoder.saveVectorGraphic(
-        chart, into.resolve(name).toString(), VectorGraphicsFormat.SVG);
+    BitmapEncoder.saveBitmap(chart, into.resolve(name).toString(), BitmapFormat.PNG);
   }
 }
