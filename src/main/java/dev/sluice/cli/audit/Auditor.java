@@ -155,7 +155,7 @@ public final class Auditor {
   }
 
   private PodFile created(Change change, JobFile job) {
-    if (!holds(job)) {
+    if (!holds(job) && !job.isLeaving()) {
       violate(Rule.NO_POD_BEFORE_ADMISSION, change, "of the Job " + job.name());
     }
     job.podMade();

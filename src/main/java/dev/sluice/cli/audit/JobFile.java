@@ -103,6 +103,14 @@ final class JobFile {
     return templateTouched;
   }
 
+  /**
+   * Whether it is deleted: until the controller of Jobs has heard of that it may make pods still,
+   * which go with the Job.
+   */
+  boolean isLeaving() {
+    return end.equals("Deleted");
+  }
+
   /** The uid of its Workload; empty without one. */
   String workload() {
     return workload;

@@ -8,7 +8,9 @@ public enum Rule {
   PODS_WITHIN_QUOTA("running pods exceeded the quota"),
   /** A Job was unsuspended only while its Workload held quota. */
   HELD_UNTIL_ADMITTED("a Job was unsuspended without quota"),
-  /** No pod of a Job was made before its Workload held quota. */
+  /**
+   * No pod of a Job was made while its Workload held no quota, unless the Job was being deleted.
+   */
   NO_POD_BEFORE_ADMISSION("a pod was made without quota"),
   /** A Job was started once, and once more after each eviction at most. */
   STARTED_ONCE("a Job was started more than once"),

@@ -121,6 +121,22 @@ class AuditorTest {
   }
 
   @Test
+  void aPodThatIsMadeForAJobThatIsBeingDeletedIsNobodysFault() {
+    AuditReport report =
+        history
+            .quota(2)
+            .suspended("one")
+            .admitted("one")
+            .unsuspended("one")
+            .leaving("one")
+            .waiting("one")
+            .pod("one", "one-1", "Pending")
+            .audit();
+
+    assertThat(broken(report)).doesNotContain(Rule.NO_POD_BEFORE_ADMISSION);
+  }
+
+  @Test
   void aPodBeforeAdmissionIsFound() {
     AuditReport report =
         history.quota(2).suspended("one").waiting("one").pod("one", "one-1", "Pending").audit();

@@ -43,6 +43,22 @@ final class PlayedHistory {
     return job(job, true, "", image);
   }
 
+  /** Its deletion began while it ran. */
+  PlayedHistory leaving(String job) {
+    return put(
+        AuditedKind.JOB,
+        """
+        metadata:
+          name: %s
+          namespace: team
+          uid: %s
+          deletionTimestamp: "2026-01-01T00:00:00Z"
+          labels: {kueue.x-k8s.io/queue-name: main}
+        spec: {suspend: false, completions: 2}
+        """
+            .formatted(job, job));
+  }
+
   private PlayedHistory job(String job, boolean suspend, String end, String image) {
     return put(
         AuditedKind.JOB,

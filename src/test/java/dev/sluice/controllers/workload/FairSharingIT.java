@@ -118,7 +118,8 @@ class FairSharingIT {
 
     // A fourth one would have more than it leaves to the others.
     submit("late-3", "late");
-    api.awaitCondition("Workload", api.workloadOf("late-3"), "QuotaReserved", "False WaitingForQuota");
+    api.awaitCondition(
+        "Workload", api.workloadOf("late-3"), "QuotaReserved", "False WaitingForQuota");
     assertThat(running()).isEqualTo(Map.of("early", 3L, "late", 3L));
   }
 
