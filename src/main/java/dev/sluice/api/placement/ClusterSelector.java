@@ -1,10 +1,11 @@
 package dev.sluice.api.placement;
 
+import dev.sluice.model.LabelRequirement;
+import dev.sluice.model.LabelRequirement.Operator;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -14,7 +15,7 @@ import java.util.regex.Pattern;
  *
  * @param requirements of which there is at least one
  */
-public record ClusterSelector(List<Requirement> requirements) {
+public record ClusterSelector(List<LabelRequirement> requirements) {
 
   /** What is allowed, to be said where something else is found. */
   public static final String FORM =
@@ -37,50 +38,11 @@ public record ClusterSelector(List<Requirement> requirements) {
     requirements = List.copyOf(requirements);
   }
 
-  /** One of them. */
-  public sealed interface Requirement {
-
-    /** Whether labels fulfil it. */
-    boolean holds(Map<String, String> labels);
-
-    /** The label is there and has one of the values. */
-    record In(String key, Set<String> values) implements Requirement {
-      @Override
-      public boolean holds(Map<String, String> labels) {
-        return labels.containsKey(key) && values.contains(labels.get(key));
-      }
-    }
-
-    /** The label isn't there, or has none of the values. */
-    record NotIn(String key, Set<String> values) implements Requirement {
-      @Override
-      public boolean holds(Map<String, String> labels) {
-        return !labels.containsKey(key) || !values.contains(labels.get(key));
-      }
-    }
-
-    /** The label is there. */
-    record Exists(String key) implements Requirement {
-      @Override
-      public boolean holds(Map<String, String> labels) {
-        return labels.containsKey(key);
-      }
-    }
-
-    /** The label isn't there. */
-    record Missing(String key) implements Requirement {
-      @Override
-      public boolean holds(Map<String, String> labels) {
-        return !labels.containsKey(key);
-      }
-    }
-  }
-
   /** The selector that a text stands for; empty when it is none. */
   public static Optional<ClusterSelector> parse(String text) {
-    List<Requirement> found = new ArrayList<>();
+    List<LabelRequirement> found = new ArrayList<>();
     for (String part : COMMA_OUTSIDE.split(text, -1)) {
-      Optional<Requirement> requirement = requirement(part.strip());
+      Optional<LabelRequirement> requirement = requirement(part.strip());
       if (requirement.isEmpty()) {
         return Optional.empty();
       }
@@ -89,43 +51,46 @@ public record ClusterSelector(List<Requirement> requirements) {
     return Optional.of(new ClusterSelector(found));
   }
 
-  private static Optional<Requirement> requirement(String text) {
+  private static Optional<LabelRequirement> requirement(String text) {
     Matcher equality = EQUALITY.matcher(text);
     if (equality.matches()) {
-      Set<String> value = Set.of(equality.group(3));
+      List<String> value = List.of(equality.group(3));
       return Optional.of(
-          equality.group(2).equals("!=")
-              ? new Requirement.NotIn(equality.group(1), value)
-              : new Requirement.In(equality.group(1), value));
+          new LabelRequirement(
+              equality.group(1),
+              equality.group(2).equals("!=") ? Operator.NOT_IN : Operator.IN,
+              value));
     }
     Matcher set = SET.matcher(text);
     if (set.matches()) {
       return values(set.group(3))
           .map(
               values ->
-                  set.group(2).equals("in")
-                      ? new Requirement.In(set.group(1), values)
-                      : new Requirement.NotIn(set.group(1), values));
+                  new LabelRequirement(
+                      set.group(1),
+                      set.group(2).equals("in") ? Operator.IN : Operator.NOT_IN,
+                      values));
     }
     Matcher presence = PRESENCE.matcher(text);
     if (presence.matches()) {
       return Optional.of(
-          presence.group(1).isEmpty()
-              ? new Requirement.Exists(presence.group(2))
-              : new Requirement.Missing(presence.group(2)));
+          new LabelRequirement(
+              presence.group(2),
+              presence.group(1).isEmpty() ? Operator.EXISTS : Operator.DOES_NOT_EXIST,
+              List.of()));
     }
     return Optional.empty();
   }
 
-  private static Optional<Set<String>> values(String text) {
+  private static Optional<List<String>> values(String text) {
     List<String> values = List.of(text.split(",", -1)).stream().map(String::strip).toList();
     return values.stream().allMatch(value -> !value.isEmpty() && VALUE.matcher(value).matches())
-        ? Optional.of(Set.copyOf(values))
+        ? Optional.of(values)
         : Optional.empty();
   }
 
   /** Whether labels fulfil all of it. */
   public boolean selects(Map<String, String> labels) {
-    return requirements.stream().allMatch(requirement -> requirement.holds(labels));
+    return requirements.stream().allMatch(requirement -> requirement.matches(labels));
   }
 }
