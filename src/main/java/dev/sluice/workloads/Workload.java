@@ -122,29 +122,7 @@ public record Workload(
       Elsewhere elsewhere,
       List<Gate> gates) {
 
-    /** Of a Workload without gates. */
-    public Status(
-        List<Condition> conditions,
-        Optional<Admission> admission,
-        List<CheckState> admissionChecks,
-        Map<String, Integer> reclaimablePods,
-        Optional<RequeueState> requeueState,
-        History history,
-        boolean requestsTold,
-        Elsewhere elsewhere) {
-      this(
-          conditions,
-          admission,
-          admissionChecks,
-          reclaimablePods,
-          requeueState,
-          history,
-          requestsTold,
-          elsewhere,
-          List.of());
-    }
-
-    /** Of a Workload that no other cluster has to do with. */
+    /** Of a Workload without gates that no other cluster has to do with. */
     public Status(
         List<Condition> conditions,
         Optional<Admission> admission,
@@ -161,7 +139,8 @@ public record Workload(
           requeueState,
           history,
           requestsTold,
-          Elsewhere.NOWHERE);
+          Elsewhere.NOWHERE,
+          List.of());
     }
 
     /** Of a Workload that nothing happened to yet. */

@@ -210,7 +210,8 @@ public final class GivenWorkload {
             Optional.empty(),
             Workload.History.NONE,
             false,
-            new Workload.Elsewhere(cluster, List.of())));
+            new Workload.Elsewhere(cluster, List.of()),
+            List.of()));
   }
 
   private static Workload.PodSet podSet(JobView.PodSet podSet) {
