@@ -1,5 +1,7 @@
 package dev.sluice.bench;
 
+import static org.awaitility.Awaitility.await;
+
 import dev.sluice.cli.process.OperatorProcess;
 import dev.sluice.cli.process.OperatorSettings;
 import dev.sluice.testing.FurtherControlPlane;
@@ -9,19 +11,18 @@ import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
-import java.time.Instant;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 
 /** A manager and its workers, of which some are simulated and some may be real. */
 final class FederationStage implements AutoCloseable {
 
-  private static final long LIMIT_SECONDS = 200;
+  private static final Duration LIMIT = Duration.ofSeconds(200);
 
   private final FurtherControlPlane manager = FurtherControlPlane.start("manager");
   private final KubernetesClient client = manager.client();
@@ -191,14 +192,8 @@ final class FederationStage implements AutoCloseable {
   }
 
   /** Waits for it. */
-  static void until(BooleanSupplier condition) throws InterruptedException {
-    Instant end = Instant.now().plusSeconds(LIMIT_SECONDS);
-    while (!condition.getAsBoolean()) {
-      if (Instant.now().isAfter(end)) {
-        throw new IllegalStateException("it didn't happen within " + LIMIT_SECONDS + " s");
-      }
-      TimeUnit.MILLISECONDS.sleep(200);
-    }
+  static void until(Callable<Boolean> condition) {
+    await().atMost(LIMIT).pollInterval(Duration.ofMillis(200)).until(condition);
   }
 
   @Override
