@@ -1,7 +1,7 @@
 package dev.sluice.checks.multikueue;
 
-import static dev.sluice.checks.multikueue.Federation.apply;
-import static dev.sluice.checks.multikueue.Federation.eventually;
+import static dev.sluice.checks.multikueue.ManyClusters.apply;
+import static dev.sluice.checks.multikueue.ManyClusters.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.ServedApi;

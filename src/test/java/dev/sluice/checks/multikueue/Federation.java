@@ -1,33 +1,22 @@
 package dev.sluice.checks.multikueue;
 
+import static dev.sluice.checks.multikueue.ManyClusters.apply;
+import static dev.sluice.checks.multikueue.ManyClusters.eventually;
+import static dev.sluice.checks.multikueue.ManyClusters.text;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.cli.controlplane.ControlPlane;
-import dev.sluice.cli.process.OperatorProcess;
-import dev.sluice.cli.process.OperatorSettings;
 import dev.sluice.testing.FurtherControlPlane;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.APIResource;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
-import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.SecureRandom;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.Objects;
-import java.util.TreeMap;
-import org.awaitility.core.ThrowingRunnable;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,63 +25,37 @@ import org.jspecify.annotations.Nullable;
  */
 final class Federation implements AutoCloseable {
 
-  static final String NAMESPACE = "physics";
-  private static final Duration LIMIT = Duration.ofSeconds(120);
+  static final String NAMESPACE = ManyClusters.NAMESPACE;
   private static final String SCENARIO = "/scenarios/multi-cluster/";
 
-  private final KubernetesClient manager;
-  private final Map<String, FurtherControlPlane> workers = new TreeMap<>();
-  private final List<AutoCloseable> opened = new ArrayList<>();
-  private Path log = Path.of("");
+  private final ManyClusters clusters;
+  private final List<String> workers;
+  private final Path log;
 
-  private Federation(KubernetesClient manager) {
-    this.manager = manager;
+  private Federation(ManyClusters clusters, List<String> workers, Path log) {
+    this.clusters = clusters;
+    this.workers = workers;
+    this.log = log;
   }
 
-  /** Starts the operators: the manager's with these settings, and one in each new worker. */
+  /**
+   * Starts the operators: the manager's with these settings, and one in each new worker, whose
+   * kubeconfig lies in a Secret here.
+   */
   static Federation start(
       ControlPlane controlPlane, TestCluster cluster, String settings, List<String> workers) {
-    Federation made = new Federation(cluster.client());
-    made.log = made.operator("manager", cluster.kubeconfig(), controlPlane.logs(), settings);
+    ManyClusters clusters = new ManyClusters(cluster.client());
+    Path log =
+        clusters.operator("manager", cluster.kubeconfig(), controlPlane.logs(), settings).log();
     for (String name : workers) {
-      FurtherControlPlane worker = FurtherControlPlane.start(name);
-      made.workers.put(name, worker);
-      made.opened.add(worker);
-      var unused =
-          made.operator(name, worker.controlPlane().kubeconfig(), worker.controlPlane().logs(), "");
-      apply(worker.client(), text(SCENARIO + name + "/setup.yaml"));
+      apply(clusters.joinAndOperate(name).client(), text(SCENARIO + name + "/setup.yaml"));
     }
-    return made;
+    return new Federation(clusters, List.copyOf(workers), log);
   }
 
-  private Path operator(String name, Path kubeconfig, Path logs, String settings) {
-    OperatorProcess operator =
-        OperatorProcess.start(
-                name,
-                kubeconfig,
-                OperatorSettings.onFreePorts(new SecureRandom()).with(settings),
-                logs,
-                List.of())
-            .awaitReady();
-    opened.add(operator);
-    return operator.log();
-  }
-
-  /** Makes the manager's queues, and has it connect to all workers by kubeconfigs in Secrets. */
+  /** Makes the manager's queues, and has it connect to all workers. */
   Federation connect() {
-    workers.forEach(
-        (name, worker) ->
-            manager
-                .resource(
-                    new SecretBuilder()
-                        .withNewMetadata()
-                        .withName(name + "-kubeconfig")
-                        .withNamespace("kueue-system")
-                        .endMetadata()
-                        .withStringData(Map.of("kubeconfig", worker.kubeconfig()))
-                        .build())
-                .create());
-    apply(manager, text(SCENARIO + "manager/setup.yaml"));
+    apply(manager(), text(SCENARIO + "manager/setup.yaml"));
     awaitConnected();
     return this;
   }
@@ -100,8 +63,8 @@ final class Federation implements AutoCloseable {
   void awaitConnected() {
     eventually(
         () ->
-            assertThat(manager.resources(MultiKueueCluster.class).list().getItems())
-                .filteredOn(each -> workers.containsKey(each.getMetadata().getName()))
+            assertThat(manager().resources(MultiKueueCluster.class).list().getItems())
+                .filteredOn(each -> workers.contains(each.getMetadata().getName()))
                 .hasSize(workers.size())
                 .allSatisfy(
                     each -> {
@@ -112,39 +75,20 @@ final class Federation implements AutoCloseable {
   }
 
   KubernetesClient manager() {
-    return manager;
+    return clusters.manager();
   }
 
   FurtherControlPlane control(String name) {
-    return Objects.requireNonNull(workers.get(name), name);
+    return clusters.control(name);
   }
 
   KubernetesClient worker(String name) {
-    return control(name).client();
+    return clusters.worker(name);
   }
 
   /** What the manager's operator has logged. */
   String managerLog() throws IOException {
     return Files.readString(log);
-  }
-
-  static void apply(KubernetesClient client, String yaml) {
-    var unused =
-        client
-            .load(new ByteArrayInputStream(yaml.getBytes(StandardCharsets.UTF_8)))
-            .serverSideApply();
-  }
-
-  static String text(String resource) {
-    try (InputStream in = Federation.class.getResourceAsStream(resource)) {
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  static void eventually(ThrowingRunnable assertion) {
-    await().atMost(LIMIT).pollInterval(Duration.ofMillis(250)).untilAsserted(assertion);
   }
 
   /** Serves a kind whose objects may have any fields. */
@@ -191,8 +135,6 @@ final class Federation implements AutoCloseable {
 
   @Override
   public void close() throws Exception {
-    for (AutoCloseable each : opened.reversed()) {
-      each.close();
-    }
+    clusters.close();
   }
 }

@@ -1,10 +1,10 @@
 package dev.sluice.checks.multikueue;
 
 import static dev.sluice.checks.multikueue.Federation.NAMESPACE;
-import static dev.sluice.checks.multikueue.Federation.apply;
 import static dev.sluice.checks.multikueue.Federation.define;
-import static dev.sluice.checks.multikueue.Federation.eventually;
 import static dev.sluice.checks.multikueue.Federation.find;
+import static dev.sluice.checks.multikueue.ManyClusters.apply;
+import static dev.sluice.checks.multikueue.ManyClusters.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;

@@ -1,34 +1,24 @@
 package dev.sluice.checks.multikueue;
 
+import static dev.sluice.checks.multikueue.ManyClusters.NAMESPACE;
+import static dev.sluice.checks.multikueue.ManyClusters.apply;
+import static dev.sluice.checks.multikueue.ManyClusters.eventually;
+import static dev.sluice.checks.multikueue.ManyClusters.text;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
-import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.api.v1beta2.Workload;
 import dev.sluice.cli.controlplane.ControlPlane;
 import dev.sluice.cli.controlplane.NodeGroup;
 import dev.sluice.cli.controlplane.PlayedNodes;
 import dev.sluice.cli.controlplane.binaries.Program;
-import dev.sluice.cli.process.OperatorProcess;
-import dev.sluice.cli.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
-import dev.sluice.testing.FurtherControlPlane;
 import dev.sluice.testing.TestCluster;
-import io.fabric8.kubernetes.api.model.HasMetadata;
-import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.batch.v1.JobStatus;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
-import java.io.ByteArrayInputStream;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
-import java.security.SecureRandom;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +26,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
-import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -52,12 +41,13 @@ import org.junit.jupiter.api.parallel.Isolated;
 @Isolated("needs the processors for itself")
 class MultiClusterIT {
 
-  private static final Duration LIMIT = Duration.ofSeconds(120);
-  private static final String NAMESPACE = "physics";
+  private static final List<String> WORKERS = List.of("onsite", "remote");
 
-  private final Map<String, FurtherControlPlane> workers = new TreeMap<>();
   private final Map<String, Seen> seen = new TreeMap<>();
-  private final List<AutoCloseable> opened = new ArrayList<>();
+  private final List<AutoCloseable> watches = new ArrayList<>();
+
+  @SuppressWarnings("NullAway.Init") // made before all tests
+  private ManyClusters clusters;
 
   @SuppressWarnings("NullAway.Init") // made before all tests
   private KubernetesClient manager;
@@ -94,128 +84,46 @@ class MultiClusterIT {
   @BeforeAll
   void start(ControlPlane controlPlane, TestCluster cluster) throws Exception {
     manager = cluster.client();
-    operator(
+    clusters = new ManyClusters(manager);
+    clusters.operator(
         "manager",
         cluster.kubeconfig(),
         controlPlane.logs(),
         "multiKueue: {workerLostTimeout: 10s, gcInterval: 5s}\n");
-    for (String name : List.of("onsite", "remote")) {
-      FurtherControlPlane worker = FurtherControlPlane.start(name);
-      workers.put(name, worker);
-      opened.add(worker);
-      operator(name, worker.controlPlane().kubeconfig(), worker.controlPlane().logs(), "");
-      apply(worker.client(), "/scenarios/multi-cluster/" + name + "/setup.yaml");
-      manager
-          .resource(
-              new SecretBuilder()
-                  .withNewMetadata()
-                  .withName(name + "-kubeconfig")
-                  .withNamespace("kueue-system")
-                  .endMetadata()
-                  .withStringData(Map.of("kubeconfig", worker.kubeconfig()))
-                  .build())
-          .create();
-      watch(name, worker.client());
+    for (String name : WORKERS) {
+      KubernetesClient worker = clusters.joinAndOperate(name).client();
+      apply(worker, text("/scenarios/multi-cluster/" + name + "/setup.yaml"));
+      watch(name, worker);
     }
     PlayedNodes.of(NodeGroup.plentiful("gpu", 1).withCapacity("nvidia.com/gpu", "8"))
-        .forEach(node -> worker("remote").resource(node).create());
-    apply(manager, "/scenarios/multi-cluster/manager/setup.yaml");
+        .forEach(node -> clusters.worker("remote").resource(node).create());
+    apply(manager, text("/scenarios/multi-cluster/manager/setup.yaml"));
     watch("manager", manager);
-    awaitConnected();
-  }
-
-  private void operator(String name, Path kubeconfig, Path logs, String settings) {
-    opened.add(
-        OperatorProcess.start(
-                name,
-                kubeconfig,
-                OperatorSettings.onFreePorts(new SecureRandom()).with(settings),
-                logs,
-                List.of())
-            .awaitReady());
+    clusters.awaitConnected(2);
   }
 
   private void watch(String name, KubernetesClient client) {
     Seen jobs = new Seen();
     seen.put(name, jobs);
-    opened.add(client.batch().v1().jobs().inNamespace(NAMESPACE).inform(jobs));
-  }
-
-  private void awaitConnected() {
-    eventually(
-        () ->
-            assertThat(manager.resources(MultiKueueCluster.class).list().getItems())
-                .hasSize(2)
-                .allSatisfy(
-                    each -> {
-                      assertThat(each.getStatus()).isNotNull();
-                      assertThat(each.getStatus().conditions().getFirst().getStatus())
-                          .isEqualTo("True");
-                    }));
+    watches.add(client.batch().v1().jobs().inNamespace(NAMESPACE).inform(jobs));
   }
 
   @AfterAll
   void stop() throws Exception {
-    for (AutoCloseable each : opened.reversed()) {
+    for (AutoCloseable each : watches) {
       each.close();
     }
-  }
-
-  private FurtherControlPlane control(String name) {
-    return Objects.requireNonNull(workers.get(name), name);
+    clusters.close();
   }
 
   private Seen seen(String name) {
     return Objects.requireNonNull(seen.get(name), name);
   }
 
-  private KubernetesClient worker(String name) {
-    return control(name).client();
-  }
-
-  private static List<HasMetadata> apply(KubernetesClient client, String resource) {
-    return applyText(client, text(resource));
-  }
-
-  private static List<HasMetadata> applyText(KubernetesClient client, String yaml) {
-    return client
-        .load(new ByteArrayInputStream(yaml.getBytes(StandardCharsets.UTF_8)))
-        .serverSideApply();
-  }
-
-  private static String text(String resource) {
-    try (InputStream in = MultiClusterIT.class.getResourceAsStream(resource)) {
-      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
-    }
-  }
-
-  private static void eventually(ThrowingRunnable assertion) {
-    await().atMost(LIMIT).pollInterval(Duration.ofMillis(250)).untilAsserted(assertion);
-  }
-
-  private Job local(String name) {
-    return manager.batch().v1().jobs().inNamespace(NAMESPACE).withName(name).require();
-  }
-
-  private Workload workload(String job) {
-    return manager.resources(Workload.class).inNamespace(NAMESPACE).list().getItems().stream()
-        .filter(it -> it.getMetadata().getOwnerReferences().getFirst().getName().equals(job))
-        .findFirst()
-        .orElseThrow();
-  }
-
-  private String cluster(String job) {
-    Workload workload = workload(job);
-    String name = workload.getStatus() == null ? null : workload.getStatus().clusterName();
-    return name == null ? "" : name;
-  }
-
   private void awaitComplete(String name) {
     eventually(
         () ->
-            assertThat(local(name).getStatus().getConditions())
+            assertThat(clusters.job(name).getStatus().getConditions())
                 .anySatisfy(
                     condition -> {
                       assertThat(condition.getType()).isEqualTo("Complete");
@@ -225,20 +133,21 @@ class MultiClusterIT {
 
   /** The clusters in which the job ever had pods. */
   private List<String> ranIn(String name) {
-    return workers.keySet().stream().filter(each -> seen(each).active.contains(name)).toList();
+    return WORKERS.stream().filter(each -> seen(each).active.contains(name)).toList();
   }
 
   private void awaitNothingLeft(String name) {
     eventually(
         () -> {
-          for (KubernetesClient worker :
-              workers.values().stream().map(it -> it.client()).toList()) {
+          for (KubernetesClient worker : WORKERS.stream().map(clusters::worker).toList()) {
             assertThat(worker.batch().v1().jobs().inNamespace(NAMESPACE).withName(name).get())
                 .isNull();
             assertThat(worker.resources(Workload.class).inNamespace(NAMESPACE).list().getItems())
                 .noneMatch(
                     it ->
-                        it.getMetadata().getName().equals(workload(name).getMetadata().getName()));
+                        it.getMetadata()
+                            .getName()
+                            .equals(clusters.workload(name).getMetadata().getName()));
             assertThat(
                     worker
                         .pods()
@@ -254,11 +163,11 @@ class MultiClusterIT {
   private void ranWhole(String name, int pods, List<String> allowed) {
     awaitComplete(name);
     assertThat(ranIn(name)).hasSize(1).isSubsetOf(allowed);
-    assertThat(local(name).getStatus().getSucceeded()).isEqualTo(pods);
+    assertThat(clusters.job(name).getStatus().getSucceeded()).isEqualTo(pods);
     assertThat(seen("manager").active).contains(name);
     eventually(
         () ->
-            assertThat(local(name).getStatus())
+            assertThat(clusters.job(name).getStatus())
                 .isEqualTo(
                     Objects.requireNonNull(seen(ranIn(name).getFirst()).jobs.get(name))
                         .getStatus()));
@@ -268,18 +177,18 @@ class MultiClusterIT {
 
   @Test
   void jobsRunWholeWhereThereIsRoomAndNothingOfThemIsLeft() {
-    apply(manager, "/scenarios/multi-cluster/jobs/01-small.yaml");
+    apply(manager, text("/scenarios/multi-cluster/jobs/01-small.yaml"));
     ranWhole("small", 2, List.of("onsite", "remote"));
 
-    apply(manager, "/scenarios/multi-cluster/jobs/02-large.yaml");
+    apply(manager, text("/scenarios/multi-cluster/jobs/02-large.yaml"));
     ranWhole("too-big-for-site", 16, List.of("remote"));
 
-    apply(manager, "/scenarios/multi-cluster/jobs/03-gpu.yaml");
+    apply(manager, text("/scenarios/multi-cluster/jobs/03-gpu.yaml"));
     ranWhole("needs-gpus", 2, List.of("remote"));
   }
 
   private void submit(String name, String runFor) {
-    applyText(
+    apply(
         manager,
         text("/scenarios/multi-cluster/jobs/01-small.yaml")
             .replace("name: small", "name: " + name)
@@ -288,12 +197,12 @@ class MultiClusterIT {
                 "  template:\n    metadata: {annotations: {sluice.dev/run-for: "
                     + runFor
                     + "}}\n"));
-    eventually(() -> assertThat(local(name).getStatus().getActive()).isEqualTo(2));
+    eventually(() -> assertThat(clusters.job(name).getStatus().getActive()).isEqualTo(2));
   }
 
   private void activate(String job, boolean active) {
     manager
-        .resource(workload(job))
+        .resource(clusters.workload(job))
         .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\":{\"active\":" + active + "}}");
   }
 
@@ -305,32 +214,32 @@ class MultiClusterIT {
 
     eventually(
         () -> {
-          assertThat(local("paused").getSpec().getSuspend()).isTrue();
-          assertThat(local("paused").getStatus().getActive()).isNull();
-          assertThat(workload("paused").getStatus().admission()).isNull();
+          assertThat(clusters.job("paused").getSpec().getSuspend()).isTrue();
+          assertThat(clusters.job("paused").getStatus().getActive()).isNull();
+          assertThat(clusters.workload("paused").getStatus().admission()).isNull();
         });
     awaitNothingLeft("paused");
 
     activate("paused", true);
     awaitComplete("paused");
-    assertThat(local("paused").getStatus().getSucceeded()).isEqualTo(2);
+    assertThat(clusters.job("paused").getStatus().getSucceeded()).isEqualTo(2);
     awaitNothingLeft("paused");
   }
 
   @Test
   void aJobOfALostWorkerRunsElsewhereAndOnlyThereOnceTheWorkerIsBack() {
     submit("survivor", "25s");
-    String first = cluster("survivor");
+    String first = clusters.cluster("survivor");
     String other = first.equals("onsite") ? "remote" : "onsite";
 
-    control(first).controlPlane().crash(Program.API_SERVER);
+    clusters.control(first).controlPlane().crash(Program.API_SERVER);
 
-    eventually(() -> assertThat(cluster("survivor")).isEqualTo(other));
+    eventually(() -> assertThat(clusters.cluster("survivor")).isEqualTo(other));
     eventually(() -> assertThat(ranIn("survivor")).contains(other));
-    control(first).controlPlane().startAgain(Program.API_SERVER);
-    awaitConnected();
+    clusters.control(first).controlPlane().startAgain(Program.API_SERVER);
+    clusters.awaitConnected(2);
     awaitComplete("survivor");
-    assertThat(local("survivor").getStatus().getSucceeded()).isEqualTo(2);
+    assertThat(clusters.job("survivor").getStatus().getSucceeded()).isEqualTo(2);
     awaitNothingLeft("survivor");
   }
 }
