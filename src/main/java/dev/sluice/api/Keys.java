@@ -43,8 +43,14 @@ public final class Keys {
   /** On objects sent to a worker cluster: the manager they come from. */
   public static final String MULTIKUEUE_ORIGIN = PREFIX + "multikueue-origin";
 
-  /** Group of pods that make one Workload. */
+  /** On pods of a worker cluster that a manager sent there, {@code true}. */
+  public static final String MULTIKUEUE_WORKER_POD = PREFIX + "multikueue-worker-workload-pod";
+
+  /** Group of pods that make one Workload; preferred as annotation, accepted as label. */
   public static final String POD_GROUP_NAME = PREFIX + "pod-group-name";
+
+  /** Rank of a pod within its pod set. */
+  public static final String POD_GROUP_POD_INDEX = PREFIX + "pod-group-pod-index";
 
   // Annotations.
 
@@ -72,6 +78,33 @@ public final class Keys {
 
   /** Name of the real job when the owner reference doesn't say. */
   public static final String JOB_OWNER_NAME = PREFIX + "job-owner-name";
+
+  /** On a StatefulSet or LeaderWorkerSet that a manager sent: the UID of the manager's object. */
+  public static final String MULTIKUEUE_ORIGIN_UID = PREFIX + "multikueue-origin-uid";
+
+  /** On a Workload, {@code true}: it was made for a group of pods. */
+  public static final String IS_GROUP_WORKLOAD = PREFIX + "is-group-workload";
+
+  /** On pods of a group: how many there are to be, an integer above zero. */
+  public static final String POD_GROUP_TOTAL_COUNT = PREFIX + "pod-group-total-count";
+
+  /** On pods of a group, {@code true}: the Workload is made when the first of them is there. */
+  public static final String POD_GROUP_FAST_ADMISSION = PREFIX + "pod-group-fast-admission";
+
+  /** On pods of a group, {@code true}: they serve, so that the group never finishes. */
+  public static final String POD_GROUP_SERVING = PREFIX + "pod-group-serving";
+
+  /** On pods of a group: names the label that holds their rank. */
+  public static final String POD_GROUP_POD_INDEX_LABEL = PREFIX + "pod-group-pod-index-label";
+
+  /** On pods of a group, {@code false}: what failed is not made again. */
+  public static final String RETRIABLE_IN_GROUP = PREFIX + "retriable-in-group";
+
+  /** On pods of a group: name of their pod set. */
+  public static final String ROLE_HASH = PREFIX + "role-hash";
+
+  /** On pods and their templates: the integration of the object that makes them. */
+  public static final String POD_SUSPENDING_PARENT = PREFIX + "pod-suspending-parent";
 
   /** The level that all pods of a pod set must share. */
   public static final String PODSET_REQUIRED_TOPOLOGY = PREFIX + "podset-required-topology";
