@@ -79,6 +79,11 @@ final class AwaitedFacts implements ClusterFacts {
   }
 
   @Override
+  public boolean hasWorkloadInUse(String namespace, Owner job) {
+    return facts().hasWorkloadInUse(namespace, job);
+  }
+
+  @Override
   public boolean isManaged(String namespace, Owner owner) {
     return facts().isManaged(namespace, owner);
   }

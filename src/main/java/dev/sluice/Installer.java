@@ -137,6 +137,7 @@ final class Installer {
         "",
         configuration.namespace(),
         Set.copyOf(configuration.integrations().frameworks()),
+        Set.of(),
         configuration.manageJobsWithoutQueueName(),
         Optional.of(configuration.managedJobsNamespaceSelector()),
         Optional.empty(),

@@ -28,6 +28,7 @@ import dev.sluice.jobs.JobView;
 import dev.sluice.jobs.KubernetesJobObjects;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.batch.BatchJobController;
+import dev.sluice.jobs.statefulset.SetWorkloads;
 import dev.sluice.model.Fact;
 import dev.sluice.observe.BuildInfo;
 import dev.sluice.observe.EventCounts;
@@ -260,6 +261,7 @@ public final class Sluice implements AutoCloseable {
     JobDirectory directory = new JobDirectory();
     Ancestry ancestry = new Ancestry(jobRules, index, directory);
     WorldLookups lookups = new WorldLookups(world, JSON);
+    SetWorkloads setWorkloads = new SetWorkloads(index, jobRules.longestWorkloadName());
     this.facts =
         new WorldFacts(
             world,
@@ -268,7 +270,8 @@ public final class Sluice implements AutoCloseable {
                 ancestry.isManaged(
                     namespace,
                     new JobView.Controller(
-                        owner.apiVersion(), owner.kind(), owner.name(), owner.uid())));
+                        owner.apiVersion(), owner.kind(), owner.name(), owner.uid())),
+            (namespace, owner) -> setWorkloads.isInUse(namespace, owner.name(), owner.uid()));
     var around =
         new JobReconciler.Surroundings(
             reader,

@@ -34,6 +34,11 @@ public interface ClusterFacts {
     return false;
   }
 
+  /** Whether the object has a Workload that is not on hold. */
+  default boolean hasWorkloadInUse(String namespace, Owner job) {
+    return false;
+  }
+
   /**
    * Whether this owner, or one of its owners, is managed itself, so that what it owns is not
    * managed a second time.

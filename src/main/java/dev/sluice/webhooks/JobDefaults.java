@@ -8,7 +8,7 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.placement.LocalWorker;
 import java.util.Optional;
 
-/** What is filled in at the creation of a job of any kind that has a switch to suspend it. */
+/** What is filled in at the creation of a job of any kind. */
 final class JobDefaults {
 
   private final WebhookSettings settings;
@@ -26,12 +26,24 @@ final class JobDefaults {
    * @return whether the job is managed
    */
   boolean fillIn(AdmissionRequest request, JsonPatch patch, String... suspend) {
+    boolean managed = names(request, patch);
+    if (managed && !Json.at(request.object(), suspend).asBoolean()) {
+      patch.set(BooleanNode.TRUE, suspend);
+    }
+    return managed;
+  }
+
+  /**
+   * Fills in queue and priority class.
+   *
+   * @return whether the job is to be managed
+   */
+  boolean names(AdmissionRequest request, JsonPatch patch) {
     JobFacts job = JobFacts.of(request.object(), false);
     if (isOwnerManaged(request)) {
       return false;
     }
-    boolean inScope =
-        settings.managedNamespaces().test(cluster.namespaceLabels(request.namespace()));
+    boolean inScope = isInScope(request);
     boolean queued = job.queue().isPresent();
     if (!queued && inScope && cluster.hasDefaultLocalQueue(request.namespace())) {
       patch.set(QueueNames.DEFAULT, "metadata", "labels", Keys.QUEUE_NAME);
@@ -43,11 +55,20 @@ final class JobDefaults {
       patch.set(QueueNames.DEFAULT, "metadata", "labels", Keys.PRIORITY_CLASS);
     }
     // A job outside of the managed namespaces is never started again by anyone: not to be stopped.
-    boolean managed = inScope && (queued || settings.manageJobsWithoutQueueName());
-    if (managed && !Json.at(request.object(), suspend).asBoolean()) {
-      patch.set(BooleanNode.TRUE, suspend);
-    }
-    return managed;
+    return inScope && (queued || settings.manageJobsWithoutQueueName());
+  }
+
+  /** Whether the jobs of the namespace are managed at all. */
+  boolean isInScope(AdmissionRequest request) {
+    return settings.managedNamespaces().test(cluster.namespaceLabels(request.namespace()));
+  }
+
+  /** Whether an object as it is, with nothing filled in, is managed. */
+  boolean isManaged(AdmissionRequest request) {
+    return isInScope(request)
+        && (settings.manageJobsWithoutQueueName()
+            || JobFacts.of(request.object(), false).queue().isPresent())
+        && !isOwnerManaged(request);
   }
 
   /**
@@ -73,7 +94,8 @@ final class JobDefaults {
     }
   }
 
-  private boolean isOwnerManaged(AdmissionRequest request) {
+  /** Whether what makes the object is managed, so that the object itself isn't. */
+  boolean isOwnerManaged(AdmissionRequest request) {
     for (JsonNode owner : Json.list(request.object(), "metadata", "ownerReferences")) {
       if (Json.at(owner, "controller").asBoolean()) {
         return cluster.isManaged(

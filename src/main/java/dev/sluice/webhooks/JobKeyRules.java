@@ -26,9 +26,14 @@ final class JobKeyRules {
 
   /** What must hold for a job at any time. */
   void form(JobFacts job, Complaints bad) {
-    job.queue().ifPresent(queue -> bad.invalid(job.queuePath(), queue, Names.subdomain(queue)));
     job.prebuilt().ifPresent(name -> bad.invalid(job.prebuiltPath(), name, Names.subdomain(name)));
     maxExecTime(job, bad);
+    basicForm(job, bad);
+  }
+
+  /** What must hold at any time for what isn't a job itself but makes pods that are. */
+  void basicForm(JobFacts job, Complaints bad) {
+    job.queue().ifPresent(queue -> bad.invalid(job.queuePath(), queue, Names.subdomain(queue)));
     if (job.annotations().containsKey(Keys.ELASTIC_JOB) && !canBeElastic) {
       bad.forbidden(
           JobFacts.ANNOTATIONS.key(Keys.ELASTIC_JOB),
@@ -73,6 +78,25 @@ final class JobKeyRules {
     priorityClass(before, now, bad);
     elastic(before, now, bad);
     PlacementRules.change(before, now, bad);
+    if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
+      GatedByRules.change(before.annotations(), now.annotations(), bad);
+    }
+  }
+
+  /**
+   * What must hold for a change of what isn't a job itself but makes pods that are.
+   *
+   * @param before is suspended if none of its pods is ready
+   */
+  void basicChange(JobFacts before, JobFacts now, Complaints bad) {
+    boolean emptied = now.queue().isEmpty();
+    if (!before.queue().equals(now.queue()) && (emptied || !now.isSuspended())) {
+      bad.immutable(
+          emptied ? before.queuePath() : now.queuePath(),
+          TextNode.valueOf(now.queue().orElse("")),
+          emptied ? "once it is given" : "while pods are ready");
+    }
+    priorityClass(before, now, bad);
     if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
       GatedByRules.change(before.annotations(), now.annotations(), bad);
     }

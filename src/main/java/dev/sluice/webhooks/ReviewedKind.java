@@ -109,6 +109,11 @@ public record ReviewedKind(
     return framework.isEmpty();
   }
 
+  /** Whether these are pods themselves. */
+  boolean isPod() {
+    return framework.equals("pod");
+  }
+
   /** Where it is asked for what to fill in. */
   public String mutatingPath() {
     return "/mutate-" + suffix();

@@ -42,13 +42,22 @@ final class TopologyRules {
     if (!settings.isOn(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)) {
       return;
     }
-    for (PodSetShape podSet : podSets) {
-      placement(podSet, bad);
-      slices(podSet, bad);
-      constraints(podSet, bad);
-      groupName(podSet, bad);
-    }
+    podSets.forEach(podSet -> checkAlone(podSet, bad));
     groups(podSets, bad);
+  }
+
+  /** Checks a pod set of which nobody knows what others there are. */
+  void check(PodSetShape podSet, Complaints bad) {
+    if (settings.isOn(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)) {
+      checkAlone(podSet, bad);
+    }
+  }
+
+  private void checkAlone(PodSetShape podSet, Complaints bad) {
+    placement(podSet, bad);
+    slices(podSet, bad);
+    constraints(podSet, bad);
+    groupName(podSet, bad);
   }
 
   private static void placement(PodSetShape podSet, Complaints bad) {

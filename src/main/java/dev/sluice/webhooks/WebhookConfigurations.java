@@ -1,6 +1,5 @@
 package dev.sluice.webhooks;
 
-import dev.sluice.api.Keys;
 import dev.sluice.api.config.Selector;
 import io.fabric8.kubernetes.api.model.LabelSelector;
 import io.fabric8.kubernetes.api.model.LabelSelectorBuilder;
@@ -50,20 +49,6 @@ public final class WebhookConfigurations {
               Map.of(
                   "app.kubernetes.io/name", "sluice", "app.kubernetes.io/component", "webhook")));
 
-  private static final String NAMES_A_QUEUE =
-      "(has(object.metadata.labels) && '%1$s' in object.metadata.labels)".formatted(Keys.QUEUE_NAME)
-          + " || (has(object.metadata.annotations) && '%1$s' in object.metadata.annotations)"
-              .formatted(Keys.QUEUE_NAME);
-
-  private static final String SPEAKS_TO_US =
-      "[object, oldObject].exists(o, o != null && ("
-          + "(has(o.metadata.labels) && o.metadata.labels.exists(k, k.startsWith('%1$s/')))"
-          + " || (has(o.metadata.annotations)"
-          + " && o.metadata.annotations.exists(k, k.startsWith('%1$s/')))"
-          + " || (has(o.spec) && has(o.spec.template) && has(o.spec.template.metadata)"
-          + " && has(o.spec.template.metadata.annotations)"
-          + " && o.spec.template.metadata.annotations.exists(k, k.startsWith('%1$s/')))))";
-
   private final WebhookRegistration registration;
 
   /** For one way of being reached. */
@@ -78,26 +63,23 @@ public final class WebhookConfigurations {
       if (kind.mutating().isEmpty()) {
         continue;
       }
-      if (kind.isOwn() || registration.manageJobsWithoutQueueName()) {
+      String name = "m" + kind.lowerKind();
+      if (kind.isOwn() || isAskedAboutAlways(kind)) {
+        List<MatchCondition> conditions = conditions(kind, WorkloadConditions.mutating());
+        webhooks.add(mutating(kind, name + ".kb.io", FAIL, conditions));
+        continue;
+      }
+      String asks = JobConditions.asks(kind);
+      webhooks.add(
+          mutating(
+              kind, name + ".kb.io", policy(kind), List.of(condition(JobConditions.ASKS, asks))));
+      if (registration.isOn(kind)) {
         webhooks.add(
             mutating(
                 kind,
-                "m" + kind.lowerKind() + ".kb.io",
-                FAIL,
-                conditions(kind, WorkloadConditions.mutating())));
-      } else {
-        webhooks.add(
-            mutating(
-                kind,
-                "m" + kind.lowerKind() + ".kb.io",
-                FAIL,
-                List.of(condition("names-a-queue", NAMES_A_QUEUE))));
-        webhooks.add(
-            mutating(
-                kind,
-                "m" + kind.lowerKind() + "-without-queue.kb.io",
+                name + "-without-queue.kb.io",
                 IGNORE,
-                List.of(condition("names-no-queue", "!(" + NAMES_A_QUEUE + ")"))));
+                List.of(condition("names-no-queue", "!(" + asks + ")"))));
       }
     }
     return new MutatingWebhookConfigurationBuilder()
@@ -114,17 +96,17 @@ public final class WebhookConfigurations {
     List<ValidatingWebhook> webhooks = new ArrayList<>();
     for (ReviewedKind kind : kinds()) {
       List<MatchCondition> conditions =
-          kind.isOwn() || registration.manageJobsWithoutQueueName()
+          kind.isOwn() || isAskedAboutAlways(kind)
               ? conditions(kind, WorkloadConditions.validating())
-              : List.of(condition("speaks-to-us", SPEAKS_TO_US.formatted(Keys.GROUP)));
+              : List.of(condition("speaks-to-us", JobConditions.speaksToUs(kind)));
       webhooks.add(
           new ValidatingWebhookBuilder()
               .withName("v" + kind.lowerKind() + ".kb.io")
               .withAdmissionReviewVersions("v1")
               .withSideEffects("None")
-              .withFailurePolicy(FAIL)
+              .withFailurePolicy(policy(kind))
               .withMatchPolicy("Equivalent")
-              .withTimeoutSeconds(TIMEOUT_SECONDS)
+              .withTimeoutSeconds(timeout(policy(kind)))
               .withClientConfig(clientConfig(kind.validatingPath()))
               .withNamespaceSelector(namespaces(kind))
               .withMatchConditions(conditions)
@@ -141,9 +123,16 @@ public final class WebhookConfigurations {
   }
 
   private List<ReviewedKind> kinds() {
-    return ReviewedKind.all().stream()
-        .filter(kind -> kind.isOwn() || registration.frameworks().contains(kind.framework()))
-        .toList();
+    return ReviewedKind.all().stream().filter(registration::covers).toList();
+  }
+
+  private boolean isAskedAboutAlways(ReviewedKind kind) {
+    return registration.isOn(kind) && registration.manageJobsWithoutQueueName();
+  }
+
+  /** What isn't on holds nothing up. */
+  private String policy(ReviewedKind kind) {
+    return kind.isOwn() || registration.isOn(kind) ? FAIL : IGNORE;
   }
 
   private MutatingWebhook mutating(
@@ -155,12 +144,16 @@ public final class WebhookConfigurations {
         .withFailurePolicy(failurePolicy)
         .withMatchPolicy("Equivalent")
         .withReinvocationPolicy(registration.reinvocationPolicy())
-        .withTimeoutSeconds(failurePolicy.equals(FAIL) ? TIMEOUT_SECONDS : SHORT_TIMEOUT_SECONDS)
+        .withTimeoutSeconds(timeout(failurePolicy))
         .withClientConfig(clientConfig(kind.mutatingPath()))
         .withNamespaceSelector(namespaces(kind))
         .withMatchConditions(conditions)
         .withRules(rule(kind, kind.mutating(), List.of(kind.plural())))
         .build();
+  }
+
+  private static int timeout(String failurePolicy) {
+    return failurePolicy.equals(FAIL) ? TIMEOUT_SECONDS : SHORT_TIMEOUT_SECONDS;
   }
 
   /** What is asked about of a kind of its own: of Workloads, as little as may be. */

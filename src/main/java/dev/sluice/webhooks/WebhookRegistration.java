@@ -12,7 +12,9 @@ import java.util.Set;
  * @param target whom
  * @param caBundle the authorities it trusts, in base64; empty where they are filled in later
  * @param operatorNamespace where the operator's own objects are
- * @param frameworks the integrations that are asked about
+ * @param frameworks the integrations that are on: what they are asked about has to wait for them
+ * @param prepared integrations that may be turned on later without a new registration: until then
+ *     nothing waits for an answer about them
  * @param manageJobsWithoutQueueName whether jobs are managed that name no queue
  * @param managedNamespaces the namespaces whose jobs are asked about; empty means all but those of
  *     the system and of the operator
@@ -25,6 +27,7 @@ public record WebhookRegistration(
     String caBundle,
     String operatorNamespace,
     Set<String> frameworks,
+    Set<String> prepared,
     boolean manageJobsWithoutQueueName,
     Optional<Selector> managedNamespaces,
     Optional<String> trustedUser,
@@ -32,9 +35,13 @@ public record WebhookRegistration(
 
   private static final String NAMESPACE_NAME = "kubernetes.io/metadata.name";
 
-  /** Takes a copy. */
+  /** The integrations whose jobs are pods or make pods that wait. */
+  public static final Set<String> PODS = Set.of("pod", "deployment", "statefulset");
+
+  /** Takes copies. */
   public WebhookRegistration {
     frameworks = Set.copyOf(frameworks);
+    prepared = Set.copyOf(prepared);
   }
 
   /** Who answers. */
@@ -63,10 +70,24 @@ public record WebhookRegistration(
         "",
         namespace,
         Set.of("batch/job"),
+        PODS,
         false,
         Optional.empty(),
         Optional.of(user),
         "Never");
+  }
+
+  /** Whether objects of this kind are asked about. */
+  boolean covers(ReviewedKind kind) {
+    return kind.isOwn()
+        || isOn(kind)
+        || prepared.contains(kind.framework())
+        || (kind.isPod() && PodRules.areActive(frameworks));
+  }
+
+  /** Whether nothing happens to objects of this kind without an answer. */
+  boolean isOn(ReviewedKind kind) {
+    return frameworks.contains(kind.framework());
   }
 
   /** The namespaces whose jobs are asked about. */

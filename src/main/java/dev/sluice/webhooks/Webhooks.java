@@ -27,6 +27,21 @@ public final class Webhooks {
       functions.put("/mutate-batch-v1-job", jobs::fillIn);
       functions.put("/validate-batch-v1-job", jobs::check);
     }
+    if (PodRules.areActive(settings.frameworks())) {
+      PodRules pods = new PodRules(settings, cluster);
+      functions.put("/mutate--v1-pod", pods::fillIn);
+      functions.put("/validate--v1-pod", pods::check);
+    }
+    if (settings.frameworks().contains("deployment")) {
+      DeploymentRules deployments = new DeploymentRules(settings, cluster);
+      functions.put("/mutate-apps-v1-deployment", deployments::fillIn);
+      functions.put("/validate-apps-v1-deployment", deployments::check);
+    }
+    if (settings.frameworks().contains("statefulset")) {
+      StatefulSetRules statefulSets = new StatefulSetRules(settings, cluster);
+      functions.put("/mutate-apps-v1-statefulset", statefulSets::fillIn);
+      functions.put("/validate-apps-v1-statefulset", statefulSets::check);
+    }
     return Map.copyOf(functions);
   }
 

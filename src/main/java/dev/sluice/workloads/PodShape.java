@@ -20,9 +20,11 @@ import java.util.TreeMap;
  */
 public record PodShape(ObjectNode parts) {
 
-  private static final int HASH = 8;
-  private static final List<String> PLAIN =
+  /** The names of all parts; {@code requests} are those of the pod as a whole. */
+  public static final List<String> FIELDS =
       List.of(
+          "initContainers",
+          "containers",
           "nodeSelector",
           "affinity",
           "tolerations",
@@ -30,7 +32,12 @@ public record PodShape(ObjectNode parts) {
           "priority",
           "topologySpreadConstraints",
           "overhead",
-          "resourceClaims");
+          "resourceClaims",
+          "requests");
+
+  private static final int HASH = 8;
+  private static final int LISTS_OF_CONTAINERS = 2;
+  private static final List<String> PLAIN = FIELDS.subList(LISTS_OF_CONTAINERS, FIELDS.size() - 1);
 
   /** The shape of a pod's {@code spec}; what is absent and what is empty is the same. */
   public static PodShape of(JsonNode podSpec) {

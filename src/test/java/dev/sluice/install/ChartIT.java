@@ -7,6 +7,8 @@ import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhookConfiguration;
+import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhookConfiguration;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
@@ -111,13 +113,52 @@ class ChartIT {
   @CsvSource(
       delimiter = '|',
       value = {
+        "batch/job | false | Ignore | Ignore | Ignore",
+        "batch/job,pod | false | Fail | Ignore | Ignore",
+        "batch/job,statefulset | false | Ignore | Ignore | Fail",
+        "pod,deployment,statefulset | false | Fail | Fail | Fail",
+        "batch/job | true | Ignore | Ignore | Ignore",
+        "pod,deployment,statefulset | true | Fail | Fail | Fail"
+      })
+  void podsWaitForTheOperatorOnlyWhereTheyAreListed(
+      String frameworks, String withoutQueue, String pod, String deployment, String statefulSet)
+      throws Exception {
+    String text =
+        template(
+            "--set",
+            "config.integrations.frameworks={" + frameworks + "}",
+            "--set",
+            "config.manageJobsWithoutQueueName=" + withoutQueue);
+
+    Map<String, String> policies = new TreeMap<>();
+    for (HasMetadata object : InstallFiles.objects(text)) {
+      if (object instanceof MutatingWebhookConfiguration mutating) {
+        mutating.getWebhooks().forEach(it -> policies.put(it.getName(), it.getFailurePolicy()));
+      } else if (object instanceof ValidatingWebhookConfiguration validating) {
+        validating.getWebhooks().forEach(it -> policies.put(it.getName(), it.getFailurePolicy()));
+      }
+    }
+    assertThat(policies)
+        .containsEntry("mpod.kb.io", pod)
+        .containsEntry("vpod.kb.io", pod)
+        .containsEntry("mdeployment.kb.io", deployment)
+        .containsEntry("vdeployment.kb.io", deployment)
+        .containsEntry("mstatefulset.kb.io", statefulSet)
+        .containsEntry("vstatefulset.kb.io", statefulSet)
+        .containsEntry("vjob.kb.io", "Fail");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
         "replicas=-1 | /replicas",
         "repicas=3 | 'repicas'",
         "image.repository= | /image/repository",
         "logLevel=loud | /logLevel",
         "config.webhook.port=0 | /config/webhook/port",
         "config.leaderElection.resourceName=mine | /config/leaderElection/resourceName",
-        "config.integrations.frameworks={pod} | /config/integrations/frameworks",
+        "config.integrations.frameworks={ray.io/rayjob} | /config/integrations/frameworks",
         "config.namespace=here | /config",
         "mutatingWebhook.reinvocationPolicy=Always | /mutatingWebhook/reinvocationPolicy"
       })

@@ -12,12 +12,15 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -52,6 +55,9 @@ final class InstallFiles {
   private static final String REINVOCATION = "REINVOCATION";
 
   private static final String SELECTOR = "SELECTOR";
+
+  private static final Pattern FRAMEWORK =
+      Pattern.compile("path: /[a-z0-9-]*-(pod|deployment|statefulset)\n");
 
   private static final Set<String> PERMISSIONS =
       Set.of("ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding");
@@ -116,17 +122,15 @@ final class InstallFiles {
   }
 
   private String webhooks(boolean manageJobsWithoutQueueName) {
-    WebhookRegistration registration =
-        new WebhookRegistration(
-            new WebhookRegistration.Service(Manifests.WEBHOOK_SERVICE, Manifests.NAMESPACE, 443),
-            "",
-            Manifests.NAMESPACE,
-            Set.of("batch/job"),
-            manageJobsWithoutQueueName,
-            Optional.of(new Selector(Map.of(SELECTOR, SELECTOR), List.of())),
-            Optional.of(Manifests.user(Manifests.NAMESPACE)),
-            REINVOCATION);
-    return inReleaseNamespace(documents(Manifests.webhooks(registration)))
+    List<? extends HasMetadata> on =
+        registered(manageJobsWithoutQueueName, WebhookRegistration.PODS, Set.of());
+    List<? extends HasMetadata> prepared =
+        registered(manageJobsWithoutQueueName, Set.of(), WebhookRegistration.PODS);
+    StringBuilder documents = new StringBuilder();
+    for (int i = 0; i < on.size(); i++) {
+      documents.append(i == 0 ? "" : "---\n").append(eitherWay(on.get(i), prepared.get(i)));
+    }
+    return inReleaseNamespace(documents.toString())
         .replace(REINVOCATION, "{{ .Values.mutatingWebhook.reinvocationPolicy }}")
         .replaceAll(
             "(?m)^( +)namespaceSelector:\n +matchLabels:\n +SELECTOR: SELECTOR\n",
@@ -135,6 +139,52 @@ final class InstallFiles {
             "(?m)^metadata:\n",
             "metadata:\n{{- with .Values.certificates.annotations }}\n  annotations:\n"
                 + "{{ toYaml . | indent 4 }}\n{{- end }}\n");
+  }
+
+  private static List<HasMetadata> registered(
+      boolean manageJobsWithoutQueueName, Set<String> on, Set<String> prepared) {
+    Set<String> frameworks = new HashSet<>(on);
+    frameworks.add("batch/job");
+    return Manifests.webhooks(
+        new WebhookRegistration(
+            new WebhookRegistration.Service(Manifests.WEBHOOK_SERVICE, Manifests.NAMESPACE, 443),
+            "",
+            Manifests.NAMESPACE,
+            frameworks,
+            prepared,
+            manageJobsWithoutQueueName,
+            Optional.of(new Selector(Map.of(SELECTOR, SELECTOR), List.of())),
+            Optional.of(Manifests.user(Manifests.NAMESPACE)),
+            REINVOCATION));
+  }
+
+  /** Of each integration that may be on or prepared, the webhooks of both. */
+  private String eitherWay(HasMetadata on, HasMetadata prepared) {
+    List<String> parts = parts(text(on));
+    List<String> preparedParts = parts(text(prepared));
+    StringBuilder result = new StringBuilder();
+    parts.stream().filter(part -> framework(part).isEmpty()).forEach(result::append);
+    for (String framework : List.of("pod", "deployment", "statefulset")) {
+      result.append(
+          "{{- if has \"%s\" (.Values.config.integrations).frameworks }}\n".formatted(framework));
+      parts.stream().filter(part -> framework(part).equals(framework)).forEach(result::append);
+      result.append("{{- else }}\n");
+      preparedParts.stream()
+          .filter(part -> framework(part).equals(framework))
+          .forEach(result::append);
+      result.append("{{- end }}\n");
+    }
+    return result.toString();
+  }
+
+  /** The head of a registration, and each of its webhooks. */
+  private static List<String> parts(String registration) {
+    return List.of(registration.split("(?m)^(?=- admissionReviewVersions)", -1));
+  }
+
+  private static String framework(String part) {
+    Matcher path = FRAMEWORK.matcher(part);
+    return path.find() ? path.group(1) : "";
   }
 
   private static String inReleaseNamespace(String text) {

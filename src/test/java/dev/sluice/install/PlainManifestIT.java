@@ -84,6 +84,12 @@ class PlainManifestIT {
     "patch, kueue.x-k8s.io, workloads/status",
     "patch, batch, jobs",
     "watch, batch, jobs",
+    "patch, '', pods",
+    "delete, '', pods",
+    "watch, '', pods",
+    "patch, '', pods/status",
+    "update, '', pods/finalizers",
+    "watch, apps, statefulsets",
     "create, events.k8s.io, events"
   })
   void theOperatorMayDoItsWork(String verb, String group, String resource, TestCluster cluster) {
@@ -95,7 +101,11 @@ class PlainManifestIT {
     "delete, batch, jobs",
     "create, batch, jobs",
     "create, '', pods",
-    "list, '', pods",
+    "update, '', pods/status",
+    "create, '', pods/exec",
+    "patch, apps, statefulsets",
+    "delete, apps, statefulsets",
+    "get, apps, deployments",
     "get, '', secrets",
     "list, '', nodes",
     "update, kueue.x-k8s.io, workloads/status",

@@ -92,6 +92,7 @@ class WebhookServerIT {
                 "",
                 SYSTEM,
                 Set.of("batch/job"),
+                Set.of(),
                 false,
                 Optional.empty(),
                 Optional.of("nobody"),

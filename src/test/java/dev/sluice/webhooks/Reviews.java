@@ -124,7 +124,7 @@ final class Reviews {
     return new WebhookSettings(
         withoutQueueName,
         labels -> !"no".equals(labels.get("managed")),
-        Set.of("batch/job"),
+        Set.of("batch/job", "pod", "deployment", "statefulset"),
         on,
         on);
   }
@@ -152,10 +152,23 @@ final class Reviews {
     };
   }
 
-  /** A cluster that is written down. */
+  /**
+   * A cluster that is written down.
+   *
+   * @param busy UID of the only object that has a Workload in use
+   */
   record Cluster(
-      boolean hasQueue, boolean hasPriority, boolean ownerManaged, Map<String, String> labels)
+      boolean hasQueue,
+      boolean hasPriority,
+      boolean ownerManaged,
+      Map<String, String> labels,
+      String busy)
       implements ClusterFacts {
+
+    Cluster(
+        boolean hasQueue, boolean hasPriority, boolean ownerManaged, Map<String, String> labels) {
+      this(hasQueue, hasPriority, ownerManaged, labels, "");
+    }
 
     static final Cluster EMPTY = new Cluster(false, false, false, Map.of());
 
@@ -172,6 +185,11 @@ final class Reviews {
     @Override
     public Map<String, String> namespaceLabels(String namespace) {
       return labels;
+    }
+
+    @Override
+    public boolean hasWorkloadInUse(String namespace, Owner job) {
+      return job.uid().equals(busy);
     }
 
     @Override

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class WebhookConfigurationsTest {
@@ -25,6 +26,7 @@ class WebhookConfigurationsTest {
         "UEVN",
         "kueue-system",
         Set.of("batch/job"),
+        Set.of(),
         withoutQueue,
         namespaces,
         Optional.empty(),
@@ -46,7 +48,10 @@ class WebhookConfigurationsTest {
             "mresourceflavor.kb.io",
             "mworkload.kb.io",
             "mjob.kb.io",
-            "mjob-without-queue.kb.io");
+            "mjob-without-queue.kb.io",
+            "mpod.kb.io",
+            "mdeployment.kb.io",
+            "mstatefulset.kb.io");
     assertThat(validating.getWebhooks())
         .extracting(ValidatingWebhook::getName)
         .containsExactly(
@@ -54,11 +59,18 @@ class WebhookConfigurationsTest {
             "vresourceflavor.kb.io",
             "vworkload.kb.io",
             "vcohort.kb.io",
-            "vjob.kb.io");
+            "vjob.kb.io",
+            "vpod.kb.io",
+            "vdeployment.kb.io",
+            "vstatefulset.kb.io");
+    assertThat(validating.getWebhooks())
+        .filteredOn(it -> it.getFailurePolicy().equals("Ignore"))
+        .extracting(ValidatingWebhook::getName)
+        .as("those that are only prepared")
+        .containsExactly("vpod.kb.io", "vdeployment.kb.io", "vstatefulset.kb.io");
     assertThat(validating.getWebhooks())
         .allSatisfy(
             it -> {
-              assertThat(it.getFailurePolicy()).isEqualTo("Fail");
               assertThat(it.getSideEffects()).isEqualTo("None");
               assertThat(it.getAdmissionReviewVersions()).containsExactly("v1");
               assertThat(it.getClientConfig().getService().getName())
@@ -80,7 +92,68 @@ class WebhookConfigurationsTest {
     assertThat(new WebhookConfigurations(SHIPPED).mutating().getWebhooks())
         .filteredOn(it -> it.getFailurePolicy().equals("Ignore"))
         .extracting(MutatingWebhook::getName)
-        .containsExactly("mjob-without-queue.kb.io");
+        .containsExactly(
+            "mjob-without-queue.kb.io", "mpod.kb.io", "mdeployment.kb.io", "mstatefulset.kb.io");
+  }
+
+  private static List<String> policies(Set<String> frameworks, boolean withoutQueue) {
+    var webhooks =
+        new WebhookConfigurations(
+            new WebhookRegistration(
+                new WebhookRegistration.Url("https://127.0.0.1:9443"),
+                "",
+                "kueue-system",
+                frameworks,
+                Set.of(),
+                withoutQueue,
+                Optional.empty(),
+                Optional.empty(),
+                "Never"));
+    return Stream.concat(
+            webhooks.mutating().getWebhooks().stream()
+                .map(it -> it.getName() + " " + it.getFailurePolicy()),
+            webhooks.validating().getWebhooks().stream()
+                .map(it -> it.getName() + " " + it.getFailurePolicy()))
+        .filter(it -> it.contains("pod") || it.contains("deployment") || it.contains("statefulset"))
+        .toList();
+  }
+
+  @Test
+  void podsAreAskedAboutWhereSomethingIsOnThatHoldsThemBack() {
+    assertThat(policies(Set.of("batch/job"), true)).isEmpty();
+    assertThat(policies(Set.of("statefulset"), false))
+        .containsExactly(
+            "mpod.kb.io Ignore",
+            "mstatefulset.kb.io Fail",
+            "mstatefulset-without-queue.kb.io Ignore",
+            "vpod.kb.io Ignore",
+            "vstatefulset.kb.io Fail");
+    assertThat(policies(Set.of("pod"), false))
+        .containsExactly("mpod.kb.io Fail", "mpod-without-queue.kb.io Ignore", "vpod.kb.io Fail");
+    assertThat(policies(Set.of("pod", "deployment"), true))
+        .containsExactly(
+            "mpod.kb.io Fail",
+            "mdeployment.kb.io Fail",
+            "vpod.kb.io Fail",
+            "vdeployment.kb.io Fail");
+  }
+
+  @Test
+  void podsOfTheSystemAndOfTheOperatorAreNeverAskedAbout() {
+    WebhookConfigurations all = new WebhookConfigurations(SHIPPED);
+    assertThat(
+            Stream.concat(
+                all.mutating().getWebhooks().stream()
+                    .filter(it -> it.getName().equals("mpod.kb.io"))
+                    .map(MutatingWebhook::getNamespaceSelector),
+                all.validating().getWebhooks().stream()
+                    .filter(it -> it.getName().equals("vpod.kb.io"))
+                    .map(ValidatingWebhook::getNamespaceSelector)))
+        .hasSize(2)
+        .allSatisfy(
+            it ->
+                assertThat(it.getMatchExpressions().getFirst().getValues())
+                    .containsExactly("kube-system", "kueue-system"));
   }
 
   @Test

@@ -120,6 +120,7 @@ class WorkloadConditionsIT {
                 "",
                 "kueue-system",
                 Set.of("batch/job"),
+                Set.of(),
                 false,
                 Optional.empty(),
                 Optional.of("somebody"),

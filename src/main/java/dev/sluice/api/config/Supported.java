@@ -53,7 +53,7 @@ import java.util.function.Predicate;
 final class Supported {
 
   /** The job frameworks that are there. */
-  static final List<String> FRAMEWORKS = List.of("batch/job");
+  static final List<String> FRAMEWORKS = List.of("batch/job", "deployment", "pod", "statefulset");
 
   /** Gates whose feature is there and can't be switched off. */
   private static final Set<FeatureGate> ALWAYS_ON =

@@ -13,17 +13,24 @@ public final class WorldFacts implements ClusterFacts {
   private final World world;
   private final LocalWorkers localWorkers;
   private final BiPredicate<String, Owner> managed;
+  private final BiPredicate<String, Owner> inUse;
 
   /**
    * Facts of {@code world}.
    *
    * @param localWorkers where this cluster is a worker of its own
    * @param managed whether the owner of this namespace, or one above it, is managed; what jobs know
+   * @param inUse whether the object of this namespace has a Workload that is not on hold
    */
-  public WorldFacts(World world, LocalWorkers localWorkers, BiPredicate<String, Owner> managed) {
+  public WorldFacts(
+      World world,
+      LocalWorkers localWorkers,
+      BiPredicate<String, Owner> managed,
+      BiPredicate<String, Owner> inUse) {
     this.world = world;
     this.localWorkers = localWorkers;
     this.managed = managed;
+    this.inUse = inUse;
   }
 
   @Override
@@ -68,6 +75,11 @@ public final class WorldFacts implements ClusterFacts {
   @Override
   public boolean mayRunHere(String namespace, String queue) {
     return localWorkers.mayRunHere(namespace, queue);
+  }
+
+  @Override
+  public boolean hasWorkloadInUse(String namespace, Owner job) {
+    return inUse.test(namespace, job);
   }
 
   @Override

@@ -265,8 +265,9 @@ class ConfigurationLoaderTest {
             + " not allowed",
         "integrations: {frameworks: [batch/job, batch/job]} | integrations.frameworks[1] |"
             + " \"batch/job\" is given twice",
-        "integrations: {frameworks: [batch/job, pod]} | integrations.frameworks[1] | \"pod\" is not"
-            + " supported yet; supported: batch/job",
+        "integrations: {frameworks: [pod, ray.io/rayjob]} | integrations.frameworks[1] |"
+            + " \"ray.io/rayjob\" is not supported yet; supported: batch/job, deployment, pod,"
+            + " statefulset",
         "integrations: {externalFrameworks: [X.v1.y.z]} | integrations.externalFrameworks | not"
             + " supported yet",
         "integrations: {externalFrameworks: [x]} | integrations.externalFrameworks[0] | \"x\" is"
