@@ -19,6 +19,7 @@ import dev.sluice.checks.multikueue.link.Around;
 import dev.sluice.checks.multikueue.link.WorkerClients;
 import dev.sluice.checks.multikueue.placement.Placement;
 import dev.sluice.checks.multikueue.sending.Desk;
+import dev.sluice.checks.multikueue.sending.LocalPods;
 import dev.sluice.checks.multikueue.sending.Mark;
 import dev.sluice.checks.multikueue.sending.Renewals;
 import dev.sluice.checks.multikueue.sending.SentKinds;
@@ -133,6 +134,7 @@ final class WorkerClusters implements AutoCloseable {
                         steady),
                     queues.<Fitting>map(it -> it).orElse(Fitting.UNKNOWN),
                     localWorkers,
+                    LocalPods.NONE,
                     new Recorded(events, clock),
                     configuration
                         .featureGates()

@@ -70,6 +70,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
    * @param fence what workers are told so that they stop what may run elsewhere
    * @param fitting knows where there is room
    * @param localWorkers where this cluster is a worker of its own
+   * @param localPods which pods there are in this cluster
    * @param told is told
    * @param orchestrated whether workers may preempt only when they are told so
    */
@@ -83,6 +84,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
       Renewals.Fence fence,
       Fitting fitting,
       LocalWorkers localWorkers,
+      LocalPods localPods,
       Told told,
       boolean orchestrated) {}
 
@@ -117,6 +119,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
             links,
             around,
             () -> open && leadership.leading());
+    this.jobs = new JobWatches(rules.mark(), rules.kinds(), workers, around, new JobsElsewhere());
     this.sender =
         new Sender(
             manager,
@@ -125,10 +128,10 @@ public final class Desk implements WorkloadListener, AutoCloseable {
             rules.mark(),
             renewals,
             rules.told(),
+            new PodMirror.Pods(rules.localPods(), jobs),
             rules.orchestrated());
     this.views = new Views(links, sender, rules.fitting(), rules.localWorkers());
     this.planner = new Planner(rules.placement(), views);
-    this.jobs = new JobWatches(rules.mark(), rules.kinds(), workers, around, new JobsElsewhere());
     rules.reader().listen(this);
   }
 
@@ -279,6 +282,9 @@ public final class Desk implements WorkloadListener, AutoCloseable {
       return candidates;
     }
     jobs.want(kind.get());
+    if (kind.get().pods() != SentKind.Pods.NONE) {
+      jobs.want(SentKinds.POD);
+    }
     String why = "does not serve %s of %s".formatted(kind.get().kind(), kind.get().apiVersion());
     return candidates.without(jobs.lacking(kind.get())::contains, why);
   }
@@ -362,13 +368,21 @@ public final class Desk implements WorkloadListener, AutoCloseable {
     jobs.visit(
         (cluster, kind, job, key) -> {
           if (leadership.leading()
-              && workloads.get(key.namespace(), key.name()).isEmpty()
+              && !belongsIn(cluster, key)
               && !views.copies(key).containsKey(cluster)) {
             String name = job.getMetadata().getName();
             around.io().execute(() -> sender.remove(cluster, kind, key, name));
           }
         });
     around.delays().after(rules.gcInterval(), this::collect);
+  }
+
+  /** Whether the manager's Workload runs in a worker, as far as is written. */
+  private boolean belongsIn(String cluster, Key key) {
+    return workloads
+        .get(key.namespace(), key.name())
+        .filter(it -> it.status().elsewhere().cluster().equals(cluster))
+        .isPresent();
   }
 
   @Override

@@ -75,8 +75,8 @@ record Errand(
                 .or(
                     () ->
                         it.owner()
-                            .flatMap(
-                                owner -> find(owner.apiVersion(), owner.kind(), owner.name()))));
+                            .flatMap(owner -> find(owner.apiVersion(), owner.kind(), owner.name())))
+                .or(() -> group(it.annotations().getOrDefault(Keys.IS_GROUP_WORKLOAD, ""))));
   }
 
   /** The same by what the manager's Workload or, when it is gone, a worker's copy says. */
@@ -88,7 +88,17 @@ record Errand(
                 named(
                     annotations.path(Keys.JOB_OWNER_GVK).asText(),
                     annotations.path(Keys.JOB_OWNER_NAME).asText()))
-        .or(() -> controller(copy));
+        .or(() -> controller(copy))
+        .or(() -> group(annotations.path(Keys.IS_GROUP_WORKLOAD).asText()));
+  }
+
+  /** A group of pods, if the Workload says that it is of one. */
+  private Optional<Owner> group(String said) {
+    return said.equals("true")
+        ? kinds
+            .find(SentKinds.POD.apiVersion(), SentKinds.POD.kind())
+            .map(pods -> new Owner(pods, ""))
+        : Optional.empty();
   }
 
   private Optional<Owner> controller(JsonNode copy) {
@@ -115,8 +125,16 @@ record Errand(
     return kinds.find(apiVersion, kind).map(known -> new Owner(known, name));
   }
 
-  /** A job. */
+  /**
+   * A job.
+   *
+   * @param name empty for a group of pods, which is found by the name of its Workload
+   */
   record Owner(SentKind kind, String name) {
+
+    boolean isGroup() {
+      return name.isEmpty();
+    }
 
     String path(String namespace) {
       return kind.path(namespace, name);

@@ -4,13 +4,17 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.Keys;
 import dev.sluice.api.placement.LocalWorker;
 import dev.sluice.checks.multikueue.sending.SentKind.Entry;
+import dev.sluice.checks.multikueue.sending.SentKind.Pods;
 import dev.sluice.checks.multikueue.sending.SentKind.StatusRules;
 import dev.sluice.workloads.MergePatches;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
 
 /** Jobs between manager and worker, as JSON: pure functions that leave their arguments alone. */
 final class JobCopies {
@@ -44,6 +48,11 @@ final class JobCopies {
     kind.dropped().entries().forEach(entry -> remove(copy, entry));
     if (!kind.suspend().isEmpty()) {
       parent(copy, kind.suspend()).put(last(kind.suspend()), true);
+    }
+    if (kind.pods() == Pods.MADE) {
+      metadata
+          .withObjectProperty("annotations")
+          .put(Keys.MULTIKUEUE_ORIGIN_UID, job.path("metadata").path("uid").asText());
     }
     mark.putOn(copy);
     mark.name(copy, workload);
@@ -175,22 +184,39 @@ final class JobCopies {
   }
 
   private static void remove(ObjectNode object, List<String> path) {
-    if (at(object, path.subList(0, path.size() - 1)) instanceof ObjectNode parent) {
-      parent.remove(last(path));
-    }
+    parents(object, path).forEach(parent -> parent.remove(last(path)));
   }
 
   private static void remove(ObjectNode object, Entry entry) {
-    if (at(object, entry.list()) instanceof ArrayNode list) {
-      for (int i = list.size() - 1; i >= 0; i--) {
-        if (list.get(i).path(entry.field()).asText().equals(entry.value())) {
-          list.remove(i);
+    for (ObjectNode parent : parents(object, entry.list())) {
+      if (parent.path(last(entry.list())) instanceof ArrayNode list) {
+        for (int i = list.size() - 1; i >= 0; i--) {
+          if (entry.is(list.get(i).path(entry.field()).asText())) {
+            list.remove(i);
+          }
+        }
+        if (list.isEmpty()) {
+          parent.remove(last(entry.list()));
         }
       }
-      if (list.isEmpty()) {
-        remove(object, entry.list());
-      }
     }
+  }
+
+  /** What has the field at the end of a path; a list on the way stands for all its entries. */
+  private static List<ObjectNode> parents(ObjectNode object, List<String> path) {
+    List<JsonNode> found = List.of(object);
+    for (String field : path.subList(0, path.size() - 1)) {
+      found =
+          found.stream()
+              .map(node -> node.path(field))
+              .flatMap(
+                  node ->
+                      node.isArray()
+                          ? StreamSupport.stream(node.spliterator(), false)
+                          : Stream.of(node))
+              .toList();
+    }
+    return found.stream().filter(ObjectNode.class::isInstance).map(ObjectNode.class::cast).toList();
   }
 
   private static ObjectNode parent(ObjectNode object, List<String> path) {

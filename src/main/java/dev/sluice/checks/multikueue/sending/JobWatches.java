@@ -1,5 +1,7 @@
 package dev.sluice.checks.multikueue.sending;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Keys;
 import dev.sluice.checks.multikueue.link.Around;
@@ -31,18 +33,20 @@ import org.slf4j.LoggerFactory;
  * are jobs of, here or left there, and that the worker serves. A kind that a worker doesn't serve
  * holds up no other, and is asked for again as long as it is wanted.
  */
-final class JobWatches implements AutoCloseable {
+final class JobWatches implements PodMirror.Elsewhere, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(JobWatches.class);
   private static final Duration SHORTEST = Duration.ofSeconds(1);
   private static final Duration LONGEST = Duration.ofSeconds(32);
   private static final long PAGE = 500;
+  private static final String BY_WORKLOAD = "workload";
 
   private final Mark mark;
   private final SentKinds kinds;
   private final Workers workers;
   private final Around around;
   private final Listener listener;
+  private final ObjectMapper mapper = new ObjectMapper();
   private final Set<SentKind> wanted = ConcurrentHashMap.newKeySet();
   private final WhileConnected<Watched> watched = new WhileConnected<>(this::begin, Watched::stop);
 
@@ -163,8 +167,12 @@ final class JobWatches implements AutoCloseable {
   }
 
   private String one() {
+    return "limit=1&" + ours();
+  }
+
+  private String ours() {
     String selector = Keys.MULTIKUEUE_ORIGIN + "=" + mark.origin();
-    return "limit=1&labelSelector=" + URLEncoder.encode(selector, StandardCharsets.UTF_8);
+    return "labelSelector=" + URLEncoder.encode(selector, StandardCharsets.UTF_8);
   }
 
   private void lookAgain(String cluster, Watched worker) {
@@ -208,6 +216,8 @@ final class JobWatches implements AutoCloseable {
               .withLabel(Keys.MULTIKUEUE_ORIGIN, mark.origin())
               .withLimit(PAGE)
               .runnableInformer(0);
+      informer.addIndexers(
+          Map.of(BY_WORKLOAD, job -> workload(job).map(JobWatches::index).stream().toList()));
       informer.addEventHandler(new Waking());
       var unused = informer.start();
       worker.informers.put(kind, informer);
@@ -238,16 +248,46 @@ final class JobWatches implements AutoCloseable {
                     }));
   }
 
-  private static Optional<Key> workload(GenericKubernetesResource job) {
-    Map<String, String> annotations = job.getMetadata().getAnnotations();
-    Map<String, String> labels = job.getMetadata().getLabels();
-    String annotated =
-        annotations == null ? "" : annotations.getOrDefault(Keys.PREBUILT_WORKLOAD_NAME, "");
-    String labelled = labels == null ? "" : labels.getOrDefault(Keys.PREBUILT_WORKLOAD_NAME, "");
-    String name = annotated.isEmpty() ? labelled : annotated;
+  private Optional<Key> workload(GenericKubernetesResource job) {
+    String name = Mark.workload(job.getMetadata());
     return name.isEmpty()
         ? Optional.empty()
         : Optional.of(new Key(job.getMetadata().getNamespace(), name));
+  }
+
+  private static String index(Key workload) {
+    return workload.namespace() + "/" + workload.name();
+  }
+
+  @Override
+  public Set<String> clusters() {
+    return watched.now().keySet();
+  }
+
+  /** By the watch; where there is none yet, the worker is asked. */
+  @Override
+  public List<ObjectNode> of(String cluster, Key workload) throws IOException {
+    SharedIndexInformer<GenericKubernetesResource> informer =
+        Optional.ofNullable(watched.now().get(cluster))
+            .map(worker -> worker.informers.get(SentKinds.POD))
+            .orElse(null);
+    return informer != null && informer.hasSynced()
+        ? informer.getIndexer().byIndex(BY_WORKLOAD, index(workload)).stream()
+            .<ObjectNode>map(mapper::valueToTree)
+            .toList()
+        : asked(cluster, workload);
+  }
+
+  private List<ObjectNode> asked(String cluster, Key workload) throws IOException {
+    String path = SentKinds.POD.path(workload.namespace()) + "?" + ours();
+    List<ObjectNode> found = new ArrayList<>();
+    for (JsonNode pod :
+        workers.of(cluster).get(path).<JsonNode>map(list -> list.path("items")).orElseThrow()) {
+      if (Mark.workload(pod).equals(workload.name()) && pod instanceof ObjectNode object) {
+        found.add(object);
+      }
+    }
+    return found;
   }
 
   @Override

@@ -10,11 +10,13 @@ import java.util.List;
  * @param version the version it is read and written in
  * @param kind its kind
  * @param plural its resource name in paths
- * @param managedBy paths of the mark of who runs it; one that names other clusters is enough
+ * @param managedBy paths of the mark of who runs it; one that names other clusters is enough; none
+ *     for kinds without a mark, which stay here by the gates of their pods
  * @param suspend path of the switch that keeps it from running; empty if none is known
  * @param dropped what is the manager's alone
  * @param pushed paths of what follows the manager's job while it runs elsewhere
  * @param status what its status means
+ * @param pods which pods tell how it is doing, where its own status doesn't
  */
 public record SentKind(
     String group,
@@ -25,10 +27,24 @@ public record SentKind(
     List<String> suspend,
     Dropped dropped,
     List<List<String>> pushed,
-    StatusRules status) {
+    StatusRules status,
+    Pods pods) {
+
+  /** Which pods tell how a job is doing. */
+  public enum Pods {
+    /** None: its status does. */
+    NONE,
+    /** It is a pod, or a group of them. */
+    ITSELF,
+    /**
+     * Those that its controller makes, here and in the worker, of the same names: its controller
+     * here makes its status from theirs.
+     */
+    MADE
+  }
 
   /**
-   * What isn't sent.
+   * What isn't sent. A path that leads through a list leads through each of its entries.
    *
    * @param fields paths of fields
    * @param entries entries of lists
@@ -50,13 +66,19 @@ public record SentKind(
    *
    * @param list path of the list
    * @param field of an entry
-   * @param value of that field
+   * @param value of that field; one that ends with {@code *} stands for all that begin so
    */
   public record Entry(List<String> list, String field, String value) {
 
     /** With a copy of the path. */
     public Entry {
       list = List.copyOf(list);
+    }
+
+    boolean is(String found) {
+      return value.endsWith("*")
+          ? found.startsWith(value.substring(0, value.length() - 1))
+          : found.equals(value);
     }
   }
 
@@ -99,39 +121,59 @@ public record SentKind(
     pushed = pushed.stream().map(List::copyOf).toList();
   }
 
-  /** {@code group/version}. */
+  /** One whose own status tells how it is doing. */
+  public SentKind(
+      String group,
+      String version,
+      String kind,
+      String plural,
+      List<List<String>> managedBy,
+      List<String> suspend,
+      Dropped dropped,
+      List<List<String>> pushed,
+      StatusRules status) {
+    this(group, version, kind, plural, managedBy, suspend, dropped, pushed, status, Pods.NONE);
+  }
+
+  /** {@code group/version}, or the version alone for kinds of no group. */
   public String apiVersion() {
-    return group + "/" + version;
+    return group.isEmpty() ? version : group + "/" + version;
   }
 
   /** {@code Kind.version.group}, as in configurations. */
   public String name() {
-    return kind + "." + version + "." + group;
+    return kind + "." + version + (group.isEmpty() ? "" : "." + group);
   }
 
   /** The same kind, of which nothing follows the manager's job. */
   SentKind withoutPushes() {
     return new SentKind(
-        group, version, kind, plural, managedBy, suspend, dropped, List.of(), status);
+        group, version, kind, plural, managedBy, suspend, dropped, List.of(), status, pods);
   }
 
   /** Whether an owner reference with these fields means this kind, in whatever version. */
   boolean is(String ownerApiVersion, String ownerKind) {
-    return kind.equals(ownerKind) && ownerApiVersion.startsWith(group + "/");
+    boolean sameGroup =
+        group.isEmpty() ? !ownerApiVersion.contains("/") : ownerApiVersion.startsWith(group + "/");
+    return kind.equals(ownerKind) && sameGroup;
   }
 
   /** The path of all objects in all namespaces at an API server. */
   String everywhere() {
-    return "apis/" + apiVersion() + "/" + plural;
+    return root() + plural;
   }
 
   /** The path of all objects of a namespace at an API server. */
   String path(String namespace) {
-    return "apis/" + apiVersion() + "/namespaces/" + namespace + "/" + plural;
+    return root() + "namespaces/" + namespace + "/" + plural;
   }
 
   /** The path of one object at an API server. */
   String path(String namespace, String name) {
     return path(namespace) + "/" + name;
+  }
+
+  private String root() {
+    return (group.isEmpty() ? "api/" : "apis/") + apiVersion() + "/";
   }
 }

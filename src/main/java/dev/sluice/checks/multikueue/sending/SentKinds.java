@@ -1,7 +1,9 @@
 package dev.sluice.checks.multikueue.sending;
 
+import dev.sluice.api.Keys;
 import dev.sluice.checks.multikueue.sending.SentKind.Dropped;
 import dev.sluice.checks.multikueue.sending.SentKind.Entry;
+import dev.sluice.checks.multikueue.sending.SentKind.Pods;
 import dev.sluice.checks.multikueue.sending.SentKind.StatusRules;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,6 +22,9 @@ public record SentKinds(List<SentKind> all) {
   private static final List<String> SUSPEND = List.of("spec", "suspend");
   private static final String KUBEFLOW = "kubeflow.org";
   private static final String RAY = "ray.io";
+
+  /** Volumes with tokens of a service account, which the API server adds to each pod. */
+  private static final String TOKENS = "kube-api-access-*";
 
   /** Jobs of batch/v1. */
   public static final SentKind JOB =
@@ -56,10 +61,56 @@ public record SentKinds(List<SentKind> all) {
               List.of("active", "ready", "terminating"),
               List.of()));
 
+  private static final StatusRules OF_PODS = StatusRules.tellingOf(List.of(), List.of());
+
+  /**
+   * Pods, alone or in groups. What API server, scheduler and webhooks of this cluster wrote into
+   * one is for those of the worker to write anew.
+   */
+  public static final SentKind POD =
+      new SentKind(
+          "",
+          "v1",
+          "Pod",
+          "pods",
+          List.of(),
+          List.of(),
+          new Dropped(
+              List.of(
+                  List.of("spec", "nodeName"),
+                  List.of("spec", "priority"),
+                  List.of("spec", "preemptionPolicy"),
+                  List.of("spec", "overhead")),
+              List.of(
+                  new Entry(List.of("spec", "schedulingGates"), "name", Keys.ADMISSION_GATE),
+                  new Entry(List.of("spec", "schedulingGates"), "name", Keys.TOPOLOGY_GATE),
+                  new Entry(List.of("spec", "volumes"), "name", TOKENS),
+                  new Entry(List.of("spec", "containers", "volumeMounts"), "name", TOKENS),
+                  new Entry(List.of("spec", "initContainers", "volumeMounts"), "name", TOKENS))),
+          List.of(),
+          OF_PODS,
+          Pods.ITSELF);
+
+  /** StatefulSets of apps/v1. */
+  public static final SentKind STATEFUL_SET =
+      new SentKind(
+          "apps",
+          "v1",
+          "StatefulSet",
+          "statefulsets",
+          List.of(),
+          List.of(),
+          Dropped.NOTHING,
+          List.of(),
+          OF_PODS,
+          Pods.MADE);
+
   /** Every kind that is known without being told of it. */
   public static final List<SentKind> BUILT_IN =
       List.of(
           JOB,
+          POD,
+          STATEFUL_SET,
           usual("jobset.x-k8s.io", "v1alpha2", "JobSet", List.of("replicatedJobsStatus")),
           kubeflow("v1", "PyTorchJob"),
           kubeflow("v1", "TFJob"),

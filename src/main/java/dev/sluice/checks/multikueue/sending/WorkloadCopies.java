@@ -183,6 +183,24 @@ final class WorkloadCopies {
     return patch;
   }
 
+  /** Whether a copy is admitted, and neither sent back nor over. */
+  static boolean isAdmitted(JsonNode copy) {
+    boolean admitted = false;
+    for (JsonNode condition : copy.path("status").path("conditions")) {
+      boolean isTrue = condition.path("status").asText().equals("True");
+      switch (condition.path("type").asText()) {
+        case "Admitted" -> admitted = isTrue;
+        case "Evicted", "Finished" -> {
+          if (isTrue) {
+            return false;
+          }
+        }
+        default -> {}
+      }
+    }
+    return admitted;
+  }
+
   /** Opens the gate of a copy; empty if it is open already. */
   static ObjectNode opened(JsonNode copy, Instant now) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();

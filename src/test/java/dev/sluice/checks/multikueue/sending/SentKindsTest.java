@@ -142,6 +142,77 @@ class SentKindsTest {
   }
 
   @Test
+  void aPodIsSentWithoutWhatThisClusterWroteIntoIt() throws Exception {
+    JsonNode pod =
+        json(
+            """
+            {'metadata': {'name': 'a', 'namespace': 'n', 'uid': 'u', 'finalizers': ['f'],
+               'generateName': 'a-', 'ownerReferences': [{'kind': 'ReplicaSet'}],
+               'labels': {'kueue.x-k8s.io/managed': 'true'}, 'annotations': {'x': 'y'}},
+             'spec': {'priority': 7, 'preemptionPolicy': 'Never', 'priorityClassName': 'p',
+               'overhead': {'cpu': '1'}, 'serviceAccountName': 'default', 'nodeSelector': {'a': 'b'},
+               'schedulingGates': [{'name': 'kueue.x-k8s.io/admission'}, {'name': 'mine'},
+                 {'name': 'kueue.x-k8s.io/topology'}],
+               'volumes': [{'name': 'kube-api-access-x1'}, {'name': 'data'}],
+               'initContainers': [{'name': 'i', 'volumeMounts': [{'name': 'kube-api-access-x1'}]}],
+               'containers': [{'name': 'c', 'volumeMounts': [{'name': 'kube-api-access-x1'}]},
+                 {'name': 'd', 'volumeMounts': [{'name': 'data'}, {'name': 'kube-api-access-x1'}]}]},
+             'status': {'phase': 'Pending'}}
+            """);
+
+    assertThat(JobMarks.sendable(SentKinds.POD, pod)).isEqualTo(new Local.Sendable.Yes());
+    assertThat(JobCopies.copy(SentKinds.POD, pod, "w", MARK))
+        .isEqualTo(
+            json(
+                """
+                {'apiVersion': 'v1', 'kind': 'Pod',
+                 'metadata': {'name': 'a', 'namespace': 'n',
+                   'labels': {'kueue.x-k8s.io/managed': 'true',
+                     'kueue.x-k8s.io/multikueue-origin': 'here'},
+                   'annotations': {'x': 'y', 'kueue.x-k8s.io/prebuilt-workload-name': 'w'}},
+                 'spec': {'priorityClassName': 'p', 'serviceAccountName': 'default',
+                   'nodeSelector': {'a': 'b'}, 'schedulingGates': [{'name': 'mine'}],
+                   'volumes': [{'name': 'data'}], 'initContainers': [{'name': 'i'}],
+                   'containers': [{'name': 'c'}, {'name': 'd', 'volumeMounts': [{'name': 'data'}]}]}}
+                """));
+    assertThat(SentKinds.POD.path("n", "a")).isEqualTo("api/v1/namespaces/n/pods/a");
+    assertThat(SentKinds.POD.everywhere()).isEqualTo("api/v1/pods");
+    assertThat(SentKinds.POD.name()).isEqualTo("Pod.v1");
+  }
+
+  @Test
+  void aPodThatNoGateHoldsHereIsNotSent() throws Exception {
+    assertThat(JobMarks.sendable(SentKinds.POD, json("{'metadata': {'name': 'a'}, 'spec': {}}")))
+        .isEqualTo(
+            new Local.Sendable.No(
+                "spec.schedulingGates of pod a has no kueue.x-k8s.io/admission; it may run in this"
+                    + " cluster, and isn't sent"));
+  }
+
+  @Test
+  void aStatefulSetIsSentWithTheUidFromWhichItsWorkloadsNameComes() throws Exception {
+    JsonNode set =
+        json(
+            """
+            {'metadata': {'name': 'web', 'namespace': 'n', 'uid': 'u'},
+             'spec': {'replicas': 2, 'template': {'spec': {'containers': []}}}}
+            """);
+
+    assertThat(JobMarks.sendable(SentKinds.STATEFUL_SET, set)).isEqualTo(new Local.Sendable.Yes());
+    JsonNode copy = JobCopies.copy(SentKinds.STATEFUL_SET, set, "w", MARK);
+    assertThat(copy.path("spec")).isEqualTo(set.path("spec"));
+    assertThat(copy.path("metadata"))
+        .isEqualTo(
+            json(
+                """
+                {'name': 'web', 'namespace': 'n',
+                 'labels': {'kueue.x-k8s.io/multikueue-origin': 'here'},
+                 'annotations': {'kueue.x-k8s.io/multikueue-origin-uid': 'u',
+                   'kueue.x-k8s.io/prebuilt-workload-name': 'w'}}
+                """));
+  }
+
+  @Test
   void aConfiguredKindIsSentAsItIs() throws Exception {
     SentKind kind =
         SentKinds.of(List.of("Flow.v1.example.org"), true)
@@ -180,7 +251,10 @@ class SentKindsTest {
     assertThat(kinds.find("kubeflow.org/v1", "MPIJob"))
         .hasValue(kind("MPIJob.v2beta1.kubeflow.org"));
     assertThat(kinds.find("example.org/v1", "MPIJob")).isEmpty();
-    assertThat(kinds.find("v1", "Pod")).isEmpty();
+    assertThat(kinds.find("v1", "Pod")).hasValue(SentKinds.POD);
+    assertThat(kinds.find("apps/v1", "StatefulSet")).hasValue(SentKinds.STATEFUL_SET);
+    assertThat(kinds.find("example.org/v1", "Pod")).isEmpty();
+    assertThat(kinds.find("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")).isEmpty();
     assertThat(kinds.find("sparkoperator.k8s.io/v1beta2", "SparkApplication")).isEmpty();
   }
 
@@ -188,6 +262,9 @@ class SentKindsTest {
   void noKindThatIsDescribedHereCanBeConfigured() {
     assertThat(MultiKueue.BUILT_IN)
         .containsAll(
-            SentKinds.BUILT_IN.stream().map(kind -> kind.kind() + "." + kind.group()).toList());
+            SentKinds.BUILT_IN.stream()
+                .filter(kind -> !kind.group().isEmpty())
+                .map(kind -> kind.kind() + "." + kind.group())
+                .toList());
   }
 }
