@@ -4,6 +4,7 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.jobs.SameObjects;
 import dev.sluice.jobs.batch.BatchJobResource;
+import dev.sluice.jobs.pods.PodResource;
 import dev.sluice.observe.ApiRequestMetrics;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.client.Config;
@@ -42,6 +43,7 @@ final class Clients {
     mapper.addMixIn(ObjectMeta.class, WithoutManagedFields.class);
     KubernetesSerialization serialization = new KubernetesSerialization(mapper, true);
     serialization.registerKubernetesResource(BatchJobResource.class);
+    serialization.registerKubernetesResource(PodResource.class);
     return new KubernetesClientBuilder()
         .withConfig(config(kubeconfig))
         .withKubernetesSerialization(serialization)

@@ -11,10 +11,14 @@ import dev.sluice.model.FairSharing;
 import dev.sluice.workloads.TranslationRules;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Function;
 
 /** The configuration, cut into what each room needs to know of it. */
 record Rules(Configuration configuration) {
+
+  private static final Set<String> PODS =
+      Set.of("pod", "deployment", "statefulset", "leaderworkerset.x-k8s.io/leaderworkerset");
 
   /** Whether somebody waits for the pods of admitted Workloads to be ready. */
   boolean readiness() {
@@ -113,6 +117,11 @@ record Rules(Configuration configuration) {
         readiness(),
         configuration.objectRetention().afterDeactivated(),
         on(FeatureGate.PARTIAL_ADMISSION));
+  }
+
+  /** Whether pods are jobs: those that people make, or those of something that makes pods. */
+  boolean managesPods() {
+    return configuration.integrations().frameworks().stream().anyMatch(PODS::contains);
   }
 
   /** Whether a gate is on. */

@@ -13,6 +13,7 @@ import dev.sluice.controllers.workload.WorkloadLifecycle;
 import dev.sluice.controllers.workload.WorldChecks;
 import dev.sluice.controllers.workload.WorldQueues;
 import dev.sluice.controllers.world.LocalWorkers;
+import dev.sluice.controllers.world.RemoteRuns;
 import dev.sluice.controllers.world.World;
 import dev.sluice.controllers.world.WorldFacts;
 import dev.sluice.controllers.world.WorldFeed;
@@ -21,6 +22,7 @@ import dev.sluice.controllers.world.WorldLookups;
 import dev.sluice.engine.EngineLoop;
 import dev.sluice.jobs.Ancestry;
 import dev.sluice.jobs.CheckMessages;
+import dev.sluice.jobs.Elsewhere;
 import dev.sluice.jobs.JobDirectory;
 import dev.sluice.jobs.JobReconciler;
 import dev.sluice.jobs.JobRules;
@@ -28,6 +30,9 @@ import dev.sluice.jobs.JobView;
 import dev.sluice.jobs.KubernetesJobObjects;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.batch.BatchJobController;
+import dev.sluice.jobs.pods.PodController;
+import dev.sluice.jobs.pods.PodDirectory;
+import dev.sluice.jobs.pods.SinglePod;
 import dev.sluice.jobs.statefulset.SetWorkloads;
 import dev.sluice.model.Fact;
 import dev.sluice.observe.BuildInfo;
@@ -58,6 +63,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -78,6 +84,7 @@ public final class Sluice implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Sluice.class);
   private static final int ADMISSIONS_AT_A_TIME = 32;
   private static final int JOB_WRITES_AT_A_TIME = 16;
+  private static final int POD_WRITES_AT_A_TIME = 16;
   private static final int QUEUE_WRITES_AT_A_TIME = 4;
   private static final Duration DRAIN = Duration.ofSeconds(10);
 
@@ -93,6 +100,7 @@ public final class Sluice implements AutoCloseable {
   private final ExecutorService background = Executors.newVirtualThreadPerTaskExecutor();
   private final MetricsScrape metrics;
   private final World world = World.empty();
+  private final PodDirectory podDirectory = new PodDirectory();
   private final LocalWorkers localWorkers = new LocalWorkers(world);
   private final WorldInformers informers;
   private final KubernetesResourceContext resources;
@@ -108,6 +116,7 @@ public final class Sluice implements AutoCloseable {
   private final Operator operator;
   private final WorkerClusters workers;
   private final BatchJobController jobs;
+  private final Optional<PodController> pods;
   private final WorldFacts facts;
   private final WebServers servers;
 
@@ -283,7 +292,13 @@ public final class Sluice implements AutoCloseable {
             clock);
     this.jobs =
         new BatchJobController(
-            new JobReconciler(new BatchJob(), jobRules, ancestry, around, JOB_WRITES_AT_A_TIME),
+            new JobReconciler(
+                new BatchJob(),
+                jobRules,
+                ancestry,
+                Elsewhere.whereMarked(),
+                around,
+                JOB_WRITES_AT_A_TIME),
             ancestry,
             directory,
             around,
@@ -292,9 +307,32 @@ public final class Sluice implements AutoCloseable {
     operator.register(jobs, jobs::configure);
     reader.listen(new CheckMessages(BatchJob.KIND, around.events(), leadership::leading));
 
+    this.pods =
+        rules.managesPods()
+            ? Optional.of(pods(jobRules, ancestry, around, leadership))
+            : Optional.empty();
+
     // what people see
     workers.measure(metrics, role);
     this.servers = new WebServers(configuration, clock);
+  }
+
+  private PodController pods(
+      JobRules jobRules,
+      Ancestry ancestry,
+      JobReconciler.Surroundings around,
+      Leadership leadership) {
+    reader.listen(new CheckMessages(SinglePod.KIND, around.events(), leadership::leading));
+    JobReconciler singles =
+        new JobReconciler(
+            new SinglePod(),
+            jobRules,
+            ancestry,
+            new RemoteRuns(world),
+            around,
+            POD_WRITES_AT_A_TIME);
+    return new PodController(
+        client, podDirectory, singles, around, background, this::later, leadership::leading);
   }
 
   private Map<String, String> namespaceLabels(String namespace) {
@@ -346,6 +384,9 @@ public final class Sluice implements AutoCloseable {
     listings.await("namespaces and priority classes", informers.start());
     listings.await("limits and runtime classes", resources.start());
     operator.start();
+    if (pods.isPresent()) {
+      listings.await("pods", pods.get().start());
+    }
     workers.start();
     worldFeed.open();
     known.complete(null);
@@ -372,6 +413,7 @@ public final class Sluice implements AutoCloseable {
               queues.leadershipStarted();
               lifecycle.leadershipStarted();
               jobs.leadershipStarted();
+              pods.ifPresent(PodController::leadershipStarted);
               workers.leadershipStarted();
               LOG.info("operator leading=true");
             })
@@ -388,6 +430,7 @@ public final class Sluice implements AutoCloseable {
   public void close() {
     engine.submit(new Fact.DecidingEnabled(false));
     operator.stop();
+    pods.ifPresent(PodController::close);
     engine.close();
     advice.close();
     writer.drain(DRAIN).join();

@@ -1,5 +1,6 @@
 package dev.sluice.jobs;
 
+import dev.sluice.api.Keys;
 import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.WorkloadStore;
 import java.util.Optional;
@@ -33,10 +34,13 @@ public final class Ancestry {
         .isPresent();
   }
 
-  /** How the job stands. */
+  /** How the job stands. A pod whose parent leaves its admission to it stands for itself. */
   public Standing standing(JobView job) {
     if (!rules.managedNamespaces().test(job.ref().namespace())) {
       return new Standing.Unmanaged();
+    }
+    if (job.annotations().containsKey(Keys.POD_SUSPENDING_PARENT)) {
+      return asksToBeManaged(job) ? new Standing.Own() : new Standing.Unmanaged();
     }
     Optional<JobView> managed = Optional.empty();
     Optional<JobView> next = parent(job);

@@ -33,17 +33,28 @@ public sealed interface JobAction {
   /** Delete a Workload that is not the job's any more. */
   record DeleteWorkload(Workload workload, String why) implements JobAction {}
 
-  /** Delete the job, and what it owns, in the background. */
-  record DeleteJob(String note) implements JobAction {}
+  /**
+   * Delete the job, and what it owns, in the background.
+   *
+   * @param reason what people are told that it is
+   */
+  record DeleteJob(String reason, String note) implements JobAction {}
+
+  /** Note further owners of a Workload on it. */
+  record AddOwners(Workload workload, ObjectNode patch, String note) implements JobAction {}
 
   /** Take the finalizer off a Workload that needs no guarding any more. */
   record RemoveFinalizer(Workload workload) implements JobAction {}
+
+  /** Take our finalizer off the job itself. */
+  record ReleaseJob(JobPatch patch) implements JobAction {}
 
   /** Let the job run. */
   record Start(Workload workload, List<JobPatch> patches, String note) implements JobAction {}
 
   /**
-   * Stop the job and give its templates back what they had before it was started.
+   * Stop the job and give its templates back what they had before it was started; or delete it, if
+   * it is of a kind that can't be stopped otherwise.
    *
    * @param reason why, as the contract names it
    * @param original the Workload that knows the templates; empty when none does

@@ -42,4 +42,12 @@ public interface JobAdapter {
    *     in which case the templates stay as they are
    */
   Optional<JobPatch> nextStopStep(JsonNode object, Optional<List<PodSetTemplate>> original);
+
+  /**
+   * How jobs of a kind end that can't be suspended and run again: they are deleted. Empty for kinds
+   * that can.
+   */
+  default Optional<JobEnding> ending() {
+    return Optional.empty();
+  }
 }

@@ -2,8 +2,10 @@ package dev.sluice.jobs;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.placement.LocalWorker;
+import dev.sluice.api.Keys;
 import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.DeleteJob;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
@@ -11,6 +13,7 @@ import dev.sluice.jobs.JobAction.FinishWorkload;
 import dev.sluice.jobs.JobAction.LookAgain;
 import dev.sluice.jobs.JobAction.PatchStatus;
 import dev.sluice.jobs.JobAction.PatchWorkload;
+import dev.sluice.jobs.JobAction.ReleaseJob;
 import dev.sluice.jobs.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Stop;
@@ -40,13 +43,15 @@ public final class JobDecisions {
   private final JobRules rules;
   private final WorkloadComposer composer;
   private final WorkloadUpkeep upkeep;
+  private final Elsewhere elsewhere;
 
   /** For jobs of the adapter's kind, under the given rules. */
-  public JobDecisions(JobAdapter adapter, JobRules rules) {
+  public JobDecisions(JobAdapter adapter, JobRules rules, Elsewhere elsewhere) {
     this.adapter = adapter;
     this.rules = rules;
-    this.composer = new WorkloadComposer(adapter, rules);
+    this.composer = new WorkloadComposer(rules);
     this.upkeep = new WorkloadUpkeep();
+    this.elsewhere = elsewhere;
   }
 
   /** The name of the Workload that is made for a job. */
@@ -57,7 +62,7 @@ public final class JobDecisions {
   /** What to do; nothing when all is as it should be. */
   public List<JobAction> decide(Situation situation) {
     if (situation.job().deleting()) {
-      return letGoOf(situation.owned());
+      return leaving(situation);
     }
     return switch (situation.standing()) {
       case Standing.Unmanaged unmanaged -> List.of();
@@ -67,6 +72,41 @@ public final class JobDecisions {
       case Standing.Own own ->
           situation.job().prebuiltWorkload().isEmpty() ? own(situation) : prebuilt(situation);
     };
+  }
+
+  /**
+   * A job that is being deleted needs no guarding. One that can only be stopped by its deletion
+   * gives its quota back when its pods are gone, or should be by now.
+   */
+  private List<JobAction> leaving(Situation situation) {
+    JobView job = situation.job();
+    Optional<Workload> sentBack =
+        situation.owned().stream()
+            .filter(workload -> adapter.ending().isPresent() && !workload.finished())
+            .filter(workload -> workload.evicted() && workload.quotaReserved())
+            .findFirst();
+    Instant due = job.deletionTime().orElseThrow();
+    boolean running = job.state().active() && situation.now().isBefore(due);
+    if (sentBack.isPresent() && !running) {
+      return dropReservation(situation, sentBack.get(), false);
+    }
+    List<JobAction> actions = new ArrayList<>(letGoOf(situation.owned()));
+    actions.addAll(release(job));
+    if (sentBack.isPresent()) {
+      actions.add(new LookAgain(Duration.between(situation.now(), due)));
+    }
+    return actions;
+  }
+
+  /** Takes our finalizer off a job, if its kind has one. */
+  private static List<JobAction> release(JobView job) {
+    if (!job.finalizers().contains(Keys.MANAGED)) {
+      return List.of();
+    }
+    ObjectNode body = JsonNodeFactory.instance.objectNode();
+    ArrayNode rest = body.putObject("metadata").putArray("finalizers");
+    job.finalizers().stream().filter(name -> !name.equals(Keys.MANAGED)).forEach(rest::add);
+    return List.of(new ReleaseJob(new JobPatch(false, body)));
   }
 
   private static List<JobAction> letGoOf(List<Workload> workloads) {
@@ -97,6 +137,9 @@ public final class JobDecisions {
             .isPresent();
     if (ours) {
       return own(situation);
+    }
+    if (job.state().end().isPresent()) {
+      return release(job);
     }
     return unstopped(job)
         ? List.of(stop(StopReason.NO_MATCHING_WORKLOAD, Optional.empty(), noWorkload(job)))
@@ -130,7 +173,7 @@ public final class JobDecisions {
   private List<JobAction> withoutWorkload(Situation situation, OwnWorkloads workloads) {
     JobView job = situation.job();
     if (job.state().end().isPresent()) {
-      return List.of();
+      return release(job);
     }
     if (unstopped(job)) {
       return List.of(stop(StopReason.NO_MATCHING_WORKLOAD, workloads.original(), noWorkload(job)));
@@ -152,7 +195,7 @@ public final class JobDecisions {
           priority ->
               new PatchWorkload(
                   first,
-                  composer.rewrite(situation.job(), object(situation.job()), priority),
+                  composer.rewrite(situation.job(), templates(situation.job()), priority),
                   "Updated Workload " + first.id() + " to what the job says now"));
     }
     return strays.stream()
@@ -163,7 +206,7 @@ public final class JobDecisions {
   private List<JobAction> create(Situation situation) {
     JobView job = situation.job();
     return withPriority(
-        situation, priority -> new CreateWorkload(composer.compose(job, object(job), priority)));
+        situation, priority -> new CreateWorkload(composer.compose(job, templates(job), priority)));
   }
 
   private List<JobAction> withWorkload(
@@ -177,7 +220,9 @@ public final class JobDecisions {
       return strays;
     }
     if (workload.finished()) {
-      return letGoOf(List.of(workload));
+      List<JobAction> actions = new ArrayList<>(letGoOf(List.of(workload)));
+      actions.addAll(release(job));
+      return actions;
     }
     if (job.state().end().isPresent()) {
       JobState.End end = job.state().end().get();
@@ -205,7 +250,7 @@ public final class JobDecisions {
     ObjectNode status =
         WorkloadStatuses.podsReady(
             workload,
-            state.podsReady() && (!state.suspended() || runsElsewhere(situation.job(), workload)),
+            state.podsReady() && (!state.suspended() || elsewhere.runs(situation.job(), workload)),
             situation.now());
     return status.isEmpty()
         ? List.of()
@@ -216,12 +261,12 @@ public final class JobDecisions {
     return workload.evicted() ? StopReason.WORKLOAD_EVICTED : StopReason.NOT_ADMITTED;
   }
 
-  private static List<JobAction> reclaim(JobView job, Workload workload) {
+  private List<JobAction> reclaim(JobView job, Workload workload) {
     Map<String, Integer> known = workload.status().reclaimablePods();
     boolean more =
         job.state().reclaimable().entrySet().stream()
             .anyMatch(pods -> pods.getValue() > known.getOrDefault(pods.getKey(), 0));
-    boolean stopped = job.state().suspended() && !runsElsewhere(job, workload);
+    boolean stopped = job.state().suspended() && !elsewhere.runs(job, workload);
     if (!more || stopped || !workload.admitted()) {
       return List.of();
     }
@@ -240,13 +285,23 @@ public final class JobDecisions {
       return List.of();
     }
     if (workload.quotaReserved()) {
-      ObjectNode status =
-          WorkloadStatuses.reservationDropped(
-              workload, evicted, rules.podsReady(), situation.now());
-      return List.of(new PatchStatus(workload, status, "reservation dropped"));
+      return dropReservation(
+          situation, workload, WorkloadStatuses.REQUEUED_AT_ONCE.contains(evicted.reason()));
     }
     List<JobAction> retention = retention(situation, workload, evicted);
     return retention.isEmpty() ? upkeep.inStep(situation, workload) : retention;
+  }
+
+  private List<JobAction> dropReservation(
+      Situation situation, Workload workload, boolean requeued) {
+    ObjectNode status =
+        WorkloadStatuses.reservationDropped(
+            workload,
+            workload.status().condition("Evicted").orElseThrow(),
+            requeued,
+            rules.podsReady(),
+            situation.now());
+    return List.of(new PatchStatus(workload, status, "reservation dropped"));
   }
 
   /** A job that the operator deactivated itself goes when it was kept long enough. */
@@ -261,6 +316,7 @@ public final class JobDecisions {
         ? List.of(new LookAgain(Duration.between(situation.now(), end)))
         : List.of(
             new DeleteJob(
+                "Deleted",
                 "Deleted "
                     + rules.afterDeactivated().get().toSeconds()
                     + "s after its Workload was deactivated, as configured"));
@@ -269,7 +325,7 @@ public final class JobDecisions {
   private List<JobAction> inTheQueue(Situation situation, Workload workload) {
     boolean suspended = situation.job().state().suspended();
     if (workload.admitted()) {
-      return suspended && !runsElsewhere(situation.job(), workload)
+      return suspended && !elsewhere.runs(situation.job(), workload)
           ? start(situation, workload)
           : upkeep.inStep(situation, workload);
     }
@@ -280,15 +336,6 @@ public final class JobDecisions {
                 StopReason.NOT_ADMITTED,
                 Optional.of(workload),
                 "Workload " + workload.id() + " is not admitted"));
-  }
-
-  /**
-   * Whether a job that could run here runs in another cluster, so that it is not started here. One
-   * that can't run here at all is marked for another controller, and is released here like any.
-   */
-  private static boolean runsElsewhere(JobView job, Workload workload) {
-    return "true".equals(job.annotations().get(LocalWorker.MAY_RUN_HERE))
-        && !workload.status().elsewhere().cluster().isEmpty();
   }
 
   private List<JobAction> start(Situation situation, Workload workload) {
@@ -341,6 +388,10 @@ public final class JobDecisions {
 
   private static String noWorkload(JobView job) {
     return "No Workload matches what " + job.ref() + " says";
+  }
+
+  private List<PodSetTemplate> templates(JobView job) {
+    return adapter.podSets(object(job));
   }
 
   private static ObjectNode object(JobView job) {

@@ -2,6 +2,7 @@ package dev.sluice.jobs;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.jobs.JobAction.AddOwners;
 import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.DeleteJob;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
@@ -9,12 +10,14 @@ import dev.sluice.jobs.JobAction.FinishWorkload;
 import dev.sluice.jobs.JobAction.LookAgain;
 import dev.sluice.jobs.JobAction.PatchStatus;
 import dev.sluice.jobs.JobAction.PatchWorkload;
+import dev.sluice.jobs.JobAction.ReleaseJob;
 import dev.sluice.jobs.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.JobAction.Warn;
 import dev.sluice.workloads.Finalizers;
 import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.WorkloadStore;
 import dev.sluice.workloads.WorkloadWriter;
 import dev.sluice.workloads.WorkloadWriter.Outcome;
 import java.time.Duration;
@@ -24,8 +27,11 @@ import java.util.concurrent.CompletableFuture;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Carries out what was decided for a job, and tells people. */
-final class JobExecutor {
+/**
+ * Carries out what was decided for a job, tells people, and remembers what it wrote until the
+ * caches show it. Usable from any thread, for one job by one at a time.
+ */
+public final class JobExecutor {
 
   private static final Logger LOG = LoggerFactory.getLogger(JobExecutor.class);
   private static final Duration SOON = Duration.ofMillis(200);
@@ -37,13 +43,26 @@ final class JobExecutor {
   private final JobStopper stopper;
   private final JobEvents events;
   private final Expectations expectations;
+  private final WorkloadStore workloads;
 
-  JobExecutor(JobAdapter adapter, JobReconciler.Surroundings around, Expectations expectations) {
+  /** For jobs of the adapter's kind. */
+  public JobExecutor(JobAdapter adapter, JobReconciler.Surroundings around) {
     this.writer = around.writer();
     this.objects = around.objects();
     this.events = around.events();
-    this.expectations = expectations;
-    this.stopper = new JobStopper(adapter, around.objects());
+    this.workloads = around.workloads().store();
+    this.expectations = new Expectations(around.clock());
+    this.stopper = new JobStopper(adapter, around.objects(), around.clock());
+  }
+
+  /** Whether something that was written for this job can't be seen yet. */
+  public boolean unseen(JobView job) {
+    return expectations.unseen(job, workloads);
+  }
+
+  /** The job is gone. */
+  public void forget(JobRef job) {
+    expectations.forget(job.uid());
   }
 
   /**
@@ -51,7 +70,8 @@ final class JobExecutor {
    *
    * @return after what time to look again even if nothing happens
    */
-  Optional<Duration> execute(JobView job, List<JobAction> actions) throws InterruptedException {
+  public Optional<Duration> execute(JobView job, List<JobAction> actions)
+      throws InterruptedException {
     for (JobAction action : actions) {
       Optional<Duration> again = execute(job, action);
       if (again.isPresent()) {
@@ -77,7 +97,9 @@ final class JobExecutor {
               "Workload " + finish.workload().id() + " is finished: " + finish.reason());
       case DeleteWorkload delete -> delete(job, delete);
       case DeleteJob delete -> deleteJob(job, delete);
+      case AddOwners add -> addOwners(job, add);
       case RemoveFinalizer remove -> removeFinalizer(job, remove.workload());
+      case ReleaseJob release -> release(job, release.patch());
       case Start start -> start(job, start);
       case Stop stop -> stop(job, stop);
       case Warn warn -> {
@@ -116,6 +138,22 @@ final class JobExecutor {
         job, workload, Waiting.forResult(written), "updated", "UpdatedWorkload", patch.note());
   }
 
+  private Optional<Duration> addOwners(JobView job, AddOwners add) throws InterruptedException {
+    Workload workload = add.workload();
+    Outcome outcome =
+        Waiting.forResult(writer.patch(workload.id(), workload.version(), add.patch()));
+    if (outcome instanceof Outcome.Written) {
+      JobRef subject =
+          new JobRef(
+              JobKind.WORKLOAD,
+              workload.id().namespace(),
+              workload.id().name(),
+              workload.id().uid());
+      events.normal(subject, "OwnerReferencesAdded", add.note());
+    }
+    return done(job, workload, outcome, "has more owners", "", "");
+  }
+
   private Optional<Duration> status(
       JobView job, Workload workload, JsonNode status, String change, String event, String note)
       throws InterruptedException {
@@ -140,8 +178,8 @@ final class JobExecutor {
   private Optional<Duration> deleteJob(JobView job, DeleteJob delete) throws InterruptedException {
     return switch (Waiting.forResult(objects.delete(job.ref()))) {
       case JobObjects.Outcome.Written written -> {
-        LOG.info("job=\"{}\" deleted, reason=retention", job.ref());
-        events.normal(job.ref(), "Deleted", delete.note());
+        LOG.info("job=\"{}\" deleted, reason={}", job.ref(), delete.reason());
+        events.normal(job.ref(), delete.reason(), delete.note());
         yield Optional.empty();
       }
       case JobObjects.Outcome.Conflict conflict -> Optional.empty();
@@ -158,6 +196,23 @@ final class JobExecutor {
     ObjectNode patch = Finalizers.removal(workload);
     Outcome outcome = Waiting.forResult(writer.patch(workload.id(), workload.version(), patch));
     return done(job, workload, outcome, "released", "", "");
+  }
+
+  private Optional<Duration> release(JobView job, JobPatch patch) throws InterruptedException {
+    return switch (Waiting.forResult(objects.patch(job.ref(), job.version(), patch))) {
+      case JobObjects.Outcome.Written written -> {
+        expectations.job(
+            job.ref(), written.object().path("metadata").path("resourceVersion").asLong());
+        LOG.info("job=\"{}\" released", job.ref());
+        yield Optional.empty();
+      }
+      case JobObjects.Outcome.Conflict conflict -> Optional.of(SOON);
+      case JobObjects.Outcome.Gone gone -> Optional.empty();
+      case JobObjects.Outcome.Refused refused -> {
+        LOG.warn("job=\"{}\" not released, reason=\"{}\"", job.ref(), refused.message());
+        yield Optional.of(LATER);
+      }
+    };
   }
 
   private Optional<Duration> done(

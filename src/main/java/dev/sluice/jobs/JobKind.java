@@ -1,5 +1,7 @@
 package dev.sluice.jobs;
 
+import dev.sluice.api.Keys;
+
 /**
  * A kind of job.
  *
@@ -10,6 +12,10 @@ package dev.sluice.jobs;
  * @param framework its name in the configuration's list of integrations
  */
 public record JobKind(String group, String version, String kind, String plural, String framework) {
+
+  /** Workloads, where one is looked at as an object among others. */
+  public static final JobKind WORKLOAD =
+      new JobKind(Keys.GROUP, "v1beta2", "Workload", "workloads", "");
 
   /** {@code group/version}, or the version alone in the core group. */
   public String apiVersion() {

@@ -30,7 +30,6 @@ public final class JobReconciler {
   private final Ancestry ancestry;
   private final WorkloadReader workloads;
   private final JobObjects objects;
-  private final Expectations expectations;
   private final FlavorLookup flavors;
   private final PriorityLookup priorities;
   private final InstantSource clock;
@@ -53,20 +52,25 @@ public final class JobReconciler {
   /**
    * For jobs of the adapter's kind.
    *
+   * @param elsewhere which of them run in other clusters
    * @param writers how many jobs may be written at a time
    */
   public JobReconciler(
-      JobAdapter adapter, JobRules rules, Ancestry ancestry, Surroundings around, int writers) {
+      JobAdapter adapter,
+      JobRules rules,
+      Ancestry ancestry,
+      Elsewhere elsewhere,
+      Surroundings around,
+      int writers) {
     this.adapter = adapter;
     this.ancestry = ancestry;
-    this.decisions = new JobDecisions(adapter, rules);
+    this.decisions = new JobDecisions(adapter, rules, elsewhere);
     this.workloads = around.workloads();
     this.objects = around.objects();
     this.flavors = around.flavors();
     this.priorities = around.priorities();
     this.clock = around.clock();
-    this.expectations = new Expectations(around.clock());
-    this.executor = new JobExecutor(adapter, around, expectations);
+    this.executor = new JobExecutor(adapter, around);
     this.writers = new Semaphore(writers);
   }
 
@@ -77,7 +81,7 @@ public final class JobReconciler {
    * @throws InterruptedException if the thread is asked to stop
    */
   public Optional<Duration> reconcile(JobView job) throws InterruptedException {
-    if (expectations.unseen(job, workloads.store())) {
+    if (executor.unseen(job)) {
       return Optional.of(UNTIL_SEEN);
     }
     List<JobAction> actions = decide(job);
@@ -94,13 +98,18 @@ public final class JobReconciler {
 
   /** The job is gone from the API server: its Workloads need no guarding any more. */
   public void gone(JobView job) throws InterruptedException {
-    expectations.forget(job.ref().uid());
+    executor.forget(job.ref());
     List<JobAction> actions =
         workloads.store().ownedBy(job.ref().uid()).stream()
             .filter(workload -> workload.deleting() && workload.finalized())
             .<JobAction>map(JobAction.RemoveFinalizer::new)
             .toList();
     executor.execute(job, actions);
+  }
+
+  /** The job is gone from the API server, and somebody else sees to its Workloads. */
+  public void forget(JobView job) {
+    executor.forget(job.ref());
   }
 
   private List<JobAction> decide(JobView job) {

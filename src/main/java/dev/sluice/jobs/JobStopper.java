@@ -2,9 +2,9 @@ package dev.sluice.jobs;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.Keys;
 import dev.sluice.model.WorkloadId;
 import dev.sluice.workloads.Workload;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -16,16 +16,16 @@ import java.util.Optional;
  */
 final class JobStopper {
 
-  private static final JobKind WORKLOAD =
-      new JobKind(Keys.GROUP, "v1beta2", "Workload", "workloads", "");
   private static final int MOST_STEPS = 8;
 
   private final JobAdapter adapter;
   private final JobObjects objects;
+  private final InstantSource clock;
 
-  JobStopper(JobAdapter adapter, JobObjects objects) {
+  JobStopper(JobAdapter adapter, JobObjects objects, InstantSource clock) {
     this.adapter = adapter;
     this.objects = objects;
+    this.clock = clock;
   }
 
   /** How it went. */
@@ -51,8 +51,41 @@ final class JobStopper {
     if (found.isEmpty() || !isThis(job, found.get())) {
       return new Result.Gone();
     }
+    return adapter.ending().isPresent()
+        ? end(ref, stop, found.get(), adapter.ending().get())
+        : suspend(ref, stop, found.get());
+  }
+
+  /** Says why, and deletes it. */
+  private Result end(JobRef ref, JobAction.Stop stop, ObjectNode object, JobEnding ending)
+      throws InterruptedException {
+    if (object.path("metadata").hasNonNull("deletionTimestamp")) {
+      return new Result.Stopped(version(object));
+    }
+    Optional<JobPatch> words =
+        ending.lastWords(object, stop.reason(), stop.note(), clock.instant());
+    if (words.isPresent()) {
+      JobObjects.Outcome said = Waiting.forResult(objects.patch(ref, version(object), words.get()));
+      if (!(said instanceof JobObjects.Outcome.Written)) {
+        return result(said);
+      }
+    }
+    return result(Waiting.forResult(objects.delete(ref)));
+  }
+
+  private static Result result(JobObjects.Outcome outcome) {
+    return switch (outcome) {
+      case JobObjects.Outcome.Written written -> new Result.Stopped(version(written.object()));
+      case JobObjects.Outcome.Conflict conflict -> new Result.LookAgain();
+      case JobObjects.Outcome.Gone gone -> new Result.Gone();
+      case JobObjects.Outcome.Refused refused -> new Result.Refused(refused.message());
+    };
+  }
+
+  private Result suspend(JobRef ref, JobAction.Stop stop, ObjectNode found)
+      throws InterruptedException {
     Optional<List<PodSetTemplate>> original = original(stop.original());
-    ObjectNode object = found.get();
+    ObjectNode object = found;
     boolean suspendedBefore = adapter.state(object).suspended();
     for (int step = 0; step < MOST_STEPS; step++) {
       Optional<JobPatch> next = adapter.nextStopStep(object, original);
@@ -103,7 +136,7 @@ final class JobStopper {
     }
     WorkloadId id = workload.get().id();
     Optional<ObjectNode> object =
-        Waiting.forResult(objects.read(WORKLOAD.path(id.namespace(), id.name())));
+        Waiting.forResult(objects.read(JobKind.WORKLOAD.path(id.namespace(), id.name())));
     return object.map(JobStopper::podSets);
   }
 

@@ -14,8 +14,9 @@ import java.util.Optional;
  * @param ref which
  * @param version its resourceVersion as a number
  * @param createdAt when it was created
- * @param deleting whether it has a deletion timestamp
+ * @param deletionTime when its deletion is due, if it is being deleted; a grace period lies before
  * @param controller the object that controls it, if there is one
+ * @param finalizers its finalizers
  * @param labels its labels
  * @param annotations its annotations, without those of kubectl
  * @param state how it stands
@@ -28,8 +29,9 @@ public record JobView(
     JobRef ref,
     long version,
     Instant createdAt,
-    boolean deleting,
+    Optional<Instant> deletionTime,
     Optional<Controller> controller,
+    List<String> finalizers,
     Map<String, String> labels,
     Map<String, String> annotations,
     JobState state,
@@ -38,6 +40,7 @@ public record JobView(
     String text) {
 
   public JobView {
+    finalizers = List.copyOf(finalizers);
     labels = Map.copyOf(labels);
     annotations = Map.copyOf(annotations);
     podSets = List.copyOf(podSets);
@@ -58,6 +61,11 @@ public record JobView(
       int minCount,
       TemplateFingerprint fingerprint,
       String priorityClassName) {}
+
+  /** Whether it has a deletion timestamp. */
+  public boolean deleting() {
+    return deletionTime.isPresent();
+  }
 
   /** The LocalQueue it names; empty when it names none. */
   public String queueName() {

@@ -30,8 +30,9 @@ public final class JobViews {
             metadata.path("uid").asText()),
         metadata.path("resourceVersion").asLong(),
         instant(metadata.path("creationTimestamp")),
-        metadata.hasNonNull("deletionTimestamp"),
+        deletionTime(metadata),
         controller(metadata),
+        finalizers(metadata),
         strings(metadata.path("labels")),
         annotations(metadata),
         state,
@@ -42,6 +43,18 @@ public final class JobViews {
 
   private static Instant instant(JsonNode time) {
     return time.isTextual() ? Instant.parse(time.asText()) : Instant.EPOCH;
+  }
+
+  private static Optional<Instant> deletionTime(JsonNode metadata) {
+    return metadata.hasNonNull("deletionTimestamp")
+        ? Optional.of(instant(metadata.path("deletionTimestamp")))
+        : Optional.empty();
+  }
+
+  private static List<String> finalizers(JsonNode metadata) {
+    List<String> result = new ArrayList<>();
+    metadata.path("finalizers").forEach(name -> result.add(name.asText()));
+    return result;
   }
 
   private static Optional<JobView.Controller> controller(JsonNode metadata) {

@@ -33,7 +33,9 @@ public final class KubernetesJobObjects implements JobObjects {
     ObjectNode body = patch.body().deepCopy();
     body.withObjectProperty("metadata").put("resourceVersion", Long.toString(version));
     String path =
-        job.kind().path(job.namespace(), job.name()) + (patch.ofStatus() ? "/status" : "");
+        job.kind().path(job.namespace(), job.name())
+            + (patch.ofStatus() ? "/status" : "")
+            + (patch.fieldOwner().isEmpty() ? "" : "?fieldManager=" + patch.fieldOwner());
     HttpClient http = client.getHttpClient();
     HttpRequest request =
         http.newHttpRequestBuilder()

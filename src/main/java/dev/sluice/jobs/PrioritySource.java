@@ -6,7 +6,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 
 /** Where the priority of a job comes from, in the contract's order. */
-sealed interface PrioritySource {
+public sealed interface PrioritySource {
 
   /** A value, and the class that it was read from; empty when nobody gave any. */
   record Found(int value, Optional<PriorityClassRef> ref) implements PrioritySource {}

@@ -15,7 +15,7 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 
 /** What the pod sets of an admitted Workload are given when its job starts. */
-final class StartPlan {
+public final class StartPlan {
 
   private static final int LONGEST_LABEL = 63;
   private static final Pattern DNS_LABEL = Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?");
@@ -29,7 +29,7 @@ final class StartPlan {
    * @throws StartConflictException if an admission check contradicts what flavors, queues or other
    *     checks give to the pods
    */
-  static Optional<List<PodSetStart>> of(
+  public static Optional<List<PodSetStart>> of(
       Workload workload, Workload.Admission admission, FlavorLookup flavors, JobRules rules)
       throws StartConflictException {
     List<PodSetStart> starts = new ArrayList<>();

@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /** Waits for the API server, on threads that are cheap to let wait. */
-final class Waiting {
+public final class Waiting {
 
   private static final long SECONDS = 60;
 
@@ -17,7 +17,7 @@ final class Waiting {
    *
    * @throws IllegalStateException if it failed or took longer than a minute; a retry may succeed
    */
-  static <T> T forResult(CompletableFuture<T> future) throws InterruptedException {
+  public static <T> T forResult(CompletableFuture<T> future) throws InterruptedException {
     try {
       return future.get(SECONDS, TimeUnit.SECONDS);
     } catch (ExecutionException e) {

@@ -1,6 +1,5 @@
 package dev.sluice.jobs;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -11,36 +10,44 @@ import java.util.List;
 import java.util.Map;
 
 /** Writes the Workload of a job (contract: Workload life cycle, section 7). */
-final class WorkloadComposer {
+public final class WorkloadComposer {
 
   private static final List<String> COPIED_ANNOTATIONS =
       List.of(Keys.ELASTIC_JOB, Keys.ADMISSION_GATED_BY, LocalWorker.MAY_RUN_HERE);
 
-  private final JobAdapter adapter;
   private final JobRules rules;
 
-  WorkloadComposer(JobAdapter adapter, JobRules rules) {
-    this.adapter = adapter;
+  /** Under the given rules. */
+  public WorkloadComposer(JobRules rules) {
     this.rules = rules;
   }
 
-  /** The Workload as it is to be created. */
-  ObjectNode compose(JobView job, JsonNode object, PrioritySource.Found priority) {
-    JobRef ref = job.ref();
+  /** The Workload as it is to be created for a job that controls it. */
+  ObjectNode compose(JobView job, List<PodSetTemplate> podSets, PrioritySource.Found priority) {
+    ObjectNode workload = compose(job, name(job.ref()), podSets, priority);
+    ObjectNode metadata = workload.withObjectProperty("metadata");
+    metadata.putArray("ownerReferences").add(ownerReference(job.ref()));
+    metadata.withObjectProperty("labels").put(Keys.JOB_UID, job.ref().uid());
+    return workload;
+  }
+
+  /** A Workload of this name that says what a job says, and that nobody owns yet. */
+  public ObjectNode compose(
+      JobView job, String name, List<PodSetTemplate> podSets, PrioritySource.Found priority) {
     ObjectNode workload = JsonNodeFactory.instance.objectNode();
     workload.put("apiVersion", Keys.GROUP + "/v1beta2").put("kind", "Workload");
     ObjectNode metadata = workload.putObject("metadata");
-    metadata.put("name", name(ref)).put("namespace", ref.namespace());
-    metadata.putArray("ownerReferences").add(ownerReference(ref));
+    metadata.put("name", name).put("namespace", job.ref().namespace());
     metadata.putArray("finalizers").add(Keys.RESOURCE_IN_USE);
     labels(job, metadata.putObject("labels"));
     annotations(job, metadata);
-    workload.set("spec", spec(job, object, priority));
+    workload.set("spec", spec(job, podSets, priority));
     return workload;
   }
 
   /** The spec of the Workload, as the job has it now. */
-  ObjectNode spec(JobView job, JsonNode object, PrioritySource.Found priority) {
+  private ObjectNode spec(
+      JobView job, List<PodSetTemplate> templates, PrioritySource.Found priority) {
     ObjectNode spec = JsonNodeFactory.instance.objectNode();
     spec.put("active", true);
     if (!job.queueName().isEmpty()) {
@@ -51,7 +58,7 @@ final class WorkloadComposer {
       spec.put("maximumExecutionTimeSeconds", job.maximumExecutionTimeSeconds());
     }
     ArrayNode podSets = spec.putArray("podSets");
-    for (PodSetTemplate podSet : adapter.podSets(object)) {
+    for (PodSetTemplate podSet : templates) {
       ObjectNode item = podSets.addObject().put("name", podSet.name()).put("count", podSet.count());
       if (podSet.minCount() > 0 && rules.partialAdmission()) {
         item.put("minCount", podSet.minCount());
@@ -63,8 +70,9 @@ final class WorkloadComposer {
   }
 
   /** The patch of the spec that makes it what the job says now. */
-  ObjectNode rewrite(JobView job, JsonNode object, PrioritySource.Found priority) {
-    ObjectNode spec = spec(job, object, priority);
+  public ObjectNode rewrite(
+      JobView job, List<PodSetTemplate> podSets, PrioritySource.Found priority) {
+    ObjectNode spec = spec(job, podSets, priority);
     spec.remove("active");
     for (String optional :
         List.of("queueName", "priorityClassRef", "maximumExecutionTimeSeconds")) {
@@ -112,7 +120,6 @@ final class WorkloadComposer {
   }
 
   private void labels(JobView job, ObjectNode labels) {
-    labels.put(Keys.JOB_UID, job.ref().uid());
     for (String key : rules.labelKeysToCopy()) {
       if (job.labels().containsKey(key)) {
         labels.put(key, job.labels().get(key));

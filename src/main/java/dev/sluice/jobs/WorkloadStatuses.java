@@ -13,30 +13,31 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /** Merge patches of a Workload's status, for what jobs report of themselves. */
-final class WorkloadStatuses {
+public final class WorkloadStatuses {
 
-  private static final Set<String> REQUEUED_AT_ONCE = Set.of("Preempted", "NodeFailures");
+  /** The reasons of evictions after which a Workload is queued again at once. */
+  public static final Set<String> REQUEUED_AT_ONCE = Set.of("Preempted", "NodeFailures");
 
   private WorkloadStatuses() {}
 
   /** Finished, for good. */
-  static ObjectNode finished(Workload workload, String reason, String message, Instant now) {
+  public static ObjectNode finished(Workload workload, String reason, String message, Instant now) {
     return StatusPatch.of(workload, now).condition("Finished", true, reason, message).build();
   }
 
   /**
    * The job has stopped after an eviction: its quota goes back (second phase of the protocol).
    *
+   * @param requeued whether it is queued again at once
    * @param readiness whether somebody waits for its pods to be ready
    */
-  static ObjectNode reservationDropped(
-      Workload workload, Condition evicted, boolean readiness, Instant now) {
+  public static ObjectNode reservationDropped(
+      Workload workload, Condition evicted, boolean requeued, boolean readiness, Instant now) {
     String reason = workload.spec().active() ? "PendingEvaluation" : "Deactivated";
-    boolean atOnce = REQUEUED_AT_ONCE.contains(evicted.reason());
     StatusPatch patch =
         StatusPatch.of(workload, now)
             .dropReservation(reason, evicted.message())
-            .condition("Requeued", atOnce, evicted.reason(), evicted.message());
+            .condition("Requeued", requeued, evicted.reason(), evicted.message());
     return (readiness ? PodsReady.begin(patch) : patch).build();
   }
 
@@ -44,7 +45,7 @@ final class WorkloadStatuses {
    * Whether the pods are ready; empty when that is written already. Of a job that is not admitted
    * nothing is written just for that: it is said together with why it waits.
    */
-  static ObjectNode podsReady(Workload workload, boolean ready, Instant now) {
+  public static ObjectNode podsReady(Workload workload, boolean ready, Instant now) {
     StatusPatch patch = StatusPatch.of(workload, now);
     if (workload.admitted()) {
       PodsReady.follow(patch, ready);
@@ -55,7 +56,7 @@ final class WorkloadStatuses {
   }
 
   /** The pods that need no quota any more. */
-  static ObjectNode reclaimable(Map<String, Integer> pods) {
+  public static ObjectNode reclaimable(Map<String, Integer> pods) {
     ObjectNode status = JsonNodeFactory.instance.objectNode();
     ArrayNode list = status.putArray("reclaimablePods");
     new TreeMap<>(pods)

@@ -15,10 +15,10 @@ import java.util.Optional;
  * Keeps a Workload in step with what may change on a job: queue, priority class, gates, and where
  * it may go.
  */
-final class WorkloadUpkeep {
+public final class WorkloadUpkeep {
 
   /** At most one patch, with all that differs. */
-  List<JobAction> inStep(Situation situation, Workload workload) {
+  public List<JobAction> inStep(Situation situation, Workload workload) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     JobView job = situation.job();
     queue(job, workload, patch);

@@ -19,6 +19,7 @@ import java.util.OptionalLong;
  * @param finalizers its finalizers
  * @param owned whether anything at all owns it, as controller or not
  * @param owner its controller, if it has one
+ * @param coOwners those that own it without controlling it
  * @param labels its labels under the project's API group
  * @param annotations its annotations under the project's API group
  * @param spec what is asked for
@@ -33,12 +34,43 @@ public record Workload(
     List<String> finalizers,
     boolean owned,
     Optional<Owner> owner,
+    List<Owner> coOwners,
     Map<String, String> labels,
     Map<String, String> annotations,
     Spec spec,
     Status status) {
 
-  /** The object that controls a Workload. */
+  /** Of one that nobody owns without controlling it. */
+  public Workload(
+      WorkloadId id,
+      long version,
+      long generation,
+      Instant createdAt,
+      boolean deleting,
+      List<String> finalizers,
+      boolean owned,
+      Optional<Owner> owner,
+      Map<String, String> labels,
+      Map<String, String> annotations,
+      Spec spec,
+      Status status) {
+    this(
+        id,
+        version,
+        generation,
+        createdAt,
+        deleting,
+        finalizers,
+        owned,
+        owner,
+        List.of(),
+        labels,
+        annotations,
+        spec,
+        status);
+  }
+
+  /** An object that owns a Workload. */
   public record Owner(String apiVersion, String kind, String name, String uid) {}
 
   /**

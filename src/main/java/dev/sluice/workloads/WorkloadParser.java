@@ -66,6 +66,7 @@ public final class WorkloadParser {
     private List<String> finalizers = List.of();
     private boolean owned;
     private Optional<Owner> owner = Optional.empty();
+    private List<Owner> coOwners = List.of();
     private Map<String, String> labels = Map.of();
     private Map<String, String> annotations = Map.of();
 
@@ -112,6 +113,7 @@ public final class WorkloadParser {
           finalizers,
           owned,
           owner,
+          coOwners,
           labels,
           annotations,
           specs.of(spec),
@@ -128,14 +130,21 @@ public final class WorkloadParser {
         case "creationTimestamp" -> createdAt = tokens.instant();
         case "deletionTimestamp" -> deleting = !tokens.text().isEmpty();
         case "finalizers" -> finalizers = tokens.list(tokens::word);
-        case "ownerReferences" -> owned = !tokens.list(this::ownerReference).isEmpty();
+        case "ownerReferences" -> ownerReferences();
         case "labels" -> labels = ours();
         case "annotations" -> annotations = ours();
         default -> {}
       }
     }
 
-    private boolean ownerReference() throws IOException {
+    private void ownerReferences() throws IOException {
+      List<Optional<Owner>> others = tokens.list(this::ownerReference);
+      owned = !others.isEmpty();
+      coOwners = others.stream().flatMap(Optional::stream).toList();
+    }
+
+    /** One that controls it is noted apart. */
+    private Optional<Owner> ownerReference() throws IOException {
       String[] texts = {"", "", "", ""};
       boolean[] controller = {false};
       tokens.object(
@@ -149,10 +158,12 @@ public final class WorkloadParser {
               default -> {}
             }
           });
+      Owner read = new Owner(texts[0], texts[1], texts[2], texts[3]);
       if (controller[0]) {
-        owner = Optional.of(new Owner(texts[0], texts[1], texts[2], texts[3]));
+        owner = Optional.of(read);
+        return Optional.empty();
       }
-      return controller[0];
+      return Optional.of(read);
     }
 
     private Map<String, String> ours() throws IOException {

@@ -757,7 +757,7 @@ class JobDecisionsTest {
   }
 
   private List<JobAction> decide(GivenJob job) {
-    return new JobDecisions(new BatchJob(), rules)
+    return new JobDecisions(new BatchJob(), rules, Elsewhere.whereMarked())
         .decide(
             new Situation(
                 job.view(), standing, workloads, prebuilt, cluster, cluster, GivenCluster.NOW));

@@ -1,0 +1,170 @@
+package dev.sluice.jobs.pods;
+
+import dev.sluice.api.Keys;
+import dev.sluice.jobs.JobReconciler;
+import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.WorkloadListener;
+import dev.sluice.workloads.WorkloadStore;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The managed pods: their watch, and what wakes a single pod or a group. The client must know
+ * {@link PodResource} for the kind Pod.
+ */
+public final class PodController implements WorkloadListener, AutoCloseable {
+
+  private static final long PAGE = 500;
+
+  private final PodDirectory directory;
+  private final JobReconciler singles;
+  private final WorkloadStore workloads;
+  private final BooleanSupplier leading;
+  private final SharedIndexInformer<PodResource> informer;
+  private final UnitQueue<PodUnit> units;
+  private final UnitQueue<LeavingWorkloads.Name> leaving;
+  private volatile boolean synced;
+
+  /**
+   * A controller that is not started. It listens to the Workload reader.
+   *
+   * @param directory is kept up to date
+   * @param singles does what single pods need
+   * @param executor runs what must not hold up watches
+   * @param later runs a task after a delay
+   * @param leading whether this process may write, at the moment of asking
+   */
+  public PodController(
+      KubernetesClient client,
+      PodDirectory directory,
+      JobReconciler singles,
+      JobReconciler.Surroundings around,
+      Executor executor,
+      BiConsumer<Duration, Runnable> later,
+      BooleanSupplier leading) {
+    this.directory = directory;
+    this.singles = singles;
+    this.workloads = around.workloads().store();
+    this.leading = leading;
+    this.informer =
+        client
+            .resources(PodResource.class)
+            .inAnyNamespace()
+            .withLabel(Keys.MANAGED, "true")
+            .withLimit(PAGE)
+            .runnableInformer(0);
+    this.units = new UnitQueue<>(this::reconcile, executor, later::accept);
+    LeavingWorkloads leavers = new LeavingWorkloads(directory, around);
+    this.leaving =
+        new UnitQueue<>(
+            name -> mayAct() ? leavers.letGo(name) : Optional.empty(), executor, later::accept);
+    informer.addEventHandler(new Watch());
+    around.workloads().listen(this);
+  }
+
+  /** Starts the watch; completes when all managed pods are known. */
+  public CompletableFuture<Void> start() {
+    return informer.start().toCompletableFuture();
+  }
+
+  /** This process leads from now on: looks at every pod once. */
+  public void leadershipStarted() {
+    wakeAll();
+  }
+
+  /** Ends the watch. */
+  @Override
+  public void close() {
+    informer.stop();
+  }
+
+  @Override
+  public void synced() {
+    synced = true;
+    wakeAll();
+  }
+
+  private void wakeAll() {
+    directory.all().forEach(pod -> units.wake(PodUnit.of(pod)));
+    workloads.all().forEach(this::noteLeaving);
+  }
+
+  /** Without all Workloads in sight, every running pod would look like one that slipped in. */
+  private boolean mayAct() {
+    return synced && leading.getAsBoolean();
+  }
+
+  @Override
+  public void changed(@Nullable Workload before, @Nullable Workload after) {
+    Workload either = after == null ? Objects.requireNonNull(before) : after;
+    String namespace = either.id().namespace();
+    either
+        .owner()
+        .filter(LeavingWorkloads::isPod)
+        .ifPresent(owner -> units.wake(PodUnit.single(namespace, owner.name())));
+    if (directory.hasGroup(namespace, either.id().name())) {
+      units.wake(PodUnit.group(namespace, either.id().name()));
+    }
+    if (after != null) {
+      noteLeaving(after);
+    }
+  }
+
+  private void noteLeaving(Workload workload) {
+    if (LeavingWorkloads.concerns(workload)) {
+      leaving.wake(new LeavingWorkloads.Name(workload.id().namespace(), workload.id().name()));
+    }
+  }
+
+  private Optional<Duration> reconcile(PodUnit unit) throws InterruptedException {
+    if (!mayAct() || unit.group()) {
+      return Optional.empty();
+    }
+    Optional<PodView> pod =
+        directory
+            .find(unit.namespace(), unit.name())
+            .filter(found -> PodUnit.of(found).equals(unit));
+    return pod.isEmpty() ? Optional.empty() : singles.reconcile(pod.get().job());
+  }
+
+  /** What the watch tells. */
+  private final class Watch implements ResourceEventHandler<PodResource> {
+
+    @Override
+    public void onAdd(PodResource now) {
+      seen(now.pod());
+    }
+
+    @Override
+    public void onUpdate(PodResource before, PodResource now) {
+      seen(now.pod());
+    }
+
+    @Override
+    public void onDelete(PodResource last, boolean lastIsUnknown) {
+      directory.remove(last.pod());
+      units.wake(PodUnit.of(last.pod()));
+      if (mayAct()) {
+        singles.forget(last.pod().job());
+      }
+    }
+
+    private void seen(PodView now) {
+      Optional<PodView> before = directory.put(now);
+      if (before.filter(now::looksLike).isPresent()) {
+        return;
+      }
+      units.wake(PodUnit.of(now));
+      before.map(PodUnit::of).filter(unit -> !unit.equals(PodUnit.of(now))).ifPresent(units::wake);
+    }
+  }
+}

@@ -1,0 +1,94 @@
+package dev.sluice.jobs.pods;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The managed pods as far as the watch has told of them, by name and by group. Readable from any
+ * thread; written by the watch alone.
+ */
+public final class PodDirectory {
+
+  private record Place(String namespace, String name) {}
+
+  private final Map<Place, PodView> pods = new ConcurrentHashMap<>();
+  private final Map<Place, Map<String, PodView>> groups = new ConcurrentHashMap<>();
+
+  /** The pod of this name, if it is there. */
+  public Optional<PodView> find(String namespace, String name) {
+    return Optional.ofNullable(pods.get(new Place(namespace, name)));
+  }
+
+  /** The pods that name this group, ordered by name; none when there is no such group. */
+  public List<PodView> group(String namespace, String group) {
+    Place place = new Place(namespace, group);
+    Map<String, PodView> members = new TreeMap<>();
+    groups.computeIfPresent(
+        place,
+        (same, known) -> {
+          members.putAll(known);
+          return known;
+        });
+    return List.copyOf(members.values());
+  }
+
+  /** Whether any pod names this group. */
+  boolean hasGroup(String namespace, String group) {
+    return groups.containsKey(new Place(namespace, group));
+  }
+
+  /** The names of the pods of a group, in order; none when there is no such group. */
+  public List<String> namesOf(String namespace, String group) {
+    return group(namespace, group).stream().map(PodView::name).toList();
+  }
+
+  /** All pods; a moving target, without order. */
+  Iterable<PodView> all() {
+    return pods.values();
+  }
+
+  /** Holds a pod as it is now; returns what was known of it before. */
+  Optional<PodView> put(PodView pod) {
+    Place place = new Place(pod.namespace(), pod.name());
+    Optional<PodView> before = Optional.ofNullable(pods.put(place, pod));
+    before.filter(known -> !sameGroup(known, pod)).ifPresent(this::leaveGroup);
+    pod.group()
+        .ifPresent(
+            group ->
+                groups.compute(
+                    new Place(pod.namespace(), group.name()),
+                    (same, known) -> {
+                      Map<String, PodView> members = known == null ? new TreeMap<>() : known;
+                      members.put(pod.name(), pod);
+                      return members;
+                    }));
+    return before;
+  }
+
+  private static boolean sameGroup(PodView one, PodView other) {
+    return one.group().map(PodView.Group::name).equals(other.group().map(PodView.Group::name));
+  }
+
+  /** A pod is gone. */
+  void remove(PodView pod) {
+    PodView known = pods.remove(new Place(pod.namespace(), pod.name()));
+    if (known != null) {
+      leaveGroup(known);
+    }
+  }
+
+  private void leaveGroup(PodView pod) {
+    pod.group()
+        .ifPresent(
+            group ->
+                groups.computeIfPresent(
+                    new Place(pod.namespace(), group.name()),
+                    (same, members) -> {
+                      members.remove(pod.name());
+                      return members.isEmpty() ? null : members;
+                    }));
+  }
+}

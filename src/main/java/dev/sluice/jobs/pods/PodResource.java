@@ -1,0 +1,55 @@
+package dev.sluice.jobs.pods;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.databind.DeserializationContext;
+import com.fasterxml.jackson.databind.JsonDeserializer;
+import com.fasterxml.jackson.databind.JsonMappingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
+import dev.sluice.jobs.JobResource;
+import io.fabric8.kubernetes.model.annotation.Group;
+import io.fabric8.kubernetes.model.annotation.Kind;
+import io.fabric8.kubernetes.model.annotation.Plural;
+import io.fabric8.kubernetes.model.annotation.Version;
+import java.io.IOException;
+
+/** A Pod in the cache. */
+@Group("")
+@Version("v1")
+@Kind("Pod")
+@Plural("pods")
+@JsonDeserialize(using = PodResource.Reader.class)
+public final class PodResource extends JobResource {
+
+  private static final long serialVersionUID = 1L;
+
+  private final transient PodView pod;
+
+  /** Holds this view. */
+  public PodResource(PodView pod) {
+    super(pod.job());
+    this.pod = pod;
+  }
+
+  /** What is known of the pod. */
+  public PodView pod() {
+    return pod;
+  }
+
+  /** Reads a Pod, and keeps its view only. */
+  static final class Reader extends JsonDeserializer<PodResource> {
+
+    private final SinglePod adapter = new SinglePod();
+
+    @Override
+    public PodResource deserialize(JsonParser parser, DeserializationContext context)
+        throws IOException {
+      JsonNode object = parser.readValueAsTree();
+      if (!object.has("spec")) {
+        throw JsonMappingException.from(
+            parser, "not a Pod as the API server sends it; a cached Pod can't be written and read");
+      }
+      return new PodResource(PodViews.of(adapter, object));
+    }
+  }
+}
