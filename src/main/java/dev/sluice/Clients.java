@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.jobs.SameObjects;
 import dev.sluice.jobs.batch.BatchJobResource;
 import dev.sluice.jobs.pods.PodResource;
+import dev.sluice.jobs.statefulset.SetResource;
 import dev.sluice.observe.ApiRequestMetrics;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.client.Config;
@@ -44,6 +45,7 @@ final class Clients {
     KubernetesSerialization serialization = new KubernetesSerialization(mapper, true);
     serialization.registerKubernetesResource(BatchJobResource.class);
     serialization.registerKubernetesResource(PodResource.class);
+    serialization.registerKubernetesResource(SetResource.class);
     return new KubernetesClientBuilder()
         .withConfig(config(kubeconfig))
         .withKubernetesSerialization(serialization)

@@ -124,6 +124,11 @@ record Rules(Configuration configuration) {
     return configuration.integrations().frameworks().stream().anyMatch(PODS::contains);
   }
 
+  /** Whether an integration is on. */
+  boolean manages(String framework) {
+    return configuration.integrations().frameworks().contains(framework);
+  }
+
   /** Whether a gate is on. */
   boolean on(FeatureGate gate) {
     return configuration.featureGates().enabled(gate);

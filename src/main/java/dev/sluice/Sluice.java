@@ -33,6 +33,8 @@ import dev.sluice.jobs.batch.BatchJobController;
 import dev.sluice.jobs.pods.PodController;
 import dev.sluice.jobs.pods.PodDirectory;
 import dev.sluice.jobs.pods.SinglePod;
+import dev.sluice.jobs.statefulset.SetController;
+import dev.sluice.jobs.statefulset.SetReconciler;
 import dev.sluice.jobs.statefulset.SetWorkloads;
 import dev.sluice.model.Fact;
 import dev.sluice.observe.BuildInfo;
@@ -117,6 +119,7 @@ public final class Sluice implements AutoCloseable {
   private final WorkerClusters workers;
   private final BatchJobController jobs;
   private final Optional<PodController> pods;
+  private final Optional<SetController> sets;
   private final WorldFacts facts;
   private final WebServers servers;
 
@@ -311,6 +314,20 @@ public final class Sluice implements AutoCloseable {
         rules.managesPods()
             ? Optional.of(pods(jobRules, ancestry, around, leadership))
             : Optional.empty();
+    this.sets =
+        rules.manages("statefulset")
+            ? Optional.of(
+                new SetController(
+                    client,
+                    new SetReconciler(
+                        jobRules, ancestry, setWorkloads, around, POD_WRITES_AT_A_TIME),
+                    podDirectory,
+                    directory,
+                    around,
+                    background,
+                    this::later,
+                    leadership::leading))
+            : Optional.empty();
 
     // what people see
     workers.measure(metrics, role);
@@ -387,6 +404,9 @@ public final class Sluice implements AutoCloseable {
     if (pods.isPresent()) {
       listings.await("pods", pods.get().start());
     }
+    if (sets.isPresent()) {
+      listings.await("StatefulSets", sets.get().start());
+    }
     workers.start();
     worldFeed.open();
     known.complete(null);
@@ -414,6 +434,7 @@ public final class Sluice implements AutoCloseable {
               lifecycle.leadershipStarted();
               jobs.leadershipStarted();
               pods.ifPresent(PodController::leadershipStarted);
+              sets.ifPresent(SetController::leadershipStarted);
               workers.leadershipStarted();
               LOG.info("operator leading=true");
             })
@@ -431,6 +452,7 @@ public final class Sluice implements AutoCloseable {
     engine.submit(new Fact.DecidingEnabled(false));
     operator.stop();
     pods.ifPresent(PodController::close);
+    sets.ifPresent(SetController::close);
     engine.close();
     advice.close();
     writer.drain(DRAIN).join();

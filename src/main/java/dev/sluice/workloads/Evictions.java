@@ -40,13 +40,21 @@ public final class Evictions {
     if (workload.status().isTrue(PreemptionGates.BLOCKED)) {
       patch.condition(PreemptionGates.BLOCKED, false, conditionReason, message);
     }
+    forgetPlace(patch, workload, now);
+    countEviction(patch.fields(), workload, reason, underlyingCause);
+    return patch;
+  }
+
+  /**
+   * Adds to a status patch that nothing holds any more of what was found out for a reservation:
+   * gates are closed, checks begin anew, no cluster and no node is chosen.
+   */
+  public static void forgetPlace(StatusPatch patch, Workload workload, Instant now) {
     ObjectNode status = patch.fields();
     PreemptionGates.closed(workload, now)
         .ifPresent(gates -> status.set("preemptionGates", PreemptionGates.json(gates)));
     status.putNull("clusterName").putNull("nominatedClusterNames").putNull("unhealthyNodes");
     resetChecks(status, workload, now);
-    countEviction(status, workload, reason, underlyingCause);
-    return patch;
   }
 
   /** The reason of the condition Evicted, such as DeactivatedDueToMaximumExecutionTimeExceeded. */

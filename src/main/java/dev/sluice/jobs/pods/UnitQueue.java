@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param <U> what tells units apart; its text names them in the log
  */
-final class UnitQueue<U> {
+public final class UnitQueue<U> {
 
   private static final Logger LOG = LoggerFactory.getLogger(UnitQueue.class);
   private static final Duration FIRST_RETRY = Duration.ofMillis(500);
@@ -23,7 +23,7 @@ final class UnitQueue<U> {
 
   /** Looks at a unit. */
   @FunctionalInterface
-  interface Look<U> {
+  public interface Look<U> {
 
     /** Does what is needed; answers after what time to look again even if nothing happens. */
     Optional<Duration> at(U unit) throws InterruptedException;
@@ -31,7 +31,7 @@ final class UnitQueue<U> {
 
   /** Runs something later. */
   @FunctionalInterface
-  interface Delays {
+  public interface Delays {
 
     /** Runs {@code task} after {@code delay}, on any thread. */
     void after(Duration delay, Runnable task);
@@ -51,14 +51,19 @@ final class UnitQueue<U> {
   private final Map<U, Long> alarms = new ConcurrentHashMap<>();
   private final AtomicLong alarm = new AtomicLong();
 
-  UnitQueue(Look<U> look, Executor executor, Delays delays) {
+  /**
+   * Of units that are looked at by {@code look}.
+   *
+   * @param executor runs the looks
+   */
+  public UnitQueue(Look<U> look, Executor executor, Delays delays) {
     this.look = look;
     this.executor = executor;
     this.delays = delays;
   }
 
   /** Has a unit looked at soon. */
-  void wake(U unit) {
+  public void wake(U unit) {
     boolean[] asleep = {false};
     states.compute(
         unit,

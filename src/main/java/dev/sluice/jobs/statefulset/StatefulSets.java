@@ -1,0 +1,99 @@
+package dev.sluice.jobs.statefulset;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.Keys;
+import dev.sluice.jobs.JobAdapter;
+import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.JobPatch;
+import dev.sluice.jobs.JobState;
+import dev.sluice.jobs.JobViews;
+import dev.sluice.jobs.PodSetStart;
+import dev.sluice.jobs.PodSetTemplate;
+import dev.sluice.jobs.TopologyRequests;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * StatefulSets as jobs (contract: integrations, StatefulSet). They are neither started nor stopped
+ * themselves: that happens to their pods.
+ */
+public final class StatefulSets implements JobAdapter {
+
+  /** The kind. */
+  public static final JobKind KIND =
+      new JobKind("apps", "v1", "StatefulSet", "statefulsets", "statefulset");
+
+  /** The only pod set. */
+  static final String POD_SET = "main";
+
+  /** By which its pods tell their place. */
+  static final String INDEX_LABEL = "apps.kubernetes.io/pod-index";
+
+  @Override
+  public JobKind kind() {
+    return KIND;
+  }
+
+  /** The view of a StatefulSet. */
+  public SetView view(JsonNode object) {
+    JsonNode status = object.path("status");
+    return new SetView(
+        JobViews.of(this, object),
+        replicas(object),
+        status.path("replicas").asInt(),
+        status.path("currentRevision").asText(),
+        status.path("updateRevision").asText());
+  }
+
+  private static int replicas(JsonNode object) {
+    return object.path("spec").path("replicas").asInt(1);
+  }
+
+  @Override
+  public JobState state(JsonNode object) {
+    String parent =
+        object
+            .path("spec")
+            .path("template")
+            .path("metadata")
+            .path("annotations")
+            .path(Keys.POD_SUSPENDING_PARENT)
+            .asText();
+    JsonNode status = object.path("status");
+    return new JobState(
+        parent.equals(KIND.framework()),
+        true,
+        false,
+        status.path("replicas").asInt() > 0,
+        Optional.empty(),
+        status.path("readyReplicas").asInt() >= replicas(object),
+        Map.of());
+  }
+
+  @Override
+  public List<PodSetTemplate> podSets(JsonNode object) {
+    JsonNode template = object.path("spec").path("template");
+    return List.of(
+        new PodSetTemplate(
+            POD_SET,
+            replicas(object),
+            0,
+            template instanceof ObjectNode given
+                ? given.deepCopy()
+                : JsonNodeFactory.instance.objectNode(),
+            TopologyRequests.of(template, INDEX_LABEL)));
+  }
+
+  @Override
+  public List<JobPatch> start(ObjectNode object, List<PodSetStart> starts) {
+    return List.of();
+  }
+
+  @Override
+  public Optional<JobPatch> nextStopStep(JsonNode object, Optional<List<PodSetTemplate>> original) {
+    return Optional.empty();
+  }
+}
