@@ -13,7 +13,6 @@ import dev.sluice.controllers.workload.WorkloadLifecycle;
 import dev.sluice.controllers.workload.WorldChecks;
 import dev.sluice.controllers.workload.WorldQueues;
 import dev.sluice.controllers.world.LocalWorkers;
-import dev.sluice.controllers.world.RemoteRuns;
 import dev.sluice.controllers.world.World;
 import dev.sluice.controllers.world.WorldFacts;
 import dev.sluice.controllers.world.WorldFeed;
@@ -30,11 +29,7 @@ import dev.sluice.jobs.JobView;
 import dev.sluice.jobs.KubernetesJobObjects;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.batch.BatchJobController;
-import dev.sluice.jobs.pods.PodController;
 import dev.sluice.jobs.pods.PodDirectory;
-import dev.sluice.jobs.pods.SinglePod;
-import dev.sluice.jobs.statefulset.SetController;
-import dev.sluice.jobs.statefulset.SetReconciler;
 import dev.sluice.jobs.statefulset.SetWorkloads;
 import dev.sluice.model.Fact;
 import dev.sluice.observe.BuildInfo;
@@ -65,7 +60,6 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -86,7 +80,6 @@ public final class Sluice implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Sluice.class);
   private static final int ADMISSIONS_AT_A_TIME = 32;
   private static final int JOB_WRITES_AT_A_TIME = 16;
-  private static final int POD_WRITES_AT_A_TIME = 16;
   private static final int QUEUE_WRITES_AT_A_TIME = 4;
   private static final Duration DRAIN = Duration.ofSeconds(10);
 
@@ -118,8 +111,7 @@ public final class Sluice implements AutoCloseable {
   private final Operator operator;
   private final WorkerClusters workers;
   private final BatchJobController jobs;
-  private final Optional<PodController> pods;
-  private final Optional<SetController> sets;
+  private final ManagedPods pods;
   private final WorldFacts facts;
   private final WebServers servers;
 
@@ -311,45 +303,24 @@ public final class Sluice implements AutoCloseable {
     reader.listen(new CheckMessages(BatchJob.KIND, around.events(), leadership::leading));
 
     this.pods =
-        rules.managesPods()
-            ? Optional.of(pods(jobRules, ancestry, around, leadership))
-            : Optional.empty();
-    this.sets =
-        rules.manages("statefulset")
-            ? Optional.of(
-                new SetController(
-                    client,
-                    new SetReconciler(
-                        jobRules, ancestry, setWorkloads, around, POD_WRITES_AT_A_TIME),
-                    podDirectory,
-                    directory,
-                    around,
-                    background,
-                    this::later,
-                    leadership::leading))
-            : Optional.empty();
+        new ManagedPods(
+            rules,
+            podDirectory,
+            new ManagedPods.Parts(
+                client,
+                world,
+                jobRules,
+                ancestry,
+                directory,
+                setWorkloads,
+                around,
+                background,
+                this::later,
+                leadership));
 
     // what people see
     workers.measure(metrics, role);
     this.servers = new WebServers(configuration, clock);
-  }
-
-  private PodController pods(
-      JobRules jobRules,
-      Ancestry ancestry,
-      JobReconciler.Surroundings around,
-      Leadership leadership) {
-    reader.listen(new CheckMessages(SinglePod.KIND, around.events(), leadership::leading));
-    JobReconciler singles =
-        new JobReconciler(
-            new SinglePod(),
-            jobRules,
-            ancestry,
-            new RemoteRuns(world),
-            around,
-            POD_WRITES_AT_A_TIME);
-    return new PodController(
-        client, podDirectory, singles, around, background, this::later, leadership::leading);
   }
 
   private Map<String, String> namespaceLabels(String namespace) {
@@ -401,12 +372,7 @@ public final class Sluice implements AutoCloseable {
     listings.await("namespaces and priority classes", informers.start());
     listings.await("limits and runtime classes", resources.start());
     operator.start();
-    if (pods.isPresent()) {
-      listings.await("pods", pods.get().start());
-    }
-    if (sets.isPresent()) {
-      listings.await("StatefulSets", sets.get().start());
-    }
+    pods.start(listings);
     workers.start();
     worldFeed.open();
     known.complete(null);
@@ -433,8 +399,7 @@ public final class Sluice implements AutoCloseable {
               queues.leadershipStarted();
               lifecycle.leadershipStarted();
               jobs.leadershipStarted();
-              pods.ifPresent(PodController::leadershipStarted);
-              sets.ifPresent(SetController::leadershipStarted);
+              pods.leadershipStarted();
               workers.leadershipStarted();
               LOG.info("operator leading=true");
             })
@@ -451,8 +416,7 @@ public final class Sluice implements AutoCloseable {
   public void close() {
     engine.submit(new Fact.DecidingEnabled(false));
     operator.stop();
-    pods.ifPresent(PodController::close);
-    sets.ifPresent(SetController::close);
+    pods.close();
     engine.close();
     advice.close();
     writer.drain(DRAIN).join();

@@ -1,6 +1,9 @@
 package dev.sluice.jobs;
 
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.Keys;
 import dev.sluice.workloads.Workload;
 import java.time.Duration;
 import java.util.List;
@@ -47,7 +50,16 @@ public sealed interface JobAction {
   record RemoveFinalizer(Workload workload) implements JobAction {}
 
   /** Take our finalizer off the job itself. */
-  record ReleaseJob(JobPatch patch) implements JobAction {}
+  record ReleaseJob(JobPatch patch) implements JobAction {
+
+    /** The write that takes our finalizer off a job and leaves the others. */
+    public static JobPatch patchOf(JobView job) {
+      ObjectNode body = JsonNodeFactory.instance.objectNode();
+      ArrayNode rest = body.putObject("metadata").putArray("finalizers");
+      job.finalizers().stream().filter(name -> !name.equals(Keys.MANAGED)).forEach(rest::add);
+      return new JobPatch(false, body);
+    }
+  }
 
   /** Let the job run. */
   record Start(Workload workload, List<JobPatch> patches, String note) implements JobAction {}

@@ -2,12 +2,9 @@ package dev.sluice.jobs;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Keys;
 import dev.sluice.jobs.JobAction.CreateWorkload;
-import dev.sluice.jobs.JobAction.DeleteJob;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
 import dev.sluice.jobs.JobAction.FinishWorkload;
 import dev.sluice.jobs.JobAction.LookAgain;
@@ -103,10 +100,7 @@ public final class JobDecisions {
     if (!job.finalizers().contains(Keys.MANAGED)) {
       return List.of();
     }
-    ObjectNode body = JsonNodeFactory.instance.objectNode();
-    ArrayNode rest = body.putObject("metadata").putArray("finalizers");
-    job.finalizers().stream().filter(name -> !name.equals(Keys.MANAGED)).forEach(rest::add);
-    return List.of(new ReleaseJob(new JobPatch(false, body)));
+    return List.of(new ReleaseJob(ReleaseJob.patchOf(job)));
   }
 
   private static List<JobAction> letGoOf(List<Workload> workloads) {
@@ -288,8 +282,8 @@ public final class JobDecisions {
       return dropReservation(
           situation, workload, WorkloadStatuses.REQUEUED_AT_ONCE.contains(evicted.reason()));
     }
-    List<JobAction> retention = retention(situation, workload, evicted);
-    return retention.isEmpty() ? upkeep.inStep(situation, workload) : retention;
+    Optional<JobAction> retention = Retention.of(workload, rules, situation.now());
+    return retention.isPresent() ? List.of(retention.get()) : upkeep.inStep(situation, workload);
   }
 
   private List<JobAction> dropReservation(
@@ -302,24 +296,6 @@ public final class JobDecisions {
             rules.podsReady(),
             situation.now());
     return List.of(new PatchStatus(workload, status, "reservation dropped"));
-  }
-
-  /** A job that the operator deactivated itself goes when it was kept long enough. */
-  private List<JobAction> retention(Situation situation, Workload workload, Condition evicted) {
-    if (rules.afterDeactivated().isEmpty()
-        || workload.spec().active()
-        || !evicted.reason().startsWith("DeactivatedDueTo")) {
-      return List.of();
-    }
-    Instant end = evicted.lastTransitionTime().plus(rules.afterDeactivated().get());
-    return situation.now().isBefore(end)
-        ? List.of(new LookAgain(Duration.between(situation.now(), end)))
-        : List.of(
-            new DeleteJob(
-                "Deleted",
-                "Deleted "
-                    + rules.afterDeactivated().get().toSeconds()
-                    + "s after its Workload was deactivated, as configured"));
   }
 
   private List<JobAction> inTheQueue(Situation situation, Workload workload) {

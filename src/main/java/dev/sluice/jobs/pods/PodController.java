@@ -27,6 +27,7 @@ public final class PodController implements WorkloadListener, AutoCloseable {
 
   private final PodDirectory directory;
   private final JobReconciler singles;
+  private final GroupReconciler groups;
   private final WorkloadStore workloads;
   private final BooleanSupplier leading;
   private final SharedIndexInformer<PodResource> informer;
@@ -39,6 +40,7 @@ public final class PodController implements WorkloadListener, AutoCloseable {
    *
    * @param directory is kept up to date
    * @param singles does what single pods need
+   * @param groups does what groups of pods need
    * @param executor runs what must not hold up watches
    * @param later runs a task after a delay
    * @param leading whether this process may write, at the moment of asking
@@ -47,12 +49,14 @@ public final class PodController implements WorkloadListener, AutoCloseable {
       KubernetesClient client,
       PodDirectory directory,
       JobReconciler singles,
+      GroupReconciler groups,
       JobReconciler.Surroundings around,
       Executor executor,
       BiConsumer<Duration, Runnable> later,
       BooleanSupplier leading) {
     this.directory = directory;
     this.singles = singles;
+    this.groups = groups;
     this.workloads = around.workloads().store();
     this.leading = leading;
     this.informer =
@@ -111,7 +115,7 @@ public final class PodController implements WorkloadListener, AutoCloseable {
         .owner()
         .filter(LeavingWorkloads::isPod)
         .ifPresent(owner -> units.wake(PodUnit.single(namespace, owner.name())));
-    if (directory.hasGroup(namespace, either.id().name())) {
+    if (LeavingWorkloads.isOfGroup(either) || directory.hasGroup(namespace, either.id().name())) {
       units.wake(PodUnit.group(namespace, either.id().name()));
     }
     if (after != null) {
@@ -126,8 +130,11 @@ public final class PodController implements WorkloadListener, AutoCloseable {
   }
 
   private Optional<Duration> reconcile(PodUnit unit) throws InterruptedException {
-    if (!mayAct() || unit.group()) {
+    if (!mayAct()) {
       return Optional.empty();
+    }
+    if (unit.group()) {
+      return groups.reconcile(unit.namespace(), unit.name());
     }
     Optional<PodView> pod =
         directory
@@ -153,9 +160,8 @@ public final class PodController implements WorkloadListener, AutoCloseable {
     public void onDelete(PodResource last, boolean lastIsUnknown) {
       directory.remove(last.pod());
       units.wake(PodUnit.of(last.pod()));
-      if (mayAct()) {
-        singles.forget(last.pod().job());
-      }
+      singles.forget(last.pod().job());
+      groups.forget(last.pod().job().ref());
     }
 
     private void seen(PodView now) {

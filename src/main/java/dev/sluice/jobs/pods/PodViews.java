@@ -4,14 +4,13 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.Keys;
 import dev.sluice.jobs.JobView;
 import dev.sluice.jobs.JobViews;
+import dev.sluice.workloads.PodShape;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
 
 /** Reads what is kept of a pod from the object's JSON. */
 public final class PodViews {
-
-  private static final int ROLE = 8;
 
   private PodViews() {}
 
@@ -21,7 +20,7 @@ public final class PodViews {
     return new PodView(
         job,
         group(job),
-        role(job),
+        role(job, pod),
         phase(pod),
         SinglePod.isGated(pod),
         !pod.path("spec").path("nodeName").asText().isEmpty(),
@@ -56,12 +55,10 @@ public final class PodViews {
     }
   }
 
-  /** The webhook gives every pod its role; who slipped in gets that of pods that run the same. */
-  private static String role(JobView job) {
+  /** The webhook tells every pod its role; whom it never saw has that of its shape. */
+  private static String role(JobView job, JsonNode pod) {
     String told = job.annotations().getOrDefault(Keys.ROLE_HASH, "");
-    return told.isEmpty()
-        ? job.podSets().getFirst().fingerprint().withoutTolerations().substring(0, ROLE)
-        : told;
+    return told.isEmpty() ? PodShape.of(pod.path("spec")).roleHash() : told;
   }
 
   private static PodView.Phase phase(JsonNode pod) {

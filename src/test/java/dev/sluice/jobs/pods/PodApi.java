@@ -114,6 +114,15 @@ final class PodApi {
     return "absent";
   }
 
+  static String message(JsonNode object, String type) {
+    for (JsonNode condition : object.at("/status/conditions")) {
+      if (condition.path("type").asText().equals(type)) {
+        return condition.path("message").asText();
+      }
+    }
+    return "absent";
+  }
+
   /** The only Workload that a pod owns, once there is one. */
   String workloadOf(String pod) {
     return await("Workload of Pod " + pod)

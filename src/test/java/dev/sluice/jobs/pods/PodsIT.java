@@ -1,6 +1,7 @@
 package dev.sluice.jobs.pods;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.cli.controlplane.ControlPlane;
@@ -115,7 +116,7 @@ class PodsIT {
     String uid = api.get("Workload", waiting).at("/metadata/uid").asText();
 
     api.delete("Workload", waiting);
-    org.awaitility.Awaitility.await()
+    await()
         .untilAsserted(
             () ->
                 assertThat(api.get("Workload", waiting).at("/metadata/uid").asText())
@@ -134,19 +135,16 @@ class PodsIT {
     api.apply(yaml(name, annotations, runFor));
   }
 
-  /** A pod as the webhook leaves it. */
   private static String yaml(String name, String annotations, String runFor) {
     return """
     apiVersion: v1
     kind: Pod
     metadata:
       name: %s
-      labels: {kueue.x-k8s.io/queue-name: lq, kueue.x-k8s.io/managed: "true"}
+      labels: {kueue.x-k8s.io/queue-name: lq}
       annotations: {%ssluice.dev/run-for: "%s"}
-      finalizers: [kueue.x-k8s.io/managed]
     spec:
       restartPolicy: Never
-      schedulingGates: [{name: kueue.x-k8s.io/admission}, {name: kueue.x-k8s.io/topology}]
       containers:
       - {name: main, image: none, resources: {requests: {cpu: "1"}}}
     """
