@@ -28,7 +28,7 @@ public final class FederationTable implements AutoCloseable {
   private static final Pattern WRITES =
       Pattern.compile(
           "(?m)^apiserver_request_total\\{[^}]*resource=\"(workloads|jobs|events)\"[^}]*"
-              + "verb=\"(POST|PUT|PATCH|DELETE)\"[^}]*} (\\S+)$");
+              + "subresource=\"(|status)\"[^}]*verb=\"(POST|PUT|PATCH|DELETE)\"[^}]*} (\\S+)$");
 
   private final FederationStage stage = new FederationStage();
   private final KubernetesClient client = stage.client();
@@ -141,7 +141,7 @@ public final class FederationTable implements AutoCloseable {
     pause(20);
     Reading idleTo = reading();
     Map<String, Long> asked = simulated.requests();
-    long own = ownWrites();
+    Map<String, Long> own = ownWrites();
     Reading before = reading();
     Map<String, Long> created = run("job", count, simulated);
     pause(5);
@@ -158,8 +158,8 @@ public final class FederationTable implements AutoCloseable {
             - before.cpuMillis()
             - perMinute(idleFrom, idleTo)
                 * (Duration.between(before.at(), after.at()).toMillis() / 60_000.0);
-    Map<String, Long> perJob = new TreeMap<>(simulated.requests());
-    asked.forEach((what, times) -> perJob.merge(what, -times, Long::sum));
+    Map<String, Long> perJob = since(asked, simulated.requests());
+    Map<String, Long> written = since(own, ownWrites());
     System.out.printf(
         "| simulated | real | jobs | start p50 ms | p99 ms | CPU ms/job | requests/job to workers |"
             + " writes to its own API server |%n|---:|---:|---:|---:|---:|---:|---:|---:|%n");
@@ -172,8 +172,9 @@ public final class FederationTable implements AutoCloseable {
         millis[Math.min(count - 1, count * 99 / 100)],
         busy / count,
         sum(perJob) / (double) count,
-        (ownWrites() - own) / (double) count);
+        sum(written) / (double) count);
     System.out.println("requests to simulated workers: " + perJob);
+    System.out.println("writes to the manager's own API server: " + written);
   }
 
   /** Jobs of the manager, at a steady pace; returns when all have ended: when each was created. */
@@ -215,13 +216,25 @@ public final class FederationTable implements AutoCloseable {
     return simulated.started().getOrDefault(name, stage.started().getOrDefault(name, 0L));
   }
 
-  private long ownWrites() {
+  /** Writes at the manager's own API server so far, by what was written. */
+  private Map<String, Long> ownWrites() {
     Matcher line = WRITES.matcher(client.raw("/metrics"));
-    long sum = 0;
+    Map<String, Long> writes = new TreeMap<>();
     while (line.find()) {
-      sum += (long) Double.parseDouble(line.group(3));
+      String what = line.group(3) + " " + line.group(1);
+      writes.merge(
+          line.group(2).isEmpty() ? what : what + "/" + line.group(2),
+          (long) Double.parseDouble(line.group(4)),
+          Long::sum);
     }
-    return sum;
+    return writes;
+  }
+
+  private static Map<String, Long> since(Map<String, Long> before, Map<String, Long> now) {
+    Map<String, Long> more = new TreeMap<>(now);
+    before.forEach((what, times) -> more.merge(what, -times, Long::sum));
+    more.values().removeIf(times -> times == 0);
+    return more;
   }
 
   private static void pause(long seconds) throws InterruptedException {

@@ -1,170 +1,30 @@
 package dev.sluice.endtoend;
 
-import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
-
-import dev.sluice.api.v1beta2.Workload;
 import dev.sluice.cli.controlplane.ControlPlane;
-import dev.sluice.cli.process.OperatorProcess;
-import dev.sluice.cli.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import java.io.ByteArrayInputStream;
-import java.nio.charset.StandardCharsets;
-import java.security.SecureRandom;
-import java.time.Duration;
-import java.util.List;
-import java.util.Optional;
-import org.awaitility.core.ThrowingRunnable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.Isolated;
 
-/**
- * One Job runs in a worker from which the manager is cut off. The worker stops it in time, whatever
- * becomes of its operator meanwhile; then, and not before, it runs in the other one.
- */
+/** The partition of {@link Partitions} that is noticed at once. */
 @ControlPlaneTest(exclusive = true)
 @Execution(ExecutionMode.SAME_THREAD)
 @Isolated("needs the processors for itself")
 class PartitionIT {
 
-  /** Longer than an operator needs to be killed, started and elected. */
-  private static final Duration LOST_TIMEOUT = Duration.ofSeconds(90);
-
-  /** Until a connection counts as lost on which nothing is heard, and the Job has moved. */
-  private static final Duration NOTICED = Duration.ofMinutes(5);
-
   @Test
   @Tag("faults")
   void aWorkerWhoseOperatorIsKilledWhileItIsCutOffStopsItsJobInTime(
       ControlPlane controlPlane, TestCluster cluster) throws Exception {
-    endure(
+    Partitions.endure(
         controlPlane,
         cluster,
         worker -> {
           worker.cut();
           worker.restartOperator();
         });
-  }
-
-  @Test
-  @Tag("faults")
-  void aWorkerThatOnlyFallsSilentStopsItsJobLongBeforeThatIsNoticed(
-      ControlPlane controlPlane, TestCluster cluster) throws Exception {
-    endure(controlPlane, cluster, Federation.Worker::swallow);
-  }
-
-  /** What cuts a worker off. */
-  private interface Partition {
-    void of(Federation.Worker worker);
-  }
-
-  private static void endure(ControlPlane controlPlane, TestCluster cluster, Partition partition)
-      throws Exception {
-    OperatorSettings settings =
-        OperatorSettings.onFreePorts(new SecureRandom())
-            .with(
-                "multiKueue: {workerLostTimeout: %ds, gcInterval: 5s}\n"
-                    .formatted(LOST_TIMEOUT.toSeconds()));
-    KubernetesClient manager = cluster.client();
-    try (OperatorProcess operator =
-            OperatorProcess.start(
-                    "manager", cluster.kubeconfig(), settings, controlPlane.logs(), List.of())
-                .awaitReady();
-        Federation federation = new Federation(manager, 2).setUp();
-        FederationAudit audit = new FederationAudit(manager, federation)) {
-      assertThat(operator.isAlive()).isTrue();
-      submit(manager);
-      eventually(() -> assertThat(active(manager)).isEqualTo(2), Duration.ofMinutes(1));
-      Federation.Worker first = runsIn(manager, federation).orElseThrow();
-
-      partition.of(first);
-
-      eventually(() -> assertThat(isSuspended(first.client())).isTrue(), Duration.ofMinutes(2));
-      assertThat(runsIn(manager, federation)).contains(first);
-      eventually(
-          () ->
-              assertThat(runsIn(manager, federation))
-                  .hasValueSatisfying(other -> assertThat(other).isNotSameAs(first)),
-          NOTICED);
-      first.mend();
-      eventually(() -> assertThat(audit.complete()).isEqualTo(1), Duration.ofMinutes(5));
-      eventually(
-          () -> assertThat(FederationAudit.leftovers(federation)).isEmpty(), Duration.ofMinutes(3));
-      assertThat(audit.faults(1)).isEmpty();
-    }
-  }
-
-  private static void submit(KubernetesClient manager) {
-    String job =
-        """
-        apiVersion: batch/v1
-        kind: Job
-        metadata: {name: long, namespace: %s, labels: {kueue.x-k8s.io/queue-name: main}}
-        spec:
-          parallelism: 2
-          completions: 2
-          template:
-            metadata: {annotations: {sluice.dev/run-for: 150s}}
-            spec:
-              restartPolicy: Never
-              terminationGracePeriodSeconds: 1
-              containers:
-              - name: main
-                image: registry.example/test/image:1
-                resources: {requests: {cpu: 1}}
-        """
-            .formatted(Federation.NAMESPACE);
-    manager.load(new ByteArrayInputStream(job.getBytes(StandardCharsets.UTF_8))).create();
-  }
-
-  private static int active(KubernetesClient cluster) {
-    return Optional.ofNullable(
-            cluster
-                .batch()
-                .v1()
-                .jobs()
-                .inNamespace(Federation.NAMESPACE)
-                .withName("long")
-                .require()
-                .getStatus()
-                .getActive())
-        .orElse(0);
-  }
-
-  private static boolean isSuspended(KubernetesClient cluster) {
-    return cluster
-            .batch()
-            .v1()
-            .jobs()
-            .inNamespace(Federation.NAMESPACE)
-            .withName("long")
-            .require()
-            .getSpec()
-            .getSuspend()
-        && active(cluster) == 0;
-  }
-
-  /** The worker that the Job runs in, as the manager's Workload says. */
-  private static Optional<Federation.Worker> runsIn(
-      KubernetesClient manager, Federation federation) {
-    return manager
-        .resources(Workload.class)
-        .inNamespace(Federation.NAMESPACE)
-        .list()
-        .getItems()
-        .stream()
-        .flatMap(it -> Optional.ofNullable(it.getStatus()).stream())
-        .flatMap(it -> Optional.ofNullable(it.clusterName()).stream())
-        .flatMap(name -> federation.workers().stream().filter(worker -> worker.name().equals(name)))
-        .findFirst();
-  }
-
-  private static void eventually(ThrowingRunnable assertion, Duration limit) {
-    await().atMost(limit).pollInterval(Duration.ofMillis(500)).untilAsserted(assertion);
   }
 }

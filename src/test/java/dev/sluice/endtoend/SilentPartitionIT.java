@@ -1,0 +1,24 @@
+package dev.sluice.endtoend;
+
+import dev.sluice.cli.controlplane.ControlPlane;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.TestCluster;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.Isolated;
+
+/** The partition of {@link Partitions} in which nobody is told that a link is broken. */
+@ControlPlaneTest(exclusive = true)
+@Execution(ExecutionMode.SAME_THREAD)
+@Isolated("needs the processors for itself")
+class SilentPartitionIT {
+
+  @Test
+  @Tag("faults")
+  void aWorkerThatOnlyFallsSilentStopsItsJobLongBeforeThatIsNoticed(
+      ControlPlane controlPlane, TestCluster cluster) throws Exception {
+    Partitions.endure(controlPlane, cluster, Federation.Worker::swallow);
+  }
+}
