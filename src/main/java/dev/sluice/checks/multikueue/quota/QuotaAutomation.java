@@ -15,14 +15,17 @@ import dev.sluice.controllers.kinds.ConditionNotes;
 import dev.sluice.controllers.kinds.ConditionNotes.Note;
 import dev.sluice.controllers.translation.ClusterQueues;
 import dev.sluice.controllers.world.World;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -94,8 +97,18 @@ public final class QuotaAutomation {
     this.leadership = leadership;
     this.notes = notes;
     this.again = again;
-    world.clusterQueues().observe((before, after) -> changed());
-    world.localQueues().observe((before, after) -> changed());
+    world.clusterQueues().observe(this::changed);
+    world.localQueues().observe(this::changed);
+  }
+
+  /** Only what is declared counts: a status changes with every Workload. */
+  private void changed(@Nullable HasMetadata before, @Nullable HasMetadata after) {
+    if (before == null
+        || after == null
+        || !Objects.equals(
+            before.getMetadata().getGeneration(), after.getMetadata().getGeneration())) {
+      changed();
+    }
   }
 
   /** This process leads from now on. */
