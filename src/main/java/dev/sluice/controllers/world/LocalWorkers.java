@@ -2,6 +2,8 @@ package dev.sluice.controllers.world;
 
 import dev.sluice.api.placement.LocalWorker;
 import dev.sluice.api.placement.PlacementLimits;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.controllers.translation.ClusterQueues;
 import dev.sluice.workloads.Workload;
 import java.util.List;
@@ -10,6 +12,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where this cluster is a worker of its own: by which names, for which checks, and by which flavors
@@ -39,9 +42,45 @@ public final class LocalWorkers {
   /** Nowhere yet. */
   public LocalWorkers(World world) {
     this.world = world;
+    world
+        .clusterQueues()
+        .observe(
+            (before, after) -> {
+              if (isConcerned(before) != isConcerned(after)) {
+                tell();
+              }
+            });
+    world
+        .localQueues()
+        .observe(
+            (before, after) -> {
+              if (isConcerned(before) != isConcerned(after)) {
+                tell();
+              }
+            });
   }
 
-  /** Has this run whenever what is declared is another. */
+  private void tell() {
+    observers.forEach(Runnable::run);
+  }
+
+  private boolean isConcerned(@Nullable LocalQueue queue) {
+    return queue != null
+        && Optional.ofNullable(queue.getSpec())
+            .flatMap(spec -> Optional.ofNullable(spec.clusterQueue()))
+            .flatMap(world.clusterQueues()::find)
+            .filter(this::isConcerned)
+            .isPresent();
+  }
+
+  private boolean isConcerned(@Nullable ClusterQueue queue) {
+    Set<String> checks = declared.checks();
+    return queue != null
+        && !checks.isEmpty()
+        && ClusterQueues.admissionChecks(queue).stream().anyMatch(checks::contains);
+  }
+
+  /** Has this run whenever another answer may be given about any Workload. */
   public void observe(Runnable observer) {
     observers.add(observer);
   }
@@ -56,7 +95,7 @@ public final class LocalWorkers {
     Declared now = new Declared(Map.copyOf(clusters), Set.copyOf(checks));
     if (!now.equals(declared)) {
       declared = now;
-      observers.forEach(Runnable::run);
+      tell();
     }
   }
 
@@ -67,17 +106,7 @@ public final class LocalWorkers {
 
   /** Whether jobs of this LocalQueue may run here as well as in other clusters. */
   public boolean mayRunHere(String namespace, String queue) {
-    Set<String> checks = declared.checks();
-    return !checks.isEmpty()
-        && world
-            .localQueues()
-            .find(namespace, queue)
-            .flatMap(found -> Optional.ofNullable(found.getSpec()))
-            .flatMap(spec -> Optional.ofNullable(spec.clusterQueue()))
-            .flatMap(world.clusterQueues()::find)
-            .filter(
-                found -> ClusterQueues.admissionChecks(found).stream().anyMatch(checks::contains))
-            .isPresent();
+    return world.localQueues().find(namespace, queue).filter(this::isConcerned).isPresent();
   }
 
   /**

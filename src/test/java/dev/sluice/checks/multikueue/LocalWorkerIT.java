@@ -234,6 +234,59 @@ class LocalWorkerIT {
     assertThat(remoteStatus("lost-track")).isEmpty();
   }
 
+  @Test
+  void aJobThatWouldGetQuotaOfBothSidesIsRejected() {
+    apply(
+        clusters.manager(),
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: torn}
+        spec:
+          namespaceSelector: {}
+          resourceGroups:
+          - coveredResources: [cpu]
+            flavors: [{name: own-nodes, resources: [{name: cpu, nominalQuota: 4}]}]
+          - coveredResources: [memory]
+            flavors: [{name: other-nodes, resources: [{name: memory, nominalQuota: 64Gi}]}]
+          admissionChecksStrategy: {admissionChecks: [{name: clusters}]}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: torn, namespace: physics}
+        spec: {clusterQueue: torn}
+        """);
+    apply(
+        clusters.manager(),
+        text("/scenarios/multi-cluster/jobs/01-small.yaml")
+            .replace("name: small", "name: apart")
+            .replace("queue-name: analysis", "queue-name: torn"));
+
+    eventually(
+        () ->
+            assertThat(
+                    clusters
+                        .manager()
+                        .events()
+                        .v1()
+                        .events()
+                        .inNamespace(NAMESPACE)
+                        .list()
+                        .getItems())
+                .anySatisfy(
+                    event -> {
+                      assertThat(event.getRegarding().getName()).startsWith("job-apart");
+                      assertThat(event.getNote())
+                          .isEqualTo(
+                              "it got quota of this cluster and of others (flavors other-nodes,"
+                                  + " own-nodes); put the resources of its ClusterQueue into one"
+                                  + " resource group");
+                    }));
+    eventually(() -> assertThat(clusters.workload("apart").getStatus().admission()).isNull());
+    assertThat(clusters.job("apart").getSpec().getSuspend()).isTrue();
+    clusters.manager().resource(clusters.job("apart")).delete();
+  }
+
   private void activate(String job, boolean active) {
     clusters
         .manager()

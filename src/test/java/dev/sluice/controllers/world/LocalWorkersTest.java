@@ -110,4 +110,32 @@ class LocalWorkersTest {
     workers.declare(Map.of("here", Map.of()), Set.of("clusters"));
     assertThat(told).hasValue(1);
   }
+
+  @Test
+  void whoObservesIsToldWhenAQueueGetsOrLosesTheCheck() throws JsonProcessingException {
+    AtomicInteger told = new AtomicInteger();
+    workers.observe(told::incrementAndGet);
+    String without = "{metadata: {name: cq}, spec: {queueingStrategy: StrictFIFO}}";
+
+    put(world.clusterQueues(), ClusterQueue.class, without);
+    assertThat(told).hasValue(1);
+    assertThat(workers.mayRunHere("team", "training")).isFalse();
+    put(world.clusterQueues(), ClusterQueue.class, without);
+    assertThat(told).hasValue(1);
+
+    put(
+        world.clusterQueues(),
+        ClusterQueue.class,
+        """
+        metadata: {name: cq}
+        spec: {admissionChecksStrategy: {admissionChecks: [{name: other}, {name: clusters}]}}
+        """);
+    assertThat(told).hasValue(2);
+    put(
+        world.localQueues(),
+        LocalQueue.class,
+        "{metadata: {name: late, namespace: team}, spec: {clusterQueue: cq}}");
+    assertThat(told).hasValue(3);
+    assertThat(workers.mayRunHere("team", "late")).isTrue();
+  }
 }
