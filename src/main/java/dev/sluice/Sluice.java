@@ -243,7 +243,8 @@ public final class Sluice implements AutoCloseable {
             reader,
             writer,
             new MultiKueueControllers.Quotas(world, queues.quotaNotes(), queues::again),
-            localWorkers);
+            localWorkers,
+            new KnownPods(podDirectory));
 
     // the life cycle of Workloads
     this.lifecycle =

@@ -68,7 +68,8 @@ final class WorkerClusters implements AutoCloseable {
       WorkloadReader reader,
       WorkloadWriter writer,
       MultiKueueControllers.Quotas quotas,
-      LocalWorkers localWorkers) {
+      LocalWorkers localWorkers,
+      LocalPods localPods) {
     boolean automates =
         configuration.featureGates().enabled(FeatureGate.MULTI_KUEUE_MANAGER_QUOTA_AUTOMATION);
     if (!automates) {
@@ -134,7 +135,7 @@ final class WorkerClusters implements AutoCloseable {
                         steady),
                     queues.<Fitting>map(it -> it).orElse(Fitting.UNKNOWN),
                     localWorkers,
-                    LocalPods.NONE,
+                    localPods,
                     new Recorded(events, clock),
                     configuration
                         .featureGates()

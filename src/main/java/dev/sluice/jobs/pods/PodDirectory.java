@@ -5,6 +5,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BiConsumer;
 
 /**
  * The managed pods as far as the watch has told of them, by name and by group. Readable from any
@@ -16,6 +18,27 @@ public final class PodDirectory {
 
   private final Map<Place, PodView> pods = new ConcurrentHashMap<>();
   private final Map<Place, Map<String, PodView>> groups = new ConcurrentHashMap<>();
+  private final List<BiConsumer<String, String>> observers = new CopyOnWriteArrayList<>();
+
+  /**
+   * Has this told of every group whose pods come, go, or begin to be deleted: its namespace, and
+   * its name. It is told on the thread of the watch, after the directory has it.
+   */
+  public void observe(BiConsumer<String, String> observer) {
+    observers.add(observer);
+  }
+
+  private void tell(PodView pod) {
+    pod.group()
+        .ifPresent(
+            group -> observers.forEach(observer -> observer.accept(pod.namespace(), group.name())));
+  }
+
+  private static boolean standsLike(PodView one, PodView other) {
+    return sameGroup(one, other)
+        && one.job().ref().uid().equals(other.job().ref().uid())
+        && one.job().deletionTime().isPresent() == other.job().deletionTime().isPresent();
+  }
 
   /** The pod of this name, if it is there. */
   public Optional<PodView> find(String namespace, String name) {
@@ -65,6 +88,10 @@ public final class PodDirectory {
                       members.put(pod.name(), pod);
                       return members;
                     }));
+    if (before.filter(known -> standsLike(known, pod)).isEmpty()) {
+      before.filter(known -> !sameGroup(known, pod)).ifPresent(this::tell);
+      tell(pod);
+    }
     return before;
   }
 
@@ -77,6 +104,7 @@ public final class PodDirectory {
     PodView known = pods.remove(new Place(pod.namespace(), pod.name()));
     if (known != null) {
       leaveGroup(known);
+      tell(known);
     }
   }
 

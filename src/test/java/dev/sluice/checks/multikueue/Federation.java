@@ -44,11 +44,23 @@ final class Federation implements AutoCloseable {
    */
   static Federation start(
       ControlPlane controlPlane, TestCluster cluster, String settings, List<String> workers) {
+    return start(controlPlane, cluster, settings, workers, "");
+  }
+
+  /** The same where the workers' operators have settings, too. */
+  static Federation start(
+      ControlPlane controlPlane,
+      TestCluster cluster,
+      String settings,
+      List<String> workers,
+      String workerSettings) {
     ManyClusters clusters = new ManyClusters(cluster.client());
     Path log =
         clusters.operator("manager", cluster.kubeconfig(), controlPlane.logs(), settings).log();
     for (String name : workers) {
-      apply(clusters.joinAndOperate(name).client(), text(SCENARIO + name + "/setup.yaml"));
+      apply(
+          clusters.joinAndOperate(name, workerSettings).client(),
+          text(SCENARIO + name + "/setup.yaml"));
     }
     return new Federation(clusters, List.copyOf(workers), log);
   }

@@ -88,8 +88,13 @@ final class ManyClusters implements AutoCloseable {
 
   /** The same with an operator there. */
   FurtherControlPlane joinAndOperate(String name) {
+    return joinAndOperate(name, "");
+  }
+
+  /** The same with these fields of a configuration. */
+  FurtherControlPlane joinAndOperate(String name, String settings) {
     FurtherControlPlane worker = join(name);
-    operator(name, worker.controlPlane().kubeconfig(), worker.controlPlane().logs(), "");
+    operator(name, worker.controlPlane().kubeconfig(), worker.controlPlane().logs(), settings);
     return worker;
   }
 

@@ -133,6 +133,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
     this.views = new Views(links, sender, rules.fitting(), rules.localWorkers());
     this.planner = new Planner(rules.placement(), views);
     rules.reader().listen(this);
+    rules.localPods().observe((namespace, group) -> wakeIfKnown(new Key(namespace, group)));
   }
 
   /** This process leads from now on: looks at everything once. */
@@ -339,6 +340,10 @@ public final class Desk implements WorkloadListener, AutoCloseable {
           file.alarm = file.alarm.filter(set -> !set.equals(at));
           return file;
         });
+    wakeIfKnown(key);
+  }
+
+  private void wakeIfKnown(Key key) {
     if (files.containsKey(key)) {
       wake(key);
     }

@@ -13,8 +13,6 @@ import dev.sluice.workloads.MergePatches;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
-import java.util.stream.Stream;
-import java.util.stream.StreamSupport;
 
 /** Jobs between manager and worker, as JSON: pure functions that leave their arguments alone. */
 final class JobCopies {
@@ -184,39 +182,22 @@ final class JobCopies {
   }
 
   private static void remove(ObjectNode object, List<String> path) {
-    parents(object, path).forEach(parent -> parent.remove(last(path)));
+    if (at(object, path.subList(0, path.size() - 1)) instanceof ObjectNode parent) {
+      parent.remove(last(path));
+    }
   }
 
   private static void remove(ObjectNode object, Entry entry) {
-    for (ObjectNode parent : parents(object, entry.list())) {
-      if (parent.path(last(entry.list())) instanceof ArrayNode list) {
-        for (int i = list.size() - 1; i >= 0; i--) {
-          if (entry.is(list.get(i).path(entry.field()).asText())) {
-            list.remove(i);
-          }
-        }
-        if (list.isEmpty()) {
-          parent.remove(last(entry.list()));
+    if (at(object, entry.list()) instanceof ArrayNode list) {
+      for (int i = list.size() - 1; i >= 0; i--) {
+        if (list.get(i).path(entry.field()).asText().equals(entry.value())) {
+          list.remove(i);
         }
       }
+      if (list.isEmpty()) {
+        remove(object, entry.list());
+      }
     }
-  }
-
-  /** What has the field at the end of a path; a list on the way stands for all its entries. */
-  private static List<ObjectNode> parents(ObjectNode object, List<String> path) {
-    List<JsonNode> found = List.of(object);
-    for (String field : path.subList(0, path.size() - 1)) {
-      found =
-          found.stream()
-              .map(node -> node.path(field))
-              .flatMap(
-                  node ->
-                      node.isArray()
-                          ? StreamSupport.stream(node.spliterator(), false)
-                          : Stream.of(node))
-              .toList();
-    }
-    return found.stream().filter(ObjectNode.class::isInstance).map(ObjectNode.class::cast).toList();
   }
 
   private static ObjectNode parent(ObjectNode object, List<String> path) {

@@ -2,14 +2,18 @@ package dev.sluice.checks.multikueue.sending;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.checks.multikueue.link.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.placement.Local;
 import dev.sluice.checks.multikueue.sending.LocalPods.LocalPod;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -27,6 +31,11 @@ final class PodCarrier implements Carrier {
   private final Verdicts verdicts;
   private final Mark mark;
   private final PodMirror mirror;
+
+  /** What was made in workers and not yet seen there. */
+  private final Map<Key, Set<Sent>> sent = new ConcurrentHashMap<>();
+
+  private record Sent(String cluster, String name) {}
 
   PodCarrier(Server manager, Workers workers, Verdicts verdicts, Mark mark, PodMirror mirror) {
     this.manager = manager;
@@ -64,6 +73,11 @@ final class PodCarrier implements Carrier {
       return Optional.of(UNTIL_GONE);
     }
     Map<String, ObjectNode> there = mirror.there(errand, cluster);
+    if (there.values().stream().anyMatch(pod -> isFromBefore(errand, pod, cluster))) {
+      withdraw(errand, cluster);
+      return Optional.of(UNTIL_GONE);
+    }
+    there.keySet().forEach(name -> seen(errand.key(), new Sent(cluster, name)));
     follow(errand, here, there, cluster);
     boolean complete = true;
     for (LocalPod pod : here) {
@@ -75,6 +89,17 @@ final class PodCarrier implements Carrier {
       mirror.mirror(errand, owner, cluster, PodMirror.Course.RUNNING);
     }
     return complete ? Optional.empty() : Optional.of(UNTIL_GONE);
+  }
+
+  /** It was made for an earlier copy of the Workload, which was withdrawn. */
+  private static boolean isFromBefore(Errand errand, ObjectNode pod, String cluster) {
+    JsonNode copy = errand.copies().get(cluster);
+    return copy != null && created(pod).isBefore(created(copy));
+  }
+
+  private static Instant created(JsonNode object) {
+    String time = object.path("metadata").path("creationTimestamp").asText();
+    return time.isEmpty() ? Instant.MAX : Instant.parse(time);
   }
 
   /** What is deleted here is deleted there. */
@@ -109,11 +134,13 @@ final class PodCarrier implements Carrier {
         worker.create(
             SentKinds.POD.path(errand.key().namespace()),
             JobCopies.copy(SentKinds.POD, local.get(), errand.key().name(), mark));
-    if (!made) {
+    if (made) {
+      sent.computeIfAbsent(errand.key(), any -> ConcurrentHashMap.newKeySet())
+          .add(new Sent(cluster, pod.name()));
+      LOG.info("workload={} cluster={} pod={} made=true", errand.local().id(), cluster, pod.name());
+    } else {
       inTheWay(errand, worker, pod.name(), cluster);
     }
-    LOG.info(
-        "workload={} cluster={} pod={} made={}", errand.local().id(), cluster, pod.name(), made);
     return made;
   }
 
@@ -161,10 +188,27 @@ final class PodCarrier implements Carrier {
 
   /** Deletes all pods there that were sent for a Workload. */
   void withdraw(Errand errand, String cluster) throws IOException {
-    for (ObjectNode pod : mirror.there(errand, cluster).values()) {
+    Map<String, ObjectNode> there = mirror.there(errand, cluster);
+    for (Sent unseen : sent.getOrDefault(errand.key(), Set.of())) {
+      if (unseen.cluster().equals(cluster) && !there.containsKey(unseen.name())) {
+        Optional<ObjectNode> pod = workers.of(cluster).get(path(errand, unseen.name()));
+        pod.ifPresent(found -> there.put(unseen.name(), found));
+      }
+    }
+    for (ObjectNode pod : there.values()) {
       delete(errand, pod, cluster);
     }
+    there.keySet().forEach(name -> seen(errand.key(), new Sent(cluster, name)));
     mirror.forget(errand.key());
+  }
+
+  private void seen(Key workload, Sent pod) {
+    sent.computeIfPresent(
+        workload,
+        (any, unseen) -> {
+          unseen.remove(pod);
+          return unseen.isEmpty() ? null : unseen;
+        });
   }
 
   private void delete(Errand errand, ObjectNode pod, String cluster) throws IOException {

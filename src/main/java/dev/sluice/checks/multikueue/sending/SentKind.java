@@ -44,7 +44,7 @@ public record SentKind(
   }
 
   /**
-   * What isn't sent. A path that leads through a list leads through each of its entries.
+   * What isn't sent.
    *
    * @param fields paths of fields
    * @param entries entries of lists
@@ -66,7 +66,7 @@ public record SentKind(
    *
    * @param list path of the list
    * @param field of an entry
-   * @param value of that field; one that ends with {@code *} stands for all that begin so
+   * @param value of that field
    */
   public record Entry(List<String> list, String field, String value) {
 
@@ -74,12 +74,7 @@ public record SentKind(
     public Entry {
       list = List.copyOf(list);
     }
-
-    boolean is(String found) {
-      return value.endsWith("*")
-          ? found.startsWith(value.substring(0, value.length() - 1))
-          : found.equals(value);
-    }
+  }
   }
 
   /**

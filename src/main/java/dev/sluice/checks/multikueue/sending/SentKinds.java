@@ -23,9 +23,6 @@ public record SentKinds(List<SentKind> all) {
   private static final String KUBEFLOW = "kubeflow.org";
   private static final String RAY = "ray.io";
 
-  /** Volumes with tokens of a service account, which the API server adds to each pod. */
-  private static final String TOKENS = "kube-api-access-*";
-
   /** Jobs of batch/v1. */
   public static final SentKind JOB =
       new SentKind(
@@ -65,7 +62,8 @@ public record SentKinds(List<SentKind> all) {
 
   /**
    * Pods, alone or in groups. What API server, scheduler and webhooks of this cluster wrote into
-   * one is for those of the worker to write anew.
+   * one is for those of the worker to write anew; but the volume with the token of its service
+   * account is sent, so that the pod there looks like its Workload.
    */
   public static final SentKind POD =
       new SentKind(
@@ -83,10 +81,7 @@ public record SentKinds(List<SentKind> all) {
                   List.of("spec", "overhead")),
               List.of(
                   new Entry(List.of("spec", "schedulingGates"), "name", Keys.ADMISSION_GATE),
-                  new Entry(List.of("spec", "schedulingGates"), "name", Keys.TOPOLOGY_GATE),
-                  new Entry(List.of("spec", "volumes"), "name", TOKENS),
-                  new Entry(List.of("spec", "containers", "volumeMounts"), "name", TOKENS),
-                  new Entry(List.of("spec", "initContainers", "volumeMounts"), "name", TOKENS))),
+                  new Entry(List.of("spec", "schedulingGates"), "name", Keys.TOPOLOGY_GATE))),
           List.of(),
           OF_PODS,
           Pods.ITSELF);

@@ -154,9 +154,7 @@ class SentKindsTest {
                'schedulingGates': [{'name': 'kueue.x-k8s.io/admission'}, {'name': 'mine'},
                  {'name': 'kueue.x-k8s.io/topology'}],
                'volumes': [{'name': 'kube-api-access-x1'}, {'name': 'data'}],
-               'initContainers': [{'name': 'i', 'volumeMounts': [{'name': 'kube-api-access-x1'}]}],
-               'containers': [{'name': 'c', 'volumeMounts': [{'name': 'kube-api-access-x1'}]},
-                 {'name': 'd', 'volumeMounts': [{'name': 'data'}, {'name': 'kube-api-access-x1'}]}]},
+               'containers': [{'name': 'c', 'volumeMounts': [{'name': 'kube-api-access-x1'}]}]},
              'status': {'phase': 'Pending'}}
             """);
 
@@ -172,8 +170,8 @@ class SentKindsTest {
                    'annotations': {'x': 'y', 'kueue.x-k8s.io/prebuilt-workload-name': 'w'}},
                  'spec': {'priorityClassName': 'p', 'serviceAccountName': 'default',
                    'nodeSelector': {'a': 'b'}, 'schedulingGates': [{'name': 'mine'}],
-                   'volumes': [{'name': 'data'}], 'initContainers': [{'name': 'i'}],
-                   'containers': [{'name': 'c'}, {'name': 'd', 'volumeMounts': [{'name': 'data'}]}]}}
+                   'volumes': [{'name': 'kube-api-access-x1'}, {'name': 'data'}],
+                   'containers': [{'name': 'c', 'volumeMounts': [{'name': 'kube-api-access-x1'}]}]}}
                 """));
     assertThat(SentKinds.POD.path("n", "a")).isEqualTo("api/v1/namespaces/n/pods/a");
     assertThat(SentKinds.POD.everywhere()).isEqualTo("api/v1/pods");
