@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.checks.multikueue.capacity.Fitting;
 import dev.sluice.checks.multikueue.link.Around;
 import dev.sluice.checks.multikueue.link.ClusterLinks;
-import dev.sluice.checks.multikueue.link.RemoteObjects;
 import dev.sluice.checks.multikueue.link.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.placement.Action;
 import dev.sluice.checks.multikueue.placement.Candidates;
@@ -24,7 +23,6 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Collection;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
@@ -54,6 +52,7 @@ public final class Desk implements WorkloadListener, AutoCloseable {
   private final Views views;
   private final Planner planner;
   private final Renewals renewals;
+  private final Leftovers leftovers;
   private final Map<Key, File> files = new ConcurrentHashMap<>();
   private volatile boolean open;
   private volatile Instant leadingSince = Instant.MAX;
@@ -132,6 +131,8 @@ public final class Desk implements WorkloadListener, AutoCloseable {
             rules.orchestrated());
     this.views = new Views(links, sender, rules.fitting(), rules.localWorkers());
     this.planner = new Planner(rules.placement(), views);
+    this.leftovers =
+        new Leftovers(links, workloads, views, jobs, sender, leadership, around.io(), this::wake);
     rules.reader().listen(this);
     rules.localPods().observe((namespace, group) -> wakeIfKnown(new Key(namespace, group)));
   }
@@ -358,36 +359,10 @@ public final class Desk implements WorkloadListener, AutoCloseable {
 
   /** Looks for what was left in workers, again and again. */
   private void collect() {
-    if (!open || rules.gcInterval().isZero()) {
-      return;
+    if (open && !rules.gcInterval().isZero()) {
+      leftovers.look();
+      around.delays().after(rules.gcInterval(), this::collect);
     }
-    for (String cluster : links.connected().keySet()) {
-      links.workloads(cluster).map(RemoteObjects::all).stream()
-          .flatMap(Collection::stream)
-          .map(Key::of)
-          .filter(
-              key ->
-                  workloads.get(key.namespace(), key.name()).filter(it -> !it.deleting()).isEmpty())
-          .forEach(this::wake);
-    }
-    jobs.visit(
-        (cluster, kind, job, key) -> {
-          if (leadership.leading()
-              && !belongsIn(cluster, key)
-              && !views.copies(key).containsKey(cluster)) {
-            String name = job.getMetadata().getName();
-            around.io().execute(() -> sender.remove(cluster, kind, key, name));
-          }
-        });
-    around.delays().after(rules.gcInterval(), this::collect);
-  }
-
-  /** Whether the manager's Workload runs in a worker, as far as is written. */
-  private boolean belongsIn(String cluster, Key key) {
-    return workloads
-        .get(key.namespace(), key.name())
-        .filter(it -> it.status().elsewhere().cluster().equals(cluster))
-        .isPresent();
   }
 
   @Override

@@ -75,7 +75,6 @@ public record SentKind(
       list = List.copyOf(list);
     }
   }
-  }
 
   /**
    * What a status means to the manager, which copies it whole.
