@@ -1,0 +1,219 @@
+package dev.sluice.jobs.statefulset;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.cli.controlplane.ControlPlane;
+import dev.sluice.cli.controlplane.NodeGroup;
+import dev.sluice.cli.process.OperatorProcess;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.TestCluster;
+import dev.sluice.testing.TestOperator;
+import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+
+/** StatefulSets in a queue, told through the API of a real control plane. */
+@ControlPlaneTest(exclusive = true)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class StatefulSetsIT {
+
+  private static final String PARALLEL = "podManagementPolicy: Parallel";
+
+  private OperatorProcess operator;
+  private ServingApi api;
+
+  @BeforeAll
+  void anOperatorRuns(ControlPlane controlPlane) {
+    operator =
+        TestOperator.start(
+            controlPlane, "operator-of-statefulsets", "integrations: {frameworks: [statefulset]}");
+  }
+
+  @AfterAll
+  void theOperatorEnds() {
+    operator.close();
+  }
+
+  @BeforeEach
+  void look(TestCluster own) {
+    api = new ServingApi(own);
+    own.createNodes(
+        NodeGroup.plentiful(own.name("node"), 1).withLabel("pool", own.name("").substring(1)));
+  }
+
+  @Test
+  void allPodsWaitForTheQuotaOfAllAndThenRun() {
+    api.givenQueues(2);
+    api.serve("StatefulSet", "web", 3, PARALLEL);
+
+    api.awaitPods(Map.of("Gated", 3));
+    JsonNode workload = api.workload();
+    String name = workload.at("/metadata/name").asText();
+    assertThat(name).startsWith("statefulset-web-");
+    assertThat(workload.at("/metadata/ownerReferences")).hasSize(1);
+    assertThat(workload.at("/metadata/ownerReferences/0/kind").asText()).isEqualTo("StatefulSet");
+    assertThat(workload.at("/metadata/ownerReferences/0").has("controller")).isFalse();
+    assertThat(workload.at("/metadata/annotations/kueue.x-k8s.io~1is-group-workload").asText())
+        .isEqualTo("true");
+    assertThat(workload.at("/spec/podSets")).hasSize(1);
+    assertThat(workload.at("/spec/podSets/0/name").asText()).isEqualTo("main");
+    assertThat(workload.at("/spec/podSets/0/count").asInt()).isEqualTo(3);
+    ServingApi.soon("members of the group")
+        .untilAsserted(
+            () ->
+                assertThat(api.all("Pod"))
+                    .hasSize(3)
+                    .allSatisfy(
+                        pod -> {
+                          assertThat(label(pod, "managed")).isEqualTo("true");
+                          assertThat(label(pod, "queue-name")).isEqualTo("lq");
+                          assertThat(annotation(pod, "pod-group-name")).isEqualTo(name);
+                          assertThat(annotation(pod, "pod-group-total-count")).isEqualTo("3");
+                          assertThat(annotation(pod, "role-hash")).isEqualTo("main");
+                          assertThat(pod.at("/metadata/finalizers").isEmpty()).isTrue();
+                        }));
+    assertThat(ServingApi.condition(api.get("Workload", name), "Admitted"))
+        .isNotEqualTo("True Admitted");
+
+    api.setQuota(3);
+    api.awaitPods(Map.of("Running", 3));
+    api.awaitUsage("3");
+    api.awaitCondition("Workload", name, "Admitted", "True Admitted");
+    assertThat(api.all("Pod"))
+        .allSatisfy(pod -> assertThat(pod.at("/spec/nodeSelector").has("pool")).isTrue());
+
+    api.delete("StatefulSet", "web");
+    api.awaitPods(Map.of());
+    ServingApi.soon("no Workload").untilAsserted(() -> assertThat(api.all("Workload")).isEmpty());
+    api.awaitUsage("0");
+  }
+
+  @Test
+  void podsThatComeOneAfterTheOtherRunToo() {
+    api.givenQueues(3);
+    api.serve("StatefulSet", "web", 3, "");
+
+    api.awaitPods(Map.of("Running", 3));
+    api.awaitUsage("3");
+  }
+
+  @Test
+  void scaledToZeroItGivesItsQuotaBackAndWaitsAnewWhenItIsScaledUp() {
+    api.givenQueues(3);
+    api.serve("StatefulSet", "web", 3, PARALLEL);
+    api.awaitPods(Map.of("Running", 3));
+    String name = api.workload().at("/metadata/name").asText();
+
+    assertThatThrownBy(() -> api.patch("StatefulSet", "web", "{'spec':{'replicas':2}}"))
+        .hasMessageContaining("spec.replicas");
+    api.patch("StatefulSet", "web", "{'spec':{'replicas':0}}");
+    api.awaitPods(Map.of());
+    api.awaitCondition("Workload", name, "QuotaReserved", "False OnHold");
+    api.awaitUsage("0");
+
+    api.setQuota(1);
+    api.patch("StatefulSet", "web", "{'spec':{'replicas':2}}");
+    api.awaitPods(Map.of("Gated", 2));
+    ServingApi.soon("the Workload of two pods")
+        .untilAsserted(
+            () ->
+                assertThat(api.get("Workload", name).at("/spec/podSets/0/count").asInt())
+                    .isEqualTo(2));
+    api.setQuota(2);
+    api.awaitPods(Map.of("Running", 2));
+    api.awaitUsage("2");
+    api.awaitCondition("Workload", name, "QuotaReserved", "True QuotaReserved");
+  }
+
+  @Test
+  void aRolloutKeepsTheQuota() {
+    api.givenQueues(2);
+    api.serve("StatefulSet", "web", 2, PARALLEL);
+    api.awaitPods(Map.of("Running", 2));
+    String uid = api.workload().at("/metadata/uid").asText();
+
+    api.patch(
+        "StatefulSet", "web", "{'spec':{'template':{'metadata':{'annotations':{'version':'2'}}}}}");
+
+    ServingApi.soon("the rollout")
+        .untilAsserted(
+            () -> {
+              assertThat(api.pods()).isEqualTo(Map.of("Running", 2));
+              assertThat(api.all("Pod"))
+                  .allSatisfy(
+                      pod ->
+                          assertThat(pod.at("/metadata/annotations/version").asText())
+                              .isEqualTo("2"));
+            });
+    assertThat(api.workload().at("/metadata/uid").asText()).isEqualTo(uid);
+    api.awaitUsage("2");
+  }
+
+  @Test
+  void whatIsSentBackStopsAndWaitsAnew() {
+    api.givenQueues(2);
+    api.serve("StatefulSet", "web", 2, PARALLEL);
+    api.awaitPods(Map.of("Running", 2));
+    String name = api.workload().at("/metadata/name").asText();
+
+    api.patch("Workload", name, "{'spec':{'active':false}}");
+    api.awaitPods(Map.of("Gated", 2));
+    api.awaitUsage("0");
+
+    api.patch("Workload", name, "{'spec':{'active':true}}");
+    api.awaitPods(Map.of("Running", 2));
+  }
+
+  @Test
+  void aWorkloadThatIsDeletedIsMadeAnew() {
+    api.givenQueues(2);
+    api.serve("StatefulSet", "web", 2, PARALLEL);
+    api.awaitPods(Map.of("Running", 2));
+    JsonNode first = api.workload();
+
+    api.delete("Workload", first.at("/metadata/name").asText());
+
+    ServingApi.soon("another Workload")
+        .untilAsserted(
+            () ->
+                assertThat(api.workload().at("/metadata/uid").asText())
+                    .isNotEqualTo(first.at("/metadata/uid").asText()));
+    api.awaitPods(Map.of("Running", 2));
+    api.awaitUsage("2");
+  }
+
+  @Test
+  void whileItWaitsItMovesToAnotherQueue() {
+    api.givenQueues(1);
+    api.serve("StatefulSet", "web", 2, PARALLEL);
+    api.awaitPods(Map.of("Gated", 2));
+    String name = api.workload().at("/metadata/name").asText();
+
+    api.patch(
+        "StatefulSet", "web", "{'metadata':{'labels':{'kueue.x-k8s.io/queue-name':'other'}}}");
+
+    ServingApi.soon("the other queue")
+        .untilAsserted(
+            () -> {
+              assertThat(api.get("Workload", name).at("/spec/queueName").asText())
+                  .isEqualTo("other");
+              assertThat(api.all("Pod"))
+                  .allSatisfy(pod -> assertThat(label(pod, "queue-name")).isEqualTo("other"));
+            });
+    api.setQuota(2);
+    api.awaitPods(Map.of("Running", 2));
+  }
+
+  private static String label(JsonNode pod, String key) {
+    return pod.at("/metadata/labels/kueue.x-k8s.io~1" + key).asText();
+  }
+
+  private static String annotation(JsonNode pod, String key) {
+    return pod.at("/metadata/annotations/kueue.x-k8s.io~1" + key).asText();
+  }
+}
