@@ -155,6 +155,31 @@ class StatefulSetsIT {
   }
 
   @Test
+  void aRolloutIsNotHeldUpByAPodThatWaits() {
+    api.givenQueues(1);
+    api.serve("StatefulSet", "web", 2, "");
+    api.awaitPods(Map.of("Gated", 1));
+
+    api.patch(
+        "StatefulSet", "web", "{'spec':{'template':{'metadata':{'annotations':{'version':'2'}}}}}");
+
+    ServingApi.soon("the new revision waits in place of the old one")
+        .untilAsserted(
+            () -> {
+              assertThat(api.pods().getOrDefault("Gated", 0)).isPositive();
+              assertThat(api.all("Pod"))
+                  .filteredOn(ServingApi::isGated)
+                  .allSatisfy(
+                      pod ->
+                          assertThat(pod.at("/metadata/annotations/version").asText())
+                              .isEqualTo("2"));
+            });
+    api.setQuota(2);
+    api.awaitPods(Map.of("Running", 2));
+    api.awaitUsage("2");
+  }
+
+  @Test
   void whatIsSentBackStopsAndWaitsAnew() {
     api.givenQueues(2);
     api.serve("StatefulSet", "web", 2, PARALLEL);
