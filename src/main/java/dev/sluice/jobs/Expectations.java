@@ -8,6 +8,7 @@ import java.time.InstantSource;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * Remembers what was written until the caches show it, so that nothing is decided twice from what
@@ -19,9 +20,11 @@ final class Expectations {
 
   private final Map<String, Expected> byJobUid = new ConcurrentHashMap<>();
   private final InstantSource clock;
+  private final AtomicReference<Instant> nextSweep;
 
   Expectations(InstantSource clock) {
     this.clock = clock;
+    this.nextSweep = new AtomicReference<>(clock.instant());
   }
 
   private record Expected(
@@ -29,6 +32,7 @@ final class Expectations {
 
   /** The job was written: this version or a later one will come. */
   void job(JobRef job, long version) {
+    sweep();
     byJobUid.merge(
         job.uid(),
         new Expected(version, "", 0, false, clock.instant().plus(PATIENCE)),
@@ -48,6 +52,7 @@ final class Expectations {
   }
 
   private void workload(JobRef job, String workload, long version, boolean created) {
+    sweep();
     byJobUid.merge(
         job.uid(),
         new Expected(0, workload, version, created, clock.instant().plus(PATIENCE)),
@@ -80,6 +85,15 @@ final class Expectations {
     return known
         .map(workload -> workload.version() >= expected.workloadVersion())
         .orElse(!expected.created());
+  }
+
+  /** Drops what nobody asked for any more: of jobs that went before their write was noted. */
+  private void sweep() {
+    Instant now = clock.instant();
+    Instant due = nextSweep.get();
+    if (now.isAfter(due) && nextSweep.compareAndSet(due, now.plus(PATIENCE))) {
+      byJobUid.values().removeIf(expected -> now.isAfter(expected.until()));
+    }
   }
 
   /** The job is gone. */

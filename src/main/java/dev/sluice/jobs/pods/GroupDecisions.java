@@ -102,7 +102,10 @@ final class GroupDecisions {
     return excess.isEmpty() ? making.create(situation) : PodSteps.removeExcess(excess);
   }
 
-  /** The Workload is being deleted: the pods that were started stop, then it is let go. */
+  /**
+   * The Workload is being deleted: the pods that were started stop, then it is let go. Whether
+   * there really is no pod where none is known is looked up before that, elsewhere.
+   */
   private static List<GroupStep> leaving(GroupSituation situation, Workload workload) {
     PodGroup group = situation.group();
     List<GroupStep> stops =
@@ -114,7 +117,7 @@ final class GroupDecisions {
     if (!group.active().isEmpty()) {
       return untilOverdue(situation);
     }
-    return workload.finalized()
+    return workload.finalized() && !group.pods().isEmpty()
         ? List.of(new GroupStep(group.asJob(), new RemoveFinalizer(workload)))
         : List.of();
   }

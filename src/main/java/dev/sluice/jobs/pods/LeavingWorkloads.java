@@ -53,19 +53,19 @@ final class LeavingWorkloads {
         && (isOfGroup(workload) || workload.owner().filter(LeavingWorkloads::isPod).isPresent());
   }
 
-  /** Takes the finalizer off, if no pod is left that would see to it. */
+  /** Takes the finalizer off, unless a pod is left that sees to it; answers when to look again. */
   Optional<Duration> letGo(Name name) throws InterruptedException {
     Optional<Workload> found =
         workloads.get(name.namespace(), name.name()).filter(LeavingWorkloads::concerns);
-    if (found.isEmpty() || directory.hasGroup(name.namespace(), name.name())) {
+    if (found.isEmpty()) {
       return Optional.empty();
+    }
+    if (directory.hasGroup(name.namespace(), name.name())) {
+      return Optional.of(AGAIN);
     }
     Workload workload = found.get();
     for (Workload.Owner owner : pods(workload)) {
-      if (isKnown(name.namespace(), owner)) {
-        return Optional.empty();
-      }
-      if (isThere(name.namespace(), owner)) {
+      if (isKnown(name.namespace(), owner) || isThere(name.namespace(), owner)) {
         return Optional.of(AGAIN);
       }
     }

@@ -99,7 +99,7 @@ public final class PodController implements WorkloadListener, AutoCloseable {
 
   private void wakeAll() {
     directory.all().forEach(pod -> units.wake(PodUnit.of(pod)));
-    workloads.all().forEach(this::noteLeaving);
+    workloads.all().forEach(this::note);
   }
 
   /** Without all Workloads in sight, every running pod would look like one that slipped in. */
@@ -109,21 +109,19 @@ public final class PodController implements WorkloadListener, AutoCloseable {
 
   @Override
   public void changed(@Nullable Workload before, @Nullable Workload after) {
-    Workload either = after == null ? Objects.requireNonNull(before) : after;
-    String namespace = either.id().namespace();
-    either
+    note(after == null ? Objects.requireNonNull(before) : after);
+  }
+
+  private void note(Workload workload) {
+    String namespace = workload.id().namespace();
+    workload
         .owner()
         .filter(LeavingWorkloads::isPod)
         .ifPresent(owner -> units.wake(PodUnit.single(namespace, owner.name())));
-    if (LeavingWorkloads.isOfGroup(either) || directory.hasGroup(namespace, either.id().name())) {
-      units.wake(PodUnit.group(namespace, either.id().name()));
+    if (LeavingWorkloads.isOfGroup(workload)
+        || directory.hasGroup(namespace, workload.id().name())) {
+      units.wake(PodUnit.group(namespace, workload.id().name()));
     }
-    if (after != null) {
-      noteLeaving(after);
-    }
-  }
-
-  private void noteLeaving(Workload workload) {
     if (LeavingWorkloads.concerns(workload)) {
       leaving.wake(new LeavingWorkloads.Name(workload.id().namespace(), workload.id().name()));
     }

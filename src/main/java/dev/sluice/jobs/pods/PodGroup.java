@@ -199,12 +199,34 @@ final class PodGroup {
                 Keys.POD_GROUP_TOTAL_COUNT,
                 pod -> pod.group().map(it -> it.totalCount() + "").orElse(""))
             .or(() -> differing(alive, Keys.QUEUE_NAME, pod -> pod.job().queueName()));
+    found = found.or(() -> outOfRange(alive));
     for (String label : labelsInCommon) {
       found =
           found.or(
               () -> differing(alive, label, pod -> pod.job().labels().getOrDefault(label, "")));
     }
     return found;
+  }
+
+  private Optional<String> outOfRange(List<PodView> alive) {
+    for (PodView pod : alive) {
+      String index = pod.job().labels().getOrDefault(Keys.POD_GROUP_POD_INDEX, "");
+      if (!index.isEmpty() && !isBelow(index, totalCount())) {
+        return Optional.of(
+            "label %s of pod %s is \"%s\", which has to be a number from 0 to %d"
+                .formatted(Keys.POD_GROUP_POD_INDEX, pod.name(), index, totalCount() - 1));
+      }
+    }
+    return Optional.empty();
+  }
+
+  private static boolean isBelow(String index, int count) {
+    try {
+      int number = Integer.parseInt(index);
+      return number >= 0 && number < count;
+    } catch (NumberFormatException notAnIndex) {
+      return false;
+    }
   }
 
   private Optional<String> differing(

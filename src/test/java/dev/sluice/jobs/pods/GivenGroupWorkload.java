@@ -1,5 +1,6 @@
 package dev.sluice.jobs.pods;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -54,15 +55,28 @@ final class GivenGroupWorkload {
     return this;
   }
 
+  /** With this spec in the template of every pod set. */
+  GivenGroupWorkload template(JsonNode spec) {
+    for (JsonNode podSet : object.withArray("/spec/podSets")) {
+      ((ObjectNode) podSet.path("template")).set("spec", spec.deepCopy());
+    }
+    return this;
+  }
+
   /** Controlled by something. */
   GivenGroupWorkload controlledBy(String kind) {
+    return controlledBy(kind, "other", "uid-of-other");
+  }
+
+  /** Controlled by this. */
+  GivenGroupWorkload controlledBy(String kind, String name, String uid) {
     object
         .withArray("/metadata/ownerReferences")
         .addObject()
         .put("apiVersion", "v1")
         .put("kind", kind)
-        .put("name", "other")
-        .put("uid", "uid-of-other")
+        .put("name", name)
+        .put("uid", uid)
         .put("controller", true);
     return this;
   }
@@ -89,7 +103,7 @@ final class GivenGroupWorkload {
   GivenGroupWorkload reserved(String flavor) {
     ObjectNode admission = object.withObject("/status/admission");
     admission.put("clusterQueue", "research");
-    for (var podSet : object.withArray("/spec/podSets")) {
+    for (JsonNode podSet : object.withArray("/spec/podSets")) {
       ObjectNode assignment = admission.withArrayProperty("podSetAssignments").addObject();
       assignment.put("name", podSet.path("name").asText());
       assignment.put("count", podSet.path("count").asInt());

@@ -126,6 +126,16 @@ class GroupDecisionsTest {
     }
 
     @Test
+    void mustNumberItsPodsFromZero() {
+      Warn warn = only(Warn.class, decide(member("a", 1).label(Keys.POD_GROUP_POD_INDEX, "1")));
+      assertThat(warn.note())
+          .isEqualTo(
+              "label kueue.x-k8s.io/pod-group-pod-index of pod a is \"1\", which has to be a number"
+                  + " from 0 to 0");
+      only(CreateWorkload.class, decide(member("a", 1).label(Keys.POD_GROUP_POD_INDEX, "0")));
+    }
+
+    @Test
     void mustSayHowManyThereAre() {
       Warn warn = only(Warn.class, decide(member("a", 1).without(Keys.POD_GROUP_TOTAL_COUNT)));
       assertThat(warn.note()).contains("kueue.x-k8s.io/pod-group-total-count is missing");
@@ -528,6 +538,16 @@ class GroupDecisionsTest {
     @Test
     void aWorkloadWithoutPodsIsLeftAlone() {
       assertThat(given(workload("worker", 2))).isEmpty();
+      assertThat(given(workload("worker", 2).deleting())).isEmpty();
+    }
+
+    @Test
+    void aWorkloadWhosePodsAreAllGoneGivesItsQuotaBackWhenItWasSentBack() {
+      PatchStatus status =
+          only(
+              PatchStatus.class,
+              given(workload("worker", 2).admitted("spot").evicted("Preempted", "")));
+      assertThat(condition(status, "QuotaReserved")).isEqualTo("False PendingEvaluation");
     }
   }
 

@@ -80,7 +80,10 @@ final class PodApi {
     await(kind + " " + name + " gone")
         .atMost(LIMIT)
         .pollInterval(PERIOD)
-        .untilAsserted(() -> assertThat(find(kind, name)).isEmpty());
+        .untilAsserted(
+            () ->
+                assertThat(find(kind, name).map(object -> object.at("/status").toString()))
+                    .isEmpty());
   }
 
   /** Awaits that a field has a value; "" stands for absent. */

@@ -185,6 +185,46 @@ class PodGroupsIT {
   }
 
   @Test
+  void aPreemptedGroupIsDeletedAsAWhole() {
+    api.givenQueues(2);
+    pod("one", 2, "1", "10m", "");
+    pod("two", 2, "1", "10m", "");
+    api.awaitField("Pod", "one", "/status/phase", "Running");
+    api.awaitField("Pod", "two", "/status/phase", "Running");
+
+    api.apply(
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: urgent
+          labels: {kueue.x-k8s.io/queue-name: lq}
+          annotations: {sluice.dev/run-for: 10m}
+        spec:
+          priorityClassName: "high-${suffix}"
+          restartPolicy: Never
+          containers:
+          - {name: main, image: none, resources: {requests: {cpu: "1"}}}
+        """);
+
+    api.awaitGone("Pod", "one");
+    api.awaitGone("Pod", "two");
+    api.awaitField("Pod", "urgent", "/status/phase", "Running");
+    api.awaitUsage("1");
+  }
+
+  @Test
+  void aPodOfAGroupAdmittedFastStartsWhenItComes() {
+    api.givenQueues(4);
+    pod("one", 3, "1", "10m", "kueue.x-k8s.io/pod-group-fast-admission: 'true', ");
+    api.awaitField("Pod", "one", "/status/phase", "Running");
+    assertThat(api.get("Workload", "sample").at("/spec/podSets/0/count").asInt()).isEqualTo(3);
+    api.awaitUsage("3");
+    pod("two", 3, "1", "10m", "kueue.x-k8s.io/pod-group-fast-admission: 'true', ");
+    api.awaitField("Pod", "two", "/status/phase", "Running");
+  }
+
+  @Test
   void aWorkloadOfSomethingElseIsNotTaken() {
     api.givenQueues(4);
     api.apply(
