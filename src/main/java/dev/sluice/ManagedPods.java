@@ -81,6 +81,7 @@ final class ManagedPods implements AutoCloseable {
         new SetReconciler(
             parts.rules(),
             parts.ancestry(),
+            new RemoteRuns(parts.world()),
             parts.setWorkloads(),
             parts.around(),
             WRITES_AT_A_TIME),

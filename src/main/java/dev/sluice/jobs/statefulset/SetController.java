@@ -120,6 +120,9 @@ public final class SetController implements WorkloadListener, AutoCloseable {
   }
 
   private void wake(SetView set) {
+    if (!set.heldBack()) {
+      return;
+    }
     units.wake(new Unit(set.job().ref().namespace(), set.job().ref().name()));
   }
 

@@ -41,14 +41,14 @@ final class SetPods {
    * The write that a pod of the set needs; empty when it needs none.
    *
    * @param workload name of the set's Workload
-   * @param admitted whether that is admitted
+   * @param waitsHere whether that is not admitted, and nothing of the set runs in another cluster
    */
-  static Optional<JobPatch> needed(SetView set, String workload, boolean admitted, PodView pod) {
+  static Optional<JobPatch> needed(SetView set, String workload, boolean waitsHere, PodView pod) {
     if (!pod.gated() || pod.job().deleting() || pod.ended() || set.replicas() == 0) {
       return Optional.empty();
     }
     boolean leaving = set.replaces(pod.job().labels().getOrDefault(REVISION, ""));
-    return leaving && !admitted ? Optional.of(letGo(pod)) : told(set, workload, pod);
+    return leaving && waitsHere ? Optional.of(letGo(pod)) : told(set, workload, pod);
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.sluice.jobs.statefulset;
 
 import dev.sluice.jobs.Ancestry;
+import dev.sluice.jobs.Elsewhere;
 import dev.sluice.jobs.JobAction;
 import dev.sluice.jobs.JobExecutor;
 import dev.sluice.jobs.JobObjects;
@@ -34,6 +35,7 @@ public final class SetReconciler {
   private final SetDecisions decisions;
   private final JobExecutor executor;
   private final Ancestry ancestry;
+  private final Elsewhere elsewhere;
   private final SetWorkloads workloads;
   private final JobReconciler.Surroundings around;
   private final Semaphore writers;
@@ -41,17 +43,20 @@ public final class SetReconciler {
   /**
    * For all StatefulSets.
    *
+   * @param elsewhere which of them run in other clusters
    * @param writers how many may be written for at a time
    */
   public SetReconciler(
       JobRules rules,
       Ancestry ancestry,
+      Elsewhere elsewhere,
       SetWorkloads workloads,
       JobReconciler.Surroundings around,
       int writers) {
     this.decisions = new SetDecisions(rules);
     this.executor = new JobExecutor(new StatefulSets(), around);
     this.ancestry = ancestry;
+    this.elsewhere = elsewhere;
     this.workloads = workloads;
     this.around = around;
     this.writers = new Semaphore(writers);
@@ -122,11 +127,14 @@ public final class SetReconciler {
       return Optional.empty();
     }
     String name = workloadOf(set);
-    boolean admitted = find(set, name).filter(Workload::admitted).isPresent();
+    boolean waitsHere =
+        find(set, name)
+            .filter(workload -> !workload.admitted() && !elsewhere.runs(set.job(), workload))
+            .isPresent();
     Optional<Duration> again = Optional.empty();
     for (PodView pod : pods) {
       Optional<JobPatch> patch =
-          SetPods.isOf(set, pod) ? SetPods.needed(set, name, admitted, pod) : Optional.empty();
+          SetPods.isOf(set, pod) ? SetPods.needed(set, name, waitsHere, pod) : Optional.empty();
       if (patch.isPresent()) {
         again = sooner(again, write(set, pod.job(), patch.get()));
       }

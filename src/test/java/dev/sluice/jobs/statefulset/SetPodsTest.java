@@ -51,8 +51,8 @@ class SetPodsTest {
           kueue.x-k8s.io/pod-group-pod-index-label: apps.kubernetes.io/pod-index
           """);
 
-  private static Optional<JsonNode> needed(SetView set, boolean admitted, PodView pod) {
-    return SetPods.needed(set, "w", admitted, pod).map(JobPatch::body);
+  private static Optional<JsonNode> needed(SetView set, boolean started, PodView pod) {
+    return SetPods.needed(set, "w", !started, pod).map(JobPatch::body);
   }
 
   @Test
@@ -118,7 +118,7 @@ class SetPodsTest {
   }
 
   @Test
-  void ofAnAdmittedSetAllPodsStayMembers() {
+  void ofASetThatIsAdmittedOrRunsElsewhereAllPodsStayMembers() {
     assertThat(needed(set(ROLLOUT), true, pod())).contains(yaml(TOLD));
     assertThat(
             needed(
