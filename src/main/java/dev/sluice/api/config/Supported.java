@@ -23,6 +23,7 @@ import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_MANAGER_QUOTA_AUTOMA
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_ORCHESTRATED_PREEMPTION;
 import static dev.sluice.api.config.FeatureGate.MULTI_KUEUE_REMOTE_SPEC_SYNC;
 import static dev.sluice.api.config.FeatureGate.PARTIAL_ADMISSION;
+import static dev.sluice.api.config.FeatureGate.POD_INTEGRATION_VALIDATE_GROUP_OWNER;
 import static dev.sluice.api.config.FeatureGate.PRIORITY_BOOST;
 import static dev.sluice.api.config.FeatureGate.PRIORITY_SORTING_WITHIN_COHORT;
 import static dev.sluice.api.config.FeatureGate.QUOTA_CHECK_STRATEGY;
@@ -62,6 +63,7 @@ final class Supported {
           FLAVOR_FUNGIBILITY,
           FLAVOR_FUNGIBILITY_PRESERVE_SCAN_PROGRESS,
           MANAGED_JOBS_NAMESPACE_SELECTOR_ALWAYS_RESPECTED,
+          POD_INTEGRATION_VALIDATE_GROUP_OWNER,
           PRIORITY_SORTING_WITHIN_COHORT,
           RECLAIMABLE_PODS,
           SCHEDULING_EQUIVALENCE_HASHING,
