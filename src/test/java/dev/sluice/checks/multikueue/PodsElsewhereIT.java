@@ -80,6 +80,26 @@ class PodsElsewhereIT {
             .formatted(name, annotations));
   }
 
+  /** A pod of a group of two. */
+  private void submitMember(String name, String group, String annotations) {
+    apply(
+        manager(),
+        """
+        apiVersion: v1
+        kind: Pod
+        metadata:
+          name: %s
+          namespace: physics
+          labels: {kueue.x-k8s.io/queue-name: analysis, kueue.x-k8s.io/pod-group-name: %s}
+          annotations: {kueue.x-k8s.io/pod-group-total-count: "2", %s}
+        spec:
+          restartPolicy: Never
+          containers:
+          - {name: c, image: i, resources: {requests: {cpu: 100m}}}
+        """
+            .formatted(name, group, annotations));
+  }
+
   private static @Nullable Pod pod(KubernetesClient client, String name) {
     return client.pods().inNamespace(NAMESPACE).withName(name).get();
   }
@@ -227,5 +247,62 @@ class PodsElsewhereIT {
     federation.awaitConnected();
     awaitPhase("survivor", "Succeeded");
     awaitNothingLeft("survivor", workload);
+  }
+
+  @Test
+  void aGroupRunsInOneWorkerAndWhatReplacesAFailedPodFollows() {
+    submitMember("good", "duo", "sluice.dev/run-for: 3s");
+    submitMember("bad", "duo", "sluice.dev/run-for: 3s, sluice.dev/exit-code: '3'");
+
+    awaitPhase("good", "Succeeded");
+    awaitPhase("bad", "Failed");
+    String cluster = cluster("good");
+    assertThat(there(cluster, "bad").getStatus().getPhase()).isEqualTo("Failed");
+    String other = cluster.equals("onsite") ? "remote" : "onsite";
+    assertThat(pod(federation.worker(other), "good")).isNull();
+    assertThat(pod(federation.worker(other), "bad")).isNull();
+    assertThat(
+            here("bad")
+                .getStatus()
+                .getContainerStatuses()
+                .getFirst()
+                .getState()
+                .getTerminated()
+                .getExitCode())
+        .isEqualTo(3);
+
+    submitMember("better", "duo", "sluice.dev/run-for: 3s");
+
+    awaitPhase("better", "Succeeded");
+    eventually(
+        () ->
+            assertThat(workload("good").getStatus().conditions())
+                .anySatisfy(
+                    condition -> {
+                      assertThat(condition.getType()).isEqualTo("Finished");
+                      assertThat(condition.getMessage()).isEqualTo("Pods succeeded: 2/2.");
+                    }));
+    for (String name : List.of("good", "bad", "better")) {
+      awaitNothingLeft(name, "duo");
+    }
+  }
+
+  @Test
+  void aGroupThatIsDeletedHereIsDeletedThere() {
+    submitMember("left", "pair", "sluice.dev/run-for: 10m");
+    submitMember("right", "pair", "sluice.dev/run-for: 10m");
+    awaitPhase("left", "Running");
+    awaitPhase("right", "Running");
+
+    manager().resource(here("left")).delete();
+    manager().resource(here("right")).delete();
+
+    eventually(
+        () -> {
+          assertThat(pod(manager(), "left")).isNull();
+          assertThat(pod(manager(), "right")).isNull();
+        });
+    awaitNothingLeft("left", "pair");
+    awaitNothingLeft("right", "pair");
   }
 }

@@ -215,7 +215,12 @@ final class PodCarrier implements Carrier {
     if (mark.isOn(pod, errand.key()) && !Mark.isGoing(pod) && !isMadeThere(pod)) {
       String name = pod.path("metadata").path("name").asText();
       workers.of(cluster).delete(path(errand, name), pod);
-      LOG.info("workload={} cluster={} pod={} deleted=true", errand.key(), cluster, name);
+      LOG.info(
+          "workload={}/{} cluster={} pod={} deleted=true",
+          errand.key().namespace(),
+          errand.key().name(),
+          cluster,
+          name);
     }
   }
 
