@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.cli.controlplane.ControlPlane;
+import dev.sluice.cli.controlplane.binaries.Program;
 import dev.sluice.testing.FurtherControlPlane;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.APIResource;
@@ -96,6 +97,19 @@ final class Federation implements AutoCloseable {
 
   KubernetesClient worker(String name) {
     return clusters.worker(name);
+  }
+
+  /** Ends the API server of a worker; its operator ends soon, because it can't renew its lease. */
+  void cutOff(String name) {
+    control(name).controlPlane().crash(Program.API_SERVER);
+  }
+
+  /** Has it run again, with an operator as a Deployment would start. */
+  void bringBack(String name, String settings) {
+    ControlPlane plane = control(name).controlPlane();
+    plane.startAgain(Program.API_SERVER);
+    clusters.operator(name + "-again", plane.kubeconfig(), plane.logs(), settings);
+    awaitConnected();
   }
 
   /** What the manager's operator has logged. */

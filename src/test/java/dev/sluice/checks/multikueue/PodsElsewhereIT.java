@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.Workload;
 import dev.sluice.cli.controlplane.ControlPlane;
-import dev.sluice.cli.controlplane.binaries.Program;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.OwnerReference;
@@ -236,15 +235,14 @@ class PodsElsewhereIT {
     String first = cluster("survivor");
     String other = first.equals("onsite") ? "remote" : "onsite";
 
-    federation.control(first).controlPlane().crash(Program.API_SERVER);
+    federation.cutOff(first);
 
     eventually(
         () -> {
           assertThat(cluster("survivor")).isEqualTo(other);
           assertThat(phase("survivor")).isEqualTo("Running");
         });
-    federation.control(first).controlPlane().startAgain(Program.API_SERVER);
-    federation.awaitConnected();
+    federation.bringBack(first, PODS);
     awaitPhase("survivor", "Succeeded");
     awaitNothingLeft("survivor", workload);
   }

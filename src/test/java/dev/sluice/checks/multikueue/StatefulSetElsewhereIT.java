@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.Workload;
 import dev.sluice.cli.controlplane.ControlPlane;
-import dev.sluice.cli.controlplane.binaries.Program;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.Pod;
@@ -157,15 +156,14 @@ class StatefulSetElsewhereIT {
     }
 
     // its worker is lost: it moves, and what was there is withdrawn when that is back
-    federation.control(first).controlPlane().crash(Program.API_SERVER);
+    federation.cutOff(first);
     eventually(
         () -> {
           assertThat(cluster()).isEqualTo(other);
           assertThat(ready(find(federation.worker(other)))).isEqualTo(2);
         });
     eventually(() -> assertThat(ready(here())).isEqualTo(2));
-    federation.control(first).controlPlane().startAgain(Program.API_SERVER);
-    federation.awaitConnected();
+    federation.bringBack(first, SETS);
     awaitNothingLeft(first);
     assertThat(ready(here())).isEqualTo(2);
 

@@ -16,6 +16,8 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Writes to the manager's pods how those in a worker are doing, pod by pod, by their names. A pod
@@ -23,6 +25,8 @@ import java.util.stream.Collectors;
  * any thread, for one Workload by one at a time.
  */
 final class PodMirror {
+
+  private static final Logger LOG = LoggerFactory.getLogger(PodMirror.class);
 
   private final Server manager;
   private final Pods pods;
@@ -83,12 +87,20 @@ final class PodMirror {
   /** A worker that can be asked and has pods of a Workload which may run. */
   Optional<String> runsIn(Errand errand, Predicate<String> which) throws IOException {
     for (String cluster : pods.elsewhere().clusters()) {
-      if (which.test(cluster)
-          && there(errand, cluster).values().stream().anyMatch(pod -> !PodStatuses.ended(pod))) {
+      if (which.test(cluster) && runsIn(errand, cluster)) {
         return Optional.of(cluster);
       }
     }
     return Optional.empty();
+  }
+
+  private boolean runsIn(Errand errand, String cluster) throws IOException {
+    try {
+      return there(errand, cluster).values().stream().anyMatch(pod -> !PodStatuses.ended(pod));
+    } catch (Server.RefusedException e) {
+      LOG.debug("cluster={} pods=unseen, so that none were made there", cluster, e);
+      return false;
+    }
   }
 
   /** Brings the states of all pods here. */
@@ -105,6 +117,9 @@ final class PodMirror {
   Optional<Duration> settle(Errand errand, Errand.Owner owner) throws IOException {
     for (LocalPod pod : here(errand, owner)) {
       bring(errand, owner, pod, Optional.empty(), "", Course.STOPPING);
+    }
+    if (errand.workload().filter(Workload::deleting).isPresent()) {
+      forget(errand.key());
     }
     return Optional.empty();
   }
