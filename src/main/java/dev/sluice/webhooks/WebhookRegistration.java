@@ -63,13 +63,13 @@ public record WebhookRegistration(
    */
   public record Url(String base) implements Target {}
 
-  /** As the shipped manifests have it: a Service, jobs of batch/v1, trust to be filled in later. */
+  /** As the shipped manifests have it: a Service, all kinds, trust to be filled in later. */
   public static WebhookRegistration shipped(String namespace, String serviceName, String user) {
     return new WebhookRegistration(
         new Service(serviceName, namespace, 443),
         "",
         namespace,
-        Set.of("batch/job"),
+        Set.of("batch/job", "pod", "deployment", "statefulset"),
         PODS,
         false,
         Optional.empty(),

@@ -50,8 +50,11 @@ class WebhookConfigurationsTest {
             "mjob.kb.io",
             "mjob-without-queue.kb.io",
             "mpod.kb.io",
+            "mpod-without-queue.kb.io",
             "mdeployment.kb.io",
-            "mstatefulset.kb.io");
+            "mdeployment-without-queue.kb.io",
+            "mstatefulset.kb.io",
+            "mstatefulset-without-queue.kb.io");
     assertThat(validating.getWebhooks())
         .extracting(ValidatingWebhook::getName)
         .containsExactly(
@@ -64,13 +67,9 @@ class WebhookConfigurationsTest {
             "vdeployment.kb.io",
             "vstatefulset.kb.io");
     assertThat(validating.getWebhooks())
-        .filteredOn(it -> it.getFailurePolicy().equals("Ignore"))
-        .extracting(ValidatingWebhook::getName)
-        .as("those that are only prepared")
-        .containsExactly("vpod.kb.io", "vdeployment.kb.io", "vstatefulset.kb.io");
-    assertThat(validating.getWebhooks())
         .allSatisfy(
             it -> {
+              assertThat(it.getFailurePolicy()).isEqualTo("Fail");
               assertThat(it.getSideEffects()).isEqualTo("None");
               assertThat(it.getAdmissionReviewVersions()).containsExactly("v1");
               assertThat(it.getClientConfig().getService().getName())
@@ -93,7 +92,35 @@ class WebhookConfigurationsTest {
         .filteredOn(it -> it.getFailurePolicy().equals("Ignore"))
         .extracting(MutatingWebhook::getName)
         .containsExactly(
+            "mjob-without-queue.kb.io",
+            "mpod-without-queue.kb.io",
+            "mdeployment-without-queue.kb.io",
+            "mstatefulset-without-queue.kb.io");
+  }
+
+  @Test
+  void whatIsOnlyPreparedHoldsNothingUp() {
+    var registration =
+        new WebhookRegistration(
+            new WebhookRegistration.Url("https://127.0.0.1:9443"),
+            "",
+            "kueue-system",
+            Set.of("batch/job"),
+            WebhookRegistration.PODS,
+            false,
+            Optional.empty(),
+            Optional.empty(),
+            "Never");
+
+    assertThat(new WebhookConfigurations(registration).mutating().getWebhooks())
+        .filteredOn(it -> it.getFailurePolicy().equals("Ignore"))
+        .extracting(MutatingWebhook::getName)
+        .containsExactly(
             "mjob-without-queue.kb.io", "mpod.kb.io", "mdeployment.kb.io", "mstatefulset.kb.io");
+    assertThat(new WebhookConfigurations(registration).validating().getWebhooks())
+        .filteredOn(it -> it.getFailurePolicy().equals("Ignore"))
+        .extracting(ValidatingWebhook::getName)
+        .containsExactly("vpod.kb.io", "vdeployment.kb.io", "vstatefulset.kb.io");
   }
 
   private static List<String> policies(Set<String> frameworks, boolean withoutQueue) {
