@@ -130,22 +130,26 @@ class WebhookRouterTest {
         "/mutate-apps-v1-statefulset",
         "/validate-leaderworkerset-x-k8s-io-v1-leaderworkerset"
       })
-  void integrationsThatAreOffAllowEverything(String path) throws Exception {
-    assertThat(ask(path, REVIEW.formatted("A b")).path("response").toString())
-        .isEqualTo("{\"uid\":\"705ab4f5\",\"allowed\":true}");
+  void integrationsThatAreOffAllowEverything(String path) {
+    assertThat(askWhereAllIsOff(path, "A b"))
+        .contains("\"response\":{\"uid\":\"705ab4f5\",\"allowed\":true}");
   }
 
   @Test
-  void aJobIntegrationThatIsOffAllowsEverything() throws Exception {
+  void aJobIntegrationThatIsOffAllowsEverything() {
+    assertThat(askWhereAllIsOff("/mutate-batch-v1-job", "training"))
+        .contains("\"allowed\":true")
+        .doesNotContain("patch");
+  }
+
+  private static String askWhereAllIsOff(String path, String queue) {
     WebhookSettings on = Reviews.settings();
     WebhookSettings off =
         new WebhookSettings(false, on.managedNamespaces(), Set.of(), on.gates(), on.working());
     WebhookRouter.Reply reply =
         new WebhookRouter(Webhooks.functions(off, Reviews.Cluster.EMPTY), review -> review)
-            .answer("/mutate-batch-v1-job", REVIEW.formatted("training").getBytes(UTF_8));
-    assertThat(new String(reply.body(), UTF_8))
-        .contains("\"allowed\":true")
-        .doesNotContain("patch");
+            .answer(path, REVIEW.formatted(queue).getBytes(UTF_8));
+    return new String(reply.body(), UTF_8);
   }
 
   @Test

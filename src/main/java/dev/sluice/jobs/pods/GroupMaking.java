@@ -180,7 +180,10 @@ final class GroupMaking {
             .collect(Collectors.joining(", ", "Added owner references to pods: ", "")));
   }
 
-  /** Starts pods, each with what its role was given. */
+  /**
+   * Starts pods, each with what its role was given, and of no role more than it was given. The
+   * others wait until one leaves.
+   */
   List<GroupStep> start(GroupSituation situation, Workload workload, List<PodView> pods) {
     Workload.Admission admission = workload.status().admission().orElseThrow();
     try {
@@ -192,18 +195,24 @@ final class GroupMaking {
       }
       Map<String, PodSetStart> byRole =
           starts.get().stream().collect(Collectors.toMap(PodSetStart::name, start -> start));
+      Map<String, Integer> taken = new HashMap<>();
+      PodGroup.byRole(situation.group().occupying())
+          .forEach((role, present) -> taken.put(role, present.size()));
       List<GroupStep> steps = new ArrayList<>();
       for (PodView pod : pods) {
         PodSetStart start = byRole.get(pod.role());
-        steps.add(
-            new GroupStep(
-                pod.job(),
-                start == null
-                    ? new Warn("ErrWorkloadCompose", noPodSet(workload, pod))
-                    : new Start(
-                        workload,
-                        List.of(SinglePod.start(object(pod), start)),
-                        "Admitted by ClusterQueue " + admission.clusterQueue())));
+        if (start == null) {
+          steps.add(
+              new GroupStep(pod.job(), new Warn("ErrWorkloadCompose", noPodSet(workload, pod))));
+        } else if (taken.merge(pod.role(), 1, Integer::sum) <= start.count()) {
+          steps.add(
+              new GroupStep(
+                  pod.job(),
+                  new Start(
+                      workload,
+                      List.of(SinglePod.start(object(pod), start)),
+                      "Admitted by ClusterQueue " + admission.clusterQueue())));
+        }
       }
       return steps;
     } catch (StartConflictException conflict) {

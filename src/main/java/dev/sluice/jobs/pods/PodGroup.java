@@ -127,6 +127,13 @@ final class PodGroup {
         .toList();
   }
 
+  /** Those that use up what the Workload was given: started, and neither failed nor overdue. */
+  List<PodView> occupying() {
+    return runnable().stream()
+        .filter(pod -> !pod.gated() && pod.job().deletionTime().filter(now::isAfter).isEmpty())
+        .toList();
+  }
+
   /** Whether all of them are being deleted. */
   boolean isLeaving() {
     return pods.stream().allMatch(pod -> pod.job().deleting());

@@ -285,6 +285,22 @@ class GroupDecisionsTest {
     }
 
     @Test
+    void noMoreStartThanQuotaWasGivenFor() {
+      GivenPod leaving = member("a", 2).deletedBy("13:00").running();
+      GivenPod next = member("b", 2);
+      GivenPod last = member("c", 2);
+      for (GivenPod pod : List.of(leaving, next, last)) {
+        pod.annotation(Keys.POD_SUSPENDING_PARENT, "statefulset")
+            .annotation(Keys.POD_GROUP_SERVING, "true");
+      }
+      GivenGroupWorkload workload = workload("worker", 2).admitted("spot");
+      assertThat(told(given(workload, leaving, next, last))).containsExactly("Start b");
+      assertThat(told(given(workload, leaving.deletedBy("11:00"), next, last)))
+          .containsExactly("Start b", "Start c");
+      assertThat(told(given(workload, next.running(), last))).containsExactly("Start c");
+    }
+
+    @Test
     void nobodyStartsWhoRunsInAnotherCluster() {
       elsewhere = true;
       GivenPod pod = member("a", 1).phase("Running");
