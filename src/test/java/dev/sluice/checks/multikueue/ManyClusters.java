@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
@@ -126,8 +127,13 @@ final class ManyClusters implements AutoCloseable {
     }
   }
 
+  /** Waits for it; what it looks for may not be there yet. */
   static void eventually(ThrowingRunnable assertion) {
-    await().atMost(LIMIT).pollInterval(Duration.ofMillis(250)).untilAsserted(assertion);
+    await()
+        .atMost(LIMIT)
+        .pollInterval(Duration.ofMillis(250))
+        .ignoreException(NoSuchElementException.class)
+        .untilAsserted(assertion);
   }
 
   /** The manager's job of this name. */
