@@ -83,6 +83,10 @@ public final class BatchJob implements JobAdapter {
     return done >= count(job);
   }
 
+  /**
+   * Of the pods counted, those that will not run any more. Pods that run or are terminating stay
+   * counted, however few are left to do.
+   */
   private static Map<String, Integer> reclaimable(JsonNode job) {
     int parallelism = parallelism(job);
     int done = done(job);
@@ -91,7 +95,13 @@ public final class BatchJob implements JobAdapter {
     }
     int completions = job.path("spec").path("completions").asInt(parallelism);
     int remaining = Math.max(0, completions - done);
-    return remaining < parallelism ? Map.of(POD_SET, parallelism - remaining) : Map.of();
+    int reclaimed = count(job) - Math.max(remaining, running(job));
+    return reclaimed > 0 ? Map.of(POD_SET, reclaimed) : Map.of();
+  }
+
+  private static int running(JsonNode job) {
+    JsonNode status = job.path("status");
+    return status.path("active").asInt() + status.path("terminating").asInt();
   }
 
   private static int done(JsonNode job) {

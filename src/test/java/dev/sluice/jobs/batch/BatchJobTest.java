@@ -112,6 +112,9 @@ class BatchJobTest {
       "3, null, 1, 1",
       "1, 1, 1, 0",
       "2, 5, 9, 2",
+      "6, 2, 1, 1",
+      "6, 2, 2, 2",
+      "6, 1, 0, 0",
     })
     void reclaimableIsWhatNothingIsLeftFor(
         String parallelism, String completions, int succeeded, int reclaimed) {
@@ -121,6 +124,19 @@ class BatchJobTest {
               .spec("completions", completions)
               .status("succeeded", Integer.toString(succeeded));
       assertThat(state(job).reclaimable().getOrDefault("main", 0)).isEqualTo(reclaimed);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"3, 0, 0", "2, 1, 0", "2, 0, 1", "1, 1, 1", "0, 1, 2"})
+    void podsThatRunAreNotReclaimable(int active, int terminating, int reclaimed) {
+      GivenJob lowered =
+          job()
+              .spec("parallelism", "3")
+              .spec("completions", "null")
+              .status("succeeded", "2")
+              .status("active", Integer.toString(active))
+              .status("terminating", Integer.toString(terminating));
+      assertThat(state(lowered).reclaimable().getOrDefault("main", 0)).isEqualTo(reclaimed);
     }
 
     @Test
