@@ -38,7 +38,8 @@ record Rules(Configuration configuration) {
         on(FeatureGate.PRIORITY_SORTING_WITHIN_COHORT),
         on(FeatureGate.PARTIAL_ADMISSION),
         blocksAdmission(),
-        preemptionGates());
+        preemptionGates(),
+        on(FeatureGate.KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED));
   }
 
   /** Whether requests for resources that a ClusterQueue doesn't declare are ignored. */

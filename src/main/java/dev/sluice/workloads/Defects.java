@@ -15,20 +15,27 @@ import java.util.TreeSet;
 
 /**
  * Why a Workload can't be admitted whatever the quota: requests above limits, LimitRanges that it
- * violates, fields that can't be read (contract: scheduling semantics, section 1).
+ * violates, devices that quota can't count, fields that can't be read (contract: scheduling semantics, section 1).
  */
 final class Defects {
 
   private final NamespaceRules rules;
+  private final boolean refusesClaims;
   private final List<String> found = new ArrayList<>();
 
-  private Defects(NamespaceRules rules) {
+  private Defects(NamespaceRules rules, boolean refusesClaims) {
     this.rules = rules;
+    this.refusesClaims = refusesClaims;
   }
 
-  /** All that is wrong with the pod sets, in one text; empty if nothing is. */
-  static Optional<String> of(List<PodSet> podSets, NamespaceRules rules, ResourceContext context) {
-    Defects defects = new Defects(rules);
+  /**
+   * All that is wrong with the pod sets, in one text; empty if nothing is.
+   *
+   * @param refusesClaims whether it is a defect that pods have resource claims
+   */
+  static Optional<String> of(
+      List<PodSet> podSets, NamespaceRules rules, boolean refusesClaims, ResourceContext context) {
+    Defects defects = new Defects(rules, refusesClaims);
     for (PodSet podSet : podSets) {
       defects.look(podSet, PodRequests.of(podSet.template(), rules, context));
     }
@@ -40,6 +47,9 @@ final class Defects {
   private void look(PodSet podSet, PodRequests pod) {
     String place = "pod set " + podSet.name();
     podSet.template().problems().forEach(problem -> found.add(place + ": " + problem));
+    if (refusesClaims) {
+      podSet.template().resourceClaims().forEach(claim -> found.add(uncounted(place, claim)));
+    }
     for (Container container : pod.initContainers()) {
       lookAtContainer(place + ", init container " + container.name(), container.resources());
     }
@@ -49,6 +59,11 @@ final class Defects {
     requestsWithinLimits(place + ", pod", pod.podLevel());
     Map<String, Long> total = pod.perPod();
     within(place + ", pod", total, total, rules.pod());
+  }
+
+  private static String uncounted(String place, String claim) {
+    return "%s: resource claim %s: quota does not count devices of resource claims"
+        .formatted(place, claim);
   }
 
   private void lookAtContainer(String place, ResourceNeeds needs) {

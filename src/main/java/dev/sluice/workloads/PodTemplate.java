@@ -18,6 +18,8 @@ import java.util.Map;
  * @param fingerprint a digest of containers, init containers and (see {@link
  *     #fingerprintWithoutTolerations}) tolerations: equal for templates that run the same pods
  * @param fingerprintWithoutTolerations the same without tolerations
+ * @param resourceClaims names of the claims for devices that it makes or that its containers use,
+ *     sorted, each once
  * @param problems what can't be understood in it, each naming field and value; usually none
  */
 public record PodTemplate(
@@ -29,6 +31,7 @@ public record PodTemplate(
     Placement placement,
     String fingerprint,
     String fingerprintWithoutTolerations,
+    List<String> resourceClaims,
     List<String> problems) {
 
   /**

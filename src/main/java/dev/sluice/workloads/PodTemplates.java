@@ -13,6 +13,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
 
 /** Reads pod templates: what quota, limits and placement look at, and the fingerprint. */
 public final class PodTemplates {
@@ -37,6 +39,7 @@ public final class PodTemplates {
         placement(spec),
         fingerprint.full(),
         fingerprint.withoutTolerations(),
+        resourceClaims(spec),
         List.copyOf(problems));
   }
 
@@ -51,6 +54,22 @@ public final class PodTemplates {
               container.path("restartPolicy").asText("").equals("Always")));
     }
     return List.copyOf(result);
+  }
+
+  private static List<String> resourceClaims(JsonNode spec) {
+    SortedSet<String> names = new TreeSet<>();
+    addNames(spec.path("resourceClaims"), names);
+    addNames(spec.path("resources").path("claims"), names);
+    for (String field : List.of("containers", "initContainers")) {
+      for (JsonNode container : spec.path(field)) {
+        addNames(container.path("resources").path("claims"), names);
+      }
+    }
+    return List.copyOf(names);
+  }
+
+  private static void addNames(JsonNode claims, SortedSet<String> names) {
+    claims.forEach(claim -> names.add(claim.path("name").asText("")));
   }
 
   private ResourceNeeds needs(String field, JsonNode resources) {

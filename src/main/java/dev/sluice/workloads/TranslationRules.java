@@ -15,6 +15,8 @@ import java.util.List;
  * @param partialAdmission whether minCount counts
  * @param podsReadyCount whether it counts that pods of an admitted Workload are not ready
  * @param preemptionGates whether closed preemption gates count
+ * @param refusesResourceClaims whether Workloads whose pods have resource claims are held back,
+ *     since their devices are not counted
  */
 public record TranslationRules(
     List<String> excludedPrefixes,
@@ -24,9 +26,10 @@ public record TranslationRules(
     boolean prioritySortingWithinCohort,
     boolean partialAdmission,
     boolean podsReadyCount,
-    boolean preemptionGates) {
+    boolean preemptionGates,
+    boolean refusesResourceClaims) {
 
-  /** Rules by which preemption gates don't count. */
+  /** Rules by which preemption gates don't count and resource claims are refused. */
   public TranslationRules(
       List<String> excludedPrefixes,
       List<Transformation> transformations,
@@ -43,7 +46,8 @@ public record TranslationRules(
         prioritySortingWithinCohort,
         partialAdmission,
         podsReadyCount,
-        false);
+        false,
+        true);
   }
 
   /** The defaults of configuration and gates. */

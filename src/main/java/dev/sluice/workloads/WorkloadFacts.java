@@ -196,7 +196,9 @@ public final class WorkloadFacts {
     if (known != null) {
       return known;
     }
-    Wish wish = new Wish(shapes.of(shape(asked)), Defects.of(podSets, ofNamespace, context));
+    Optional<String> defect =
+        Defects.of(podSets, ofNamespace, rules.refusesResourceClaims(), context);
+    Wish wish = new Wish(shapes.of(shape(asked)), defect);
     wishes.put(asked, wish);
     return wish;
   }

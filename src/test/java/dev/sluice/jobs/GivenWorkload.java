@@ -225,6 +225,7 @@ public final class GivenWorkload {
             Placement.ANYWHERE,
             podSet.fingerprint().full(),
             podSet.fingerprint().withoutTolerations(),
+            List.of(),
             List.of());
     return new Workload.PodSet(
         podSet.name(), podSet.count(), podSet.minCount(), template, "", false);

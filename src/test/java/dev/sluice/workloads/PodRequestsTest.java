@@ -206,7 +206,7 @@ class PodRequestsTest {
         rules(
             limitRange("{type: Container, max: {cpu: 4}, min: {cpu: 500m}}"),
             limitRange("{type: Pod, max: {memory: 10}}"));
-    assertThat(Defects.of(podSets("containers: [{name: a, " + resources + "}]"), rules, NOTHING))
+    assertThat(Defects.of(podSets("containers: [{name: a, " + resources + "}]"), rules, true, NOTHING))
         .get()
         .asString()
         .contains("pod set main")
@@ -219,6 +219,7 @@ class PodRequestsTest {
             Defects.of(
                 podSets("containers: [{name: a, resources: {requests: {cpu: 4}}}]"),
                 rules(limitRange("{type: Container, max: {cpu: 4}, min: {cpu: 4}}")),
+                true,
                 NOTHING))
         .isEmpty();
   }

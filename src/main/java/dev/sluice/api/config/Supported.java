@@ -9,6 +9,7 @@ import static dev.sluice.api.config.FeatureGate.FAIR_SHARING_PRIORITIZE_NON_BORR
 import static dev.sluice.api.config.FeatureGate.FINISH_ORPHANED_WORKLOADS;
 import static dev.sluice.api.config.FeatureGate.FLAVOR_FUNGIBILITY;
 import static dev.sluice.api.config.FeatureGate.FLAVOR_FUNGIBILITY_PRESERVE_SCAN_PROGRESS;
+import static dev.sluice.api.config.FeatureGate.KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED;
 import static dev.sluice.api.config.FeatureGate.LOCAL_QUEUE_METRICS;
 import static dev.sluice.api.config.FeatureGate.MANAGED_JOBS_NAMESPACE_SELECTOR_ALWAYS_RESPECTED;
 import static dev.sluice.api.config.FeatureGate.METRICS_FOR_COHORTS;
@@ -80,6 +81,7 @@ final class Supported {
           FAIR_SHARING_PREEMPT_WITHIN_NOMINAL,
           FAIR_SHARING_PRIORITIZE_NON_BORROWING,
           FINISH_ORPHANED_WORKLOADS,
+          KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED,
           LOCAL_QUEUE_METRICS,
           METRICS_FOR_COHORTS,
           METRIC_FOR_WORKLOAD_CREATION_LATENCY,

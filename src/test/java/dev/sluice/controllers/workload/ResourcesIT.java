@@ -202,4 +202,50 @@ class ResourcesIT {
       assertThat(operator.isAlive()).isTrue();
     }
   }
+
+  @Test
+  void jobsWithResourceClaimsAreHeldUnlessTheGateLetsThemPass(
+      ControlPlane controlPlane, TestCluster cluster) {
+    Api api = new Api(cluster);
+    String container = "containers: [{name: main, image: none, resources: {requests: {cpu: 1}%s}}]";
+    String claim = "resourceClaims: [{name: gpu, resourceClaimTemplateName: one-gpu}]\n";
+    String held;
+    try (OperatorProcess operator = operator("operator-of-claims", controlPlane, "")) {
+      givenQueue(
+          cluster,
+          """
+          - coveredResources: [cpu]
+            flavors:
+            - {name: "flavor-${suffix}", resources: [{name: cpu, nominalQuota: "2"}]}
+          """);
+
+      api.submit(job("claiming", 1, claim + container.formatted(", claims: [{name: gpu}]")));
+      held = api.workloadOf("claiming");
+      api.awaitCondition("Workload", held, "QuotaReserved", "False Misconfigured");
+      assertThat(api.get("Workload", held).at("/status/conditions").toString())
+          .contains(
+              "pod set main: resource claim gpu: quota does not count devices of resource claims");
+
+      api.submit(job("plain", 1, container.formatted("")));
+      api.awaitCondition("Workload", api.workloadOf("plain"), "Admitted", "True Admitted");
+      assertThat(api.get("Workload", held).at("/status/admission").isMissingNode()).isTrue();
+      assertThat(api.get("Job", "claiming").at("/spec/suspend").asBoolean()).isTrue();
+
+      api.delete("Job", "claiming");
+      api.awaitGone("Workload", held);
+      api.submit(job("claiming", 1, container.formatted("")));
+      api.awaitCondition("Workload", api.workloadOf("claiming"), "Admitted", "True Admitted");
+      api.delete("Job", "claiming");
+
+      api.submit(job("waiting", 1, claim + container.formatted(", claims: [{name: gpu}]")));
+      held = api.workloadOf("waiting");
+      api.awaitCondition("Workload", held, "QuotaReserved", "False Misconfigured");
+      assertThat(operator.isAlive()).isTrue();
+    }
+    String gate = "featureGates: {KueueDRARejectWorkloadsWhenDRADisabled: false}\n";
+    try (OperatorProcess operator = operator("operator-of-passing-claims", controlPlane, gate)) {
+      api.awaitCondition("Workload", held, "Admitted", "True Admitted");
+      assertThat(operator.isAlive()).isTrue();
+    }
+  }
 }
