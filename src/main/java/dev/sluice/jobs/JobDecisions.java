@@ -62,7 +62,7 @@ public final class JobDecisions {
       return leaving(situation);
     }
     return switch (situation.standing()) {
-      case Standing.Unmanaged unmanaged -> List.of();
+      case Standing.Unmanaged unmanaged -> WithoutQueue.decide(situation, rules);
       case Standing.NestedTooDeep deep ->
           List.of(new Warn("JobNestingTooDeep", "more than 10 owners up the chain; not handled"));
       case Standing.ChildOfManaged child -> child(situation.job(), child);
@@ -103,7 +103,8 @@ public final class JobDecisions {
     return List.of(new ReleaseJob(ReleaseJob.patchOf(job)));
   }
 
-  private static List<JobAction> letGoOf(List<Workload> workloads) {
+  /** Takes the finalizers off Workloads that have them. */
+  static List<JobAction> letGoOf(List<Workload> workloads) {
     return workloads.stream()
         .filter(Workload::finalized)
         .<JobAction>map(RemoveFinalizer::new)
@@ -121,8 +122,8 @@ public final class JobDecisions {
   private List<JobAction> prebuilt(Situation situation) {
     JobView job = situation.job();
     Optional<Workload> prebuilt = situation.prebuilt();
-    if (prebuilt.isPresent() && prebuilt.get().owner().isEmpty() && !prebuilt.get().deleting()) {
-      return List.of(upkeep.adopt(prebuilt.get(), job));
+    if (prebuilt.filter(PrebuiltWorkloads::isFree).isPresent()) {
+      return List.of(PrebuiltWorkloads.adopt(prebuilt.get(), job));
     }
     boolean ours =
         prebuilt
@@ -137,7 +138,7 @@ public final class JobDecisions {
     }
     return unstopped(job)
         ? List.of(stop(StopReason.NO_MATCHING_WORKLOAD, Optional.empty(), noWorkload(job)))
-        : List.of(new LookAgain(RETRY));
+        : PrebuiltWorkloads.awaited(prebuilt, RETRY);
   }
 
   private List<JobAction> own(Situation situation) {
@@ -219,9 +220,7 @@ public final class JobDecisions {
       return actions;
     }
     if (job.state().end().isPresent()) {
-      JobState.End end = job.state().end().get();
-      String reason = end.succeeded() ? "Succeeded" : "Failed";
-      return List.of(finish(situation, workload, reason, end.message()));
+      return List.of(finish(situation, workload, job.state().end().get()));
     }
     if (job.state().stopUnfinished()) {
       return List.of(stop(stopReason(workload), workloads.original(), "Stopping is completed"));
@@ -346,6 +345,12 @@ public final class JobDecisions {
                   "%s \"%s\" does not exist".formatted(missing.kind(), missing.name())),
               new LookAgain(RETRY));
     };
+  }
+
+  /** Marks a Workload finished as its job ended. */
+  static FinishWorkload finish(Situation situation, Workload workload, JobState.End end) {
+    String reason = end.succeeded() ? "Succeeded" : "Failed";
+    return finish(situation, workload, reason, end.message());
   }
 
   private static FinishWorkload finish(

@@ -32,15 +32,6 @@ public final class WorkloadUpkeep {
         new PatchWorkload(workload, patch, "Updated Workload " + workload.id() + ": " + patch));
   }
 
-  /** Makes the job the controller of a Workload that has none. */
-  PatchWorkload adopt(Workload workload, JobView job) {
-    ObjectNode patch = JsonNodeFactory.instance.objectNode();
-    ObjectNode metadata = patch.putObject("metadata");
-    metadata.putArray("ownerReferences").add(WorkloadComposer.ownerReference(job.ref()));
-    metadata.putObject("labels").put(Keys.JOB_UID, job.ref().uid());
-    return new PatchWorkload(workload, patch, "");
-  }
-
   private static void queue(JobView job, Workload workload, ObjectNode patch) {
     boolean mayChange = job.state().suspended() && !workload.quotaReserved();
     if (mayChange && !job.queueName().equals(workload.spec().queueName())) {

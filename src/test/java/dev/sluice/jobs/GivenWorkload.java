@@ -27,6 +27,7 @@ public final class GivenWorkload {
   private final Map<String, String> annotations = new LinkedHashMap<>();
   private List<String> finalizers = List.of(Keys.RESOURCE_IN_USE);
   private Optional<Workload.Owner> owner;
+  private final List<Workload.Owner> coOwners = new ArrayList<>();
   private Optional<Workload.Admission> admission = Optional.empty();
   private Optional<Workload.PriorityClassRef> priorityClass = Optional.empty();
   private String queue;
@@ -122,6 +123,18 @@ public final class GivenWorkload {
     return this;
   }
 
+  /** Controlled by another Job. */
+  public GivenWorkload ofJob(String other) {
+    owner = Optional.of(new Workload.Owner("batch/v1", "Job", other, "uid-of-" + other));
+    return this;
+  }
+
+  /** Owned by this as well, which does not control it. */
+  public GivenWorkload ownedBy(String apiVersion, String kind, String other) {
+    coOwners.add(new Workload.Owner(apiVersion, kind, other, "uid-of-" + other));
+    return this;
+  }
+
   /** In another queue. */
   public GivenWorkload queue(String other) {
     queue = other;
@@ -191,9 +204,10 @@ public final class GivenWorkload {
         CREATED,
         deleting,
         finalizers,
-        owner.isPresent(),
+        owner.isPresent() || !coOwners.isEmpty(),
         owner,
-        Map.of(),
+        List.copyOf(coOwners),
+        owner.map(job -> Map.of(Keys.JOB_UID, job.uid())).orElse(Map.of()),
         Map.copyOf(annotations),
         new Workload.Spec(
             queue,

@@ -727,6 +727,40 @@ class JobDecisionsTest {
     }
 
     @Test
+    void itKeepsTheOwnersThatDoNotHoldIt() {
+      prebuilt =
+          Optional.of(
+              workloadOf(job)
+                  .named("made")
+                  .unowned()
+                  .ownedBy("example.com/v1", "Plan", "plan")
+                  .get());
+      assertThat(only(PatchWorkload.class, decide(job)).patch().at("/metadata/ownerReferences"))
+          .extracting(owner -> owner.path("kind").asText())
+          .containsExactly("Plan", "Job");
+    }
+
+    @Test
+    void thatOfAnotherIsNotTaken() {
+      for (GivenWorkload of :
+          List.of(
+              workloadOf(job).ofJob("other"),
+              workloadOf(job).unowned().ownedBy("v1", "Pod", "other"),
+              workloadOf(job).unowned().ownedBy("apps/v1", "StatefulSet", "other"))) {
+        prebuilt = Optional.of(of.named("made").admitted("spot").get());
+        List<JobAction> actions = decide(job);
+        assertThat(actions).hasSize(2);
+        assertThat(actions.getFirst())
+            .isInstanceOfSatisfying(
+                Warn.class,
+                warn ->
+                    assertThat(warn.note()).startsWith("Prebuilt Workload ").endsWith(" other"));
+        assertThat(actions.getLast()).isInstanceOf(LookAgain.class);
+      }
+      only(Stop.class, decide(job().annotation(Keys.PREBUILT_WORKLOAD_NAME, "made").running(1)));
+    }
+
+    @Test
     void onceAdoptedItIsLikeAnyOther() {
       given(workloadOf(job).named("made").admitted("spot"));
       prebuilt = Optional.of(workloads.getFirst());

@@ -191,4 +191,77 @@ class JobChangesIT {
         "{'metadata': {'annotations': {'kueue.x-k8s.io/admission-gated-by': null}}}");
     api.awaitRunning("gated", 1);
   }
+
+  @Test
+  void aSuspendedJobThatLosesItsQueueGivesItsQuotaBack() {
+    String check = cluster.name("check");
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: AdmissionCheck
+        metadata: {name: "check-${suffix}"}
+        spec: {controllerName: example.test/checks}
+        """);
+    api.patchStatus(
+        "AdmissionCheck",
+        check,
+        "{'status': {'conditions': [{'type': 'Active', 'status': 'True', 'reason': 'Active',"
+            + " 'message': '', 'lastTransitionTime': '2026-03-01T10:00:00Z'}]}}");
+    api.patch(
+        "ClusterQueue",
+        cluster.name("cq"),
+        "{'spec': {'admissionChecksStrategy': {'admissionChecks': [{'name': '%s'}]}}}"
+            .formatted(check));
+    api.submit("first", 1);
+    String first = api.workloadOf("first");
+    api.awaitCondition("Workload", first, "QuotaReserved", "True QuotaReserved");
+    String second = waiting("second");
+
+    api.patch("Job", "first", "{'metadata': {'labels': {'kueue.x-k8s.io/queue-name': null}}}");
+
+    api.awaitGone("Workload", first);
+    api.awaitEvent("first", "DeletedWorkload");
+    api.awaitCondition("Workload", second, "QuotaReserved", "True QuotaReserved");
+    assertThat(api.get("Job", "first").at("/spec/suspend").asBoolean()).isTrue();
+
+    label("first", "queue-name", "lq");
+    api.awaitCondition(
+        "Workload", api.workloadOf("first"), "QuotaReserved", "False WaitingForQuota");
+  }
+
+  @Test
+  void aJobDoesNotGetTheWorkloadOfAnotherThatItNamesAsPrebuilt() {
+    api.submit("first", 1);
+    String workload = api.awaitRunning("first", 1);
+    String uid = uid(workload);
+
+    api.submit(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: second
+          labels:
+            kueue.x-k8s.io/queue-name: lq
+            kueue.x-k8s.io/prebuilt-workload-name: %s
+        spec:
+          suspend: true
+          template:
+            metadata: {annotations: {sluice.dev/run-for: "10m"}, labels: {team: research}}
+            spec:
+              restartPolicy: Never
+              nodeSelector: {zone: a}
+              tolerations: [{key: own, operator: Exists}]
+              containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+        """
+            .formatted(workload));
+
+    api.awaitEvent("second", "WorkloadNameConflict");
+    assertThat(api.get("Job", "second").at("/spec/suspend").asBoolean()).isTrue();
+    assertThat(uid(workload)).isEqualTo(uid);
+    assertThat(api.get("Workload", workload).at("/metadata/ownerReferences"))
+        .singleElement()
+        .satisfies(owner -> assertThat(owner.path("name").asText()).isEqualTo("first"));
+    assertThat(api.get("Job", "first").at("/status/active").asInt()).isEqualTo(1);
+  }
 }

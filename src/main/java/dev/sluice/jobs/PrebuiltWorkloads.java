@@ -1,0 +1,82 @@
+package dev.sluice.jobs;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.Keys;
+import dev.sluice.jobs.JobAction.LookAgain;
+import dev.sluice.jobs.JobAction.PatchWorkload;
+import dev.sluice.jobs.JobAction.Warn;
+import dev.sluice.workloads.Workload;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Workloads that a job names as made for it. The job becomes the controller of one that nothing
+ * else runs under, and of no other.
+ */
+final class PrebuiltWorkloads {
+
+  /** Kinds whose objects own their Workload without being its controller. */
+  private static final Set<String> OWNERS_BESIDE_OTHERS =
+      Set.of("Pod", "StatefulSet", "LeaderWorkerSet");
+
+  private PrebuiltWorkloads() {}
+
+  /** Whether a job that names this Workload may become its controller. */
+  static boolean isFree(Workload workload) {
+    return !workload.deleting() && holder(workload).isEmpty();
+  }
+
+  /** Whose Workload this is, for people; empty when a job may have it. */
+  private static Optional<String> holder(Workload workload) {
+    Optional<Workload.Owner> beside =
+        workload.coOwners().stream()
+            .filter(owner -> OWNERS_BESIDE_OTHERS.contains(owner.kind()))
+            .findFirst();
+    Optional<String> owner =
+        workload.owner().or(() -> beside).map(found -> found.kind() + " " + found.name());
+    boolean ofGroup = "true".equals(workload.annotations().get(Keys.IS_GROUP_WORKLOAD));
+    return owner.or(() -> ofGroup ? Optional.of("a group of pods") : Optional.empty());
+  }
+
+  /** Waits for the Workload; says so where another has it. */
+  static List<JobAction> awaited(Optional<Workload> prebuilt, Duration retry) {
+    LookAgain lookAgain = new LookAgain(retry);
+    return prebuilt
+        .flatMap(
+            workload ->
+                holder(workload)
+                    .map(
+                        holder ->
+                            List.<JobAction>of(
+                                new Warn(
+                                    "WorkloadNameConflict",
+                                    "Prebuilt Workload %s belongs to %s"
+                                        .formatted(workload.id(), holder)),
+                                lookAgain)))
+        .orElse(List.of(lookAgain));
+  }
+
+  /** Makes the job the controller of a free Workload, beside the owners that it has. */
+  static PatchWorkload adopt(Workload workload, JobView job) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    ObjectNode metadata = patch.putObject("metadata");
+    ArrayNode owners = metadata.putArray("ownerReferences");
+    workload
+        .coOwners()
+        .forEach(
+            owner ->
+                owners
+                    .addObject()
+                    .put("apiVersion", owner.apiVersion())
+                    .put("kind", owner.kind())
+                    .put("name", owner.name())
+                    .put("uid", owner.uid()));
+    owners.add(WorkloadComposer.ownerReference(job.ref()));
+    metadata.putObject("labels").put(Keys.JOB_UID, job.ref().uid());
+    return new PatchWorkload(workload, patch, "");
+  }
+}
