@@ -206,7 +206,8 @@ class PodRequestsTest {
         rules(
             limitRange("{type: Container, max: {cpu: 4}, min: {cpu: 500m}}"),
             limitRange("{type: Pod, max: {memory: 10}}"));
-    assertThat(Defects.of(podSets("containers: [{name: a, " + resources + "}]"), rules, true, NOTHING))
+    assertThat(
+            Defects.of(podSets("containers: [{name: a, " + resources + "}]"), rules, true, NOTHING))
         .get()
         .asString()
         .contains("pod set main")

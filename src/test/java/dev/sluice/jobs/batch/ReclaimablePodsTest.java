@@ -130,8 +130,9 @@ class ReclaimablePodsTest {
     while (changed) {
       changed = false;
       for (Map.Entry<Status, List<Status>> entry : reachable.entrySet()) {
-        int later = entry.getValue().stream().mapToInt(most::get).max().orElse(0);
-        if (later > most.get(entry.getKey())) {
+        int later =
+            entry.getValue().stream().mapToInt(next -> most.getOrDefault(next, 0)).max().orElse(0);
+        if (later > most.getOrDefault(entry.getKey(), 0)) {
           most.put(entry.getKey(), later);
           changed = true;
         }
@@ -141,9 +142,7 @@ class ReclaimablePodsTest {
   }
 
   private static int podSetCount(Spec spec) {
-    return spec.completions == 0
-        ? spec.parallelism
-        : Math.min(spec.parallelism, spec.completions);
+    return spec.completions == 0 ? spec.parallelism : Math.min(spec.parallelism, spec.completions);
   }
 
   private static int charged(ObjectNode job) {
