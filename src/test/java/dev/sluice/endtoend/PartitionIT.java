@@ -3,6 +3,7 @@ package dev.sluice.endtoend;
 import dev.sluice.cli.controlplane.ControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
+import java.time.Duration;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
@@ -15,6 +16,11 @@ import org.junit.jupiter.api.parallel.Isolated;
 @Isolated("needs the processors for itself")
 class PartitionIT {
 
+  /**
+   * Before the fence, and so late that a fence which began anew would be later than the manager.
+   */
+  private static final Duration HALFWAY = Duration.ofSeconds(30);
+
   @Test
   @Tag("faults")
   void aWorkerWhoseOperatorIsKilledWhileItIsCutOffStopsItsJobInTime(
@@ -24,6 +30,7 @@ class PartitionIT {
         cluster,
         worker -> {
           worker.cut();
+          Partitions.lastRenewalIs(HALFWAY, worker);
           worker.restartOperator();
         });
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.api.v1beta2.Workload;
+import dev.sluice.checks.multikueue.fencing.Fences;
 import dev.sluice.cli.controlplane.ControlPlane;
 import dev.sluice.cli.process.OperatorProcess;
 import dev.sluice.cli.process.OperatorSettings;
@@ -13,6 +14,7 @@ import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
 import org.awaitility.core.ThrowingRunnable;
@@ -71,6 +73,26 @@ final class Partitions {
           () -> assertThat(FederationAudit.leftovers(federation)).isEmpty(), Duration.ofMinutes(3));
       assertThat(audit.faults(1)).isEmpty();
     }
+  }
+
+  /** Waits until the last renewal that the worker knows of is so long ago. */
+  static void lastRenewalIs(Duration ago, Federation.Worker worker) {
+    eventually(
+        () ->
+            assertThat(
+                    worker
+                        .client()
+                        .leases()
+                        .inNamespace("kueue-system")
+                        .withLabel(Fences.ORIGIN)
+                        .list()
+                        .getItems())
+                .singleElement()
+                .satisfies(
+                    lease ->
+                        assertThat(lease.getSpec().getRenewTime().toInstant())
+                            .isBefore(Instant.now().minus(ago))),
+        ago.plus(ago));
   }
 
   private static void submit(KubernetesClient manager) {

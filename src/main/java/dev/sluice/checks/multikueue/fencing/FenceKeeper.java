@@ -7,12 +7,11 @@ import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.WorkloadListener;
 import dev.sluice.workloads.WorkloadReader;
 import dev.sluice.workloads.WorkloadWriter;
-import io.fabric8.kubernetes.api.model.ManagedFieldsEntry;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -44,6 +43,7 @@ public final class FenceKeeper
   private final Map<String, LeaseClock> leases = new ConcurrentHashMap<>();
   private final AtomicBoolean busy = new AtomicBoolean();
   private final SharedIndexInformer<Lease> informer;
+  private final LeaseReader reader;
   private volatile boolean listed;
   private volatile boolean closed;
 
@@ -76,6 +76,7 @@ public final class FenceKeeper
   /** Nothing is done before {@link #start}. */
   public FenceKeeper(Parts parts) {
     this.parts = parts;
+    this.reader = new LeaseReader(parts.client(), parts.namespace(), parts.clock());
     this.informer =
         parts
             .client()
@@ -139,20 +140,33 @@ public final class FenceKeeper
     String holder = Optional.ofNullable(lease.getSpec().getHolderIdentity()).orElse("");
     Instant sent = lease.getSpec().getRenewTime().toInstant();
     Instant now = parts.clock().instant();
-    leases.compute(
-        origin,
-        (any, known) ->
-            known == null ? first(lease, holder, sent, now) : known.heard(holder, sent, now));
+    LeaseClock after =
+        leases.computeIfPresent(origin, (any, known) -> known.heard(holder, sent, now));
+    if (after == null) {
+      parts.io().execute(() -> readFirst(origin));
+    }
   }
 
-  private LeaseClock first(Lease lease, String holder, Instant sent, Instant now) {
-    Instant written =
-        lease.getMetadata().getManagedFields().stream()
-            .map(ManagedFieldsEntry::getTime)
-            .map(Instant::parse)
-            .max(Instant::compareTo)
-            .orElse(now);
-    return LeaseClock.listed(holder, sent, written, now);
+  /** An event doesn't say how old a renewal is. If this fails, {@link #look} asks again. */
+  private void readFirst(String origin) {
+    try {
+      read(origin);
+    } catch (IOException e) {
+      LOG.warn("lease={} age=unknown reason=\"{}\"", Fences.lease(origin), e.toString());
+    }
+  }
+
+  private void read(String origin) throws IOException {
+    reader
+        .read(Fences.lease(origin))
+        .ifPresent(
+            it ->
+                leases.compute(
+                    origin,
+                    (any, known) ->
+                        known == null
+                            ? LeaseClock.listed(it.holder(), it.sent(), it.earliest(), it.latest())
+                            : known.heard(it.holder(), it.sent(), it.answered())));
   }
 
   private void tick() {
@@ -185,20 +199,11 @@ public final class FenceKeeper
     }
     try {
       for (String origin : overdue().stream().map(Fenced::origin).collect(Collectors.toSet())) {
-        Lease lease =
-            parts
-                .client()
-                .leases()
-                .inNamespace(parts.namespace())
-                .withName(Fences.lease(origin))
-                .get();
-        if (lease != null) {
-          heard(lease);
-        }
+        read(origin);
       }
       overdue().forEach(this::stop);
-    } catch (KubernetesClientException e) {
-      LOG.warn("fence=unknown reason=\"{}\"", e.getMessage());
+    } catch (IOException e) {
+      LOG.warn("fence=unknown reason=\"{}\"", e.toString());
     } finally {
       busy.set(false);
     }

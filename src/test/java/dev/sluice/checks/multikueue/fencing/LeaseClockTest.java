@@ -22,23 +22,27 @@ class LeaseClockTest {
     return at(seconds).plus(AHEAD);
   }
 
+  /** Came between 1 and 3. */
   private static LeaseClock listed() {
-    return LeaseClock.listed("one", sent(0), at(1), at(5));
+    return LeaseClock.listed("one", sent(0), at(1), at(3));
   }
 
   @Test
-  void whatWasThereCountsFromWhenItWasWritten() {
+  void whatWasThereCountsFromWhenItCameAtTheEarliest() {
     assertThat(listed().lastHeard()).isEqualTo(at(1));
   }
 
   @Test
-  void whatWasWrittenLaterThanNowCountsFromNow() {
-    assertThat(LeaseClock.listed("one", sent(0), at(9), at(5)).lastHeard()).isEqualTo(at(5));
+  void theFirstArrivalIsBelievedIfItWasAsQuickAsWhatWasThereMayHaveBeen() {
+    assertThat(listed().heard("one", sent(10), at(13)).lastHeard()).isEqualTo(at(13));
   }
 
   @Test
-  void theFirstArrivalIsBelieved() {
-    assertThat(listed().heard("one", sent(10), at(12)).lastHeard()).isEqualTo(at(12));
+  void theFirstArrivalAfterAStartCountsFromItsSendingIfItWasHeldUp() {
+    LeaseClock clock = listed().heard("one", sent(10), at(14));
+
+    assertThat(clock.lastHeard()).isEqualTo(at(11));
+    assertThat(clock.heard("one", sent(20), at(22)).lastHeard()).isEqualTo(at(22));
   }
 
   @Test
@@ -50,10 +54,10 @@ class LeaseClockTest {
 
   @Test
   void aQuickerOneShowsHowSlowTheOthersWere() {
-    LeaseClock clock = listed().heard("one", sent(10), at(14)).heard("one", sent(20), at(21));
+    LeaseClock clock = listed().heard("one", sent(10), at(12)).heard("one", sent(20), at(20));
 
-    assertThat(clock.lastHeard()).isEqualTo(at(21));
-    assertThat(clock.heard("one", sent(30), at(34)).lastHeard()).isEqualTo(at(31));
+    assertThat(clock.lastHeard()).isEqualTo(at(20));
+    assertThat(clock.heard("one", sent(30), at(34)).lastHeard()).isEqualTo(at(30));
   }
 
   @Test

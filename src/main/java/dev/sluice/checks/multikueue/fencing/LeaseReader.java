@@ -1,0 +1,167 @@
+package dev.sluice.checks.multikueue.fencing;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.http.HttpClient;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import io.fabric8.kubernetes.client.http.HttpResponse;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.HttpURLConnection;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.OffsetDateTime;
+import java.time.format.DateTimeFormatter;
+import java.util.Comparator;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Stream;
+
+/**
+ * Reads managers' Leases with the age of their last renewal. The age is the difference between two
+ * times of the API server's clock: when it wrote the renewal, which managed fields say, and when it
+ * answered, which the header {@code Date} says. So this process' clock need not agree with it. The
+ * operator's client drops managed fields, therefore the answers are read as they come.
+ */
+final class LeaseReader {
+
+  private static final long PATIENCE_SECONDS = 15;
+
+  /** The API server writes both times without fractions of seconds. */
+  private static final Duration PRECISION = Duration.ofSeconds(1);
+
+  private final KubernetesClient client;
+  private final String namespace;
+  private final InstantSource clock;
+  private final ObjectMapper mapper = new ObjectMapper();
+
+  /**
+   * Over the connection of this client, which stays its owner's to close.
+   *
+   * @param clock of this process; it is never set
+   */
+  LeaseReader(KubernetesClient client, String namespace, InstantSource clock) {
+    this.client = client;
+    this.namespace = namespace;
+    this.clock = clock;
+  }
+
+  /**
+   * A Lease as it was read.
+   *
+   * @param holder the manager's process
+   * @param sent when the last renewal was sent, by the manager's clock
+   * @param earliest when it was written at the earliest, by the clock here
+   * @param latest when it was written at the latest, by the clock here
+   * @param answered when the answer was here
+   */
+  record Reading(String holder, Instant sent, Instant earliest, Instant latest, Instant answered) {}
+
+  /**
+   * Reads the Lease of this name; empty if there is none or it was never renewed. Blocks for
+   * fifteen seconds at most.
+   *
+   * @throws IOException if the API server doesn't answer as expected
+   */
+  Optional<Reading> read(String name) throws IOException {
+    String url = client.getMasterUrl().toString();
+    String path = "apis/coordination.k8s.io/v1/namespaces/" + namespace + "/leases/" + name;
+    HttpClient http = client.getHttpClient();
+    HttpRequest request =
+        http.newHttpRequestBuilder().uri(url + (url.endsWith("/") ? "" : "/") + path).build();
+    Instant asked = clock.instant();
+    HttpResponse<byte[]> answer = send(http, request);
+    Instant answered = clock.instant();
+    if (answer.code() == HttpURLConnection.HTTP_NOT_FOUND) {
+      return Optional.empty();
+    }
+    if (!answer.isSuccessful()) {
+      throw new IOException("HTTP " + answer.code());
+    }
+    return reading(mapper.readTree(answer.body()), date(answer), asked, answered);
+  }
+
+  private static HttpResponse<byte[]> send(HttpClient http, HttpRequest request)
+      throws IOException {
+    try {
+      return http.sendAsync(request, byte[].class).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted");
+    } catch (ExecutionException e) {
+      throw new IOException(String.valueOf(e.getCause()), e);
+    } catch (TimeoutException e) {
+      throw new IOException("no answer within " + PATIENCE_SECONDS + "s", e);
+    }
+  }
+
+  private static Optional<Instant> date(HttpResponse<byte[]> answer) {
+    return Optional.ofNullable(answer.header("Date"))
+        .flatMap(
+            text -> {
+              try {
+                return Optional.of(Instant.from(DateTimeFormatter.RFC_1123_DATE_TIME.parse(text)));
+              } catch (DateTimeException unusual) {
+                return Optional.empty();
+              }
+            });
+  }
+
+  /**
+   * What an answer says.
+   *
+   * @param date the header of this name; if there is none, the clocks are taken to agree
+   * @param asked when the request was sent, by the clock here
+   * @param answered when the answer was here, by the same
+   */
+  static Optional<Reading> reading(
+      JsonNode lease, Optional<Instant> date, Instant asked, Instant answered) {
+    Optional<Instant> sent = time(lease.path("spec").path("renewTime"));
+    if (sent.isEmpty()) {
+      return Optional.empty();
+    }
+    Instant there = date.orElse(asked);
+    // a Lease that doesn't say when it was renewed was renewed after it was made
+    Optional<Instant> written = written(lease);
+    Instant from =
+        written
+            .or(() -> time(lease.path("metadata").path("creationTimestamp")))
+            .orElse(Instant.EPOCH);
+    Instant earliest = asked.minus(Duration.between(from, there)).minus(PRECISION);
+    Instant latest =
+        written
+            .map(it -> answered.minus(Duration.between(it, there)).plus(PRECISION))
+            .filter(it -> it.isBefore(answered))
+            .orElse(answered);
+    return Optional.of(
+        new Reading(
+            lease.path("spec").path("holderIdentity").asText(""),
+            sent.get(),
+            earliest.isBefore(latest) ? earliest : latest,
+            latest,
+            answered));
+  }
+
+  /** When the field {@code renewTime} was written, by the API server's clock. */
+  private static Optional<Instant> written(JsonNode lease) {
+    return lease
+        .path("metadata")
+        .path("managedFields")
+        .valueStream()
+        .filter(each -> each.path("fieldsV1").path("f:spec").has("f:renewTime"))
+        .flatMap(each -> time(each.path("time")).stream())
+        .min(Comparator.naturalOrder());
+  }
+
+  private static Optional<Instant> time(JsonNode text) {
+    return Stream.of(text)
+        .filter(JsonNode::isTextual)
+        .map(it -> OffsetDateTime.parse(it.asText()).toInstant())
+        .findFirst();
+  }
+}
