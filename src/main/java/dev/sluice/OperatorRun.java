@@ -39,13 +39,16 @@ public final class OperatorRun {
    * @param featureGates the value of {@code --feature-gates}
    * @param install whether definitions and webhook registration are applied first
    * @param webhookHost where the API server reaches this process, when it runs outside of a cluster
+   * @param webhookClientAuthority PEM file of the authorities of webhook clients; empty if they are
+   *     not asked who they are
    */
   public record Options(
       Optional<Path> kubeconfig,
       Optional<Path> config,
       Optional<String> featureGates,
       boolean install,
-      String webhookHost) {}
+      String webhookHost,
+      Optional<Path> webhookClientAuthority) {}
 
   /**
    * Runs until the process is told to end or has to.
@@ -88,7 +91,8 @@ public final class OperatorRun {
                 });
     Runtime.getRuntime().addShutdownHook(hook);
     try {
-      sluice.start(hosts(configuration, options.webhookHost(), inCluster));
+      sluice.start(
+          hosts(configuration, options.webhookHost(), inCluster), options.webhookClientAuthority());
       end.join();
       LOG.info("operator ends reason=\"told to\"");
       return 0;

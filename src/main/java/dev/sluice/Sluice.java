@@ -55,11 +55,13 @@ import dev.sluice.workloads.WorkloadParser;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
@@ -363,11 +365,14 @@ public final class Sluice implements AutoCloseable {
    * Starts: serves webhooks at once, lists the world, and takes part in the election.
    *
    * @param hosts names and addresses by which the API server reaches this process
-   * @throws IOException when an address can't be bound
+   * @param clientAuthority PEM file of the authorities whose clients the webhooks answer about
+   *     admission; everybody is answered without one
+   * @throws IOException when an address can't be bound or the file can't be read
    */
-  public void start(List<String> hosts) throws IOException, GeneralSecurityException {
+  public void start(List<String> hosts, Optional<Path> clientAuthority)
+      throws IOException, GeneralSecurityException {
     AwaitedFacts answers = new AwaitedFacts(facts, known);
-    servers.start(client, answers, metrics, hosts, reader.store(), engine);
+    servers.start(client, answers, metrics, hosts, clientAuthority, reader.store(), engine);
     engine.start();
     Listings listings = new Listings(configuration.controller().cacheSyncTimeout());
     listings.await("namespaces and priority classes", informers.start());

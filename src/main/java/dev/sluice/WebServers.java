@@ -10,6 +10,7 @@ import dev.sluice.server.CachingScrapeAuthorizer;
 import dev.sluice.server.CertificateDirectory;
 import dev.sluice.server.CertificateKeeper;
 import dev.sluice.server.CertificateSource;
+import dev.sluice.server.ClientAuthority;
 import dev.sluice.server.ExplainEndpoint;
 import dev.sluice.server.HealthEndpoint;
 import dev.sluice.server.HttpService;
@@ -37,6 +38,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -46,6 +48,7 @@ final class WebServers implements AutoCloseable {
   private static final Duration GRACE = Duration.ofSeconds(5);
   private static final Duration CERTIFICATE_LOOKS = Duration.ofSeconds(10);
   private static final Duration SCRAPER_MEMORY = Duration.ofMinutes(1);
+  private static final Duration REFUSAL_MEMORY = Duration.ofSeconds(10);
   private static final Duration WARM_UP = Duration.ofSeconds(3);
   private static final int WARM_UP_ROUNDS = 200;
   private static final String LOOPBACK = "127.0.0.1";
@@ -67,6 +70,8 @@ final class WebServers implements AutoCloseable {
    * Serves everything.
    *
    * @param hosts names and addresses by which the API server reaches this process
+   * @param clientAuthority PEM file of the authorities whose clients are answered about admission;
+   *     everybody is without one
    * @throws IOException when an address can't be bound
    */
   void start(
@@ -74,6 +79,7 @@ final class WebServers implements AutoCloseable {
       ClusterFacts facts,
       MetricsScrape metrics,
       List<String> hosts,
+      Optional<Path> clientAuthority,
       WorkloadStore workloads,
       EngineQuestions engine)
       throws IOException, GeneralSecurityException {
@@ -94,32 +100,32 @@ final class WebServers implements AutoCloseable {
         opened(
             HttpService.tls(
                 new BindAddress(configuration.webhook().host(), configuration.webhook().port()),
-                keys.context(),
+                clientAuthority.isPresent()
+                    ? keys.context(ClientAuthority.of(clientAuthority.get(), keys))
+                    : keys.context(),
                 tls,
-                new WebhookEndpoint(router(facts)),
+                new WebhookEndpoint(
+                    new WebhookRouter(Webhooks.functions(WebhookSettings.of(configuration), facts)),
+                    new ConversionReviews(new Conversions()),
+                    clientAuthority.isPresent()),
                 GRACE));
     if (configuration.metrics().bindAddress().isPresent()) {
-      var authorizer =
-          new CachingScrapeAuthorizer(
-              new KubernetesScrapeAuthorizer(client, MetricsEndpoint.PATH), SCRAPER_MEMORY, clock);
       opened(
           HttpService.tls(
               configuration.metrics().bindAddress().get(),
               keys.context(),
               tls,
-              new MetricsEndpoint(authorizer, accept -> exposition(metrics)),
+              new MetricsEndpoint(
+                  authorizer(client, MetricsEndpoint.PATH), accept -> exposition(metrics)),
               GRACE));
     }
-    var explaining =
-        new CachingScrapeAuthorizer(
-            new KubernetesScrapeAuthorizer(client, ExplainEndpoint.PREFIX), SCRAPER_MEMORY, clock);
     var visibility = configuration.visibilityServer();
     opened(
         HttpService.tls(
             new BindAddress(visibility.bindAddress(), visibility.bindPort()),
             keys.context(),
             tls,
-            new ExplainEndpoint(explaining, workloads, engine),
+            new ExplainEndpoint(authorizer(client, ExplainEndpoint.PREFIX), workloads, engine),
             GRACE));
     keeper
         .whenReady()
@@ -142,10 +148,9 @@ final class WebServers implements AutoCloseable {
         new SecureRandom());
   }
 
-  private WebhookRouter router(ClusterFacts facts) {
-    return new WebhookRouter(
-        Webhooks.functions(WebhookSettings.of(configuration), facts),
-        new ConversionReviews(new Conversions())::answer);
+  private CachingScrapeAuthorizer authorizer(KubernetesClient client, String path) {
+    return new CachingScrapeAuthorizer(
+        new KubernetesScrapeAuthorizer(client, path), SCRAPER_MEMORY, REFUSAL_MEMORY, clock);
   }
 
   private static Response exposition(MetricsScrape metrics) {

@@ -65,6 +65,14 @@ public final class OperatorCommand implements Callable<Integer> {
   private String webhookHost = "127.0.0.1";
 
   @Option(
+      names = "--webhook-client-ca",
+      paramLabel = "FILE",
+      description =
+          "Answer admission reviews only to clients with a certificate of an authority in this PEM"
+              + " file; the API server has to be set up to show one.")
+  private @Nullable Path webhookClientAuthority;
+
+  @Option(
       names = "--log-level",
       paramLabel = "LEVEL",
       defaultValue = "info",
@@ -84,7 +92,8 @@ public final class OperatorCommand implements Callable<Integer> {
               Optional.ofNullable(config),
               Optional.ofNullable(featureGates),
               install,
-              webhookHost));
+              webhookHost,
+              Optional.ofNullable(webhookClientAuthority)));
     } catch (ConfigurationException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
     } catch (IOException | GeneralSecurityException | KubernetesClientException e) {

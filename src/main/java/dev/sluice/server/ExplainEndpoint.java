@@ -52,6 +52,11 @@ public final class ExplainEndpoint implements Endpoint {
   }
 
   @Override
+  public int maxBody(String path) {
+    return 0;
+  }
+
+  @Override
   public Response answer(Request request) {
     Matcher path = PATH.matcher(request.path());
     if (!path.matches()) {

@@ -37,6 +37,11 @@ public final class HealthEndpoint implements Endpoint {
   }
 
   @Override
+  public int maxBody(String path) {
+    return 0;
+  }
+
+  @Override
   public Response answer(Request request) {
     if (request.path().equals(livePath)) {
       return Response.text(200, "ok");

@@ -36,6 +36,11 @@ public final class MetricsEndpoint implements Endpoint {
   }
 
   @Override
+  public int maxBody(String path) {
+    return 0;
+  }
+
+  @Override
   public Response answer(Request request) {
     if (!request.path().equals(PATH)) {
       return Response.text(404, "not found, metrics are at " + PATH);

@@ -10,10 +10,10 @@ import java.util.Optional;
  * @param path decoded, without query
  * @param query the raw query, empty if there is none
  * @param headers first value of each header, names in lower case
- * @param body empty if there is none; not to be modified
+ * @param body empty if there is none
  */
 public record Request(
-    String method, String path, String query, Map<String, String> headers, byte[] body) {
+    String method, String path, String query, Map<String, String> headers, Body body) {
 
   /** The first value of the header, whose name is given in lower case. */
   public Optional<String> header(String name) {

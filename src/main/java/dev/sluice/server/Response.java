@@ -1,5 +1,9 @@
 package dev.sluice.server;
 
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -7,9 +11,54 @@ import java.nio.charset.StandardCharsets;
  *
  * @param status the HTTP status
  * @param contentType of the body
- * @param body not to be modified
+ * @param content the body
  */
-public record Response(int status, String contentType, byte[] body) {
+public record Response(int status, String contentType, Content content) {
+
+  /** The body of an answer. */
+  public interface Content {
+
+    /** How many bytes there are, or -1 if that is known only after writing. */
+    long length();
+
+    /**
+     * Writes all bytes; called once.
+     *
+     * @throws IOException when the stream does; what was written so far is then no valid answer
+     */
+    void writeTo(OutputStream out) throws IOException;
+  }
+
+  private record Bytes(byte[] bytes) implements Content {
+    @Override
+    public long length() {
+      return bytes.length;
+    }
+
+    @Override
+    public void writeTo(OutputStream out) throws IOException {
+      out.write(bytes);
+    }
+  }
+
+  /** An answer whose bytes are there already, and aren't modified any more. */
+  public Response(int status, String contentType, byte[] body) {
+    this(status, contentType, new Bytes(body));
+  }
+
+  /** The body in memory. */
+  public byte[] body() {
+    if (content instanceof Bytes(byte[] bytes)) {
+      return bytes;
+    }
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    try {
+      content.writeTo(out);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return out.toByteArray();
+  }
 
   /** A plain text answer that ends with a line break. */
   public static Response text(int status, String text) {

@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
+import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509ExtendedKeyManager;
 import org.jspecify.annotations.Nullable;
 
@@ -49,6 +50,30 @@ public final class SwappableKeyManager extends X509ExtendedKeyManager {
     SSLContext context = SSLContext.getInstance("TLS");
     context.init(new KeyManager[] {this}, null, null);
     return context;
+  }
+
+  /**
+   * The same, and clients that show a certificate are checked.
+   *
+   * @throws GeneralSecurityException when the platform has no TLS
+   */
+  public SSLContext context(ClientAuthority clients) throws GeneralSecurityException {
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(new KeyManager[] {this}, new TrustManager[] {clients}, null);
+    return context;
+  }
+
+  /** A server that asks for a certificate is shown the one that this process serves with. */
+  @Override
+  public @Nullable String chooseEngineClientAlias(
+      String[] keyTypes, Principal @Nullable [] issuers, SSLEngine engine) {
+    for (String keyType : keyTypes) {
+      String alias = alias(keyType);
+      if (alias != null) {
+        return alias;
+      }
+    }
+    return null;
   }
 
   @Override

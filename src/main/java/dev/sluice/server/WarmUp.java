@@ -13,6 +13,7 @@ import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.TrustManager;
@@ -85,7 +86,8 @@ public final class WarmUp {
   private HttpClient client() throws IOException {
     try {
       SSLContext context = SSLContext.getInstance("TLS");
-      context.init(null, new TrustManager[] {new Pinned(keys)}, new SecureRandom());
+      context.init(
+          new KeyManager[] {keys}, new TrustManager[] {new Pinned(keys)}, new SecureRandom());
       return HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
           .sslContext(context)

@@ -1,24 +1,116 @@
 package dev.sluice.server;
 
+import dev.sluice.api.conversion.ConversionReviews;
 import dev.sluice.webhooks.WebhookRouter;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.util.Optional;
 
-/** Hands reviews to the router. */
+/** Hands reviews to the router, and lists to be converted to the conversions. */
 public final class WebhookEndpoint implements Endpoint {
 
-  private final WebhookRouter router;
+  /** Where versions are converted. */
+  public static final String CONVERSION_PATH = "/convert";
 
-  /** Around the router that answers. */
-  public WebhookEndpoint(WebhookRouter router) {
+  /** An API server converts a whole page of a list with one request. */
+  private static final int MAX_CONVERSION = 64 * 1024 * 1024;
+
+  private static final String TEXT = "text/plain; charset=utf-8";
+  private static final String JSON = "application/json";
+
+  private final WebhookRouter router;
+  private final ConversionReviews conversions;
+  private final boolean clientsAreKnown;
+
+  /** Around those who answer; everybody is answered. */
+  public WebhookEndpoint(WebhookRouter router, ConversionReviews conversions) {
+    this(router, conversions, false);
+  }
+
+  /**
+   * Around those who answer.
+   *
+   * @param clientsAreKnown whether admission is answered only to clients with a certificate.
+   *     Conversion always is: API servers have no certificate to show there.
+   */
+  public WebhookEndpoint(
+      WebhookRouter router, ConversionReviews conversions, boolean clientsAreKnown) {
     this.router = router;
+    this.conversions = conversions;
+    this.clientsAreKnown = clientsAreKnown;
+  }
+
+  @Override
+  public boolean asksForCertificates() {
+    return clientsAreKnown;
+  }
+
+  @Override
+  public Optional<Response> answerAtOnce(Head head) {
+    boolean converts = head.path().equals(CONVERSION_PATH);
+    if (!converts && !router.knows(head.path())) {
+      return Optional.of(Response.text(404, "no webhook at " + head.path()));
+    }
+    if (!head.method().equals("POST")) {
+      return Optional.of(
+          Response.text(405, "method " + head.method() + " is not allowed, use POST"));
+    }
+    if (clientsAreKnown && !converts && !head.hasCertificate()) {
+      return Optional.of(Response.text(401, "Unauthorized: a client certificate is needed"));
+    }
+    return Optional.empty();
+  }
+
+  @Override
+  public int maxBody(String path) {
+    return path.equals(CONVERSION_PATH) ? MAX_CONVERSION : USUAL_BODY;
+  }
+
+  @Override
+  public boolean isStreamed(String path) {
+    return path.equals(CONVERSION_PATH);
+  }
+
+  @Override
+  public long cost(Request request) {
+    JsonCost cost = JsonCost.of(request.body());
+    return request.path().equals(CONVERSION_PATH) ? 3 * cost.largestElement() : cost.whole();
   }
 
   @Override
   public Response answer(Request request) {
-    if (!request.method().equals("POST")) {
-      return Response.text(405, "method " + request.method() + " is not allowed, use POST");
+    if (request.path().equals(CONVERSION_PATH)) {
+      return converted(request.body());
     }
-    WebhookRouter.Reply reply = router.answer(request.path(), request.body());
-    String type = reply.isJson() ? "application/json" : "text/plain; charset=utf-8";
-    return new Response(reply.status(), type, reply.body());
+    try (InputStream in = request.body().open()) {
+      WebhookRouter.Reply reply = router.answer(request.path(), in);
+      return new Response(reply.status(), reply.isJson() ? JSON : TEXT, reply.body());
+    } catch (IOException e) {
+      throw new UncheckedIOException("a body in memory", e);
+    }
+  }
+
+  private Response converted(Body body) {
+    try {
+      ConversionReviews.Review review = conversions.read(body::open);
+      return new Response(200, JSON, new Converted(review));
+    } catch (IOException | IllegalArgumentException e) {
+      return Response.text(400, "the body is not a review: " + e.getMessage());
+    }
+  }
+
+  /** Written while it is made, so that only one object of the list is in memory at a time. */
+  private record Converted(ConversionReviews.Review review) implements Response.Content {
+    @Override
+    public long length() {
+      return -1;
+    }
+
+    @Override
+    public void writeTo(OutputStream out) throws IOException {
+      review.writeAnswer(out);
+    }
   }
 }

@@ -7,28 +7,33 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
-import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 
 /** Takes the body of a review and gives back the body of the answer. Keeps nothing. */
 public final class WebhookRouter {
 
-  /** Where versions are converted. */
-  public static final String CONVERSION_PATH = "/convert";
+  /** An object has 3 MiB at most, and a review two of them. */
+  private static final int MAX_BYTES = 8 * 1024 * 1024;
 
   private static final int MAX_DEPTH = 200;
-  private static final int UNPROCESSABLE = 422;
+  private static final int MAX_TOKENS = 1_000_000;
+  private static final int FORBIDDEN = 403;
   private static final ObjectMapper JSON =
       new ObjectMapper(
           JsonFactory.builder()
               .streamReadConstraints(
-                  StreamReadConstraints.builder().maxNestingDepth(MAX_DEPTH).build())
+                  StreamReadConstraints.builder()
+                      .maxNestingDepth(MAX_DEPTH)
+                      .maxTokenCount(MAX_TOKENS)
+                      .maxStringLength(MAX_BYTES)
+                      .maxDocumentLength(MAX_BYTES)
+                      .build())
               .build());
 
   private final Map<String, AdmissionFunction> functions;
-  private final UnaryOperator<JsonNode> conversion;
 
   /**
    * An answer.
@@ -39,22 +44,20 @@ public final class WebhookRouter {
    */
   public record Reply(int status, boolean isJson, byte[] body) {}
 
-  /**
-   * With the functions by path.
-   *
-   * @param conversion from a whole ConversionReview with request to one with response
-   */
-  public WebhookRouter(
-      Map<String, AdmissionFunction> functions, UnaryOperator<JsonNode> conversion) {
+  /** With the functions by path. */
+  public WebhookRouter(Map<String, AdmissionFunction> functions) {
     this.functions = Map.copyOf(functions);
-    this.conversion = conversion;
+  }
+
+  /** Whether there is a webhook at this path. */
+  public boolean knows(String path) {
+    return functions.containsKey(path);
   }
 
   /** Answers what was posted to a path. */
-  public Reply answer(String path, byte[] body) {
+  public Reply answer(String path, InputStream body) {
     AdmissionFunction function = functions.get(path);
-    boolean converts = path.equals(CONVERSION_PATH);
-    if (function == null && !converts) {
+    if (function == null) {
       return text(404, "no webhook at " + path);
     }
     try {
@@ -62,19 +65,12 @@ public final class WebhookRouter {
       if (review == null || !review.isObject()) {
         return text(400, "the body must be a JSON object");
       }
-      return json(function == null ? converted(review) : reviewed(function, review));
+      return json(reviewed(function, review));
     } catch (JsonProcessingException e) {
       return text(400, "the body is not JSON: " + e.getOriginalMessage());
     } catch (IOException | IllegalArgumentException e) {
       return text(400, "the body is not a review: " + e.getMessage());
     }
-  }
-
-  private JsonNode converted(JsonNode review) {
-    if (!Json.text(review, "kind").equals("ConversionReview")) {
-      throw new IllegalArgumentException("kind must be ConversionReview");
-    }
-    return conversion.apply(review);
   }
 
   private static JsonNode reviewed(AdmissionFunction function, JsonNode review) {
@@ -109,8 +105,8 @@ public final class WebhookRouter {
     status
         .put("status", "Failure")
         .put("message", message(verdict))
-        .put("reason", "Invalid")
-        .put("code", UNPROCESSABLE);
+        .put("reason", "Forbidden")
+        .put("code", FORBIDDEN);
     ObjectNode details = status.putObject("details");
     details.put("name", request.name()).put("group", request.group()).put("kind", request.kind());
     var causes = details.putArray("causes");

@@ -79,7 +79,7 @@ public final class ServedApi implements AutoCloseable {
             new BindAddress("127.0.0.1", 0),
             keys.context(),
             TlsSettings.STRICT,
-            new WebhookEndpoint(new WebhookRouter(functions, reviews::answer)),
+            new WebhookEndpoint(new WebhookRouter(functions), reviews),
             Duration.ZERO);
     ServedApi api = new ServedApi(new RawApi(client), server);
     String encoded =

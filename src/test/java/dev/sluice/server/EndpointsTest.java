@@ -3,8 +3,6 @@ package dev.sluice.server;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -15,7 +13,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class EndpointsTest {
 
   private static Request get(String path, Map<String, String> headers) {
-    return new Request("GET", path, "", headers, new byte[0]);
+    return new Request("GET", path, "", headers, Body.EMPTY);
   }
 
   private static MetricsEndpoint metrics(ScrapeAuthorizer authorizer) {
@@ -62,32 +60,6 @@ class EndpointsTest {
         };
     Response answer = metrics(down).answer(get("/metrics", Map.of("authorization", "Bearer good")));
     assertThat(answer.status()).isEqualTo(401);
-  }
-
-  @Test
-  void anAllowedTokenIsRememberedForAWhileAndARefusedOneIsNot() {
-    Fakes.Clock clock = new Fakes.Clock();
-    List<String> asked = new ArrayList<>();
-    ScrapeAuthorizer authorizer =
-        new CachingScrapeAuthorizer(
-            token -> {
-              asked.add(token);
-              return token.equals("good")
-                  ? ScrapeAuthorizer.Decision.ALLOWED
-                  : ScrapeAuthorizer.Decision.FORBIDDEN;
-            },
-            Duration.ofSeconds(60),
-            clock);
-
-    authorizer.decide("good");
-    authorizer.decide("good");
-    authorizer.decide("poor");
-    authorizer.decide("poor");
-    assertThat(asked).containsExactly("good", "poor", "poor");
-
-    clock.advance(Duration.ofSeconds(61));
-    authorizer.decide("good");
-    assertThat(asked).endsWith("good");
   }
 
   @Test

@@ -64,7 +64,7 @@ class ExplainEndpointTest {
   }
 
   private static Request get(String path, String authorization) {
-    return new Request("GET", path, "", Map.of("authorization", authorization), new byte[0]);
+    return new Request("GET", path, "", Map.of("authorization", authorization), Body.EMPTY);
   }
 
   private static ExplainEndpoint endpoint() {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.api.config.BindAddress;
 import dev.sluice.api.config.Configuration.TlsVersion;
 import java.io.IOException;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -122,7 +123,7 @@ class HttpServiceTest {
                     + "?"
                     + request.query()
                     + " "
-                    + new String(request.body(), UTF_8));
+                    + new String(request.body().bytes(), UTF_8));
     try (HttpService server = HttpService.plain(LOOPBACK, echo, Duration.ZERO)) {
       HttpResponse<String> answer = send(server.port(), "POST", "/a?timeout=10s", "hello");
 
@@ -150,9 +151,57 @@ class HttpServiceTest {
     try (HttpService server =
         HttpService.plain(LOOPBACK, request -> Response.text(200, "ok"), Duration.ZERO)) {
       HttpResponse<String> answer =
-          send(server.port(), "POST", "/", "x".repeat(16 * 1024 * 1024 + 1));
+          send(server.port(), "POST", "/", "x".repeat(Endpoint.USUAL_BODY + 1));
 
       assertThat(answer.statusCode()).isEqualTo(413);
+    }
+  }
+
+  @Test
+  void aBodyThatDoesntArriveInTimeEndsTheConnection() throws Exception {
+    HttpLimits limits =
+        new HttpLimits(1000, 1_000_000, 8, Duration.ofMillis(200), Duration.ofSeconds(8));
+    Endpoint unreached = request -> Response.text(200, "ok");
+    try (HttpService server = HttpService.plain(LOOPBACK, unreached, limits, Duration.ZERO);
+        Socket socket = new Socket("127.0.0.1", server.port())) {
+      socket
+          .getOutputStream()
+          .write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nhalf".getBytes(UTF_8));
+
+      assertThat(socket.getInputStream().readAllBytes()).isEmpty();
+      assertThat(send(server.port(), "POST", "/", "x".repeat(1000)).statusCode()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void whatFindsNoRoomIsToldToComeBack() throws Exception {
+    HttpLimits limits =
+        new HttpLimits(1000, 1_000_000, 8, Duration.ofSeconds(20), Duration.ofMillis(50));
+    Endpoint ok = request -> Response.text(200, "ok");
+    try (HttpService server = HttpService.plain(LOOPBACK, ok, limits, Duration.ZERO)) {
+      HttpResponse<String> answer = send(server.port(), "POST", "/", "x".repeat(1001));
+
+      assertThat(answer.statusCode()).isEqualTo(503);
+      assertThat(answer.headers().firstValue("Retry-After")).contains("1");
+    }
+  }
+
+  @Test
+  void whatTakesTooMuchMemoryToAnswerIsRefused() throws Exception {
+    Endpoint costly =
+        new Endpoint() {
+          @Override
+          public Response answer(Request request) {
+            throw new AssertionError("was answered");
+          }
+
+          @Override
+          public long cost(Request request) {
+            return Long.MAX_VALUE / 2;
+          }
+        };
+    try (HttpService server = HttpService.plain(LOOPBACK, costly, Duration.ZERO)) {
+      assertThat(send(server.port(), "POST", "/", "x").statusCode()).isEqualTo(413);
     }
   }
 

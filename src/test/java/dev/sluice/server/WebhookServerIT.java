@@ -6,6 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sluice.api.config.BindAddress;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.conversion.ConversionReviews;
+import dev.sluice.api.conversion.Conversions;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import dev.sluice.webhooks.ClusterFacts;
@@ -56,13 +58,12 @@ class WebhookServerIT {
             FeatureGate.WORKLOAD_VALIDATE_RESOURCES_ARE_NON_NEGATIVE);
     WebhookSettings settings =
         new WebhookSettings(false, labels -> true, Set.of("batch/job"), gates, gates);
-    WebhookRouter router =
-        new WebhookRouter(Webhooks.functions(settings, new Facts()), review -> review);
+    WebhookRouter router = new WebhookRouter(Webhooks.functions(settings, new Facts()));
     return HttpService.tls(
         new BindAddress("127.0.0.1", port),
         keys.context(),
         TlsSettings.STRICT,
-        new WebhookEndpoint(router),
+        new WebhookEndpoint(router, new ConversionReviews(new Conversions())),
         Duration.ofSeconds(1));
   }
 

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.ByteArrayInputStream;
 import java.util.Base64;
 import java.util.Map;
 import java.util.Set;
@@ -27,12 +27,14 @@ class WebhookRouterTest {
       """;
 
   private final WebhookRouter router =
-      new WebhookRouter(
-          Webhooks.functions(Reviews.settings(), Reviews.Cluster.EMPTY),
-          review -> ((ObjectNode) review).put("converted", true));
+      new WebhookRouter(Webhooks.functions(Reviews.settings(), Reviews.Cluster.EMPTY));
+
+  private static ByteArrayInputStream text(String body) {
+    return new ByteArrayInputStream(body.getBytes(UTF_8));
+  }
 
   private JsonNode ask(String path, String body) throws Exception {
-    WebhookRouter.Reply reply = router.answer(path, body.getBytes(UTF_8));
+    WebhookRouter.Reply reply = router.answer(path, text(body));
     assertThat(reply.status()).isEqualTo(200);
     return JSON.readTree(reply.body());
   }
@@ -58,8 +60,8 @@ class WebhookRouterTest {
 
     JsonNode status = answer.at("/response/status");
     assertThat(answer.at("/response/allowed").asBoolean(true)).isFalse();
-    assertThat(status.path("code").asInt()).isEqualTo(422);
-    assertThat(status.path("reason").asText()).isEqualTo("Invalid");
+    assertThat(status.path("code").asInt()).isEqualTo(403);
+    assertThat(status.path("reason").asText()).isEqualTo("Forbidden");
     assertThat(status.path("message").asText())
         .startsWith("metadata.labels[kueue.x-k8s.io/queue-name]: Invalid value: \"A b\": a lower");
     assertThat(status.at("/details/causes/0/field").asText())
@@ -93,7 +95,7 @@ class WebhookRouterTest {
         "{\"kind\":\"Other\",\"request\":{\"uid\":\"a\",\"operation\":\"CREATE\"}}"
       })
   void whatIsNoReviewIsABadRequest(String body) {
-    WebhookRouter.Reply reply = router.answer("/mutate-batch-v1-job", body.getBytes(UTF_8));
+    WebhookRouter.Reply reply = router.answer("/mutate-batch-v1-job", text(body));
     assertThat(reply.status()).isEqualTo(400);
     assertThat(new String(reply.body(), UTF_8)).doesNotContain("Exception").doesNotContain("\tat ");
   }
@@ -101,14 +103,13 @@ class WebhookRouterTest {
   @Test
   void nestingWithoutEndIsABadRequest() {
     WebhookRouter.Reply reply =
-        router.answer("/mutate-batch-v1-job", "{\"a\":".repeat(100_000).getBytes(UTF_8));
+        router.answer("/mutate-batch-v1-job", text("{\"a\":".repeat(100_000)));
     assertThat(reply.status()).isEqualTo(400);
   }
 
   @Test
   void unknownPathsAreNotFound() {
-    assertThat(router.answer("/mutate-batch-v2-job", REVIEW.getBytes(UTF_8)).status())
-        .isEqualTo(404);
+    assertThat(router.answer("/mutate-batch-v2-job", text(REVIEW)).status()).isEqualTo(404);
   }
 
   @ParameterizedTest
@@ -147,16 +148,17 @@ class WebhookRouterTest {
     WebhookSettings off =
         new WebhookSettings(false, on.managedNamespaces(), Set.of(), on.gates(), on.working());
     WebhookRouter.Reply reply =
-        new WebhookRouter(Webhooks.functions(off, Reviews.Cluster.EMPTY), review -> review)
-            .answer(path, REVIEW.formatted(queue).getBytes(UTF_8));
+        new WebhookRouter(Webhooks.functions(off, Reviews.Cluster.EMPTY))
+            .answer(path, text(REVIEW.formatted(queue)));
     return new String(reply.body(), UTF_8);
   }
 
   @Test
-  void conversionIsHandedOn() throws Exception {
-    assertThat(ask("/convert", "{\"kind\":\"ConversionReview\"}").path("converted").asBoolean())
-        .isTrue();
-    assertThat(router.answer("/convert", REVIEW.getBytes(UTF_8)).status()).isEqualTo(400);
+  void moreValuesThanAnyObjectHasAreABadRequest() {
+    String body = "{\"a\":[" + "0,".repeat(1_000_000) + "0]}";
+    WebhookRouter.Reply reply = router.answer("/mutate-batch-v1-job", text(body));
+    assertThat(reply.status()).isEqualTo(400);
+    assertThat(new String(reply.body(), UTF_8)).contains("Token count");
   }
 
   @Test

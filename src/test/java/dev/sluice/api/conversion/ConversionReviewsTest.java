@@ -1,20 +1,40 @@
 package dev.sluice.api.conversion;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ConversionReviewsTest {
 
   private final ConversionReviews reviews = new ConversionReviews(new Conversions());
 
+  private JsonNode answer(JsonNode review) {
+    byte[] text = review.toString().getBytes(UTF_8);
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+    try {
+      reviews.read(() -> new ByteArrayInputStream(text)).writeAnswer(out);
+      return new ObjectMapper().readTree(out.toByteArray());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   @Test
   void allObjectsOfAReviewAreConvertedInTheirOrder() {
     JsonNode answer =
-        reviews.answer(
+        answer(
             review(
                 """
                 - {apiVersion: kueue.x-k8s.io/v1beta1, kind: ClusterQueue, metadata: {name: a}, spec: {cohort: x}}
@@ -39,7 +59,7 @@ class ConversionReviewsTest {
   @Test
   void oneBadObjectFailsTheReviewAndIsNamed() {
     JsonNode answer =
-        reviews.answer(
+        answer(
             review(
                 """
                 - apiVersion: kueue.x-k8s.io/v1alpha2
@@ -62,21 +82,71 @@ class ConversionReviewsTest {
         .startsWith("Topology t: kind: Topology has no conversion; those that have one are [Cl");
     assertThat(
             message(
-                "{apiVersion: kueue.x-k8s.io/v9, kind: Workload, metadata: {name: w, namespace: n}}"))
+                "{apiVersion: kueue.x-k8s.io/v9, kind: Workload, metadata: {name: w, namespace:"
+                    + " n}}"))
         .isEqualTo(
-            "Workload n/w: apiVersion: \"kueue.x-k8s.io/v9\" is not served for this kind; it must be one of"
-                + " [kueue.x-k8s.io/v1beta2, kueue.x-k8s.io/v1beta1]");
+            "Workload n/w: apiVersion: \"kueue.x-k8s.io/v9\" is not served for this kind; it must"
+                + " be one of [kueue.x-k8s.io/v1beta2, kueue.x-k8s.io/v1beta1]");
   }
 
   @Test
-  void whatIsNoReviewIsAnsweredToo() {
+  void aReviewWithoutObjectsIsAnsweredToo() {
     for (String nonsense :
-        new String[] {"{}", "[]", "3", "{request: 5}", "{kind: ConversionReview}"}) {
-      JsonNode answer = reviews.answer(Objects.read(nonsense, JsonNode.class));
+        new String[] {
+          "{kind: ConversionReview}",
+          "{kind: ConversionReview, apiVersion: apiextensions.k8s.io/v1, request: 5}",
+          "{kind: ConversionReview, apiVersion: apiextensions.k8s.io/v1, request: {objects: {}}}",
+          "{kind: ConversionReview, apiVersion: apiextensions.k8s.io/v1, request: {objects: [3]}}"
+        }) {
+      JsonNode answer = answer(Objects.read(nonsense, JsonNode.class));
 
       assertThat(answer.at("/response/result/status").asText()).isEqualTo("Failed");
       assertThat(answer.at("/response/result/message").asText()).isNotEmpty();
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{}",
+        "[]",
+        "3",
+        "{\"request\":5}",
+        "{\"kind\":\"AdmissionReview\"}",
+        "{\"kind\":\"ConversionReview\",\"request\":{},\"request\":{}}",
+        "{\"kind\":\"ConversionReview\"}{}"
+      })
+  void whatIsNoReviewIsRefused(String nonsense) {
+    assertThatThrownBy(() -> reviews.read(() -> new ByteArrayInputStream(nonsense.getBytes(UTF_8))))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"", "no json", "{\"kind\":\"ConversionReview\",\"request\":{\"objects\":["})
+  void whatIsNoJsonIsRefused(String nonsense) {
+    assertThatThrownBy(() -> reviews.read(() -> new ByteArrayInputStream(nonsense.getBytes(UTF_8))))
+        .isInstanceOfAny(IOException.class, IllegalArgumentException.class);
+  }
+
+  @Test
+  void nestingWithoutEndIsRefused() {
+    String deep =
+        "{\"kind\":\"ConversionReview\",\"request\":{\"objects\":[" + "{\"a\":".repeat(100_000);
+    assertThatThrownBy(() -> reviews.read(() -> new ByteArrayInputStream(deep.getBytes(UTF_8))))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("nesting depth");
+  }
+
+  @Test
+  void theVersionMayComeAfterTheObjects() {
+    ObjectNode review =
+        review("- {apiVersion: kueue.x-k8s.io/v1beta1, kind: Cohort, metadata: {name: a}}");
+    ObjectNode request = (ObjectNode) review.get("request");
+    request.set("desiredAPIVersion", request.remove("desiredAPIVersion"));
+
+    assertThat(answer(review).at("/response/convertedObjects/0/apiVersion").asText())
+        .isEqualTo("kueue.x-k8s.io/v1beta2");
   }
 
   @Test
@@ -96,8 +166,7 @@ class ConversionReviewsTest {
           .putArray("objects")
           .add(object);
 
-      assertThat(reviews.answer(review).at("/response/result/status").asText())
-          .isIn("Success", "Failed");
+      assertThat(answer(review).at("/response/result/status").asText()).isIn("Success", "Failed");
     }
   }
 
@@ -127,7 +196,7 @@ class ConversionReviewsTest {
   }
 
   private String message(String object) {
-    return reviews.answer(review("- " + object)).at("/response/result/message").asText();
+    return answer(review("- " + object)).at("/response/result/message").asText();
   }
 
   private static ObjectNode review(String objects) {

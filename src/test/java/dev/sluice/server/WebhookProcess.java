@@ -1,0 +1,34 @@
+package dev.sluice.server;
+
+import dev.sluice.api.config.BindAddress;
+import dev.sluice.api.conversion.ConversionReviews;
+import dev.sluice.api.conversion.Conversions;
+import dev.sluice.webhooks.Verdict;
+import dev.sluice.webhooks.WebhookRouter;
+import java.time.Duration;
+import java.util.Map;
+
+/** A process that serves webhooks, says on which port, and ends with its standard input. */
+final class WebhookProcess {
+
+  static final String PATH = "/validate-batch-v1-job";
+
+  private WebhookProcess() {}
+
+  /** Runs it. */
+  public static void main(String[] arguments) throws Exception {
+    SwappableKeyManager keys = new SwappableKeyManager();
+    keys.use(Fakes.selfMade("localhost"));
+    WebhookRouter router = new WebhookRouter(Map.of(PATH, request -> Verdict.allowed()));
+    try (HttpService server =
+        HttpService.tls(
+            new BindAddress("127.0.0.1", 0),
+            keys.context(),
+            TlsSettings.STRICT,
+            new WebhookEndpoint(router, new ConversionReviews(new Conversions())),
+            Duration.ZERO)) {
+      System.out.println(server.port());
+      System.in.transferTo(java.io.OutputStream.nullOutputStream());
+    }
+  }
+}
