@@ -79,6 +79,11 @@ final class AwaitedFacts implements ClusterFacts {
   }
 
   @Override
+  public boolean isOperator(String user) {
+    return facts().isOperator(user);
+  }
+
+  @Override
   public boolean hasWorkloadInUse(String namespace, Owner job) {
     return facts().hasWorkloadInUse(namespace, job);
   }

@@ -2,6 +2,9 @@ package dev.sluice;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.reading.GuardedReading;
+import dev.sluice.api.reading.Informers;
+import dev.sluice.api.reading.ReadFaults;
 import dev.sluice.jobs.SameObjects;
 import dev.sluice.jobs.batch.BatchJobResource;
 import dev.sluice.jobs.pods.PodResource;
@@ -36,36 +39,49 @@ final class Clients {
    *
    * @param kubeconfig where the cluster is; otherwise found as any client finds it
    * @param requests counts what is asked
+   * @param faults is told of objects that can't be read
    * @throws IOException when the kubeconfig can't be read
    */
-  static KubernetesClient forOperator(Optional<Path> kubeconfig, ApiRequestMetrics requests)
+  static KubernetesClient forOperator(Optional<Path> kubeconfig, ApiRequestMetrics requests, ReadFaults faults)
       throws IOException {
-    ObjectMapper mapper = new ObjectMapper();
-    mapper.addMixIn(ObjectMeta.class, WithoutManagedFields.class);
-    KubernetesSerialization serialization = new KubernetesSerialization(mapper, true);
-    serialization.registerKubernetesResource(BatchJobResource.class);
-    serialization.registerKubernetesResource(PodResource.class);
-    serialization.registerKubernetesResource(SetResource.class);
     return new KubernetesClientBuilder()
         .withConfig(config(kubeconfig))
-        .withKubernetesSerialization(serialization)
+        .withKubernetesSerialization(serialization(faults))
         .withHttpClientFactory(new CompressingVertx())
         .withHttpClientBuilderConsumer(
             builder -> builder.addOrReplaceInterceptor(ApiRequestMetrics.NAME, requests))
         .build();
   }
 
+  /** How the operator's client reads objects; {@code faults} is told of those that it can't read. */
+  static KubernetesSerialization serialization(ReadFaults faults) {
+    ObjectMapper mapper = new ObjectMapper(GuardedReading.json());
+    mapper.addMixIn(ObjectMeta.class, WithoutManagedFields.class);
+    GuardedReading.guard(mapper, faults);
+    KubernetesSerialization serialization = new KubernetesSerialization(mapper, true);
+    serialization.registerKubernetesResource(BatchJobResource.class);
+    serialization.registerKubernetesResource(PodResource.class);
+    serialization.registerKubernetesResource(SetResource.class);
+    return serialization;
+  }
+
   /**
    * The framework of reconcilers. Objects are handed out as they are in the cache: nobody changes
-   * them.
+   * them. A watch that ends by itself makes the process unhealthy.
    */
-  static Operator framework(KubernetesClient client) {
+  static Operator framework(KubernetesClient client, Informers informers) {
     return new Operator(
         settings ->
             settings
                 .withKubernetesClient(client)
                 .withCloseClientOnStop(false)
                 .withResourceCloner(new SameObjects())
+                .withInformerStoppedHandler(
+                    (informer, cause) -> {
+                      if (cause != null) {
+                        informers.ended(informer.getApiTypeClass().getSimpleName(), cause);
+                      }
+                    })
                 .withExecutorService(Executors.newVirtualThreadPerTaskExecutor()));
   }
 

@@ -4,6 +4,7 @@ import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.ConfigurationException;
 import dev.sluice.api.config.ConfigurationLoader;
 import dev.sluice.api.config.EffectiveConfiguration;
+import dev.sluice.api.reading.ReadFaults;
 import dev.sluice.observe.ApiRequestMetrics;
 import dev.sluice.observe.MetricsScrape;
 import dev.sluice.server.InternalCertificates;
@@ -65,8 +66,9 @@ public final class OperatorRun {
             options.config(), options.featureGates(), OperatorRun::ownNamespace);
     LOG.info("configuration {}", EffectiveConfiguration.yaml(configuration));
     MetricsScrape metrics = new MetricsScrape();
+    ReadFaults faults = new ReadFaults();
     KubernetesClient client =
-        Clients.forOperator(options.kubeconfig(), new ApiRequestMetrics(metrics.registry()));
+        Clients.forOperator(options.kubeconfig(), new ApiRequestMetrics(metrics.registry()), faults);
     boolean inCluster = Files.exists(OWN_NAMESPACE) && options.kubeconfig().isEmpty();
     if (options.install()) {
       Optional<String> url =
@@ -80,7 +82,7 @@ public final class OperatorRun {
     String identity = hostName() + "_" + UUID.randomUUID();
     Sluice sluice =
         new Sluice(
-            configuration, client, metrics, InstantSource.system(), identity, OperatorRun::halt);
+            configuration, client, faults, metrics, InstantSource.system(), identity, OperatorRun::halt);
     CompletableFuture<Void> closed = new CompletableFuture<>();
     Thread hook =
         Thread.ofPlatform()

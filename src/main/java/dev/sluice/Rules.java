@@ -1,8 +1,10 @@
 package dev.sluice;
 
+import dev.sluice.api.Keys;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.controllers.workload.LifecycleRules;
+import dev.sluice.controllers.world.World;
 import dev.sluice.engine.EngineRules;
 import dev.sluice.jobs.JobRules;
 import dev.sluice.jobs.WorkloadNames;
@@ -12,6 +14,7 @@ import dev.sluice.workloads.TranslationRules;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /** The configuration, cut into what each room needs to know of it. */
@@ -123,6 +126,17 @@ record Rules(Configuration configuration) {
   /** Whether pods are jobs: those that people make, or those of something that makes pods. */
   boolean managesPods() {
     return configuration.integrations().frameworks().stream().anyMatch(PODS::contains);
+  }
+
+  /** Whether this cluster sends jobs to others: what checks of {@code world} say at any moment. */
+  BooleanSupplier manager(World world) {
+    return () ->
+        on(FeatureGate.MULTI_KUEUE)
+            && world.checks().all().stream()
+                .anyMatch(
+                    check ->
+                        check.getSpec() != null
+                            && Keys.MULTIKUEUE.equals(check.getSpec().controllerName()));
   }
 
   /** Whether an integration is on. */

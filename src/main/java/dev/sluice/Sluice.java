@@ -3,6 +3,8 @@ package dev.sluice;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.reading.Informers;
+import dev.sluice.api.reading.ReadFaults;
 import dev.sluice.checks.multikueue.MultiKueueControllers;
 import dev.sluice.controllers.Leadership;
 import dev.sluice.controllers.LeaseElector;
@@ -38,6 +40,7 @@ import dev.sluice.observe.EventRecorder;
 import dev.sluice.observe.ExplanationText;
 import dev.sluice.observe.KubernetesEventSink;
 import dev.sluice.observe.MetricsScrape;
+import dev.sluice.observe.ReadFaultRecords;
 import dev.sluice.observe.ReplicaRole;
 import dev.sluice.observe.SchedulerMetrics;
 import dev.sluice.observe.WorkloadMetrics;
@@ -99,6 +102,7 @@ public final class Sluice implements AutoCloseable {
   private final World world = World.empty();
   private final PodDirectory podDirectory = new PodDirectory();
   private final LocalWorkers localWorkers = new LocalWorkers(world);
+  private final Informers kept = new Informers();
   private final WorldInformers informers;
   private final KubernetesResourceContext resources;
   private final StreamingWorkloadReader reader;
@@ -120,6 +124,7 @@ public final class Sluice implements AutoCloseable {
   /**
    * An operator that is not started.
    *
+   * @param faults what {@code client} could not read
    * @param metrics where everything is measured; closed with the operator
    * @param identity who this process is: unlike any other, past ones included
    * @param end is told, with the reason, when the process has to end: it has lost its lease, or
@@ -128,6 +133,7 @@ public final class Sluice implements AutoCloseable {
   public Sluice(
       Configuration configuration,
       KubernetesClient client,
+      ReadFaults faults,
       MetricsScrape metrics,
       InstantSource clock,
       String identity,
@@ -149,7 +155,7 @@ public final class Sluice implements AutoCloseable {
     WorkloadParser parser = new WorkloadParser();
     Random scatter = new Random(identity.hashCode());
     this.reader =
-        new StreamingWorkloadReader(client, parser, index, ReaderSettings.DEFAULT, clock, scatter);
+        new StreamingWorkloadReader(client, parser, index, ReaderSettings.DEFAULT, clock, scatter, faults);
     this.writer =
         new PatchingWorkloadWriter(
             client, parser, index::answered, ADMISSIONS_AT_A_TIME, clock, scatter);
@@ -168,6 +174,7 @@ public final class Sluice implements AutoCloseable {
             identity,
             EventRecorder.Budget.DEFAULT,
             new EventCounts(metrics.registry(), role));
+    faults.listen(new ReadFaultRecords(metrics.registry(), events, role));
     DecisionSwitch decisions = new DecisionSwitch();
     this.engine =
         new EngineLoop(
@@ -179,7 +186,7 @@ public final class Sluice implements AutoCloseable {
     WorkloadMetrics counts =
         new Measures(configuration, metrics, engine.views(), role).of(reader, world, clock);
     DecisionEvents told = new DecisionEvents(events, clock, counts::preempted);
-    this.resources = new KubernetesResourceContext(client);
+    this.resources = new KubernetesResourceContext(client, kept);
     WorkloadFacts translation =
         new WorkloadFacts(resources, rules.translation(), localWorkers::avoidedBy);
     FactFeed feed = new FactFeed(translation, index, engine);
@@ -214,7 +221,7 @@ public final class Sluice implements AutoCloseable {
 
     // queues and what stands around them
     this.worldFeed = new WorldFeed(world, engine, rules.ignoresUndeclared());
-    this.informers = new WorldInformers(client, world);
+    this.informers = new WorldInformers(client, world, kept);
     this.queues =
         new QueueControllers(
             new QueueControllers.Parts(
@@ -230,7 +237,7 @@ public final class Sluice implements AutoCloseable {
                 QueueControllers.Pace.DEFAULT));
     engine.listen(queues.viewListener());
     reader.listen(queues.workloadListener());
-    this.operator = Clients.framework(client);
+    this.operator = Clients.framework(client, kept);
     queues.register(operator);
     this.workers =
         new WorkerClusters(
@@ -246,7 +253,8 @@ public final class Sluice implements AutoCloseable {
             writer,
             new MultiKueueControllers.Quotas(world, queues.quotaNotes(), queues::again),
             localWorkers,
-            new KnownPods(podDirectory));
+            new KnownPods(podDirectory),
+            kept);
 
     // the life cycle of Workloads
     this.lifecycle =
@@ -278,7 +286,8 @@ public final class Sluice implements AutoCloseable {
                     namespace,
                     new JobView.Controller(
                         owner.apiVersion(), owner.kind(), owner.name(), owner.uid())),
-            (namespace, owner) -> setWorkloads.isInUse(namespace, owner.name(), owner.uid()));
+            (namespace, owner) -> setWorkloads.isInUse(namespace, owner.name(), owner.uid()),
+            new OwnName(client, configuration.namespace()));
     var around =
         new JobReconciler.Surroundings(
             reader,
@@ -287,14 +296,15 @@ public final class Sluice implements AutoCloseable {
             lookups,
             lookups,
             new JobEventRecords(events),
-            clock);
+            clock,
+            kept);
     this.jobs =
         new BatchJobController(
             new JobReconciler(
                 new BatchJob(),
                 jobRules,
                 ancestry,
-                Elsewhere.whereMarked(),
+                Elsewhere.whereMarked(rules.manager(world), localWorkers::isSent),
                 around,
                 JOB_WRITES_AT_A_TIME),
             ancestry,
@@ -323,7 +333,7 @@ public final class Sluice implements AutoCloseable {
 
     // what people see
     workers.measure(metrics, role);
-    this.servers = new WebServers(configuration, clock);
+    this.servers = new WebServers(configuration, clock, kept::alive);
   }
 
   private Map<String, String> namespaceLabels(String namespace) {

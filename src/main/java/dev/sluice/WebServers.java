@@ -57,13 +57,15 @@ final class WebServers implements AutoCloseable {
 
   private final Configuration configuration;
   private final InstantSource clock;
+  private final HealthEndpoint.Condition watches;
   private final SwappableKeyManager keys = new SwappableKeyManager();
   private final List<AutoCloseable> open = new ArrayList<>();
   private volatile boolean warm;
 
-  WebServers(Configuration configuration, InstantSource clock) {
+  WebServers(Configuration configuration, InstantSource clock, HealthEndpoint.Condition watches) {
     this.configuration = configuration;
     this.clock = clock;
+    this.watches = watches;
   }
 
   /**
@@ -89,6 +91,7 @@ final class WebServers implements AutoCloseable {
         new HealthEndpoint(
             configuration.health().livenessPath(),
             configuration.health().readinessPath(),
+            List.of(new HealthEndpoint.Check("watches", watches)),
             List.of(
                 new HealthEndpoint.Check("certificates", keeper::isReady),
                 new HealthEndpoint.Check("webhooks", () -> warm)));

@@ -6,6 +6,7 @@ import dev.sluice.api.Keys;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.MultiKueue;
+import dev.sluice.api.reading.Informers;
 import dev.sluice.checks.multikueue.MultiKueueControllers;
 import dev.sluice.checks.multikueue.access.ClusterProfileRules;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
@@ -69,7 +70,8 @@ final class WorkerClusters implements AutoCloseable {
       WorkloadWriter writer,
       MultiKueueControllers.Quotas quotas,
       LocalWorkers localWorkers,
-      LocalPods localPods) {
+      LocalPods localPods,
+      Informers informers) {
     boolean automates =
         configuration.featureGates().enabled(FeatureGate.MULTI_KUEUE_MANAGER_QUOTA_AUTOMATION);
     if (!automates) {
@@ -87,7 +89,8 @@ final class WorkerClusters implements AutoCloseable {
                 background,
                 delays,
                 steady,
-                new Recorded(events, clock)::fenced));
+                new Recorded(events, clock)::fenced,
+                informers));
     if (!configuration.featureGates().enabled(FeatureGate.MULTI_KUEUE)) {
       controllers = Optional.empty();
       return;
@@ -142,7 +145,8 @@ final class WorkerClusters implements AutoCloseable {
                         .enabled(FeatureGate.MULTI_KUEUE_ORCHESTRATED_PREEMPTION)),
                 queues,
                 Optional.of(quotas).filter(any -> automates),
-                localWorkers));
+                localWorkers,
+                informers));
     made.register(operator);
     controllers = Optional.of(made);
   }

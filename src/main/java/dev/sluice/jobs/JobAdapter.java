@@ -17,6 +17,15 @@ public interface JobAdapter {
   /** How the job stands. */
   JobState state(JsonNode object);
 
+  /**
+   * How the job stands by what it tells of its status in another cluster; empty when it tells
+   * nothing of it. Anybody can have written that: whoever believes it has to know that the job runs
+   * there.
+   */
+  default Optional<JobState> told(JsonNode object) {
+    return Optional.empty();
+  }
+
   /** Its pod sets, in the order in which Workloads list them. */
   List<PodSetTemplate> podSets(JsonNode object);
 

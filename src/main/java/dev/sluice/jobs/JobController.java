@@ -91,7 +91,7 @@ public abstract class JobController<R extends JobResource> implements Reconciler
     configuration
         .withGenerationAware(false)
         .withTriggerReconcilerOnAllEvents(true)
-        .withGenericFilter(job -> ancestry.concerns(job.view()))
+        .withGenericFilter(job -> job.isReadable() && ancestry.concerns(job.view()))
         .withOnUpdateFilter((now, before) -> !looksTheSame(now.view(), before.view()))
         .withReconciliationMaxInterval(null)
         .withInformerListLimit(PAGE)
@@ -139,7 +139,7 @@ public abstract class JobController<R extends JobResource> implements Reconciler
 
   @Override
   public UpdateControl<R> reconcile(R job, Context<R> context) throws InterruptedException {
-    if (!mayAct()) {
+    if (!mayAct() || !job.isReadable()) {
       return UpdateControl.noUpdate();
     }
     if (context.isPrimaryResourceDeleted()) {

@@ -57,7 +57,8 @@ public final class JobDecisions {
   }
 
   /** What to do; nothing when all is as it should be. */
-  public List<JobAction> decide(Situation situation) {
+  public List<JobAction> decide(Situation given) {
+    Situation situation = believed(given);
     if (situation.job().deleting()) {
       return leaving(situation);
     }
@@ -69,6 +70,16 @@ public final class JobDecisions {
       case Standing.Own own ->
           situation.job().prebuiltWorkload().isEmpty() ? own(situation) : prebuilt(situation);
     };
+  }
+
+  /** With the job's status in another cluster, where it runs there. */
+  private Situation believed(Situation given) {
+    return given
+        .job()
+        .told()
+        .filter(told -> elsewhere.isTelling(given.job(), given.owned()))
+        .map(told -> given.with(given.job().standing(told)))
+        .orElse(given);
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.sluice.jobs;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.reading.Informers;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.workloads.Workload;
@@ -39,6 +40,7 @@ public final class JobReconciler {
    * What a reconciler works with.
    *
    * @param workloads has completed its first listing before the first job is reconciled
+   * @param informers keeps watches going
    */
   public record Surroundings(
       WorkloadReader workloads,
@@ -47,7 +49,8 @@ public final class JobReconciler {
       FlavorLookup flavors,
       PriorityLookup priorities,
       JobEvents events,
-      InstantSource clock) {}
+      InstantSource clock,
+      Informers informers) {}
 
   /**
    * For jobs of the adapter's kind.

@@ -1,5 +1,6 @@
 package dev.sluice.jobs;
 
+import dev.sluice.api.reading.Unreadable;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
@@ -24,6 +25,17 @@ public abstract class JobResource implements HasMetadata, Namespaced {
     metadata.setName(view.ref().name());
     metadata.setUid(view.ref().uid());
     metadata.setResourceVersion(Long.toString(view.version()));
+  }
+
+  /** Stands for an object that could not be read. */
+  protected JobResource(JobView view, Unreadable metadata) {
+    this.view = view;
+    this.metadata = metadata;
+  }
+
+  /** Whether the object could be read; otherwise nothing is known of it but its identity. */
+  public boolean isReadable() {
+    return !Unreadable.is(this);
   }
 
   /** What is known of the job. */

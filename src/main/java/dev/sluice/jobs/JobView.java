@@ -19,7 +19,8 @@ import java.util.Optional;
  * @param finalizers its finalizers
  * @param labels its labels
  * @param annotations its annotations, without those of kubectl
- * @param state how it stands
+ * @param state how it stands, by its own status alone
+ * @param told how it stands by what it tells of another cluster, if it tells anything; unproven
  * @param podSets its pod sets
  * @param priorityClass the priority class that the kind itself names; empty when it names none
  * @param text the object as JSON, without managed fields; empty unless it is suspended and has not
@@ -35,6 +36,7 @@ public record JobView(
     Map<String, String> labels,
     Map<String, String> annotations,
     JobState state,
+    Optional<JobState> told,
     List<PodSet> podSets,
     String priorityClass,
     String text) {
@@ -44,6 +46,24 @@ public record JobView(
     labels = Map.copyOf(labels);
     annotations = Map.copyOf(annotations);
     podSets = List.copyOf(podSets);
+  }
+
+  /** The same job, standing otherwise. */
+  JobView standing(JobState other) {
+    return new JobView(
+        ref,
+        version,
+        createdAt,
+        deletionTime,
+        controller,
+        finalizers,
+        labels,
+        annotations,
+        other,
+        Optional.empty(),
+        podSets,
+        priorityClass,
+        text);
   }
 
   /** A controlling owner. */

@@ -23,11 +23,7 @@ public final class JobViews {
     JobState state = adapter.state(object);
     boolean mayStart = state.suspended() && state.end().isEmpty();
     return new JobView(
-        new JobRef(
-            adapter.kind(),
-            metadata.path("namespace").asText(),
-            metadata.path("name").asText(),
-            metadata.path("uid").asText()),
+        ref(adapter.kind(), metadata),
         metadata.path("resourceVersion").asLong(),
         instant(metadata.path("creationTimestamp")),
         deletionTime(metadata),
@@ -36,9 +32,37 @@ public final class JobViews {
         strings(metadata.path("labels")),
         annotations(metadata),
         state,
+        adapter.told(object),
         podSets(adapter, object),
         adapter.priorityClass(object),
         mayStart ? text(object) : "");
+  }
+
+  /** A view that holds the identity of an object that can't be read, and nothing else. */
+  public static JobView unreadable(JobKind kind, JsonNode object) {
+    JsonNode metadata = object.path("metadata");
+    return new JobView(
+        ref(kind, metadata),
+        metadata.path("resourceVersion").asLong(),
+        Instant.EPOCH,
+        Optional.empty(),
+        Optional.empty(),
+        List.of(),
+        Map.of(),
+        Map.of(),
+        new JobState(false, false, false, false, Optional.empty(), false, Map.of()),
+        Optional.empty(),
+        List.of(),
+        "",
+        "");
+  }
+
+  private static JobRef ref(JobKind kind, JsonNode metadata) {
+    return new JobRef(
+        kind,
+        metadata.path("namespace").asText(),
+        metadata.path("name").asText(),
+        metadata.path("uid").asText());
   }
 
   private static Instant instant(JsonNode time) {

@@ -28,4 +28,9 @@ public record Situation(
   public Situation {
     owned = List.copyOf(owned);
   }
+
+  /** The same around another view of the job. */
+  Situation with(JobView other) {
+    return new Situation(other, standing, owned, prebuilt, flavors, priorities, now);
+  }
 }

@@ -7,12 +7,13 @@ public final class HealthEndpoint implements Endpoint {
 
   private final String livePath;
   private final String readyPath;
+  private final List<Check> vital;
   private final List<Check> checks;
 
   /**
-   * One thing that readiness depends on.
+   * One thing that life or readiness depends on.
    *
-   * @param name is shown when it isn't ready
+   * @param name is shown when it doesn't hold
    * @param condition is asked each time, and must answer at once
    */
   public record Check(String name, Condition condition) {}
@@ -27,12 +28,15 @@ public final class HealthEndpoint implements Endpoint {
   /**
    * With the names that the configuration gives.
    *
-   * @param liveName last part of the path that always answers ok, such as {@code healthz}
+   * @param liveName last part of the path that answers ok while every vital check holds, such as
+   *     {@code healthz}
    * @param readyName last part of the path that answers ok when every check holds
    */
-  public HealthEndpoint(String liveName, String readyName, List<Check> checks) {
+  public HealthEndpoint(
+      String liveName, String readyName, List<Check> vital, List<Check> checks) {
     this.livePath = path(liveName);
     this.readyPath = path(readyName);
+    this.vital = List.copyOf(vital);
     this.checks = List.copyOf(checks);
   }
 
@@ -44,16 +48,20 @@ public final class HealthEndpoint implements Endpoint {
   @Override
   public Response answer(Request request) {
     if (request.path().equals(livePath)) {
-      return Response.text(200, "ok");
+      return answer(vital, "not alive: ");
     }
     if (request.path().equals(readyPath)) {
-      List<String> missing =
-          checks.stream().filter(check -> !check.condition().holds()).map(Check::name).toList();
-      return missing.isEmpty()
-          ? Response.text(200, "ok")
-          : Response.text(503, "not ready: " + String.join(", ", missing));
+      return answer(checks, "not ready: ");
     }
     return Response.text(404, "not found, there are " + livePath + " and " + readyPath);
+  }
+
+  private static Response answer(List<Check> checks, String otherwise) {
+    List<String> missing =
+        checks.stream().filter(check -> !check.condition().holds()).map(Check::name).toList();
+    return missing.isEmpty()
+        ? Response.text(200, "ok")
+        : Response.text(503, otherwise + String.join(", ", missing));
   }
 
   private static String path(String name) {

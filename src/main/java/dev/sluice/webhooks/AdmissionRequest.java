@@ -12,6 +12,7 @@ import com.fasterxml.jackson.databind.JsonNode;
  * @param kind of the object
  * @param namespace empty for cluster-wide objects
  * @param name empty when the API server is to make one
+ * @param user who asks for it, by the name that the API server knows
  * @param object as it will be; missing when it is deleted
  * @param oldObject as it is; missing when it is created
  */
@@ -23,6 +24,7 @@ public record AdmissionRequest(
     String kind,
     String namespace,
     String name,
+    String user,
     JsonNode object,
     JsonNode oldObject) {
 
@@ -60,6 +62,7 @@ public record AdmissionRequest(
         Json.text(request, "kind", "kind"),
         Json.text(request, "namespace"),
         Json.text(request, "name"),
+        Json.text(request, "userInfo", "username"),
         Json.at(request, "object"),
         Json.at(request, "oldObject"));
   }

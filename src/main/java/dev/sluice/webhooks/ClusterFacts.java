@@ -34,6 +34,11 @@ public interface ClusterFacts {
     return false;
   }
 
+  /** Whether this user, by the name that the API server knows, is the operator itself. */
+  default boolean isOperator(String user) {
+    return false;
+  }
+
   /** Whether the object has a Workload that is not on hold. */
   default boolean hasWorkloadInUse(String namespace, Owner job) {
     return false;

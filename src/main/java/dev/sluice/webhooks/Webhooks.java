@@ -42,6 +42,12 @@ public final class Webhooks {
       functions.put("/mutate-apps-v1-statefulset", statefulSets::fillIn);
       functions.put("/validate-apps-v1-statefulset", statefulSets::check);
     }
+    for (ReviewedKind kind : ReviewedKind.all()) {
+      if (!kind.isOwn()) {
+        functions.compute(
+            kind.validatingPath(), (path, function) -> new StatusGuard(cluster, function));
+      }
+    }
     return Map.copyOf(functions);
   }
 

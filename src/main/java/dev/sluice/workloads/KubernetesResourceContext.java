@@ -1,6 +1,7 @@
 package dev.sluice.workloads;
 
 import dev.sluice.api.Quantities;
+import dev.sluice.api.reading.Informers;
 import dev.sluice.workloads.NamespaceRules.ItemRules;
 import io.fabric8.kubernetes.api.model.LimitRange;
 import io.fabric8.kubernetes.api.model.LimitRangeItem;
@@ -14,6 +15,7 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -30,10 +32,12 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
   private final Map<String, Map<String, Long>> overheads = new ConcurrentHashMap<>();
   private final List<ResourceContext.Listener> listeners = new CopyOnWriteArrayList<>();
 
-  /** With informers of {@code client}, not started yet. */
-  public KubernetesResourceContext(KubernetesClient client) {
+  /** With informers of {@code client}, not started yet; {@code informers} keeps them going. */
+  public KubernetesResourceContext(KubernetesClient client, Informers informers) {
     limitRanges = client.limitRanges().inAnyNamespace().runnableInformer(0);
     runtimeClasses = client.resources(RuntimeClass.class).runnableInformer(0);
+    informers.keep("limitranges", limitRanges);
+    informers.keep("runtimeclasses", runtimeClasses);
     limitRanges.addEventHandler(
         new Changes<LimitRange>(range -> rulesChanged(range.getMetadata().getNamespace())));
     runtimeClasses.addEventHandler(
@@ -100,8 +104,11 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
     Map<String, Long> defaultLimit = new HashMap<>();
     Map<String, Long> defaultRequest = new HashMap<>();
     for (LimitRange range : ranges) {
+      if (range.getSpec() == null) {
+        continue;
+      }
       for (LimitRangeItem item : range.getSpec().getLimits()) {
-        if (item.getType().equals(type)) {
+        if (item != null && type.equals(item.getType())) {
           merge(max, item.getMax(), Math::min);
           merge(min, item.getMin(), Math::max);
           merge(defaultLimit, item.getDefault(), (first, second) -> first);
@@ -124,9 +131,20 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
     if (quantities != null) {
       quantities.forEach(
           (resource, quantity) ->
-              result.put(resource, Quantities.amount(resource, quantity.toString())));
+              amount(resource, quantity).ifPresent(amount -> result.put(resource, amount)));
     }
     return result;
+  }
+
+  /** What is no quantity counts as absent. */
+  private static OptionalLong amount(String resource, @Nullable Quantity quantity) {
+    try {
+      return quantity == null
+          ? OptionalLong.empty()
+          : OptionalLong.of(Quantities.amount(resource, quantity.toString()));
+    } catch (IllegalArgumentException e) {
+      return OptionalLong.empty();
+    }
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.sluice.workloads;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.reading.ReadFaults;
 import dev.sluice.model.WorkloadId;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
@@ -53,6 +54,7 @@ public final class StreamingWorkloadReader implements WorkloadReader {
    *
    * @param index where the Workloads go; the writer may feed its answers there
    * @param random scatters pauses
+   * @param faults is told of Workloads that can't be read
    */
   public StreamingWorkloadReader(
       KubernetesClient client,
@@ -60,7 +62,8 @@ public final class StreamingWorkloadReader implements WorkloadReader {
       WorkloadIndex index,
       ReaderSettings settings,
       InstantSource clock,
-      RandomGenerator random) {
+      RandomGenerator random,
+      ReadFaults faults) {
     this.requests = new WorkloadRequests(client, PATIENCE);
     this.parser = parser;
     this.index = index;
@@ -68,7 +71,7 @@ public final class StreamingWorkloadReader implements WorkloadReader {
     this.clock = clock;
     this.random = random;
     this.outage = new Outage(clock);
-    Unreadable unreadable = new Unreadable(counters);
+    Unreadable unreadable = new Unreadable(counters, faults);
     this.listing = new WorkloadListing(parser, index, unreadable);
     this.watch =
         new WorkloadWatch(
@@ -113,6 +116,9 @@ public final class StreamingWorkloadReader implements WorkloadReader {
         listNext = true;
       } catch (IOException | RuntimeException e) {
         failed(e);
+        pause(backoff.next());
+      } catch (StackOverflowError e) {
+        failed(new IOException("an object is too deep", e));
         pause(backoff.next());
       }
     }

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.fabric8.kubernetes.api.model.Quantity;
+import dev.sluice.api.Quantities;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -121,10 +121,7 @@ public record TemplateFingerprint(String full, String withoutTolerations) {
 
   private static String quantity(JsonNode value) {
     try {
-      return Quantity.parse(value.asText())
-          .getNumericalAmount()
-          .stripTrailingZeros()
-          .toPlainString();
+      return Quantities.parse(value.asText()).stripTrailingZeros().toPlainString();
     } catch (IllegalArgumentException notAQuantity) {
       return value.toString();
     }

@@ -1,25 +1,34 @@
 package dev.sluice.workloads;
 
-import java.nio.charset.StandardCharsets;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.sluice.api.reading.GuardedReading;
+import dev.sluice.api.reading.ReadFaults;
+import java.io.IOException;
 
-/** Objects that could not be read: counted, and told once each with their beginning. */
+/** Workloads that could not be read: counted, reported, and left as they were known. */
 final class Unreadable {
 
-  private static final Logger LOG = LoggerFactory.getLogger(Unreadable.class);
-  private static final int BEGINNING = 300;
-
+  private final ObjectMapper mapper = new ObjectMapper(GuardedReading.json());
   private final ReaderCounters counters;
+  private final ReadFaults faults;
 
-  Unreadable(ReaderCounters counters) {
+  Unreadable(ReaderCounters counters, ReadFaults faults) {
     this.counters = counters;
+    this.faults = faults;
   }
 
-  void report(byte[] bytes, int offset, int length, Exception cause) {
+  void report(byte[] bytes, int offset, int length, Throwable cause) {
     counters.unreadableObject();
-    String beginning =
-        new String(bytes, offset, Math.min(length, BEGINNING), StandardCharsets.UTF_8);
-    LOG.error("workload unreadable object=\"{}\"", beginning, cause);
+    faults.report(ReadFaults.Fault.of(tree(bytes, offset, length), cause));
+  }
+
+  private JsonNode tree(byte[] bytes, int offset, int length) {
+    try {
+      return mapper.readTree(bytes, offset, length);
+    } catch (IOException e) {
+      return MissingNode.getInstance();
+    }
   }
 }

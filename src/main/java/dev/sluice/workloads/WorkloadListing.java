@@ -57,7 +57,7 @@ final class WorkloadListing {
   private void item(byte[] bytes, int length) {
     try {
       index.seen(parser.parse(bytes, 0, length));
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | StackOverflowError e) {
       unreadable.report(bytes, 0, length, e);
     }
   }

@@ -2,6 +2,7 @@ package dev.sluice.workloads;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
+import dev.sluice.api.reading.GuardedReading;
 import dev.sluice.model.WorkloadId;
 import dev.sluice.workloads.Workload.Owner;
 import dev.sluice.workloads.Workload.PodSet;
@@ -23,7 +24,7 @@ public final class WorkloadParser {
   private static final String OUR_KEYS = "kueue.x-k8s.io/";
   private static final String MORE_OF_OUR_KEYS = "sluice.dev/";
 
-  private final JsonFactory json = new JsonFactory();
+  private final JsonFactory json = GuardedReading.json();
   private final Words words = new Words();
   private final TemplateCache templates = new TemplateCache();
   private final Shared<Spec> specs = new Shared<>();

@@ -5,13 +5,14 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.reading.GuardedReading;
 import java.io.IOException;
 
 /** Carries the events of one watch into the index, in their order. */
 final class WorkloadWatch {
 
-  private final JsonFactory json = new JsonFactory();
-  private final ObjectMapper mapper = new ObjectMapper();
+  private final JsonFactory json = GuardedReading.json();
+  private final ObjectMapper mapper = new ObjectMapper(GuardedReading.json());
   private final WorkloadParser parser;
   private final WorkloadIndex index;
   private final Unreadable unreadable;
@@ -91,7 +92,7 @@ final class WorkloadWatch {
         index.seen(workload);
       }
       index.reached(workload.version());
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | StackOverflowError e) {
       unreadable.report(bytes, from, length, e);
     }
   }

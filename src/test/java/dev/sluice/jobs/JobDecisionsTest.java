@@ -230,6 +230,37 @@ class JobDecisionsTest {
     }
 
     @Test
+    void whatAJobThatRunsHereTellsOfAnotherClusterIsNotBelieved() {
+      given(workloadOf(job()).admitted("spot").evicted("Preempted", "for another"));
+      only(
+          PatchStatus.class,
+          decide(
+              job()
+                  .annotation("sluice.dev/may-run-here", "true")
+                  .annotation("sluice.dev/remote-status", "{\"active\":3}")));
+
+      given(workloadOf(job()).admitted("spot"));
+      assertThat(
+              decide(
+                  job()
+                      .running(3)
+                      .annotation("sluice.dev/may-run-here", "true")
+                      .annotation("sluice.dev/remote-status", "{\"succeeded\":3,\"ready\":3}")))
+          .isEqualTo(decide(job().running(3).annotation("sluice.dev/may-run-here", "true")));
+    }
+
+    @Test
+    void whatIsToldIsNotBelievedOfAJobThatCannotRunHereAsWellAsElsewhere() {
+      given(
+          workloadOf(job())
+              .admitted("spot")
+              .inCluster("remote")
+              .evicted("Preempted", "for another"));
+
+      only(PatchStatus.class, decide(job().annotation("sluice.dev/remote-status", "{}")));
+    }
+
+    @Test
     void whereItMayGoIsPropagatedUntilItGoes() {
       given(workloadOf(job()).annotation("sluice.dev/placement-cluster-selector", "tier=gpu"));
 
@@ -791,7 +822,7 @@ class JobDecisionsTest {
   }
 
   private List<JobAction> decide(GivenJob job) {
-    return new JobDecisions(new BatchJob(), rules, Elsewhere.whereMarked())
+    return new JobDecisions(new BatchJob(), rules, Elsewhere.whereMarked(() -> true, sent -> false))
         .decide(
             new Situation(
                 job.view(), standing, workloads, prebuilt, cluster, cluster, GivenCluster.NOW));

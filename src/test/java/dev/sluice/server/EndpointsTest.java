@@ -63,12 +63,14 @@ class EndpointsTest {
   }
 
   @Test
-  void livenessIsAlwaysOkAndReadinessNamesWhatIsMissing() {
+  void livenessAndReadinessNameWhatIsMissing() {
     AtomicBoolean serving = new AtomicBoolean();
+    AtomicBoolean watching = new AtomicBoolean(true);
     HealthEndpoint health =
         new HealthEndpoint(
             "healthz",
             "readyz",
+            List.of(new HealthEndpoint.Check("watches", watching::get)),
             List.of(
                 new HealthEndpoint.Check("certificates", () -> true),
                 new HealthEndpoint.Check("webhooks", serving::get)));
@@ -77,6 +79,9 @@ class EndpointsTest {
     Response notYet = health.answer(get("/readyz", Map.of()));
     assertThat(notYet.status()).isEqualTo(503);
     assertThat(new String(notYet.body(), UTF_8)).contains("webhooks").doesNotContain("certif");
+
+    watching.set(false);
+    assertThat(health.answer(get("/healthz", Map.of())).status()).isEqualTo(503);
 
     serving.set(true);
     assertThat(health.answer(get("/readyz", Map.of())).status()).isEqualTo(200);

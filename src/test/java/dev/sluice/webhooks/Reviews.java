@@ -99,6 +99,7 @@ final class Reviews {
         Json.text(now, "kind"),
         "team",
         Json.text(now, "metadata", "name"),
+        "somebody",
         now,
         before);
   }

@@ -8,6 +8,7 @@ import static dev.sluice.workloads.Json.workload;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.sluice.api.reading.ReadFaults;
 import dev.sluice.workloads.ScriptedServer.Watch;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -46,7 +47,13 @@ class StreamingWorkloadReaderTest {
   private StreamingWorkloadReader reader(ReaderSettings settings) {
     StreamingWorkloadReader result =
         new StreamingWorkloadReader(
-            server.client(), parser, index, settings, InstantSource.system(), new Random(1));
+            server.client(),
+            parser,
+            index,
+            settings,
+            InstantSource.system(),
+            new Random(1),
+            new ReadFaults());
     return result;
   }
 

@@ -84,6 +84,7 @@ final class ClusterProfiles implements AutoCloseable {
             .inNamespace(namespace)
             .withLimit(PAGE)
             .runnableInformer(0);
+    begun.exceptionHandler((started, failure) -> started);
     lock.lock();
     try {
       if (closed) {

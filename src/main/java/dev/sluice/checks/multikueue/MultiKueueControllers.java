@@ -2,6 +2,7 @@ package dev.sluice.checks.multikueue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.reading.Informers;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.KubeConfig;
 import dev.sluice.api.v1beta2.LocationType;
@@ -64,6 +65,7 @@ public final class MultiKueueControllers implements AutoCloseable {
    * @param sending what Workloads are sent by
    * @param queues the workers' queues, if anybody looks at them
    * @param localWorkers where this cluster is a worker of its own
+   * @param informers keeps watches going
    * @param quotas where quota is kept at the sum of the workers', if it may be
    */
   public record Parts(
@@ -80,7 +82,8 @@ public final class MultiKueueControllers implements AutoCloseable {
       Desk.Rules sending,
       Optional<WorkerQueues> queues,
       Optional<Quotas> quotas,
-      LocalWorkers localWorkers) {
+      LocalWorkers localWorkers,
+      Informers informers) {
 
     InstantSource clock() {
       return around.clock();
@@ -176,6 +179,8 @@ public final class MultiKueueControllers implements AutoCloseable {
             .withLimit(PAGE)
             .runnableInformer(0)
             .itemStore(configs);
+    parts.informers().keep("secrets", secretInformer);
+    parts.informers().keep("multikueueconfigs", configInformer);
     secrets.observe((before, after) -> secretChanged(name(before, after)));
     configs.observe((before, after) -> targetsChanged());
     checks.observe(

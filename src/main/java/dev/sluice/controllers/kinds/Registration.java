@@ -1,5 +1,6 @@
 package dev.sluice.controllers.kinds;
 
+import dev.sluice.api.reading.Unreadable;
 import dev.sluice.controllers.world.ObjectStore;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.javaoperatorsdk.operator.Operator;
@@ -27,6 +28,7 @@ public final class Registration {
                 .withName(name)
                 .withItemStore(store)
                 .withInformerListLimit(PAGE)
+                .withGenericFilter(object -> !Unreadable.is(object))
                 .withGenerationAware(false)
                 .withTriggerReconcilerOnAllEvents(true)
                 .withOnUpdateFilter(Registration::matters)

@@ -1,5 +1,6 @@
 package dev.sluice.controllers.world;
 
+import dev.sluice.api.Keys;
 import dev.sluice.api.placement.LocalWorker;
 import dev.sluice.api.placement.PlacementLimits;
 import dev.sluice.api.v1beta2.ClusterQueue;
@@ -150,6 +151,18 @@ public final class LocalWorkers {
         .<Home>map(Home.Here::new)
         .findFirst()
         .orElseGet(Home.Elsewhere::new);
+  }
+
+  /** Whether a Workload has a check that sends it to clusters, and holds quota of another one. */
+  public boolean isSent(Workload workload) {
+    return workload.status().admission().isPresent()
+        && workload.status().admissionChecks().stream()
+            .flatMap(check -> world.checks().find(check.name()).stream())
+            .anyMatch(
+                check ->
+                    check.getSpec() != null
+                        && Keys.MULTIKUEUE.equals(check.getSpec().controllerName()))
+        && home(workload) instanceof Home.Elsewhere;
   }
 
   private Optional<String> clusterOf(String flavor) {

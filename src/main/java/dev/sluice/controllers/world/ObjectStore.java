@@ -1,5 +1,6 @@
 package dev.sluice.controllers.world;
 
+import dev.sluice.api.reading.Unreadable;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.informers.cache.Cache;
 import io.fabric8.kubernetes.client.informers.cache.ItemStore;
@@ -12,14 +13,19 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The objects of one kind, as an informer keeps them. Whoever observes it is told of every change
- * on the informer's thread, after the store has it. Objects are shared: nobody changes them.
+ * on the informer's thread, after the store has it. An object that could not be read stays as it
+ * was known. Objects are shared: nobody changes them.
  *
  * @param <R> the kind
  */
 public final class ObjectStore<R extends HasMetadata> implements ItemStore<R> {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ObjectStore.class);
 
   private final Map<String, R> objects = new ConcurrentHashMap<>();
   private final List<Observer<? super R>> observers = new CopyOnWriteArrayList<>();
@@ -62,9 +68,12 @@ public final class ObjectStore<R extends HasMetadata> implements ItemStore<R> {
 
   @Override
   public @Nullable R put(String key, R object) {
+    if (Unreadable.is(object)) {
+      return objects.get(key);
+    }
     R before = objects.put(key, object);
     if (before == null || !sameVersion(before, object)) {
-      observers.forEach(observer -> observer.changed(before, object));
+      tell(key, before, object);
     }
     return before;
   }
@@ -73,9 +82,20 @@ public final class ObjectStore<R extends HasMetadata> implements ItemStore<R> {
   public @Nullable R remove(String key) {
     R before = objects.remove(key);
     if (before != null) {
-      observers.forEach(observer -> observer.changed(before, null));
+      tell(key, before, null);
     }
     return before;
+  }
+
+  /** A watch doesn't end because of what somebody makes of an object. */
+  private void tell(String key, @Nullable R before, @Nullable R after) {
+    for (Observer<? super R> observer : observers) {
+      try {
+        observer.changed(before, after);
+      } catch (RuntimeException | StackOverflowError e) {
+        LOG.error("object={} could not be taken note of", key, e);
+      }
+    }
   }
 
   private static boolean sameVersion(HasMetadata one, HasMetadata other) {

@@ -6,6 +6,7 @@ import dev.sluice.webhooks.ClusterFacts;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiPredicate;
+import java.util.function.Predicate;
 
 /** What webhooks ask of the world, as the informers know it at the moment. */
 public final class WorldFacts implements ClusterFacts {
@@ -14,6 +15,7 @@ public final class WorldFacts implements ClusterFacts {
   private final LocalWorkers localWorkers;
   private final BiPredicate<String, Owner> managed;
   private final BiPredicate<String, Owner> inUse;
+  private final Predicate<String> operator;
 
   /**
    * Facts of {@code world}.
@@ -21,16 +23,19 @@ public final class WorldFacts implements ClusterFacts {
    * @param localWorkers where this cluster is a worker of its own
    * @param managed whether the owner of this namespace, or one above it, is managed; what jobs know
    * @param inUse whether the object of this namespace has a Workload that is not on hold
+   * @param operator whether a user is the operator itself
    */
   public WorldFacts(
       World world,
       LocalWorkers localWorkers,
       BiPredicate<String, Owner> managed,
-      BiPredicate<String, Owner> inUse) {
+      BiPredicate<String, Owner> inUse,
+      Predicate<String> operator) {
     this.world = world;
     this.localWorkers = localWorkers;
     this.managed = managed;
     this.inUse = inUse;
+    this.operator = operator;
   }
 
   @Override
@@ -51,6 +56,11 @@ public final class WorldFacts implements ClusterFacts {
         .map(found -> found.getMetadata().getLabels())
         .map(Map::copyOf)
         .orElse(Map.of());
+  }
+
+  @Override
+  public boolean isOperator(String user) {
+    return operator.test(user);
   }
 
   @Override

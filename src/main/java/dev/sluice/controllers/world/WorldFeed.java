@@ -22,6 +22,8 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Tells the engine about namespaces, flavors, cohorts and queues: all of them once when it is
@@ -29,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * makes a difference to the engine.
  */
 public final class WorldFeed {
+
+  private static final Logger LOG = LoggerFactory.getLogger(WorldFeed.class);
 
   private final World world;
   private final EngineMailbox mailbox;
@@ -63,11 +67,11 @@ public final class WorldFeed {
     lock.lock();
     try {
       open = true;
-      world.namespaces().all().forEach(namespace -> namespace(null, namespace));
-      world.flavors().all().forEach(flavor -> tell(flavor));
-      world.cohorts().all().forEach(cohort -> cohort(null, cohort));
-      world.clusterQueues().all().forEach(queue -> clusterQueue(null, queue));
-      world.localQueues().all().forEach(queue -> localQueue(null, queue));
+      world.namespaces().all().forEach(namespace -> safely(() -> namespace(null, namespace)));
+      world.flavors().all().forEach(flavor -> safely(() -> tell(flavor)));
+      world.cohorts().all().forEach(cohort -> safely(() -> cohort(null, cohort)));
+      world.clusterQueues().all().forEach(queue -> safely(() -> clusterQueue(null, queue)));
+      world.localQueues().all().forEach(queue -> safely(() -> localQueue(null, queue)));
     } finally {
       lock.unlock();
     }
@@ -77,10 +81,19 @@ public final class WorldFeed {
     lock.lock();
     try {
       if (open) {
-        change.run();
+        safely(change);
       }
     } finally {
       lock.unlock();
+    }
+  }
+
+  /** What nothing can be made of stays as it was told, and keeps nobody else from being told. */
+  private static void safely(Runnable telling) {
+    try {
+      telling.run();
+    } catch (RuntimeException | StackOverflowError e) {
+      LOG.error("an object could not be told to the engine", e);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.sluice.controllers.world;
 
+import dev.sluice.api.reading.Informers;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.KubernetesResourceList;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -16,12 +17,14 @@ public final class WorldInformers implements AutoCloseable {
 
   private final List<SharedIndexInformer<?>> informers;
 
-  /** Informers that are not started, and that fill the stores of {@code world}. */
-  public WorldInformers(KubernetesClient client, World world) {
+  /** Informers that are not started, and that fill the stores of {@code world}; {@code kept} keeps them going. */
+  public WorldInformers(KubernetesClient client, World world, Informers kept) {
     informers =
         List.of(
-            informer(client.namespaces(), world.namespaces()),
-            informer(client.scheduling().v1().priorityClasses(), world.priorityClasses()));
+            kept.keep("namespaces", informer(client.namespaces(), world.namespaces())),
+            kept.keep(
+                "priorityclasses",
+                informer(client.scheduling().v1().priorityClasses(), world.priorityClasses())));
   }
 
   private static <T extends HasMetadata, L extends KubernetesResourceList<T>>

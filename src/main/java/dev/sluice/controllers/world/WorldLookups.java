@@ -61,6 +61,7 @@ public final class WorldLookups implements FlavorLookup, PriorityLookup {
   public Optional<Named> globalDefault() {
     return world.priorityClasses().all().stream()
         .filter(priorityClass -> Boolean.TRUE.equals(priorityClass.getGlobalDefault()))
+        .filter(priorityClass -> priorityClass.getValue() != null)
         .map(
             priorityClass ->
                 new Named(priorityClass.getMetadata().getName(), priorityClass.getValue()))

@@ -37,9 +37,7 @@ public final class BatchJob implements JobAdapter {
   @Override
   public JobState state(JsonNode job) {
     boolean suspended = job.path("spec").path("suspend").asBoolean();
-    Optional<ObjectNode> elsewhere = RemoteStatuses.of(job);
-    JsonNode shown = elsewhere.<JsonNode>map(it -> withStatus(job, it)).orElse(job);
-    boolean active = elsewhere.isPresent() || job.path("status").path("active").asInt() != 0;
+    boolean active = job.path("status").path("active").asInt() != 0;
     boolean begun = job.path("status").has("startTime");
     return new JobState(
         suspended,
@@ -47,8 +45,26 @@ public final class BatchJob implements JobAdapter {
         job.path("metadata").path("annotations").has(Keys.STOPPING),
         active,
         end(job),
-        podsReady(shown),
-        reclaimable(shown));
+        podsReady(job),
+        reclaimable(job));
+  }
+
+  @Override
+  public Optional<JobState> told(JsonNode job) {
+    return RemoteStatuses.of(job)
+        .map(
+            status -> {
+              JobState here = state(job);
+              JsonNode shown = withStatus(job, status);
+              return new JobState(
+                  here.suspended(),
+                  false,
+                  here.stopUnfinished(),
+                  true,
+                  here.end(),
+                  podsReady(shown),
+                  reclaimable(shown));
+            });
   }
 
   private static ObjectNode withStatus(JsonNode job, ObjectNode status) {
@@ -90,7 +106,7 @@ public final class BatchJob implements JobAdapter {
   private static Map<String, Integer> reclaimable(JsonNode job) {
     int parallelism = parallelism(job);
     int done = done(job);
-    if (parallelism <= 1 || done == 0) {
+    if (parallelism <= 1 || done <= 0) {
       return Map.of();
     }
     int completions = job.path("spec").path("completions").asInt(parallelism);
@@ -109,8 +125,9 @@ public final class BatchJob implements JobAdapter {
     if (!job.path("spec").path("completionMode").asText().equals("Indexed")) {
       return status.path("succeeded").asInt();
     }
-    return IndexSet.parse(status.path("completedIndexes").asText())
-        .union(IndexSet.parse(status.path("failedIndexes").asText()))
+    int completions = job.path("spec").path("completions").asInt(parallelism(job));
+    return IndexSet.parse(status.path("completedIndexes").asText(), completions)
+        .union(IndexSet.parse(status.path("failedIndexes").asText(), completions))
         .size();
   }
 

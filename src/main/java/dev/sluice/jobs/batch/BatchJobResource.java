@@ -3,9 +3,9 @@ package dev.sluice.jobs.batch;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.JsonDeserializer;
-import com.fasterxml.jackson.databind.JsonMappingException;
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
+import dev.sluice.api.reading.GuardedReading;
+import dev.sluice.api.reading.Unreadable;
 import dev.sluice.jobs.JobResource;
 import dev.sluice.jobs.JobView;
 import dev.sluice.jobs.JobViews;
@@ -31,6 +31,10 @@ public final class BatchJobResource extends JobResource {
     super(view);
   }
 
+  private BatchJobResource(JobView view, Unreadable metadata) {
+    super(view, metadata);
+  }
+
   /** Has this client read Jobs as these resources, wherever it reads one. */
   public static void readBy(KubernetesClient client) {
     client
@@ -47,12 +51,11 @@ public final class BatchJobResource extends JobResource {
     @Override
     public BatchJobResource deserialize(JsonParser parser, DeserializationContext context)
         throws IOException {
-      JsonNode object = parser.readValueAsTree();
-      if (!object.has("spec")) {
-        throw JsonMappingException.from(
-            parser, "not a Job as the API server sends it; a cached Job can't be written and read");
-      }
-      return new BatchJobResource(JobViews.of(adapter, object));
+      return GuardedReading.read(
+          parser,
+          context,
+          object -> new BatchJobResource(JobViews.of(adapter, object)),
+          (object, metadata) -> new BatchJobResource(JobViews.unreadable(BatchJob.KIND, object), metadata));
     }
   }
 }

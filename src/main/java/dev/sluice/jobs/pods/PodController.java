@@ -66,6 +66,7 @@ public final class PodController implements WorkloadListener, AutoCloseable {
             .withLabel(Keys.MANAGED, "true")
             .withLimit(PAGE)
             .runnableInformer(0);
+    around.informers().keep("pods", informer);
     this.units = new UnitQueue<>(this::reconcile, executor, later::accept);
     LeavingWorkloads leavers = new LeavingWorkloads(directory, around);
     this.leaving =
@@ -146,12 +147,12 @@ public final class PodController implements WorkloadListener, AutoCloseable {
 
     @Override
     public void onAdd(PodResource now) {
-      seen(now.pod());
+      seen(now);
     }
 
     @Override
     public void onUpdate(PodResource before, PodResource now) {
-      seen(now.pod());
+      seen(now);
     }
 
     @Override
@@ -162,7 +163,12 @@ public final class PodController implements WorkloadListener, AutoCloseable {
       groups.forget(last.pod().job().ref());
     }
 
-    private void seen(PodView now) {
+    /** What can't be read stays as it was known. */
+    private void seen(PodResource resource) {
+      if (!resource.isReadable()) {
+        return;
+      }
+      PodView now = resource.pod();
       Optional<PodView> before = directory.put(now);
       if (before.filter(now::looksLike).isPresent()) {
         return;

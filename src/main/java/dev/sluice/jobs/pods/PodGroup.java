@@ -280,6 +280,7 @@ final class PodGroup {
         oldest.map(JobView::labels).orElse(Map.of()),
         annotations(oldest),
         state,
+        Optional.empty(),
         podSets(),
         "",
         "");

@@ -3,9 +3,9 @@ package dev.sluice.jobs.pods;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.JsonDeserializer;
-import com.fasterxml.jackson.databind.JsonMappingException;
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
+import dev.sluice.api.reading.GuardedReading;
+import dev.sluice.api.reading.Unreadable;
 import dev.sluice.jobs.JobResource;
 import io.fabric8.kubernetes.model.annotation.Group;
 import io.fabric8.kubernetes.model.annotation.Kind;
@@ -31,6 +31,11 @@ public final class PodResource extends JobResource {
     this.pod = pod;
   }
 
+  private PodResource(PodView pod, Unreadable metadata) {
+    super(pod.job(), metadata);
+    this.pod = pod;
+  }
+
   /** What is known of the pod. */
   public PodView pod() {
     return pod;
@@ -44,12 +49,11 @@ public final class PodResource extends JobResource {
     @Override
     public PodResource deserialize(JsonParser parser, DeserializationContext context)
         throws IOException {
-      JsonNode object = parser.readValueAsTree();
-      if (!object.has("spec")) {
-        throw JsonMappingException.from(
-            parser, "not a Pod as the API server sends it; a cached Pod can't be written and read");
-      }
-      return new PodResource(PodViews.of(adapter, object));
+      return GuardedReading.read(
+          parser,
+          context,
+          object -> new PodResource(PodViews.of(adapter, object)),
+          (object, metadata) -> new PodResource(PodViews.unreadable(object), metadata));
     }
   }
 }

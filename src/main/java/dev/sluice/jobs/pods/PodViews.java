@@ -27,6 +27,13 @@ public final class PodViews {
         lastActive(job, pod));
   }
 
+  /** A view that holds the identity of a pod that can't be read, and nothing else. */
+  static PodView unreadable(JsonNode pod) {
+    JobView job = JobViews.unreadable(SinglePod.KIND, pod);
+    return new PodView(
+        job, Optional.empty(), "", PodView.Phase.PENDING, false, false, job.createdAt());
+  }
+
   private static Optional<PodView.Group> group(JobView job) {
     Map<String, String> annotations = job.annotations();
     String preferred = annotations.getOrDefault(Keys.POD_GROUP_NAME, "");

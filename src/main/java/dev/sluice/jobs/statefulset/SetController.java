@@ -83,6 +83,8 @@ public final class SetController implements WorkloadListener, AutoCloseable {
             .withField("spec.nodeName", "")
             .withLimit(PAGE)
             .runnableInformer(0);
+    around.informers().keep("statefulsets", sets);
+    around.informers().keep("unmarked-pods", unmarked);
     unmarked.addIndexers(Map.of(BY_SET, pod -> setOf(pod.pod()).map(Unit::toString).toList()));
     sets.addEventHandler(new Watch());
     unmarked.addEventHandler(new PodWatch());
@@ -138,6 +140,7 @@ public final class SetController implements WorkloadListener, AutoCloseable {
 
   private Optional<SetView> find(String namespace, String name) {
     return Optional.ofNullable(sets.getStore().getByKey(namespace + "/" + name))
+        .filter(SetResource::isReadable)
         .map(SetResource::set);
   }
 

@@ -3,9 +3,9 @@ package dev.sluice.jobs.statefulset;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.JsonDeserializer;
-import com.fasterxml.jackson.databind.JsonMappingException;
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
+import dev.sluice.api.reading.GuardedReading;
+import dev.sluice.api.reading.Unreadable;
 import dev.sluice.jobs.JobResource;
 import io.fabric8.kubernetes.model.annotation.Group;
 import io.fabric8.kubernetes.model.annotation.Kind;
@@ -31,6 +31,11 @@ public final class SetResource extends JobResource {
     this.set = set;
   }
 
+  private SetResource(SetView set, Unreadable metadata) {
+    super(set.job(), metadata);
+    this.set = set;
+  }
+
   /** What is known of the set. */
   public SetView set() {
     return set;
@@ -44,13 +49,11 @@ public final class SetResource extends JobResource {
     @Override
     public SetResource deserialize(JsonParser parser, DeserializationContext context)
         throws IOException {
-      JsonNode object = parser.readValueAsTree();
-      if (!object.has("spec")) {
-        throw JsonMappingException.from(
-            parser,
-            "not a StatefulSet as the API server sends it; a cached one can't be written and read");
-      }
-      return new SetResource(adapter.view(object));
+      return GuardedReading.read(
+          parser,
+          context,
+          object -> new SetResource(adapter.view(object)),
+          (object, metadata) -> new SetResource(StatefulSets.unreadable(object), metadata));
     }
   }
 }

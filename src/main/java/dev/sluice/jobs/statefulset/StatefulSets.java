@@ -48,6 +48,11 @@ public final class StatefulSets implements JobAdapter {
         status.path("updateRevision").asText());
   }
 
+  /** A view that holds the identity of a StatefulSet that can't be read, and nothing else. */
+  static SetView unreadable(JsonNode object) {
+    return new SetView(JobViews.unreadable(KIND, object), 0, 0, "", "");
+  }
+
   private static int replicas(JsonNode object) {
     return object.path("spec").path("replicas").asInt(1);
   }

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.Keys;
+import dev.sluice.api.reading.Informers;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
@@ -109,7 +110,7 @@ class QueueControllersIT {
                 QueueControllers.Pace.DEFAULT));
     engine.listen(controllers.viewListener());
     WorldFeed feed = new WorldFeed(world, engine, false);
-    WorldInformers informers = new WorldInformers(client, world);
+    WorldInformers informers = new WorldInformers(client, world, new Informers());
     Operator operator =
         new Operator(
             configuration ->

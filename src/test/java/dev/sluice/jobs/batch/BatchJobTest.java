@@ -70,6 +70,55 @@ class BatchJobTest {
   }
 
   @Nested
+  class Indexes {
+
+    @ParameterizedTest
+    @CsvSource(
+        delimiter = '|',
+        value = {
+          "5-3 | 10 | 0",
+          "0-99999999 | 10 | 10",
+          "0-4294967296 | 1000000000 | 1000000000",
+          "1,3-5,4-7,1,- | 10 | 6",
+          "-1,1-,a-b,99999999999,٣ | 10 | 0",
+          "2,9,10-12 | 10 | 2"
+        })
+    void onlyIndexesThatTheJobCanHaveAreCounted(String text, int completions, int size) {
+      assertThat(IndexSet.parse(text, completions).size()).isEqualTo(size);
+      assertThat(
+              IndexSet.parse(text, completions).union(IndexSet.parse(text, completions)).size())
+          .isEqualTo(size);
+    }
+  }
+
+  @Nested
+  class Told {
+
+    @Test
+    void theStateIsThatOfTheStatusWhateverAnAnnotationTells() {
+      GivenJob honest = job().running(3);
+      GivenJob forged =
+          job()
+              .running(3)
+              .annotation(
+                  "sluice.dev/remote-status", "{\"succeeded\":3,\"ready\":3,\"active\":0}");
+
+      assertThat(adapter.state(forged.object())).isEqualTo(adapter.state(honest.object()));
+      assertThat(adapter.told(honest.object())).isEmpty();
+      assertThat(adapter.told(forged.object()).orElseThrow().podsReady()).isTrue();
+    }
+
+    @Test
+    void whatIsHostileIsToldAsNothing() {
+      for (String told : List.of("{\"completedIndexes\":\"5-3\"}", "[[[", "7", "")) {
+        GivenJob job =
+            job().spec("completionMode", "Indexed").annotation("sluice.dev/remote-status", told);
+        assertThat(adapter.told(job.object()).orElseThrow().reclaimable()).isEmpty();
+      }
+    }
+  }
+
+  @Nested
   class State {
 
     @Test

@@ -64,6 +64,9 @@ public final class AccessSource {
   /** The access as it is now. */
   public Access of(ClusterSource source) {
     KubeConfig kubeConfig = source.kubeConfig();
+    if (kubeConfig != null && kubeConfig.location() == null) {
+      return bad("there is no location", "a location");
+    }
     if (kubeConfig != null) {
       if (kubeConfig.location().equals(LocalWorker.LOCATION)) {
         return new Access.Here();
@@ -114,8 +117,12 @@ public final class AccessSource {
     if (data == null) {
       return bad(found + " has no key " + SECRET_KEY, "a Secret with that key");
     }
-    return KubeconfigRules.read(
-        new String(Base64.getDecoder().decode(data), StandardCharsets.UTF_8));
+    try {
+      return KubeconfigRules.read(
+          new String(Base64.getDecoder().decode(data), StandardCharsets.UTF_8));
+    } catch (IllegalArgumentException e) {
+      return bad(found + " has a key " + SECRET_KEY + " that is not base64", "a kubeconfig");
+    }
   }
 
   private static Access bad(String what, String allowed) {

@@ -2,10 +2,10 @@ package dev.sluice.checks.multikueue.capacity;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.Quantities;
+import dev.sluice.api.Quantities;
 import dev.sluice.checks.multikueue.link.WhileConnected;
 import dev.sluice.model.Amounts;
 import dev.sluice.workloads.Workload;
-import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.math.BigDecimal;
 import java.util.Collection;
@@ -116,7 +116,7 @@ public final class WorkerQueues implements Fitting, AutoCloseable {
                                     (resource, quantity) ->
                                         total.merge(
                                             resource,
-                                            Quantity.getAmountInBytes(Quantity.parse(quantity)),
+                                            Quantities.parse(quantity),
                                             BigDecimal::add))));
     return total;
   }

@@ -2,6 +2,7 @@ package dev.sluice.checks.multikueue.fencing;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.reading.Informers;
 import dev.sluice.checks.multikueue.link.Around;
 import dev.sluice.workloads.Workload;
 import dev.sluice.workloads.WorkloadListener;
@@ -59,6 +60,7 @@ public final class FenceKeeper
    * @param delays runs what is due later
    * @param clock the time; it is never set
    * @param told is told of what was switched off
+   * @param informers keeps watches going
    */
   public record Parts(
       KubernetesClient client,
@@ -69,7 +71,8 @@ public final class FenceKeeper
       Executor io,
       Around.Delays delays,
       InstantSource clock,
-      Consumer<Workload> told) {}
+      Consumer<Workload> told,
+      Informers informers) {}
 
   private record Fenced(Workload workload, String origin, Duration after) {}
 
@@ -84,6 +87,7 @@ public final class FenceKeeper
             .inNamespace(parts.namespace())
             .withLabel(Fences.ORIGIN)
             .runnableInformer(0);
+    parts.informers().keep("fences", informer);
     informer.addEventHandler(this);
     parts.reader().listen(this);
   }

@@ -216,6 +216,7 @@ final class JobWatches implements PodMirror.Elsewhere, AutoCloseable {
               .withLabel(Keys.MULTIKUEUE_ORIGIN, mark.origin())
               .withLimit(PAGE)
               .runnableInformer(0);
+      informer.exceptionHandler((started, failure) -> true);
       informer.addIndexers(
           Map.of(BY_WORKLOAD, job -> workload(job).map(JobWatches::index).stream().toList()));
       informer.addEventHandler(new Waking());
