@@ -42,8 +42,8 @@ final class Clients {
    * @param faults is told of objects that can't be read
    * @throws IOException when the kubeconfig can't be read
    */
-  static KubernetesClient forOperator(Optional<Path> kubeconfig, ApiRequestMetrics requests, ReadFaults faults)
-      throws IOException {
+  static KubernetesClient forOperator(
+      Optional<Path> kubeconfig, ApiRequestMetrics requests, ReadFaults faults) throws IOException {
     return new KubernetesClientBuilder()
         .withConfig(config(kubeconfig))
         .withKubernetesSerialization(serialization(faults))
@@ -53,7 +53,9 @@ final class Clients {
         .build();
   }
 
-  /** How the operator's client reads objects; {@code faults} is told of those that it can't read. */
+  /**
+   * How the operator's client reads objects; {@code faults} is told of those that it can't read.
+   */
   static KubernetesSerialization serialization(ReadFaults faults) {
     ObjectMapper mapper = new ObjectMapper(GuardedReading.json());
     mapper.addMixIn(ObjectMeta.class, WithoutManagedFields.class);

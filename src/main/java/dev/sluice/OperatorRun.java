@@ -68,7 +68,8 @@ public final class OperatorRun {
     MetricsScrape metrics = new MetricsScrape();
     ReadFaults faults = new ReadFaults();
     KubernetesClient client =
-        Clients.forOperator(options.kubeconfig(), new ApiRequestMetrics(metrics.registry()), faults);
+        Clients.forOperator(
+            options.kubeconfig(), new ApiRequestMetrics(metrics.registry()), faults);
     boolean inCluster = Files.exists(OWN_NAMESPACE) && options.kubeconfig().isEmpty();
     if (options.install()) {
       Optional<String> url =
@@ -82,7 +83,13 @@ public final class OperatorRun {
     String identity = hostName() + "_" + UUID.randomUUID();
     Sluice sluice =
         new Sluice(
-            configuration, client, faults, metrics, InstantSource.system(), identity, OperatorRun::halt);
+            configuration,
+            client,
+            faults,
+            metrics,
+            InstantSource.system(),
+            identity,
+            OperatorRun::halt);
     CompletableFuture<Void> closed = new CompletableFuture<>();
     Thread hook =
         Thread.ofPlatform()

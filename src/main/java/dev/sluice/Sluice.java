@@ -155,7 +155,8 @@ public final class Sluice implements AutoCloseable {
     WorkloadParser parser = new WorkloadParser();
     Random scatter = new Random(identity.hashCode());
     this.reader =
-        new StreamingWorkloadReader(client, parser, index, ReaderSettings.DEFAULT, clock, scatter, faults);
+        new StreamingWorkloadReader(
+            client, parser, index, ReaderSettings.DEFAULT, clock, scatter, faults);
     this.writer =
         new PatchingWorkloadWriter(
             client, parser, index::answered, ADMISSIONS_AT_A_TIME, clock, scatter);

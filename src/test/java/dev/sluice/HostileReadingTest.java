@@ -2,6 +2,10 @@ package dev.sluice;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.ThrowableProxy;
+import ch.qos.logback.core.AppenderBase;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.StreamWriteConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -9,10 +13,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.classic.spi.ThrowableProxy;
-import ch.qos.logback.core.AppenderBase;
 import dev.sluice.api.config.ConfigurationLoader;
 import dev.sluice.api.conversion.ConversionReviews;
 import dev.sluice.api.conversion.Conversions;
@@ -44,9 +44,9 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Objects of every kind that is watched, changed by somebody who means harm, go through the readers
- * of the operator and through its webhooks: nothing may throw. {@code -Dsluice.fuzz.objects=N} feeds
- * N of them, {@code -Dsluice.fuzz.seed=N} begins with others; an object that fails is printed with
- * the seed that makes it alone.
+ * of the operator and through its webhooks: nothing may throw. {@code -Dsluice.fuzz.objects=N}
+ * feeds N of them, {@code -Dsluice.fuzz.seed=N} begins with others; an object that fails is printed
+ * with the seed that makes it alone.
  */
 class HostileReadingTest {
 

@@ -30,8 +30,8 @@ import dev.sluice.jobs.Situation;
 import dev.sluice.jobs.Standing;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.batch.BatchJobResource;
-import dev.sluice.jobs.pods.PodsTaken;
 import dev.sluice.jobs.pods.PodResource;
+import dev.sluice.jobs.pods.PodsTaken;
 import dev.sluice.jobs.pods.SinglePod;
 import dev.sluice.jobs.statefulset.SetResource;
 import dev.sluice.workloads.NamespaceRules;
@@ -166,12 +166,12 @@ final class HostileWorld {
   private static void access(ClusterSource source, Optional<Secret> secret) {
     show(
         new AccessSource(
-            "kueue-system",
-            name -> secret,
-            () -> true,
-            new KubeconfigFiles(KubeconfigFiles.ROOT, true),
-            Optional.empty())
-        .of(source));
+                "kueue-system",
+                name -> secret,
+                () -> true,
+                new KubeconfigFiles(KubeconfigFiles.ROOT, true),
+                Optional.empty())
+            .of(source));
   }
 
   private void decide(JobAdapter adapter, JobView job) {

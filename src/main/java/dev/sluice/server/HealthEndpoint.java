@@ -32,8 +32,7 @@ public final class HealthEndpoint implements Endpoint {
    *     {@code healthz}
    * @param readyName last part of the path that answers ok when every check holds
    */
-  public HealthEndpoint(
-      String liveName, String readyName, List<Check> vital, List<Check> checks) {
+  public HealthEndpoint(String liveName, String readyName, List<Check> vital, List<Check> checks) {
     this.livePath = path(liveName);
     this.readyPath = path(readyName);
     this.vital = List.copyOf(vital);

@@ -121,8 +121,7 @@ class HostileObjectsIT {
   }
 
   private static boolean complete(KubernetesClient client, TestCluster cluster, String name) {
-    Job job =
-        client.batch().v1().jobs().inNamespace(cluster.namespace()).withName(name).get();
+    Job job = client.batch().v1().jobs().inNamespace(cluster.namespace()).withName(name).get();
     return job != null
         && job.getStatus() != null
         && job.getStatus().getConditions().stream()

@@ -22,8 +22,8 @@ import java.util.function.Function;
 
 /**
  * Has objects read so that reading never fails: in place of an object that can't be read there is
- * an empty one with {@link Unreadable} metadata, and the fault is reported. One object that somebody
- * wrote must not end the watch of all objects of its kind.
+ * an empty one with {@link Unreadable} metadata, and the fault is reported. One object that
+ * somebody wrote must not end the watch of all objects of its kind.
  */
 public final class GuardedReading {
 

@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What could not be read. Each fault is counted; of the same object with the same sort of reason only the
- * first is logged and reported as news. Usable from any thread; never throws.
+ * What could not be read. Each fault is counted; of the same object with the same sort of reason
+ * only the first is logged and reported as news. Usable from any thread; never throws.
  */
 public final class ReadFaults {
 

@@ -17,7 +17,10 @@ public final class WorldInformers implements AutoCloseable {
 
   private final List<SharedIndexInformer<?>> informers;
 
-  /** Informers that are not started, and that fill the stores of {@code world}; {@code kept} keeps them going. */
+  /**
+   * Informers that are not started, and that fill the stores of {@code world}; {@code kept} keeps
+   * them going.
+   */
   public WorldInformers(KubernetesClient client, World world, Informers kept) {
     informers =
         List.of(

@@ -55,7 +55,8 @@ public final class BatchJobResource extends JobResource {
           parser,
           context,
           object -> new BatchJobResource(JobViews.of(adapter, object)),
-          (object, metadata) -> new BatchJobResource(JobViews.unreadable(BatchJob.KIND, object), metadata));
+          (object, metadata) ->
+              new BatchJobResource(JobViews.unreadable(BatchJob.KIND, object), metadata));
     }
   }
 }

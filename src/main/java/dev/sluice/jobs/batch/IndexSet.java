@@ -22,9 +22,9 @@ final class IndexSet {
   }
 
   /**
-   * Reads the written form; empty text means no index. Left out are indexes from {@code completions}
-   * on, which the Job can't have, and parts that are no index and no range from a lower index to a
-   * higher one.
+   * Reads the written form; empty text means no index. Left out are indexes from {@code
+   * completions} on, which the Job can't have, and parts that are no index and no range from a
+   * lower index to a higher one.
    */
   static IndexSet parse(String text, int completions) {
     List<Range> ranges = new ArrayList<>();

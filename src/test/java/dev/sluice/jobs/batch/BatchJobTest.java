@@ -85,8 +85,7 @@ class BatchJobTest {
         })
     void onlyIndexesThatTheJobCanHaveAreCounted(String text, int completions, int size) {
       assertThat(IndexSet.parse(text, completions).size()).isEqualTo(size);
-      assertThat(
-              IndexSet.parse(text, completions).union(IndexSet.parse(text, completions)).size())
+      assertThat(IndexSet.parse(text, completions).union(IndexSet.parse(text, completions)).size())
           .isEqualTo(size);
     }
   }
@@ -100,8 +99,7 @@ class BatchJobTest {
       GivenJob forged =
           job()
               .running(3)
-              .annotation(
-                  "sluice.dev/remote-status", "{\"succeeded\":3,\"ready\":3,\"active\":0}");
+              .annotation("sluice.dev/remote-status", "{\"succeeded\":3,\"ready\":3,\"active\":0}");
 
       assertThat(adapter.state(forged.object())).isEqualTo(adapter.state(honest.object()));
       assertThat(adapter.told(honest.object())).isEmpty();

@@ -2,7 +2,6 @@ package dev.sluice.checks.multikueue.capacity;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.Quantities;
-import dev.sluice.api.Quantities;
 import dev.sluice.checks.multikueue.link.WhileConnected;
 import dev.sluice.model.Amounts;
 import dev.sluice.workloads.Workload;
