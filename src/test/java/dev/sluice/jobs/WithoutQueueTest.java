@@ -24,7 +24,7 @@ class WithoutQueueTest {
 
   private List<JobAction> decide(GivenJob job, Workload... workloads) {
     GivenCluster cluster = cluster();
-    return new JobDecisions(new BatchJob(), rules, Elsewhere.whereMarked())
+    return new JobDecisions(new BatchJob(), rules, Elsewhere.whereMarked(() -> true, sent -> false))
         .decide(
             new Situation(
                 job.queue("").view(),

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.reading.Informers;
 import dev.sluice.model.WorkloadId;
 import dev.sluice.testing.PlayedApi;
 import dev.sluice.workloads.Workload;
@@ -68,7 +69,8 @@ class FenceKeeperTest {
               Runnable::run,
               (delay, task) -> this.due = task,
               now::get,
-              workload -> told.add(workload.id().name())));
+              workload -> told.add(workload.id().name()),
+              new Informers()));
 
   FenceKeeperTest() throws IOException {}
 
