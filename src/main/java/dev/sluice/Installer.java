@@ -2,7 +2,7 @@ package dev.sluice;
 
 import dev.sluice.api.ApiVersions;
 import dev.sluice.api.config.Configuration;
-import dev.sluice.install.Manifests;
+import dev.sluice.install.InstallManifests;
 import dev.sluice.webhooks.WebhookConfigurations;
 import dev.sluice.webhooks.WebhookRegistration;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -71,7 +71,7 @@ final class Installer {
    * @throws IOException when what is to be installed can't be read
    */
   void install() throws IOException {
-    for (HasMetadata object : Manifests.permissions(configuration.namespace())) {
+    for (HasMetadata object : InstallManifests.permissions(configuration.namespace())) {
       apply(object);
     }
     for (String plural : PLURALS) {

@@ -14,11 +14,11 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import dev.sluice.api.config.ConfigurationLoader;
-import dev.sluice.api.reading.ReadFaults;
-import dev.sluice.controllers.world.ObjectStore;
-import dev.sluice.controllers.world.WorldFeed;
-import dev.sluice.webhooks.ClusterFacts;
-import dev.sluice.webhooks.ReviewedKind;
+import dev.sluice.api.reading.ReadErrorLog;
+import dev.sluice.controllers.world.ObservableItemStore;
+import dev.sluice.controllers.world.CacheEventFeed;
+import dev.sluice.webhooks.ClusterLookup;
+import dev.sluice.webhooks.WebhookKind;
 import dev.sluice.webhooks.WebhookRouter;
 import dev.sluice.webhooks.WebhookSettings;
 import dev.sluice.webhooks.Webhooks;
@@ -61,8 +61,8 @@ class HostileReadingTest {
               .build());
 
   private final AtomicLong unreadable = new AtomicLong();
-  private final ReadFaults faults = new ReadFaults();
-  private final KubernetesSerialization serialization = Clients.serialization(faults);
+  private final ReadErrorLog faults = new ReadErrorLog();
+  private final KubernetesSerialization serialization = KubernetesClients.serialization(faults);
   private final Map<String, ObjectNode> samples = samples();
   private final HostileWorld world = new HostileWorld();
 
@@ -111,7 +111,7 @@ class HostileReadingTest {
           }
         };
     counter.start();
-    for (Class<?> noisy : List.of(WorldFeed.class, ObjectStore.class, ReadFaults.class)) {
+    for (Class<?> noisy : List.of(CacheEventFeed.class, ObservableItemStore.class, ReadErrorLog.class)) {
       Logger logger = (Logger) LoggerFactory.getLogger(noisy);
       logger.setAdditive(false);
       logger.addAppender(counter);
@@ -145,7 +145,7 @@ class HostileReadingTest {
 
   private void webhooks(ObjectNode object, String kind) {
     ObjectNode honest = Objects.requireNonNull(samples.get(kind));
-    for (ReviewedKind reviewed : ReviewedKind.all()) {
+    for (WebhookKind reviewed : WebhookKind.all()) {
       if (reviewed.kind().equals(kind)) {
         for (String operation : List.of("CREATE", "UPDATE")) {
           byte[] review = review(operation, object, honest);
@@ -196,7 +196,7 @@ class HostileReadingTest {
     }
   }
 
-  private static final class Facts implements ClusterFacts {
+  private static final class Facts implements ClusterLookup {
 
     @Override
     public boolean hasDefaultLocalQueue(String namespace) {

@@ -2,7 +2,7 @@ package dev.sluice;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.reading.Unreadable;
+import dev.sluice.api.reading.UnreadableMetadata;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ClusterSource;
@@ -13,33 +13,33 @@ import dev.sluice.api.v1beta2.MultiKueueConfig;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.Topology;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
-import dev.sluice.checks.multikueue.access.AccessSource;
+import dev.sluice.checks.multikueue.access.WorkerCredentialsResolver;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
-import dev.sluice.controllers.world.LocalWorkers;
-import dev.sluice.controllers.world.World;
-import dev.sluice.controllers.world.WorldFeed;
-import dev.sluice.controllers.world.WorldLookups;
-import dev.sluice.jobs.Elsewhere;
+import dev.sluice.controllers.world.LocalClusters;
+import dev.sluice.controllers.world.InformerCaches;
+import dev.sluice.controllers.world.CacheEventFeed;
+import dev.sluice.controllers.world.CachedJobLookups;
+import dev.sluice.jobs.RemoteExecutionCheck;
 import dev.sluice.jobs.GivenCluster;
-import dev.sluice.jobs.JobAdapter;
-import dev.sluice.jobs.JobDecisions;
+import dev.sluice.jobs.JobIntegration;
+import dev.sluice.jobs.JobPolicy;
 import dev.sluice.jobs.JobResource;
-import dev.sluice.jobs.JobRules;
-import dev.sluice.jobs.JobView;
-import dev.sluice.jobs.Situation;
-import dev.sluice.jobs.Standing;
+import dev.sluice.jobs.JobOptions;
+import dev.sluice.jobs.CachedJob;
+import dev.sluice.jobs.ReconcileContext;
+import dev.sluice.jobs.ManagementStatus;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.batch.BatchJobResource;
 import dev.sluice.jobs.pods.PodResource;
 import dev.sluice.jobs.pods.PodsTaken;
 import dev.sluice.jobs.pods.SinglePod;
-import dev.sluice.jobs.statefulset.SetResource;
-import dev.sluice.workloads.NamespaceRules;
+import dev.sluice.jobs.statefulset.StatefulSetResource;
+import dev.sluice.workloads.NamespaceLimits;
 import dev.sluice.workloads.RangesRead;
 import dev.sluice.workloads.ResourceContext;
-import dev.sluice.workloads.TranslationRules;
-import dev.sluice.workloads.Workload;
-import dev.sluice.workloads.WorkloadFacts;
+import dev.sluice.workloads.TranslationOptions;
+import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workloads.WorkloadTranslator;
 import dev.sluice.workloads.WorkloadParser;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.LimitRange;
@@ -62,7 +62,7 @@ final class HostileWorld {
       Map.ofEntries(
           Map.entry("Job", BatchJobResource.class),
           Map.entry("Pod", PodResource.class),
-          Map.entry("StatefulSet", SetResource.class),
+          Map.entry("StatefulSet", StatefulSetResource.class),
           Map.entry("Namespace", Namespace.class),
           Map.entry("PriorityClass", PriorityClass.class),
           Map.entry("LimitRange", LimitRange.class),
@@ -82,18 +82,18 @@ final class HostileWorld {
   private static final int REMEMBERED = 200;
 
   private final ObjectMapper mapper = new ObjectMapper();
-  private final JobRules rules = JobRules.defaults("kueue-system");
+  private final JobOptions rules = JobOptions.defaults("kueue-system");
   private final GivenCluster cluster = GivenCluster.cluster();
   private final WorkloadParser parser = new WorkloadParser();
-  private final WorkloadFacts facts = new WorkloadFacts(new NoContext(), TranslationRules.DEFAULT);
+  private final WorkloadTranslator facts = new WorkloadTranslator(new NoContext(), TranslationOptions.DEFAULT);
   private PodsTaken pods = new PodsTaken();
   private int taken;
 
   private static final class NoContext implements ResourceContext {
 
     @Override
-    public NamespaceRules rules(String namespace) {
-      return NamespaceRules.NONE;
+    public NamespaceLimits rules(String namespace) {
+      return NamespaceLimits.NONE;
     }
 
     @Override
@@ -104,10 +104,10 @@ final class HostileWorld {
 
   /** Does with an object what its watch leads to. */
   void take(HasMetadata read, ObjectNode object) {
-    if (Unreadable.is(read)) {
+    if (UnreadableMetadata.is(read)) {
       return;
     }
-    World world = World.empty();
+    InformerCaches informerCaches = InformerCaches.empty();
     switch (read) {
       case BatchJobResource job -> decide(new BatchJob(), job.view());
       case PodResource pod -> {
@@ -117,16 +117,16 @@ final class HostileWorld {
         pods.take(pod.pod());
         decide(new SinglePod(), pod.view());
       }
-      case SetResource set -> show(set.set());
-      case Namespace it -> world.namespaces().put("a", it);
-      case PriorityClass it -> world.priorityClasses().put("a", it);
-      case ClusterQueue it -> world.clusterQueues().put("a", it);
-      case LocalQueue it -> world.localQueues().put("team/a", it);
-      case Cohort it -> world.cohorts().put("a", it);
-      case ResourceFlavor it -> world.flavors().put("a", it);
-      case AdmissionCheck it -> world.checks().put("a", it);
-      case Topology it -> world.topologies().put("a", it);
-      case WorkloadPriorityClass it -> world.workloadPriorityClasses().put("a", it);
+      case StatefulSetResource set -> show(set.set());
+      case Namespace it -> informerCaches.namespaces().put("a", it);
+      case PriorityClass it -> informerCaches.priorityClasses().put("a", it);
+      case ClusterQueue it -> informerCaches.clusterQueues().put("a", it);
+      case LocalQueue it -> informerCaches.localQueues().put("team/a", it);
+      case Cohort it -> informerCaches.cohorts().put("a", it);
+      case ResourceFlavor it -> informerCaches.flavors().put("a", it);
+      case AdmissionCheck it -> informerCaches.checks().put("a", it);
+      case Topology it -> informerCaches.topologies().put("a", it);
+      case WorkloadPriorityClass it -> informerCaches.workloadPriorityClasses().put("a", it);
       case LimitRange it -> RangesRead.of(List.of(it));
       case Secret it -> access(it);
       case MultiKueueCluster it -> {
@@ -137,7 +137,7 @@ final class HostileWorld {
       default -> show(read);
     }
     if (!(read instanceof JobResource)) {
-      look(world);
+      look(informerCaches);
     }
   }
 
@@ -145,14 +145,14 @@ final class HostileWorld {
     Objects.requireNonNull(any.toString());
   }
 
-  private void look(World world) {
-    new WorldFeed(world, HostileWorld::show, false).open();
-    WorldLookups lookups = new WorldLookups(world, mapper);
+  private void look(InformerCaches informerCaches) {
+    new CacheEventFeed(informerCaches, HostileWorld::show, false).open();
+    CachedJobLookups lookups = new CachedJobLookups(informerCaches, mapper);
     lookups.find("a");
     lookups.globalDefault();
     lookups.priorityClass("a");
     lookups.workloadPriorityClass("a");
-    new LocalWorkers(world).mayRunHere("team", "a");
+    new LocalClusters(informerCaches).mayRunHere("team", "a");
   }
 
   private void access(Secret secret) {
@@ -165,7 +165,7 @@ final class HostileWorld {
 
   private static void access(ClusterSource source, Optional<Secret> secret) {
     show(
-        new AccessSource(
+        new WorkerCredentialsResolver(
                 "kueue-system",
                 name -> secret,
                 () -> true,
@@ -174,13 +174,13 @@ final class HostileWorld {
             .of(source));
   }
 
-  private void decide(JobAdapter adapter, JobView job) {
-    for (Elsewhere elsewhere : List.of(Elsewhere.whereMarked(() -> true, sent -> true))) {
-      JobDecisions decisions = new JobDecisions(adapter, rules, elsewhere);
+  private void decide(JobIntegration adapter, CachedJob job) {
+    for (RemoteExecutionCheck remoteExecutionCheck : List.of(RemoteExecutionCheck.whereMarked(() -> true, sent -> true))) {
+      JobPolicy decisions = new JobPolicy(adapter, rules, remoteExecutionCheck);
       decisions.decide(
-          new Situation(
+          new ReconcileContext(
               job,
-              new Standing.Own(),
+              new ManagementStatus.Own(),
               List.of(),
               Optional.empty(),
               cluster,
@@ -191,7 +191,7 @@ final class HostileWorld {
 
   /** Reads a Workload; false when it is left as it was known. */
   boolean workload(byte[] bytes) {
-    Workload workload;
+    CachedWorkload workload;
     try {
       workload = parser.parse(bytes);
     } catch (IOException | RuntimeException e) {

@@ -4,8 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.Keys;
-import dev.sluice.api.placement.LocalWorker;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.placement.LocalClusterAnnotations;
 import java.lang.reflect.Field;
 import java.math.BigInteger;
 import java.util.ArrayList;
@@ -69,11 +69,11 @@ final class Mutations {
   /** Every label and annotation that the operator knows. */
   private static List<String> ours() {
     return Stream.concat(
-            Stream.of(Keys.class.getDeclaredFields()).map(Mutations::text),
+            Stream.of(KueueConstants.class.getDeclaredFields()).map(Mutations::text),
             Stream.of(
-                LocalWorker.REMOTE_STATUS,
-                LocalWorker.MAY_RUN_HERE,
-                LocalWorker.FLAVOR,
+                LocalClusterAnnotations.REMOTE_STATUS,
+                LocalClusterAnnotations.MAY_RUN_HERE,
+                LocalClusterAnnotations.FLAVOR,
                 "sluice.dev/placement-region",
                 "sluice.dev/placement-cluster-selector",
                 "sluice.dev/run-for"))

@@ -1,13 +1,13 @@
 package dev.sluice.bench;
 
 import dev.sluice.engine.EngineProbe;
-import dev.sluice.engine.EngineRules;
-import dev.sluice.model.Amounts;
+import dev.sluice.engine.EngineOptions;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.model.Decision;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.FairSharing;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.FlavorFungibility;
@@ -15,13 +15,13 @@ import dev.sluice.model.LabelSelector;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.LocalQueueSpec;
 import dev.sluice.model.PendingWorkload;
-import dev.sluice.model.Placement;
+import dev.sluice.model.NodeConstraints;
 import dev.sluice.model.PodSetRequest;
 import dev.sluice.model.PreemptionPolicies;
 import dev.sluice.model.Quota;
 import dev.sluice.model.ResourceGroup;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
@@ -54,11 +54,11 @@ public final class EngineLatency {
   private long version = 1;
 
   private EngineLatency(Optional<FairSharing> sharing) {
-    this.engine = new EngineProbe(new EngineRules(sharing, false));
-    engine.fold(new Fact.TimePassed(START));
-    engine.fold(new Fact.NamespaceChanged("team", Map.of()));
-    engine.fold(new Fact.FlavorChanged(new Flavor("default", Map.of(), List.of(), List.of())));
-    engine.fold(new Fact.DecidingEnabled(true));
+    this.engine = new EngineProbe(new EngineOptions(sharing, false));
+    engine.fold(new SchedulerEvent.TimePassed(START));
+    engine.fold(new SchedulerEvent.NamespaceChanged("team", Map.of()));
+    engine.fold(new SchedulerEvent.FlavorChanged(new Flavor("default", Map.of(), List.of(), List.of())));
+    engine.fold(new SchedulerEvent.DecidingEnabled(true));
   }
 
   /**
@@ -91,7 +91,7 @@ public final class EngineLatency {
 
   private void queue(String name, long cpu) {
     engine.fold(
-        new Fact.ClusterQueueChanged(
+        new SchedulerEvent.ClusterQueueChanged(
             new ClusterQueueSpec(
                 name,
                 "cohort",
@@ -103,7 +103,7 @@ public final class EngineLatency {
                                 "default",
                                 Map.of(
                                     "cpu",
-                                    new Quota(cpu, Amounts.UNLIMITED, Amounts.UNLIMITED)))))),
+                                    new Quota(cpu, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED)))))),
                 QueueingStrategy.BEST_EFFORT_FIFO,
                 new LabelSelector.Requirements(List.of()),
                 StopPolicy.NONE,
@@ -113,22 +113,22 @@ public final class EngineLatency {
                 List.of(),
                 List.of())));
     engine.fold(
-        new Fact.LocalQueueChanged(
+        new SchedulerEvent.LocalQueueChanged(
             new LocalQueueSpec(new LocalQueueId("team", name), name, StopPolicy.NONE)));
   }
 
   private WorkloadId submit(String queue, long cpu, int priority) {
-    WorkloadShape shape =
-        new WorkloadShape(
+    RequestShape shape =
+        new RequestShape(
             List.of(
                 new PodSetRequest(
-                    "main", 1, 0, new TreeMap<>(Map.of("cpu", cpu)), Placement.ANYWHERE, "")));
+                    "main", 1, 0, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "")));
     Instant created = START.plusMillis(version);
     WorkloadId id =
         new WorkloadId(
             new UUID(random.nextLong(), random.nextLong()).toString(), "team", "job-" + version);
     engine.fold(
-        new Fact.WorkloadPending(
+        new SchedulerEvent.WorkloadPending(
             new PendingWorkload(
                 id,
                 version++,
@@ -146,7 +146,7 @@ public final class EngineLatency {
   private void write(List<Decision> decisions) {
     for (Decision decision : decisions) {
       if (decision instanceof Decision.Admit admit) {
-        engine.fold(new Fact.AdmissionWritten(admit.id(), version++, true));
+        engine.fold(new SchedulerEvent.AdmissionWritten(admit.id(), version++, true));
       }
     }
   }
@@ -178,13 +178,13 @@ public final class EngineLatency {
       for (Decision decision : world.engine.takeDecisions()) {
         if (decision instanceof Decision.Preempt preempt && preempt.victims().size() == 10) {
           for (Decision.Victim victim : preempt.victims()) {
-            world.engine.fold(new Fact.EvictionRefused(victim.id(), victim.version()));
+            world.engine.fold(new SchedulerEvent.EvictionRefused(victim.id(), victim.version()));
           }
         } else {
           throw new IllegalStateException("not ten victims: " + decision);
         }
       }
-      world.engine.fold(new Fact.WorkloadReleased(owner, world.version++));
+      world.engine.fold(new SchedulerEvent.WorkloadReleased(owner, world.version++));
       world.settle();
     }
     return times;
@@ -216,7 +216,7 @@ public final class EngineLatency {
       }
       world.write(decisions);
       for (WorkloadId head : heads) {
-        world.engine.fold(new Fact.WorkloadReleased(head, world.version++));
+        world.engine.fold(new SchedulerEvent.WorkloadReleased(head, world.version++));
       }
       world.settle();
     }

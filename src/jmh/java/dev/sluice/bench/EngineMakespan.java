@@ -1,19 +1,19 @@
 package dev.sluice.bench;
 
 import dev.sluice.engine.EngineProbe;
-import dev.sluice.model.Amounts;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.model.Decision;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.FlavorFungibility;
 import dev.sluice.model.LabelSelector;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.LocalQueueSpec;
 import dev.sluice.model.PendingWorkload;
-import dev.sluice.model.Placement;
+import dev.sluice.model.NodeConstraints;
 import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.PodSetRequest;
 import dev.sluice.model.PreemptionPolicies;
@@ -23,7 +23,7 @@ import dev.sluice.model.Quota;
 import dev.sluice.model.ReservingWorkload;
 import dev.sluice.model.ResourceGroup;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.time.Instant;
@@ -102,14 +102,14 @@ public final class EngineMakespan {
   private EngineMakespan(Duration service, Duration latency) {
     this.serviceMicros = service.toNanos() / 1_000;
     this.latencyMicros = latency.toNanos() / 1_000;
-    engine.fold(new Fact.TimePassed(START));
-    engine.fold(new Fact.NamespaceChanged("team", Map.of()));
-    engine.fold(new Fact.FlavorChanged(new Flavor("default", Map.of(), List.of(), List.of())));
+    engine.fold(new SchedulerEvent.TimePassed(START));
+    engine.fold(new SchedulerEvent.NamespaceChanged("team", Map.of()));
+    engine.fold(new SchedulerEvent.FlavorChanged(new Flavor("default", Map.of(), List.of(), List.of())));
     for (int i = 0; i < COHORTS * QUEUES; i++) {
       String name = "queue-" + i;
-      engine.fold(new Fact.ClusterQueueChanged(queue(name, "cohort-" + i / QUEUES)));
+      engine.fold(new SchedulerEvent.ClusterQueueChanged(queue(name, "cohort-" + i / QUEUES)));
       engine.fold(
-          new Fact.LocalQueueChanged(
+          new SchedulerEvent.LocalQueueChanged(
               new LocalQueueSpec(new LocalQueueId("team", name), name, StopPolicy.NONE)));
       for (Size size : SIZES) {
         for (int j = 0; j < size.count; j++) {
@@ -120,11 +120,11 @@ public final class EngineMakespan {
         }
       }
     }
-    engine.fold(new Fact.DecidingEnabled(true));
+    engine.fold(new SchedulerEvent.DecidingEnabled(true));
   }
 
   private static ClusterQueueSpec queue(String name, String cohort) {
-    Quota cpu = new Quota(20_000, 100_000, Amounts.UNLIMITED);
+    Quota cpu = new Quota(20_000, 100_000, ResourceAmounts.UNLIMITED);
     return new ClusterQueueSpec(
         name,
         cohort,
@@ -163,18 +163,18 @@ public final class EngineMakespan {
   }
 
   private void pending(Job job) {
-    WorkloadShape shape =
-        new WorkloadShape(
+    RequestShape shape =
+        new RequestShape(
             List.of(
                 new PodSetRequest(
                     "main",
                     1,
                     0,
                     new TreeMap<>(Map.of("cpu", job.size.cpu * 1_000)),
-                    Placement.ANYWHERE,
+                    NodeConstraints.ANYWHERE,
                     "")));
     engine.fold(
-        new Fact.WorkloadPending(
+        new SchedulerEvent.WorkloadPending(
             new PendingWorkload(
                 job.id,
                 version++,
@@ -189,7 +189,7 @@ public final class EngineMakespan {
   }
 
   private void admitted(Job job) {
-    engine.fold(new Fact.AdmissionWritten(job.id, version++));
+    engine.fold(new SchedulerEvent.AdmissionWritten(job.id, version++));
     double[] sum = waited.computeIfAbsent(job.size.name, name -> new double[2]);
     if (job.run == 0) {
       sum[0] += Duration.between(job.created, clock()).toNanos() / 1e9;
@@ -205,7 +205,7 @@ public final class EngineMakespan {
       write(
           () -> {
             ended++;
-            engine.fold(new Fact.WorkloadReleased(job.id, Long.MAX_VALUE));
+            engine.fold(new SchedulerEvent.WorkloadReleased(job.id, Long.MAX_VALUE));
           });
     }
   }
@@ -218,7 +218,7 @@ public final class EngineMakespan {
     evictions++;
     write(
         () -> {
-          engine.fold(new Fact.WorkloadReserving(reserving(job)));
+          engine.fold(new SchedulerEvent.WorkloadReserving(reserving(job)));
           write(
               () -> {
                 job.evicted = false;
@@ -249,7 +249,7 @@ public final class EngineMakespan {
 
   private void decide() {
     long began = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
-    engine.fold(new Fact.TimePassed(clock()));
+    engine.fold(new SchedulerEvent.TimePassed(clock()));
     while (engine.cycle()) {
       cycles++;
     }

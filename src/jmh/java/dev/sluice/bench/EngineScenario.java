@@ -1,13 +1,13 @@
 package dev.sluice.bench;
 
 import dev.sluice.engine.EngineProbe;
-import dev.sluice.engine.EngineRules;
-import dev.sluice.model.Amounts;
+import dev.sluice.engine.EngineOptions;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.model.Decision;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.FairSharing;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.FlavorFungibility;
@@ -15,7 +15,7 @@ import dev.sluice.model.LabelSelector;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.LocalQueueSpec;
 import dev.sluice.model.PendingWorkload;
-import dev.sluice.model.Placement;
+import dev.sluice.model.NodeConstraints;
 import dev.sluice.model.PodSetRequest;
 import dev.sluice.model.PreemptionPolicies;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
@@ -23,7 +23,7 @@ import dev.sluice.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.model.Quota;
 import dev.sluice.model.ResourceGroup;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -38,7 +38,7 @@ import java.util.TreeMap;
 import java.util.UUID;
 
 /**
- * A full cluster in which work ends and waits: so many ClusterQueues in cohorts, all quota in use,
+ * A full cluster in which work ends and waits: so many ClusterQueueMapper in cohorts, all quota in use,
  * so many Workloads pending. In each round some that run in one cohort end, as many new ones arrive
  * there, and the engine decides until nothing is left to look at; the next round is another
  * cohort's turn. Everything the engine hears of in production is part of it: arrivals, written
@@ -63,7 +63,7 @@ public final class EngineScenario {
           new WorkloadId("", "", ""),
           0,
           "",
-          new WorkloadShape(List.of()),
+          new RequestShape(List.of()),
           0,
           START,
           START,
@@ -88,7 +88,7 @@ public final class EngineScenario {
   /**
    * How large the cluster is.
    *
-   * @param queues how many ClusterQueues
+   * @param queues how many ClusterQueueMapper
    * @param perCohort how many of them share a cohort; at most all
    * @param shapes how many different requests there are
    */
@@ -142,25 +142,25 @@ public final class EngineScenario {
   public EngineScenario(Size size, Policies policies) {
     this.size = size;
     this.policies = policies;
-    this.engine = new EngineProbe(new EngineRules(policies.sharing, false));
-    fold(new Fact.TimePassed(START));
-    fold(new Fact.NamespaceChanged("team", Map.of()));
-    fold(new Fact.FlavorChanged(new Flavor("default", Map.of(), List.of(), List.of())));
+    this.engine = new EngineProbe(new EngineOptions(policies.sharing, false));
+    fold(new SchedulerEvent.TimePassed(START));
+    fold(new SchedulerEvent.NamespaceChanged("team", Map.of()));
+    fold(new SchedulerEvent.FlavorChanged(new Flavor("default", Map.of(), List.of(), List.of())));
     for (int i = 0; i < size.queues; i++) {
       if (i % size.perCohort == 0) {
         running.add(new LinkedHashMap<>());
       }
-      fold(new Fact.ClusterQueueChanged(queue("queue-" + i, "cohort-" + i / size.perCohort)));
+      fold(new SchedulerEvent.ClusterQueueChanged(queue("queue-" + i, "cohort-" + i / size.perCohort)));
       fold(
-          new Fact.LocalQueueChanged(
+          new SchedulerEvent.LocalQueueChanged(
               new LocalQueueSpec(
                   new LocalQueueId("team", "queue-" + i), "queue-" + i, StopPolicy.NONE)));
     }
   }
 
   private ClusterQueueSpec queue(String name, String cohort) {
-    Quota cpu = new Quota(CPU_OF_QUEUE, Amounts.UNLIMITED, Amounts.UNLIMITED);
-    Quota memory = new Quota(CPU_OF_QUEUE << 20, Amounts.UNLIMITED, Amounts.UNLIMITED);
+    Quota cpu = new Quota(CPU_OF_QUEUE, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED);
+    Quota memory = new Quota(CPU_OF_QUEUE << 20, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED);
     return new ClusterQueueSpec(
         name,
         cohort,
@@ -180,19 +180,19 @@ public final class EngineScenario {
         List.of());
   }
 
-  private void fold(Fact fact) {
+  private void fold(SchedulerEvent schedulerEvent) {
     facts++;
-    engine.fold(fact);
+    engine.fold(schedulerEvent);
   }
 
   /** Lets Workloads arrive, and runs as many of them as fit. */
   public void fill(int workloads) {
-    fold(new Fact.DecidingEnabled(false));
+    fold(new SchedulerEvent.DecidingEnabled(false));
     for (int i = 0; i < workloads; i++) {
       int queue = random.nextInt(size.queues);
       arrive(policies == Policies.NONE || queue % 5 != 0 ? queue : queue + 1);
     }
-    fold(new Fact.DecidingEnabled(true));
+    fold(new SchedulerEvent.DecidingEnabled(true));
     decide();
   }
 
@@ -202,15 +202,15 @@ public final class EngineScenario {
     boolean sizesDiffer = policies == Policies.NONE;
     long cpu = sizesDiffer ? 1_000L + 4_000L * shape / size.shapes : 2_000L;
     long memory = sizesDiffer ? 500L << 20 : (500L + shape) << 20;
-    WorkloadShape requests =
-        new WorkloadShape(
+    RequestShape requests =
+        new RequestShape(
             List.of(
                 new PodSetRequest(
                     "main",
                     1,
                     0,
                     new TreeMap<>(Map.of("cpu", cpu, "memory", memory)),
-                    Placement.ANYWHERE,
+                    NodeConstraints.ANYWHERE,
                     "")));
     Instant created = START.plusMillis(number);
     UUID uid = new UUID(random.nextLong(), random.nextLong());
@@ -232,7 +232,7 @@ public final class EngineScenario {
     if (policies != Policies.NONE) {
       waiting.put(workload.id(), workload);
     }
-    fold(new Fact.WorkloadPending(workload));
+    fold(new SchedulerEvent.WorkloadPending(workload));
   }
 
   private void decide() {
@@ -245,7 +245,7 @@ public final class EngineScenario {
                 .get(cohortOf(admit.clusterQueue()))
                 .put(admit.id(), waiting.getOrDefault(admit.id(), NOBODY));
             waiting.remove(admit.id());
-            fold(new Fact.AdmissionWritten(admit.id(), version++));
+            fold(new SchedulerEvent.AdmissionWritten(admit.id(), version++));
           }
           case Decision.Preempt preempt -> {
             decisions++;
@@ -304,7 +304,7 @@ public final class EngineScenario {
     for (int i = 0; i < ENDS_PER_ROUND && eldest.hasNext(); i++) {
       WorkloadId ended = eldest.next();
       eldest.remove();
-      fold(new Fact.WorkloadReleased(ended, version++));
+      fold(new SchedulerEvent.WorkloadReleased(ended, version++));
       arrive(cohort * size.perCohort + random.nextInt(size.perCohort));
     }
     decide();

@@ -25,6 +25,6 @@ public final class QueueNames {
   private static Optional<String> value(@Nullable Map<String, String> map) {
     return map == null
         ? Optional.empty()
-        : Optional.ofNullable(map.get(Keys.QUEUE_NAME)).filter(name -> !name.isEmpty());
+        : Optional.ofNullable(map.get(KueueConstants.QUEUE_NAME)).filter(name -> !name.isEmpty());
   }
 }

@@ -1,6 +1,6 @@
 package dev.sluice.cli;
 
-import dev.sluice.OperatorRun;
+import dev.sluice.OperatorRunner;
 import dev.sluice.api.config.ConfigurationException;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
@@ -86,8 +86,8 @@ public final class OperatorCommand implements Callable<Integer> {
           spec.commandLine(), "--log-level: \"" + logLevel + "\" is not " + LogLevels.ALLOWED);
     }
     try {
-      return OperatorRun.run(
-          new OperatorRun.Options(
+      return OperatorRunner.run(
+          new OperatorRunner.Options(
               Optional.ofNullable(kubeconfig),
               Optional.ofNullable(config),
               Optional.ofNullable(featureGates),

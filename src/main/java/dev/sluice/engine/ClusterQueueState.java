@@ -1,11 +1,11 @@
 package dev.sluice.engine;
 
 import dev.sluice.model.ClusterQueueSpec;
-import dev.sluice.model.QueueProblem;
-import dev.sluice.queue.Holders;
+import dev.sluice.model.InactiveReason;
+import dev.sluice.queue.QuotaHolders;
 import dev.sluice.queue.PendingQueue;
-import dev.sluice.queue.QueueState;
-import dev.sluice.quota.AmountSums;
+import dev.sluice.queue.ClusterQueueCache;
+import dev.sluice.quota.UsageVector;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -17,11 +17,11 @@ final class ClusterQueueState {
 
   final String name;
   final PendingQueue pending = new PendingQueue();
-  final Holders holders = new Holders();
-  final AmountSums admitted = new AmountSums();
+  final QuotaHolders quotaHolders = new QuotaHolders();
+  final UsageVector admitted = new UsageVector();
   @Nullable ClusterQueueSpec spec;
-  @Nullable QueueState state;
-  List<QueueProblem> problems = List.of();
+  @Nullable ClusterQueueCache state;
+  List<InactiveReason> problems = List.of();
   int admittedCount;
 
   ClusterQueueState(String name) {

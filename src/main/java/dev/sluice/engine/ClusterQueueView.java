@@ -1,7 +1,7 @@
 package dev.sluice.engine;
 
-import dev.sluice.model.QueueProblem;
-import dev.sluice.quota.Share;
+import dev.sluice.model.InactiveReason;
+import dev.sluice.quota.DominantResourceShare;
 import java.util.List;
 import java.util.Optional;
 
@@ -23,12 +23,12 @@ public record ClusterQueueView(
     String name,
     String cohort,
     String rootCohort,
-    List<QueueProblem> problems,
+    List<InactiveReason> problems,
     int pendingActive,
     int pendingInadmissible,
     int reserving,
     int admitted,
-    Optional<Share> share,
+    Optional<DominantResourceShare> dominantResourceShare,
     List<FlavorUsage> usage) {
 
   public ClusterQueueView {
@@ -41,7 +41,7 @@ public record ClusterQueueView(
       String name,
       String cohort,
       String rootCohort,
-      List<QueueProblem> problems,
+      List<InactiveReason> problems,
       int pendingActive,
       int pendingInadmissible,
       int reserving,

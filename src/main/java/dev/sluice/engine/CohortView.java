@@ -1,6 +1,6 @@
 package dev.sluice.engine;
 
-import dev.sluice.quota.Share;
+import dev.sluice.quota.DominantResourceShare;
 import java.util.List;
 import java.util.Optional;
 
@@ -14,7 +14,7 @@ import java.util.Optional;
  *     reserved} its usage as seen at this cohort
  */
 public record CohortView(
-    String name, String parent, String root, Optional<Share> share, List<FlavorUsage> usage) {
+    String name, String parent, String root, Optional<DominantResourceShare> dominantResourceShare, List<FlavorUsage> usage) {
 
   public CohortView {
     usage = List.copyOf(usage);

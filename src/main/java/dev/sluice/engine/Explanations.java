@@ -2,21 +2,21 @@ package dev.sluice.engine;
 
 import dev.sluice.model.Explanation;
 import dev.sluice.model.PendingReason;
-import dev.sluice.model.QueueProblem;
-import dev.sluice.queue.PendingItem;
+import dev.sluice.model.InactiveReason;
+import dev.sluice.queue.QueuedWorkload;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Why a Workload waits, found where it stands (Workload life cycle, section 2). */
 final class Explanations {
 
-  private final Registry registry;
-  private final Ready ready;
-  private final ReadinessGate gate;
+  private final SpecRegistry specRegistry;
+  private final ActiveQueues activeQueues;
+  private final PodsReadyGate gate;
 
-  Explanations(Registry registry, Ready ready, ReadinessGate gate) {
-    this.registry = registry;
-    this.ready = ready;
+  Explanations(SpecRegistry specRegistry, ActiveQueues activeQueues, PodsReadyGate gate) {
+    this.specRegistry = specRegistry;
+    this.activeQueues = activeQueues;
     this.gate = gate;
   }
 
@@ -41,14 +41,14 @@ final class Explanations {
       return suspended("LocalQueue " + localQueue.id.name() + " is stopped");
     }
     String name = localQueue.clusterQueue();
-    ClusterQueueState queue = registry.clusterQueues.get(name);
+    ClusterQueueState queue = specRegistry.clusterQueues.get(name);
     if (queue == null || queue.spec == null) {
       return misconfigured("ClusterQueue " + name + " doesn't exist");
     }
     if (!queue.active()) {
       return suspended("ClusterQueue " + name + " is inactive: " + messages(queue.problems));
     }
-    PendingItem item = entry.item;
+    QueuedWorkload item = entry.item;
     if (item == null) {
       return null;
     }
@@ -56,11 +56,11 @@ final class Explanations {
     if (turnedAway != null) {
       return turnedAway;
     }
-    Explanation blocked = ready.blockedWhy(name, item);
+    Explanation blocked = activeQueues.blockedWhy(name, item);
     return blocked != null ? blocked : item.explanation();
   }
 
-  private static String messages(List<QueueProblem> problems) {
-    return String.join("; ", problems.stream().map(QueueProblem::message).toList());
+  private static String messages(List<InactiveReason> problems) {
+    return String.join("; ", problems.stream().map(InactiveReason::message).toList());
   }
 }

@@ -1,11 +1,11 @@
 package dev.sluice.engine;
 
 import dev.sluice.model.ClusterQueueSpec.StopPolicy;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.LocalQueueSpec;
-import dev.sluice.queue.LocalUse;
-import dev.sluice.quota.AmountSums;
+import dev.sluice.queue.LocalQueueUsage;
+import dev.sluice.quota.UsageVector;
 import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -16,17 +16,17 @@ final class LocalQueueState {
   final LocalQueueId id;
   @Nullable LocalQueueSpec spec;
   final Set<WorkloadEntry> keptOut = new LinkedHashSet<>();
-  final AmountSums reserved = new AmountSums();
-  final AmountSums admitted = new AmountSums();
-  final LocalUse use = new LocalUse();
+  final UsageVector reserved = new UsageVector();
+  final UsageVector admitted = new UsageVector();
+  final LocalQueueUsage use = new LocalQueueUsage();
   int reserving;
   int admittedCount;
 
   /** What it used over time; null where that doesn't count. */
-  @Nullable UseHistory history;
+  @Nullable DecayingUsage history;
 
   /** What is told of its past; null if nothing. */
-  Fact.@Nullable LocalQueueUsed usedBefore;
+  SchedulerEvent.@Nullable LocalQueueUsed usedBefore;
 
   LocalQueueState(LocalQueueId id) {
     this.id = id;

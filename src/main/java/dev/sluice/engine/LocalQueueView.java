@@ -1,7 +1,7 @@
 package dev.sluice.engine;
 
 import dev.sluice.model.LocalQueueId;
-import dev.sluice.model.QueueProblem;
+import dev.sluice.model.InactiveReason;
 import java.util.List;
 import java.util.Optional;
 
@@ -16,18 +16,18 @@ import java.util.Optional;
  * @param reserving Workloads that hold quota
  * @param admitted those of them that are admitted
  * @param usage use by flavor and resource of its ClusterQueue; limits are of the ClusterQueue
- * @param pastUse what it used over time; empty where LocalQueues don't take turns by that
+ * @param pastUse what it used over time; empty where LocalQueueMapper don't take turns by that
  */
 public record LocalQueueView(
     LocalQueueId id,
     String clusterQueue,
-    List<QueueProblem> problems,
+    List<InactiveReason> problems,
     int pendingActive,
     int pendingInadmissible,
     int reserving,
     int admitted,
     List<FlavorUsage> usage,
-    Optional<LocalUseView> pastUse) {
+    Optional<LocalQueueUsageView> pastUse) {
 
   public LocalQueueView {
     problems = List.copyOf(problems);
@@ -38,7 +38,7 @@ public record LocalQueueView(
   public LocalQueueView(
       LocalQueueId id,
       String clusterQueue,
-      List<QueueProblem> problems,
+      List<InactiveReason> problems,
       int pendingActive,
       int pendingInadmissible,
       int reserving,

@@ -1,11 +1,11 @@
 package dev.sluice.engine;
 
-import dev.sluice.model.Amounts;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.ReservingWorkload;
-import dev.sluice.queue.Holder;
-import dev.sluice.queue.PendingItem;
-import dev.sluice.quota.FlavorResources;
+import dev.sluice.queue.QuotaHolder;
+import dev.sluice.queue.QueuedWorkload;
+import dev.sluice.quota.FlavorResourceIndex;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -20,17 +20,17 @@ import java.util.TreeMap;
  * @param awaitsPods whether its pods have to get ready: it is admitted, or about to be, and nobody
  *     said that they are
  */
-record Reservation(String clusterQueue, Holder holder, boolean admitted, boolean awaitsPods) {
+record Reservation(String clusterQueue, QuotaHolder quotaHolder, boolean admitted, boolean awaitsPods) {
 
   /**
    * What the API server says.
    *
    * @param evicting whether its eviction was decided, even if the API server doesn't say so yet
    */
-  static Reservation of(ReservingWorkload workload, boolean evicting, FlavorResources numbers) {
+  static Reservation of(ReservingWorkload workload, boolean evicting, FlavorResourceIndex numbers) {
     Map<Integer, Long> sums = sums(workload.podSets(), numbers);
-    Holder holder =
-        new Holder(
+    QuotaHolder quotaHolder =
+        new QuotaHolder(
             workload.id(),
             workload.localQueue(),
             workload.priority(),
@@ -41,21 +41,21 @@ record Reservation(String clusterQueue, Holder holder, boolean admitted, boolean
             evicting || workload.evicted());
     return new Reservation(
         workload.clusterQueue(),
-        holder,
+        quotaHolder,
         workload.admitted(),
         workload.admitted() && !workload.podsReady());
   }
 
   /** What was just decided. */
   static Reservation decided(
-      PendingItem item,
+      QueuedWorkload item,
       String clusterQueue,
       List<PodSetAssignment> podSets,
       Instant now,
-      FlavorResources numbers) {
+      FlavorResourceIndex numbers) {
     Map<Integer, Long> sums = sums(podSets, numbers);
-    Holder holder =
-        new Holder(
+    QuotaHolder quotaHolder =
+        new QuotaHolder(
             item.id(),
             item.localQueue(),
             item.equivalenceClass().priority(),
@@ -64,10 +64,10 @@ record Reservation(String clusterQueue, Holder holder, boolean admitted, boolean
             pairs(sums),
             amounts(sums),
             false);
-    return new Reservation(clusterQueue, holder, false, true);
+    return new Reservation(clusterQueue, quotaHolder, false, true);
   }
 
-  private static Map<Integer, Long> sums(List<PodSetAssignment> podSets, FlavorResources numbers) {
+  private static Map<Integer, Long> sums(List<PodSetAssignment> podSets, FlavorResourceIndex numbers) {
     Map<Integer, Long> sums = new TreeMap<>();
     for (PodSetAssignment podSet : podSets) {
       podSet
@@ -76,7 +76,7 @@ record Reservation(String clusterQueue, Holder holder, boolean admitted, boolean
               (resource, amount) -> {
                 String flavor = podSet.flavors().get(resource);
                 if (flavor != null) {
-                  sums.merge(numbers.number(flavor, resource), amount, Amounts::add);
+                  sums.merge(numbers.number(flavor, resource), amount, ResourceAmounts::add);
                 }
               });
     }
@@ -93,20 +93,20 @@ record Reservation(String clusterQueue, Holder holder, boolean admitted, boolean
 
   /** The same when the Workload is admitted. */
   Reservation asAdmitted() {
-    return new Reservation(clusterQueue, holder, true, awaitsPods);
+    return new Reservation(clusterQueue, quotaHolder, true, awaitsPods);
   }
 
   /** The same when the Workload isn't admitted yet, so that it has no pods. */
   Reservation withoutPods() {
-    return new Reservation(clusterQueue, holder, false, false);
+    return new Reservation(clusterQueue, quotaHolder, false, false);
   }
 
   /** The same with its eviction decided, or not. */
   Reservation evicting(boolean evicting) {
-    return new Reservation(clusterQueue, holder.evicting(evicting), admitted, awaitsPods);
+    return new Reservation(clusterQueue, quotaHolder.evicting(evicting), admitted, awaitsPods);
   }
 
   boolean sameUsageAs(Reservation other) {
-    return clusterQueue.equals(other.clusterQueue) && holder.holdsTheSameAs(other.holder);
+    return clusterQueue.equals(other.clusterQueue) && quotaHolder.holdsTheSameAs(other.quotaHolder);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.engine;
 
 import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.queue.PendingItem;
+import dev.sluice.queue.QueuedWorkload;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +29,7 @@ final class WorkloadEntry {
   final LocalQueueState localQueue;
   Stage stage = Stage.PENDING;
   long version;
-  @Nullable PendingItem item;
+  @Nullable QueuedWorkload item;
   @Nullable PendingWorkload kept;
   @Nullable Reservation reservation;
 

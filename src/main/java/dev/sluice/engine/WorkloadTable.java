@@ -5,8 +5,8 @@ import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.ReservingWorkload;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.queue.PendingItem;
-import dev.sluice.queue.QueueState;
+import dev.sluice.queue.QueuedWorkload;
+import dev.sluice.queue.ClusterQueueCache;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -24,29 +24,29 @@ final class WorkloadTable {
   /** How long a Workload rests whose admission the API server refused. */
   static final Duration REST_AFTER_REFUSAL = Duration.ofSeconds(10);
 
-  private final Registry registry;
-  private final Holdings holdings;
-  private final Changes changes;
-  private final Untold untold;
-  private final Ready ready;
-  private final Ledger ledger;
-  private final Timers timers = new Timers();
+  private final SpecRegistry specRegistry;
+  private final QuotaAccounting quotaAccounting;
+  private final DirtySet dirtySet;
+  private final UnreportedExplanations unreportedExplanations;
+  private final ActiveQueues activeQueues;
+  private final UsageLedger usageLedger;
+  private final BackoffTimers backoffTimers = new BackoffTimers();
   private final Map<String, WorkloadEntry> entries = new HashMap<>();
   private Instant now = Instant.EPOCH;
 
   WorkloadTable(
-      Registry registry,
-      Holdings holdings,
-      Changes changes,
-      Untold untold,
-      Ready ready,
-      Ledger ledger) {
-    this.registry = registry;
-    this.holdings = holdings;
-    this.changes = changes;
-    this.untold = untold;
-    this.ready = ready;
-    this.ledger = ledger;
+      SpecRegistry specRegistry,
+      QuotaAccounting quotaAccounting,
+      DirtySet dirtySet,
+      UnreportedExplanations unreportedExplanations,
+      ActiveQueues activeQueues,
+      UsageLedger usageLedger) {
+    this.specRegistry = specRegistry;
+    this.quotaAccounting = quotaAccounting;
+    this.dirtySet = dirtySet;
+    this.unreportedExplanations = unreportedExplanations;
+    this.activeQueues = activeQueues;
+    this.usageLedger = usageLedger;
   }
 
   @Nullable WorkloadEntry find(String uid) {
@@ -59,7 +59,7 @@ final class WorkloadTable {
 
   void timePassed(Instant instant) {
     now = instant;
-    for (WorkloadEntry entry : timers.due(instant)) {
+    for (WorkloadEntry entry : backoffTimers.due(instant)) {
       PendingWorkload kept = entry.kept;
       if (entry.stage == Stage.PENDING && kept != null) {
         place(entry, kept, entry.item);
@@ -73,7 +73,7 @@ final class WorkloadTable {
     if (entry == null || (entry.stage != Stage.PENDING && workload.version() <= entry.version)) {
       return;
     }
-    PendingItem item = entry.item;
+    QueuedWorkload item = entry.item;
     PendingWorkload kept = entry.kept;
     if (kept != null && withoutPastBackOff(kept).equals(workload)) {
       return;
@@ -104,7 +104,7 @@ final class WorkloadTable {
             workload.gated());
   }
 
-  private static boolean isPlainly(PendingItem item, PendingWorkload workload) {
+  private static boolean isPlainly(QueuedWorkload item, PendingWorkload workload) {
     return !workload.held()
         && workload.notBefore().isEmpty()
         && workload.defect().equals(item.defect())
@@ -131,9 +131,9 @@ final class WorkloadTable {
       entry.evictionDecided = WorkloadEntry.NONE;
     }
     boolean evicting = entry.evictionDecided != WorkloadEntry.NONE;
-    holdings.set(entry, Reservation.of(workload, evicting, registry.pairs), false);
+    quotaAccounting.set(entry, Reservation.of(workload, evicting, specRegistry.pairs), false);
     if (workload.admitted()) {
-      ledger.admitted(entry);
+      usageLedger.admitted(entry);
     }
   }
 
@@ -149,7 +149,7 @@ final class WorkloadTable {
       throw new IllegalStateException("Workload " + id + " is to be evicted but holds nothing");
     }
     entry.evictionDecided = entry.version;
-    holdings.set(entry, reservation.evicting(true), true);
+    quotaAccounting.set(entry, reservation.evicting(true), true);
     return entry.version;
   }
 
@@ -158,7 +158,7 @@ final class WorkloadTable {
     Reservation reservation = entry == null ? null : entry.reservation;
     if (entry != null && reservation != null && entry.evictionDecided == decided) {
       entry.evictionDecided = WorkloadEntry.NONE;
-      holdings.set(entry, reservation.evicting(false), true);
+      quotaAccounting.set(entry, reservation.evicting(false), true);
     }
   }
 
@@ -169,22 +169,22 @@ final class WorkloadTable {
     }
     withdraw(entry);
     entries.remove(id.uid());
-    ClusterQueueState queue = registry.clusterQueues.get(entry.localQueue.clusterQueue());
+    ClusterQueueState queue = specRegistry.clusterQueues.get(entry.localQueue.clusterQueue());
     if (queue != null) {
       queue.pending.forget(id);
     }
-    changes.touched(entry.localQueue.clusterQueue(), entry.localQueue.id);
+    dirtySet.touched(entry.localQueue.clusterQueue(), entry.localQueue.id);
   }
 
   /** The head of a queue was given quota, which the tree has already. */
-  void assume(PendingItem item, Reservation reservation) {
+  void assume(QueuedWorkload item, Reservation reservation) {
     WorkloadEntry entry = known(item);
     item.equivalenceClass().queue().remove(item);
     entry.item = null;
     entry.kept = workload(item, Optional.empty());
     entry.stage = Stage.ASSUMED;
-    holdings.set(entry, reservation, true);
-    ledger.entered(entry, reservation);
+    quotaAccounting.set(entry, reservation, true);
+    usageLedger.entered(entry, reservation);
   }
 
   void written(WorkloadId id, long version, boolean admitted) {
@@ -197,10 +197,10 @@ final class WorkloadTable {
     entry.kept = null;
     Reservation reservation = entry.reservation;
     if (reservation != null && admitted) {
-      holdings.set(entry, reservation.asAdmitted(), true);
-      ledger.admitted(entry);
+      quotaAccounting.set(entry, reservation.asAdmitted(), true);
+      usageLedger.admitted(entry);
     } else if (reservation != null) {
-      holdings.set(entry, reservation.withoutPods(), true);
+      quotaAccounting.set(entry, reservation.withoutPods(), true);
     }
   }
 
@@ -210,8 +210,8 @@ final class WorkloadTable {
     if (entry == null || kept == null || entry.stage != Stage.ASSUMED || entry.version != decided) {
       return;
     }
-    holdings.set(entry, null, false);
-    ledger.left(entry);
+    quotaAccounting.set(entry, null, false);
+    usageLedger.left(entry);
     entry.evictionDecided = WorkloadEntry.NONE;
     entry.stage = Stage.PENDING;
     entry.restsUntil = superseded ? Instant.MAX : now.plus(REST_AFTER_REFUSAL);
@@ -223,34 +223,34 @@ final class WorkloadTable {
    *
    * @param before what stood for it in its queue until now, if anything
    */
-  private void place(WorkloadEntry entry, PendingWorkload workload, @Nullable PendingItem before) {
+  private void place(WorkloadEntry entry, PendingWorkload workload, @Nullable QueuedWorkload before) {
     leaveQueue(entry);
     entry.stage = Stage.PENDING;
     entry.kept = null;
     LocalQueueState localQueue = entry.localQueue;
-    QueueState queue = registry.queueState(localQueue.clusterQueue());
-    changes.touched(localQueue.clusterQueue(), localQueue.id);
+    ClusterQueueCache queue = specRegistry.queueState(localQueue.clusterQueue());
+    dirtySet.touched(localQueue.clusterQueue(), localQueue.id);
     if (queue == null || localQueue.stopped()) {
       entry.kept = workload;
       localQueue.keptOut.add(entry);
-      untold.add(entry);
+      unreportedExplanations.add(entry);
       return;
     }
-    PendingItem item = queue.pending().add(workload, localQueue.id, before);
+    QueuedWorkload item = queue.pending().add(workload, localQueue.id, before);
     entry.item = item;
     Instant until = backsOffUntil(entry, workload);
     if (workload.held() || until.isAfter(now)) {
       entry.kept = workload;
       queue.pending().setAside(item, null);
       if (until.isAfter(now) && until.isBefore(Instant.MAX)) {
-        timers.set(until, entry);
+        backoffTimers.set(until, entry);
       }
     } else {
-      untold.arrived(item, entry);
-      ready.add(queue);
+      unreportedExplanations.arrived(item, entry);
+      activeQueues.add(queue);
     }
-    if (!registry.clusterQueue(queue.name()).active()) {
-      untold.add(entry);
+    if (!specRegistry.clusterQueue(queue.name()).active()) {
+      unreportedExplanations.add(entry);
     }
   }
 
@@ -265,8 +265,8 @@ final class WorkloadTable {
     leaveQueue(entry);
     entry.localQueue.keptOut.remove(entry);
     if (entry.reservation != null) {
-      holdings.set(entry, null, false);
-      ledger.left(entry);
+      quotaAccounting.set(entry, null, false);
+      usageLedger.left(entry);
     }
     entry.evictionDecided = WorkloadEntry.NONE;
     entry.stage = Stage.PENDING;
@@ -275,14 +275,14 @@ final class WorkloadTable {
   }
 
   private void leaveQueue(WorkloadEntry entry) {
-    PendingItem item = entry.item;
+    QueuedWorkload item = entry.item;
     if (item != null) {
       item.equivalenceClass().queue().remove(item);
       entry.item = null;
-      changes.touched(entry.localQueue.clusterQueue(), entry.localQueue.id);
-      QueueState queue = registry.queueState(entry.localQueue.clusterQueue());
+      dirtySet.touched(entry.localQueue.clusterQueue(), entry.localQueue.id);
+      ClusterQueueCache queue = specRegistry.queueState(entry.localQueue.clusterQueue());
       if (queue != null) {
-        ready.add(queue);
+        activeQueues.add(queue);
       }
     }
     entry.localQueue.keptOut.remove(entry);
@@ -299,7 +299,7 @@ final class WorkloadTable {
     if (former == null || belongs(localQueue, former)) {
       return;
     }
-    for (PendingItem item : former.pending.inOrder()) {
+    for (QueuedWorkload item : former.pending.inOrder()) {
       if (item.localQueue().equals(localQueue.id)) {
         WorkloadEntry entry = known(item);
         PendingWorkload kept = entry.kept;
@@ -307,9 +307,9 @@ final class WorkloadTable {
         place(entry, workload, item);
       }
     }
-    changes.clusterQueues.add(former.name);
+    dirtySet.clusterQueues.add(former.name);
     if (former.state != null) {
-      ready.add(former.state);
+      activeQueues.add(former.state);
     }
   }
 
@@ -319,7 +319,7 @@ final class WorkloadTable {
         && localQueue.clusterQueue().equals(queue.name);
   }
 
-  WorkloadEntry known(PendingItem item) {
+  WorkloadEntry known(QueuedWorkload item) {
     WorkloadEntry entry = entries.get(item.id().uid());
     if (entry == null) {
       throw new IllegalStateException("Workload " + item.id() + " is queued but not known");
@@ -339,14 +339,14 @@ final class WorkloadTable {
       entry = null;
     }
     if (entry == null) {
-      entry = new WorkloadEntry(id, registry.localQueue(queue));
+      entry = new WorkloadEntry(id, specRegistry.localQueue(queue));
       entry.version = version;
       entries.put(id.uid(), entry);
     }
     return entry;
   }
 
-  private static PendingWorkload workload(PendingItem item, Optional<Instant> notBefore) {
+  private static PendingWorkload workload(QueuedWorkload item, Optional<Instant> notBefore) {
     return new PendingWorkload(
         item.id(),
         item.version(),

@@ -1,7 +1,7 @@
 package dev.sluice.jobs;
 
-import dev.sluice.workloads.Workload;
-import dev.sluice.workloads.WorkloadStore;
+import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workloads.WorkloadLister;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -60,7 +60,7 @@ final class Expectations {
   }
 
   /** Whether something written for this job can't be seen yet. */
-  boolean unseen(JobView job, WorkloadStore store) {
+  boolean unseen(CachedJob job, WorkloadLister store) {
     Expected expected = byJobUid.get(job.ref().uid());
     if (expected == null) {
       return false;
@@ -73,15 +73,15 @@ final class Expectations {
     return true;
   }
 
-  private static boolean jobSeen(JobView job, Expected expected) {
+  private static boolean jobSeen(CachedJob job, Expected expected) {
     return job.version() >= expected.jobVersion();
   }
 
-  private static boolean workloadSeen(JobView job, Expected expected, WorkloadStore store) {
+  private static boolean workloadSeen(CachedJob job, Expected expected, WorkloadLister store) {
     if (expected.workload().isEmpty()) {
       return true;
     }
-    Optional<Workload> known = store.get(job.ref().namespace(), expected.workload());
+    Optional<CachedWorkload> known = store.get(job.ref().namespace(), expected.workload());
     return known
         .map(workload -> workload.version() >= expected.workloadVersion())
         .orElse(!expected.created());

@@ -3,8 +3,8 @@ package dev.sluice.jobs;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.Keys;
-import dev.sluice.workloads.Workload;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.workloads.CachedWorkload;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -20,21 +20,21 @@ public sealed interface JobAction {
    *
    * @param note what changed, for people; empty when it concerns nobody
    */
-  record PatchWorkload(Workload workload, ObjectNode patch, String note) implements JobAction {}
+  record PatchWorkload(CachedWorkload workload, ObjectNode patch, String note) implements JobAction {}
 
   /**
    * Patch the status of its Workload.
    *
    * @param change what that means, for the log
    */
-  record PatchStatus(Workload workload, ObjectNode status, String change) implements JobAction {}
+  record PatchStatus(CachedWorkload workload, ObjectNode status, String change) implements JobAction {}
 
   /** Mark its Workload finished, for a reason of the contract. */
-  record FinishWorkload(Workload workload, ObjectNode status, String reason, String message)
+  record FinishWorkload(CachedWorkload workload, ObjectNode status, String reason, String message)
       implements JobAction {}
 
   /** Delete a Workload that is not the job's any more. */
-  record DeleteWorkload(Workload workload, String why) implements JobAction {}
+  record DeleteWorkload(CachedWorkload workload, String why) implements JobAction {}
 
   /**
    * Delete the job, and what it owns, in the background.
@@ -44,25 +44,25 @@ public sealed interface JobAction {
   record DeleteJob(String reason, String note) implements JobAction {}
 
   /** Note further owners of a Workload on it. */
-  record AddOwners(Workload workload, ObjectNode patch, String note) implements JobAction {}
+  record AddOwners(CachedWorkload workload, ObjectNode patch, String note) implements JobAction {}
 
   /** Take the finalizer off a Workload that needs no guarding any more. */
-  record RemoveFinalizer(Workload workload) implements JobAction {}
+  record RemoveFinalizer(CachedWorkload workload) implements JobAction {}
 
   /** Take our finalizer off the job itself. */
   record ReleaseJob(JobPatch patch) implements JobAction {
 
     /** The write that takes our finalizer off a job and leaves the others. */
-    public static JobPatch patchOf(JobView job) {
+    public static JobPatch patchOf(CachedJob job) {
       ObjectNode body = JsonNodeFactory.instance.objectNode();
       ArrayNode rest = body.putObject("metadata").putArray("finalizers");
-      job.finalizers().stream().filter(name -> !name.equals(Keys.MANAGED)).forEach(rest::add);
+      job.finalizers().stream().filter(name -> !name.equals(KueueConstants.MANAGED)).forEach(rest::add);
       return new JobPatch(false, body);
     }
   }
 
   /** Let the job run. */
-  record Start(Workload workload, List<JobPatch> patches, String note) implements JobAction {}
+  record Start(CachedWorkload workload, List<JobPatch> patches, String note) implements JobAction {}
 
   /**
    * Stop the job and give its templates back what they had before it was started; or delete it, if
@@ -71,7 +71,7 @@ public sealed interface JobAction {
    * @param reason why, as the contract names it
    * @param original the Workload that knows the templates; empty when none does
    */
-  record Stop(StopReason reason, Optional<Workload> original, String note) implements JobAction {}
+  record Stop(StopReason reason, Optional<CachedWorkload> original, String note) implements JobAction {}
 
   /** Tell people of something they should look at. */
   record Warn(String reason, String note) implements JobAction {}

@@ -1,8 +1,8 @@
 package dev.sluice.jobs;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.workloads.Finalizers;
-import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.WorkloadFinalizer;
+import dev.sluice.workloads.CachedWorkload;
 import dev.sluice.workloads.WorkloadReader;
 import dev.sluice.workloads.WorkloadWriter;
 import io.javaoperatorsdk.operator.api.config.ControllerConfigurationOverrider;
@@ -44,15 +44,15 @@ public abstract class JobController<R extends JobResource> implements Reconciler
 
   private final JobKind kind;
   private final JobReconciler reconciler;
-  private final Ancestry ancestry;
+  private final OwnerChainResolver ownerChainResolver;
   private final WorkloadReader workloads;
   private final WorkloadWriter writer;
-  private final JobObjects objects;
+  private final JobClient objects;
   private final ExecutorService background;
   private final WorkloadEvents<R> workloadEvents;
   private final BooleanSupplier leading;
   private volatile @Nullable IndexedResourceCache<R> cache;
-  private final JobDirectory directory;
+  private final IntegrationRegistry directory;
 
   /**
    * The controller of a kind.
@@ -63,14 +63,14 @@ public abstract class JobController<R extends JobResource> implements Reconciler
   protected JobController(
       JobKind kind,
       JobReconciler reconciler,
-      Ancestry ancestry,
-      JobDirectory directory,
+      OwnerChainResolver ownerChainResolver,
+      IntegrationRegistry directory,
       JobReconciler.Surroundings around,
       ExecutorService background,
       BooleanSupplier leading) {
     this.kind = kind;
     this.reconciler = reconciler;
-    this.ancestry = ancestry;
+    this.ownerChainResolver = ownerChainResolver;
     this.directory = directory;
     this.workloads = around.workloads();
     this.writer = around.writer();
@@ -91,7 +91,7 @@ public abstract class JobController<R extends JobResource> implements Reconciler
     configuration
         .withGenerationAware(false)
         .withTriggerReconcilerOnAllEvents(true)
-        .withGenericFilter(job -> job.isReadable() && ancestry.concerns(job.view()))
+        .withGenericFilter(job -> job.isReadable() && ownerChainResolver.concerns(job.view()))
         .withOnUpdateFilter((now, before) -> !looksTheSame(now.view(), before.view()))
         .withReconciliationMaxInterval(null)
         .withInformerListLimit(PAGE)
@@ -103,7 +103,7 @@ public abstract class JobController<R extends JobResource> implements Reconciler
                 .withoutMaxAttempts());
   }
 
-  private static boolean looksTheSame(JobView now, JobView before) {
+  private static boolean looksTheSame(CachedJob now, CachedJob before) {
     return now.deleting() == before.deleting()
         && now.state().equals(before.state())
         && now.labels().equals(before.labels())
@@ -152,13 +152,13 @@ public abstract class JobController<R extends JobResource> implements Reconciler
   }
 
   /** Takes the finalizer off a Workload that is being deleted and whose job is gone. */
-  private void letGo(Workload workload) {
+  private void letGo(CachedWorkload workload) {
     if (!mayAct()) {
       return;
     }
-    Workload.Owner owner = workload.owner().orElseThrow();
-    JobView.Controller job =
-        new JobView.Controller(owner.apiVersion(), owner.kind(), owner.name(), owner.uid());
+    CachedWorkload.Owner owner = workload.owner().orElseThrow();
+    CachedJob.Controller job =
+        new CachedJob.Controller(owner.apiVersion(), owner.kind(), owner.name(), owner.uid());
     if (directory.find(workload.id().namespace(), job).isPresent()) {
       return;
     }
@@ -173,15 +173,15 @@ public abstract class JobController<R extends JobResource> implements Reconciler
     }
   }
 
-  private void letGoIfAlone(Workload workload, Workload.Owner owner) throws InterruptedException {
+  private void letGoIfAlone(CachedWorkload workload, CachedWorkload.Owner owner) throws InterruptedException {
     Optional<ObjectNode> job =
-        Waiting.forResult(objects.read(kind.path(workload.id().namespace(), owner.name())));
+        Futures.forResult(objects.read(kind.path(workload.id().namespace(), owner.name())));
     boolean alive =
         job.filter(found -> found.path("metadata").path("uid").asText().equals(owner.uid()))
             .isPresent();
     if (!alive) {
-      Waiting.forResult(
-          writer.patch(workload.id(), workload.version(), Finalizers.removal(workload)));
+      Futures.forResult(
+          writer.patch(workload.id(), workload.version(), WorkloadFinalizer.removal(workload)));
       LOG.info("workload={} released, reason=\"its {} is gone\"", workload.id(), owner.kind());
     }
   }

@@ -15,9 +15,9 @@ import dev.sluice.jobs.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.JobAction.Warn;
-import dev.sluice.workloads.Finalizers;
-import dev.sluice.workloads.Workload;
-import dev.sluice.workloads.WorkloadStore;
+import dev.sluice.workloads.WorkloadFinalizer;
+import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workloads.WorkloadLister;
 import dev.sluice.workloads.WorkloadWriter;
 import dev.sluice.workloads.WorkloadWriter.Outcome;
 import java.time.Duration;
@@ -39,14 +39,14 @@ public final class JobExecutor {
   private static final Duration LATER = Duration.ofSeconds(30);
 
   private final WorkloadWriter writer;
-  private final JobObjects objects;
+  private final JobClient objects;
   private final JobStopper stopper;
   private final JobEvents events;
   private final Expectations expectations;
-  private final WorkloadStore workloads;
+  private final WorkloadLister workloads;
 
   /** For jobs of the adapter's kind. */
-  public JobExecutor(JobAdapter adapter, JobReconciler.Surroundings around) {
+  public JobExecutor(JobIntegration adapter, JobReconciler.Surroundings around) {
     this.writer = around.writer();
     this.objects = around.objects();
     this.events = around.events();
@@ -56,7 +56,7 @@ public final class JobExecutor {
   }
 
   /** Whether something that was written for this job can't be seen yet. */
-  public boolean unseen(JobView job) {
+  public boolean unseen(CachedJob job) {
     return expectations.unseen(job, workloads);
   }
 
@@ -70,7 +70,7 @@ public final class JobExecutor {
    *
    * @return after what time to look again even if nothing happens
    */
-  public Optional<Duration> execute(JobView job, List<JobAction> actions)
+  public Optional<Duration> execute(CachedJob job, List<JobAction> actions)
       throws InterruptedException {
     for (JobAction action : actions) {
       Optional<Duration> again = execute(job, action);
@@ -81,7 +81,7 @@ public final class JobExecutor {
     return Optional.empty();
   }
 
-  private Optional<Duration> execute(JobView job, JobAction action) throws InterruptedException {
+  private Optional<Duration> execute(CachedJob job, JobAction action) throws InterruptedException {
     return switch (action) {
       case CreateWorkload create -> create(job, create.workload());
       case PatchWorkload patch -> patch(job, patch);
@@ -110,10 +110,10 @@ public final class JobExecutor {
     };
   }
 
-  private Optional<Duration> create(JobView job, ObjectNode workload) throws InterruptedException {
+  private Optional<Duration> create(CachedJob job, ObjectNode workload) throws InterruptedException {
     String namespace = job.ref().namespace();
     String name = workload.path("metadata").path("name").asText();
-    return switch (Waiting.forResult(writer.create(namespace, workload))) {
+    return switch (Futures.forResult(writer.create(namespace, workload))) {
       case Outcome.Written written -> {
         expectations.created(job.ref(), name, written.version());
         LOG.info("job=\"{}\" workload={}/{} created", job.ref(), namespace, name);
@@ -130,18 +130,18 @@ public final class JobExecutor {
     };
   }
 
-  private Optional<Duration> patch(JobView job, PatchWorkload patch) throws InterruptedException {
-    Workload workload = patch.workload();
+  private Optional<Duration> patch(CachedJob job, PatchWorkload patch) throws InterruptedException {
+    CachedWorkload workload = patch.workload();
     CompletableFuture<Outcome> written =
         writer.patch(workload.id(), workload.version(), patch.patch());
     return done(
-        job, workload, Waiting.forResult(written), "updated", "UpdatedWorkload", patch.note());
+        job, workload, Futures.forResult(written), "updated", "UpdatedWorkload", patch.note());
   }
 
-  private Optional<Duration> addOwners(JobView job, AddOwners add) throws InterruptedException {
-    Workload workload = add.workload();
+  private Optional<Duration> addOwners(CachedJob job, AddOwners add) throws InterruptedException {
+    CachedWorkload workload = add.workload();
     Outcome outcome =
-        Waiting.forResult(writer.patch(workload.id(), workload.version(), add.patch()));
+        Futures.forResult(writer.patch(workload.id(), workload.version(), add.patch()));
     if (outcome instanceof Outcome.Written) {
       JobRef subject =
           new JobRef(
@@ -155,17 +155,17 @@ public final class JobExecutor {
   }
 
   private Optional<Duration> status(
-      JobView job, Workload workload, JsonNode status, String change, String event, String note)
+      CachedJob job, CachedWorkload workload, JsonNode status, String change, String event, String note)
       throws InterruptedException {
     CompletableFuture<Outcome> written =
         writer.patchStatus(
             workload.id(), workload.version(), status, WorkloadWriter.Urgency.DECISION);
-    return done(job, workload, Waiting.forResult(written), change, event, note);
+    return done(job, workload, Futures.forResult(written), change, event, note);
   }
 
-  private Optional<Duration> delete(JobView job, DeleteWorkload delete)
+  private Optional<Duration> delete(CachedJob job, DeleteWorkload delete)
       throws InterruptedException {
-    Outcome outcome = Waiting.forResult(writer.delete(delete.workload().id()));
+    Outcome outcome = Futures.forResult(writer.delete(delete.workload().id()));
     return done(
         job,
         delete.workload(),
@@ -175,40 +175,40 @@ public final class JobExecutor {
         "Deleted Workload " + delete.workload().id() + ": " + delete.why());
   }
 
-  private Optional<Duration> deleteJob(JobView job, DeleteJob delete) throws InterruptedException {
-    return switch (Waiting.forResult(objects.delete(job.ref()))) {
-      case JobObjects.Outcome.Written written -> {
+  private Optional<Duration> deleteJob(CachedJob job, DeleteJob delete) throws InterruptedException {
+    return switch (Futures.forResult(objects.delete(job.ref()))) {
+      case JobClient.Outcome.Written written -> {
         LOG.info("job=\"{}\" deleted, reason={}", job.ref(), delete.reason());
         events.normal(job.ref(), delete.reason(), delete.note());
         yield Optional.empty();
       }
-      case JobObjects.Outcome.Conflict conflict -> Optional.empty();
-      case JobObjects.Outcome.Gone gone -> Optional.empty();
-      case JobObjects.Outcome.Refused refused -> {
+      case JobClient.Outcome.Conflict conflict -> Optional.empty();
+      case JobClient.Outcome.Gone gone -> Optional.empty();
+      case JobClient.Outcome.Refused refused -> {
         LOG.warn("job=\"{}\" not deleted, reason=\"{}\"", job.ref(), refused.message());
         yield Optional.of(LATER);
       }
     };
   }
 
-  private Optional<Duration> removeFinalizer(JobView job, Workload workload)
+  private Optional<Duration> removeFinalizer(CachedJob job, CachedWorkload workload)
       throws InterruptedException {
-    ObjectNode patch = Finalizers.removal(workload);
-    Outcome outcome = Waiting.forResult(writer.patch(workload.id(), workload.version(), patch));
+    ObjectNode patch = WorkloadFinalizer.removal(workload);
+    Outcome outcome = Futures.forResult(writer.patch(workload.id(), workload.version(), patch));
     return done(job, workload, outcome, "released", "", "");
   }
 
-  private Optional<Duration> release(JobView job, JobPatch patch) throws InterruptedException {
-    return switch (Waiting.forResult(objects.patch(job.ref(), job.version(), patch))) {
-      case JobObjects.Outcome.Written written -> {
+  private Optional<Duration> release(CachedJob job, JobPatch patch) throws InterruptedException {
+    return switch (Futures.forResult(objects.patch(job.ref(), job.version(), patch))) {
+      case JobClient.Outcome.Written written -> {
         expectations.job(
             job.ref(), written.object().path("metadata").path("resourceVersion").asLong());
         LOG.info("job=\"{}\" released", job.ref());
         yield Optional.empty();
       }
-      case JobObjects.Outcome.Conflict conflict -> Optional.of(SOON);
-      case JobObjects.Outcome.Gone gone -> Optional.empty();
-      case JobObjects.Outcome.Refused refused -> {
+      case JobClient.Outcome.Conflict conflict -> Optional.of(SOON);
+      case JobClient.Outcome.Gone gone -> Optional.empty();
+      case JobClient.Outcome.Refused refused -> {
         LOG.warn("job=\"{}\" not released, reason=\"{}\"", job.ref(), refused.message());
         yield Optional.of(LATER);
       }
@@ -216,7 +216,7 @@ public final class JobExecutor {
   }
 
   private Optional<Duration> done(
-      JobView job, Workload workload, Outcome outcome, String change, String event, String note) {
+      CachedJob job, CachedWorkload workload, Outcome outcome, String change, String event, String note) {
     return switch (outcome) {
       case Outcome.Written written -> {
         expectations.changed(job.ref(), workload.id().name(), written.version());
@@ -240,19 +240,19 @@ public final class JobExecutor {
     };
   }
 
-  private Optional<Duration> start(JobView job, Start start) throws InterruptedException {
+  private Optional<Duration> start(CachedJob job, Start start) throws InterruptedException {
     long version = job.version();
     for (JobPatch patch : start.patches()) {
-      switch (Waiting.forResult(objects.patch(job.ref(), version, patch))) {
-        case JobObjects.Outcome.Written written ->
+      switch (Futures.forResult(objects.patch(job.ref(), version, patch))) {
+        case JobClient.Outcome.Written written ->
             version = written.object().path("metadata").path("resourceVersion").asLong();
-        case JobObjects.Outcome.Conflict conflict -> {
+        case JobClient.Outcome.Conflict conflict -> {
           return Optional.of(SOON);
         }
-        case JobObjects.Outcome.Gone gone -> {
+        case JobClient.Outcome.Gone gone -> {
           return Optional.empty();
         }
-        case JobObjects.Outcome.Refused refused -> {
+        case JobClient.Outcome.Refused refused -> {
           if (!job.state().settled()) {
             LOG.debug("job=\"{}\" not settled, reason=\"{}\"", job.ref(), refused.message());
             return Optional.of(UNTIL_SETTLED);
@@ -272,7 +272,7 @@ public final class JobExecutor {
     return Optional.empty();
   }
 
-  private Optional<Duration> stop(JobView job, Stop stop) throws InterruptedException {
+  private Optional<Duration> stop(CachedJob job, Stop stop) throws InterruptedException {
     return switch (stopper.stop(job, stop)) {
       case JobStopper.Result.Stopped stopped -> {
         expectations.job(job.ref(), stopped.version());

@@ -1,6 +1,6 @@
 package dev.sluice.jobs;
 
-import dev.sluice.api.Keys;
+import dev.sluice.api.KueueConstants;
 
 /**
  * A kind of job.
@@ -15,7 +15,7 @@ public record JobKind(String group, String version, String kind, String plural, 
 
   /** Workloads, where one is looked at as an object among others. */
   public static final JobKind WORKLOAD =
-      new JobKind(Keys.GROUP, "v1beta2", "Workload", "workloads", "");
+      new JobKind(KueueConstants.GROUP, "v1beta2", "Workload", "workloads", "");
 
   /** {@code group/version}, or the version alone in the core group. */
   public String apiVersion() {

@@ -1,10 +1,10 @@
 package dev.sluice.jobs;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.reading.Informers;
+import dev.sluice.api.reading.InformerSupervisor;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
 import dev.sluice.jobs.JobAction.Stop;
-import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.CachedWorkload;
 import dev.sluice.workloads.WorkloadReader;
 import dev.sluice.workloads.WorkloadWriter;
 import java.time.Duration;
@@ -25,12 +25,12 @@ public final class JobReconciler {
 
   private static final Duration UNTIL_SEEN = Duration.ofSeconds(1);
 
-  private final JobAdapter adapter;
-  private final JobDecisions decisions;
+  private final JobIntegration adapter;
+  private final JobPolicy decisions;
   private final JobExecutor executor;
-  private final Ancestry ancestry;
+  private final OwnerChainResolver ownerChainResolver;
   private final WorkloadReader workloads;
-  private final JobObjects objects;
+  private final JobClient objects;
   private final FlavorLookup flavors;
   private final PriorityLookup priorities;
   private final InstantSource clock;
@@ -45,12 +45,12 @@ public final class JobReconciler {
   public record Surroundings(
       WorkloadReader workloads,
       WorkloadWriter writer,
-      JobObjects objects,
+      JobClient objects,
       FlavorLookup flavors,
       PriorityLookup priorities,
       JobEvents events,
       InstantSource clock,
-      Informers informers) {}
+      InformerSupervisor informerSupervisor) {}
 
   /**
    * For jobs of the adapter's kind.
@@ -59,15 +59,15 @@ public final class JobReconciler {
    * @param writers how many jobs may be written at a time
    */
   public JobReconciler(
-      JobAdapter adapter,
-      JobRules rules,
-      Ancestry ancestry,
-      Elsewhere elsewhere,
+      JobIntegration adapter,
+      JobOptions rules,
+      OwnerChainResolver ownerChainResolver,
+      RemoteExecutionCheck remoteExecutionCheck,
       Surroundings around,
       int writers) {
     this.adapter = adapter;
-    this.ancestry = ancestry;
-    this.decisions = new JobDecisions(adapter, rules, elsewhere);
+    this.ownerChainResolver = ownerChainResolver;
+    this.decisions = new JobPolicy(adapter, rules, remoteExecutionCheck);
     this.workloads = around.workloads();
     this.objects = around.objects();
     this.flavors = around.flavors();
@@ -83,7 +83,7 @@ public final class JobReconciler {
    * @return after what time to look again even if nothing happens; empty if something will
    * @throws InterruptedException if the thread is asked to stop
    */
-  public Optional<Duration> reconcile(JobView job) throws InterruptedException {
+  public Optional<Duration> reconcile(CachedJob job) throws InterruptedException {
     if (executor.unseen(job)) {
       return Optional.of(UNTIL_SEEN);
     }
@@ -100,7 +100,7 @@ public final class JobReconciler {
   }
 
   /** The job is gone from the API server: its Workloads need no guarding any more. */
-  public void gone(JobView job) throws InterruptedException {
+  public void gone(CachedJob job) throws InterruptedException {
     executor.forget(job.ref());
     List<JobAction> actions =
         workloads.store().ownedBy(job.ref().uid()).stream()
@@ -111,27 +111,27 @@ public final class JobReconciler {
   }
 
   /** The job is gone from the API server, and somebody else sees to its Workloads. */
-  public void forget(JobView job) {
+  public void forget(CachedJob job) {
     executor.forget(job.ref());
   }
 
-  private List<JobAction> decide(JobView job) {
+  private List<JobAction> decide(CachedJob job) {
     return decisions.decide(situation(job));
   }
 
-  private Situation situation(JobView job) {
-    List<Workload> owned =
+  private ReconcileContext situation(CachedJob job) {
+    List<CachedWorkload> owned =
         workloads.store().ownedBy(job.ref().uid()).stream()
             .sorted(
-                Comparator.comparing(Workload::createdAt)
+                Comparator.comparing(CachedWorkload::createdAt)
                     .thenComparing(workload -> workload.id().name()))
             .toList();
-    Optional<Workload> prebuilt =
+    Optional<CachedWorkload> prebuilt =
         job.prebuiltWorkload().isEmpty()
             ? Optional.empty()
             : workloads.store().get(job.ref().namespace(), job.prebuiltWorkload());
-    return new Situation(
-        job, ancestry.standing(job), owned, prebuilt, flavors, priorities, clock.instant());
+    return new ReconcileContext(
+        job, ownerChainResolver.standing(job), owned, prebuilt, flavors, priorities, clock.instant());
   }
 
   private static boolean takesAway(List<JobAction> actions) {
@@ -144,24 +144,24 @@ public final class JobReconciler {
   }
 
   /** What stops work or throws it away is decided again from what the API server knows now. */
-  private Optional<Duration> actOnFreshFacts(JobView job) throws InterruptedException {
+  private Optional<Duration> actOnFreshFacts(CachedJob job) throws InterruptedException {
     refreshWorkloads(job);
     JobRef ref = job.ref();
     Optional<ObjectNode> object =
-        Waiting.forResult(objects.read(ref.kind().path(ref.namespace(), ref.name())));
+        Futures.forResult(objects.read(ref.kind().path(ref.namespace(), ref.name())));
     if (object.isEmpty()) {
       return Optional.empty();
     }
-    JobView now = JobViews.of(adapter, object.get());
+    CachedJob now = CachedJobParser.of(adapter, object.get());
     return now.ref().uid().equals(ref.uid())
         ? executor.execute(now, decide(now))
         : Optional.empty();
   }
 
   /** The Workloads that decide about a job: those it has, and those it may have. */
-  private void refreshWorkloads(JobView job) throws InterruptedException {
-    if (ancestry.standing(job) instanceof Standing.ChildOfManaged) {
-      Waiting.forResult(workloads.caughtUp());
+  private void refreshWorkloads(CachedJob job) throws InterruptedException {
+    if (ownerChainResolver.standing(job) instanceof ManagementStatus.ChildOfManaged) {
+      Futures.forResult(workloads.caughtUp());
       return;
     }
     Set<String> names = new LinkedHashSet<>();
@@ -171,7 +171,7 @@ public final class JobReconciler {
     }
     workloads.store().ownedBy(job.ref().uid()).forEach(owned -> names.add(owned.id().name()));
     for (String name : names) {
-      Waiting.forResult(workloads.refresh(job.ref().namespace(), name));
+      Futures.forResult(workloads.refresh(job.ref().namespace(), name));
     }
   }
 }

@@ -1,6 +1,6 @@
 package dev.sluice.jobs;
 
-import dev.sluice.api.reading.Unreadable;
+import dev.sluice.api.reading.UnreadableMetadata;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
@@ -14,11 +14,11 @@ public abstract class JobResource implements HasMetadata, Namespaced {
 
   private static final long serialVersionUID = 1L;
 
-  private final transient JobView view;
+  private final transient CachedJob view;
   private ObjectMeta metadata;
 
   /** Holds this view. */
-  protected JobResource(JobView view) {
+  protected JobResource(CachedJob view) {
     this.view = view;
     this.metadata = new ObjectMeta();
     metadata.setNamespace(view.ref().namespace());
@@ -28,18 +28,18 @@ public abstract class JobResource implements HasMetadata, Namespaced {
   }
 
   /** Stands for an object that could not be read. */
-  protected JobResource(JobView view, Unreadable metadata) {
+  protected JobResource(CachedJob view, UnreadableMetadata metadata) {
     this.view = view;
     this.metadata = metadata;
   }
 
   /** Whether the object could be read; otherwise nothing is known of it but its identity. */
   public boolean isReadable() {
-    return !Unreadable.is(this);
+    return !UnreadableMetadata.is(this);
   }
 
   /** What is known of the job. */
-  public JobView view() {
+  public CachedJob view() {
     return view;
   }
 

@@ -3,7 +3,7 @@ package dev.sluice.jobs;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.CachedWorkload;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,11 +18,11 @@ final class JobStopper {
 
   private static final int MOST_STEPS = 8;
 
-  private final JobAdapter adapter;
-  private final JobObjects objects;
+  private final JobIntegration adapter;
+  private final JobClient objects;
   private final InstantSource clock;
 
-  JobStopper(JobAdapter adapter, JobObjects objects, InstantSource clock) {
+  JobStopper(JobIntegration adapter, JobClient objects, InstantSource clock) {
     this.adapter = adapter;
     this.objects = objects;
     this.clock = clock;
@@ -44,10 +44,10 @@ final class JobStopper {
     record Refused(String message) implements Result {}
   }
 
-  Result stop(JobView job, JobAction.Stop stop) throws InterruptedException {
+  Result stop(CachedJob job, JobAction.Stop stop) throws InterruptedException {
     JobRef ref = job.ref();
     Optional<ObjectNode> found =
-        Waiting.forResult(objects.read(ref.kind().path(ref.namespace(), ref.name())));
+        Futures.forResult(objects.read(ref.kind().path(ref.namespace(), ref.name())));
     if (found.isEmpty() || !isThis(job, found.get())) {
       return new Result.Gone();
     }
@@ -57,7 +57,7 @@ final class JobStopper {
   }
 
   /** Says why, and deletes it. */
-  private Result end(JobRef ref, JobAction.Stop stop, ObjectNode object, JobEnding ending)
+  private Result end(JobRef ref, JobAction.Stop stop, ObjectNode object, JobStopProcedure ending)
       throws InterruptedException {
     if (object.path("metadata").hasNonNull("deletionTimestamp")) {
       return new Result.Stopped(version(object));
@@ -65,20 +65,20 @@ final class JobStopper {
     Optional<JobPatch> words =
         ending.lastWords(object, stop.reason(), stop.note(), clock.instant());
     if (words.isPresent()) {
-      JobObjects.Outcome said = Waiting.forResult(objects.patch(ref, version(object), words.get()));
-      if (!(said instanceof JobObjects.Outcome.Written)) {
+      JobClient.Outcome said = Futures.forResult(objects.patch(ref, version(object), words.get()));
+      if (!(said instanceof JobClient.Outcome.Written)) {
         return result(said);
       }
     }
-    return result(Waiting.forResult(objects.delete(ref)));
+    return result(Futures.forResult(objects.delete(ref)));
   }
 
-  private static Result result(JobObjects.Outcome outcome) {
+  private static Result result(JobClient.Outcome outcome) {
     return switch (outcome) {
-      case JobObjects.Outcome.Written written -> new Result.Stopped(version(written.object()));
-      case JobObjects.Outcome.Conflict conflict -> new Result.LookAgain();
-      case JobObjects.Outcome.Gone gone -> new Result.Gone();
-      case JobObjects.Outcome.Refused refused -> new Result.Refused(refused.message());
+      case JobClient.Outcome.Written written -> new Result.Stopped(version(written.object()));
+      case JobClient.Outcome.Conflict conflict -> new Result.LookAgain();
+      case JobClient.Outcome.Gone gone -> new Result.Gone();
+      case JobClient.Outcome.Refused refused -> new Result.Refused(refused.message());
     };
   }
 
@@ -95,15 +95,15 @@ final class JobStopper {
       if (!suspendedBefore && isSettling(object)) {
         return new Result.LookAgain();
       }
-      switch (Waiting.forResult(objects.patch(ref, version(object), next.get()))) {
-        case JobObjects.Outcome.Written written -> object = written.object();
-        case JobObjects.Outcome.Conflict conflict -> {
+      switch (Futures.forResult(objects.patch(ref, version(object), next.get()))) {
+        case JobClient.Outcome.Written written -> object = written.object();
+        case JobClient.Outcome.Conflict conflict -> {
           return new Result.LookAgain();
         }
-        case JobObjects.Outcome.Gone gone -> {
+        case JobClient.Outcome.Gone gone -> {
           return new Result.Gone();
         }
-        case JobObjects.Outcome.Refused refused -> {
+        case JobClient.Outcome.Refused refused -> {
           return isSettling(object)
               ? new Result.LookAgain()
               : new Result.Refused(refused.message());
@@ -120,7 +120,7 @@ final class JobStopper {
     return state.suspended() && !state.settled();
   }
 
-  private static boolean isThis(JobView job, JsonNode object) {
+  private static boolean isThis(CachedJob job, JsonNode object) {
     return object.path("metadata").path("uid").asText().equals(job.ref().uid());
   }
 
@@ -129,14 +129,14 @@ final class JobStopper {
   }
 
   /** The pod sets as the Workload has them in full; memory keeps only what is decided by. */
-  private Optional<List<PodSetTemplate>> original(Optional<Workload> workload)
+  private Optional<List<PodSetTemplate>> original(Optional<CachedWorkload> workload)
       throws InterruptedException {
     if (workload.isEmpty()) {
       return Optional.empty();
     }
     WorkloadId id = workload.get().id();
     Optional<ObjectNode> object =
-        Waiting.forResult(objects.read(JobKind.WORKLOAD.path(id.namespace(), id.name())));
+        Futures.forResult(objects.read(JobKind.WORKLOAD.path(id.namespace(), id.name())));
     return object.map(JobStopper::podSets);
   }
 

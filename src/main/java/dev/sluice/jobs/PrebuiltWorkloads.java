@@ -3,11 +3,11 @@ package dev.sluice.jobs;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.Keys;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobAction.LookAgain;
 import dev.sluice.jobs.JobAction.PatchWorkload;
 import dev.sluice.jobs.JobAction.Warn;
-import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.CachedWorkload;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -26,24 +26,24 @@ final class PrebuiltWorkloads {
   private PrebuiltWorkloads() {}
 
   /** Whether a job that names this Workload may become its controller. */
-  static boolean isFree(Workload workload) {
+  static boolean isFree(CachedWorkload workload) {
     return !workload.deleting() && holder(workload).isEmpty();
   }
 
   /** Whose Workload this is, for people; empty when a job may have it. */
-  private static Optional<String> holder(Workload workload) {
-    Optional<Workload.Owner> beside =
+  private static Optional<String> holder(CachedWorkload workload) {
+    Optional<CachedWorkload.Owner> beside =
         workload.coOwners().stream()
             .filter(owner -> OWNERS_BESIDE_OTHERS.contains(owner.kind()))
             .findFirst();
     Optional<String> owner =
         workload.owner().or(() -> beside).map(found -> found.kind() + " " + found.name());
-    boolean ofGroup = "true".equals(workload.annotations().get(Keys.IS_GROUP_WORKLOAD));
+    boolean ofGroup = "true".equals(workload.annotations().get(KueueConstants.IS_GROUP_WORKLOAD));
     return owner.or(() -> ofGroup ? Optional.of("a group of pods") : Optional.empty());
   }
 
   /** Waits for the Workload; says so where another has it. */
-  static List<JobAction> awaited(Optional<Workload> prebuilt, Duration retry) {
+  static List<JobAction> awaited(Optional<CachedWorkload> prebuilt, Duration retry) {
     LookAgain lookAgain = new LookAgain(retry);
     return prebuilt
         .flatMap(
@@ -61,7 +61,7 @@ final class PrebuiltWorkloads {
   }
 
   /** Makes the job the controller of a free Workload, beside the owners that it has. */
-  static PatchWorkload adopt(Workload workload, JobView job) {
+  static PatchWorkload adopt(CachedWorkload workload, CachedJob job) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     ObjectNode metadata = patch.putObject("metadata");
     ArrayNode owners = metadata.putArray("ownerReferences");
@@ -75,8 +75,8 @@ final class PrebuiltWorkloads {
                     .put("kind", owner.kind())
                     .put("name", owner.name())
                     .put("uid", owner.uid()));
-    owners.add(WorkloadComposer.ownerReference(job.ref()));
-    metadata.putObject("labels").put(Keys.JOB_UID, job.ref().uid());
+    owners.add(WorkloadFactory.ownerReference(job.ref()));
+    metadata.putObject("labels").put(KueueConstants.JOB_UID, job.ref().uid());
     return new PatchWorkload(workload, patch, "");
   }
 }

@@ -1,7 +1,7 @@
 package dev.sluice.jobs;
 
-import dev.sluice.api.Keys;
-import dev.sluice.workloads.Workload.PriorityClassRef;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.workloads.CachedWorkload.PriorityClassRef;
 import java.util.Optional;
 import java.util.OptionalInt;
 
@@ -18,11 +18,11 @@ public sealed interface PrioritySource {
    * Label of the job, class that the kind names, class of the first template that names one, global
    * default, 0.
    */
-  static PrioritySource of(JobView job, PriorityLookup classes) {
+  static PrioritySource of(CachedJob job, PriorityLookup classes) {
     String label = job.workloadPriorityClass();
     if (!label.isEmpty()) {
       return found(
-          Keys.GROUP, "WorkloadPriorityClass", label, classes.workloadPriorityClass(label));
+          KueueConstants.GROUP, "WorkloadPriorityClass", label, classes.workloadPriorityClass(label));
     }
     String core = coreClass(job);
     if (!core.isEmpty()) {
@@ -40,12 +40,12 @@ public sealed interface PrioritySource {
         .orElse(new Found(0, Optional.empty()));
   }
 
-  private static String coreClass(JobView job) {
+  private static String coreClass(CachedJob job) {
     if (!job.priorityClass().isEmpty()) {
       return job.priorityClass();
     }
     return job.podSets().stream()
-        .map(JobView.PodSet::priorityClassName)
+        .map(CachedJob.PodSet::priorityClassName)
         .filter(name -> !name.isEmpty())
         .findFirst()
         .orElse("");

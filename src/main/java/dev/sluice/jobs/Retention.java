@@ -2,7 +2,7 @@ package dev.sluice.jobs;
 
 import dev.sluice.jobs.JobAction.DeleteJob;
 import dev.sluice.jobs.JobAction.LookAgain;
-import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.CachedWorkload;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
@@ -13,8 +13,8 @@ public final class Retention {
   private Retention() {}
 
   /** The deletion of the job when it was kept long enough, or when to look again; or neither. */
-  public static Optional<JobAction> of(Workload workload, JobRules rules, Instant now) {
-    Optional<Workload.Condition> evicted =
+  public static Optional<JobAction> of(CachedWorkload workload, JobOptions rules, Instant now) {
+    Optional<CachedWorkload.Condition> evicted =
         workload
             .status()
             .condition("Evicted")

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.Keys;
+import dev.sluice.api.KueueConstants;
 import java.util.Map;
 import java.util.Optional;
 
@@ -15,10 +15,10 @@ public final class TopologyRequests {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Map<String, String> FIELDS =
       Map.of(
-          Keys.PODSET_REQUIRED_TOPOLOGY, "required",
-          Keys.PODSET_PREFERRED_TOPOLOGY, "preferred",
-          Keys.PODSET_SLICE_REQUIRED_TOPOLOGY, "podSetSliceRequiredTopology",
-          Keys.PODSET_GROUP_NAME, "podSetGroupName");
+          KueueConstants.PODSET_REQUIRED_TOPOLOGY, "required",
+          KueueConstants.PODSET_PREFERRED_TOPOLOGY, "preferred",
+          KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY, "podSetSliceRequiredTopology",
+          KueueConstants.PODSET_GROUP_NAME, "podSetGroupName");
 
   private TopologyRequests() {}
 
@@ -36,15 +36,15 @@ public final class TopologyRequests {
             request.put(field, annotations.path(key).asText());
           }
         });
-    if (annotations.path(Keys.PODSET_UNCONSTRAINED_TOPOLOGY).asText().equals("true")) {
+    if (annotations.path(KueueConstants.PODSET_UNCONSTRAINED_TOPOLOGY).asText().equals("true")) {
       request.put("unconstrained", true);
     }
-    int sliceSize = annotations.path(Keys.PODSET_SLICE_SIZE).asInt();
+    int sliceSize = annotations.path(KueueConstants.PODSET_SLICE_SIZE).asInt();
     if (sliceSize > 0) {
       request.put("podSetSliceSize", sliceSize);
     }
     JsonNode layers =
-        layers(annotations.path(Keys.PODSET_SLICE_REQUIRED_TOPOLOGY_CONSTRAINTS).asText());
+        layers(annotations.path(KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY_CONSTRAINTS).asText());
     if (layers.isArray() && !layers.isEmpty()) {
       request.set("podsetSliceRequiredTopologyConstraints", layers);
     }

@@ -1,8 +1,8 @@
 package dev.sluice.jobs;
 
-import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.CachedWorkload;
 import dev.sluice.workloads.WorkloadListener;
-import dev.sluice.workloads.WorkloadStore;
+import dev.sluice.workloads.WorkloadLister;
 import io.javaoperatorsdk.operator.processing.event.Event;
 import io.javaoperatorsdk.operator.processing.event.EventHandler;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
@@ -20,12 +20,12 @@ import org.jspecify.annotations.Nullable;
  * Wakes jobs: one when its Workload changes, all of them when there is a new reason to look at
  * each. Says nothing until the controller runs.
  */
-final class WorkloadEvents<R extends JobResource> extends AbstractEventSource<Workload, R>
+final class WorkloadEvents<R extends JobResource> extends AbstractEventSource<CachedWorkload, R>
     implements WorkloadListener {
 
   private final JobKind kind;
-  private final WorkloadStore store;
-  private final Consumer<Workload> whenLeaving;
+  private final WorkloadLister store;
+  private final Consumer<CachedWorkload> whenLeaving;
   private final Supplier<Stream<R>> jobs;
   private volatile boolean synced;
 
@@ -36,8 +36,8 @@ final class WorkloadEvents<R extends JobResource> extends AbstractEventSource<Wo
    * @param jobs all jobs of the kind
    */
   WorkloadEvents(
-      JobKind kind, WorkloadStore store, Consumer<Workload> whenLeaving, Supplier<Stream<R>> jobs) {
-    super(Workload.class, "workloads");
+      JobKind kind, WorkloadLister store, Consumer<CachedWorkload> whenLeaving, Supplier<Stream<R>> jobs) {
+    super(CachedWorkload.class, "workloads");
     this.jobs = jobs;
     this.kind = kind;
     this.store = store;
@@ -64,22 +64,22 @@ final class WorkloadEvents<R extends JobResource> extends AbstractEventSource<Wo
   }
 
   @Override
-  public void changed(@Nullable Workload before, @Nullable Workload after) {
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
     if (!isRunning()) {
       return;
     }
-    Workload either = after == null ? Objects.requireNonNull(before) : after;
+    CachedWorkload either = after == null ? Objects.requireNonNull(before) : after;
     ours(either).ifPresent(owner -> wake(either, owner));
     if (after != null) {
       tellIfLeaving(after);
     }
   }
 
-  private Optional<Workload.Owner> ours(Workload workload) {
+  private Optional<CachedWorkload.Owner> ours(CachedWorkload workload) {
     return workload.owner().filter(owner -> kind.is(owner.apiVersion(), owner.kind()));
   }
 
-  private void wake(Workload workload, Workload.Owner owner) {
+  private void wake(CachedWorkload workload, CachedWorkload.Owner owner) {
     handle(new ResourceID(owner.name(), workload.id().namespace()));
   }
 
@@ -90,14 +90,14 @@ final class WorkloadEvents<R extends JobResource> extends AbstractEventSource<Wo
     }
   }
 
-  private void tellIfLeaving(Workload workload) {
+  private void tellIfLeaving(CachedWorkload workload) {
     if (workload.deleting() && workload.finalized() && ours(workload).isPresent()) {
       whenLeaving.accept(workload);
     }
   }
 
   @Override
-  public Set<Workload> getSecondaryResources(R job) {
+  public Set<CachedWorkload> getSecondaryResources(R job) {
     return store.ownedBy(job.view().ref().uid()).stream().collect(Collectors.toUnmodifiableSet());
   }
 }

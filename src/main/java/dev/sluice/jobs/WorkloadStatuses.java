@@ -5,8 +5,8 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.workloads.PodsReady;
 import dev.sluice.workloads.StatusPatch;
-import dev.sluice.workloads.Workload;
-import dev.sluice.workloads.Workload.Condition;
+import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workloads.CachedWorkload.Condition;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
@@ -21,7 +21,7 @@ public final class WorkloadStatuses {
   private WorkloadStatuses() {}
 
   /** Finished, for good. */
-  public static ObjectNode finished(Workload workload, String reason, String message, Instant now) {
+  public static ObjectNode finished(CachedWorkload workload, String reason, String message, Instant now) {
     return StatusPatch.of(workload, now).condition("Finished", true, reason, message).build();
   }
 
@@ -32,7 +32,7 @@ public final class WorkloadStatuses {
    * @param readiness whether somebody waits for its pods to be ready
    */
   public static ObjectNode reservationDropped(
-      Workload workload, Condition evicted, boolean requeued, boolean readiness, Instant now) {
+      CachedWorkload workload, Condition evicted, boolean requeued, boolean readiness, Instant now) {
     String reason = workload.spec().active() ? "PendingEvaluation" : "Deactivated";
     StatusPatch patch =
         StatusPatch.of(workload, now)
@@ -45,7 +45,7 @@ public final class WorkloadStatuses {
    * Whether the pods are ready; empty when that is written already. Of a job that is not admitted
    * nothing is written just for that: it is said together with why it waits.
    */
-  public static ObjectNode podsReady(Workload workload, boolean ready, Instant now) {
+  public static ObjectNode podsReady(CachedWorkload workload, boolean ready, Instant now) {
     StatusPatch patch = StatusPatch.of(workload, now);
     if (workload.admitted()) {
       PodsReady.follow(patch, ready);

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * How LocalQueues of one ClusterQueue take turns by what they used over time (scheduling semantics,
+ * How LocalQueueMapper of one ClusterQueue take turns by what they used over time (scheduling semantics,
  * section 9).
  *
  * @param halfLife the time in which past use comes to count half; zero: use isn't remembered

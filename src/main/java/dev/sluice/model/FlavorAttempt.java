@@ -12,31 +12,31 @@ import java.util.List;
  * @param obstacles what stood in the way; none if it fits
  */
 public record FlavorAttempt(
-    String podSet, String flavor, FlavorMode mode, int borrowLevel, List<Obstacle> obstacles) {
+    String podSet, String flavor, AssignmentMode mode, int borrowLevel, List<FlavorRejection> flavorRejections) {
 
   public FlavorAttempt {
-    obstacles = List.copyOf(obstacles);
+    flavorRejections = List.copyOf(flavorRejections);
   }
 
   /** An attempt where preemption was not considered: it fits if nothing stands in the way. */
-  public FlavorAttempt(String podSet, String flavor, int borrowLevel, List<Obstacle> obstacles) {
+  public FlavorAttempt(String podSet, String flavor, int borrowLevel, List<FlavorRejection> flavorRejections) {
     this(
         podSet,
         flavor,
-        obstacles.isEmpty() ? FlavorMode.FIT : FlavorMode.NO_FIT,
+        flavorRejections.isEmpty() ? AssignmentMode.FIT : AssignmentMode.NO_FIT,
         borrowLevel,
-        obstacles);
+        flavorRejections);
   }
 
   boolean tellsTheSameAs(FlavorAttempt other) {
     if (!podSet.equals(other.podSet)
         || !flavor.equals(other.flavor)
         || mode != other.mode
-        || obstacles.size() != other.obstacles.size()) {
+        || flavorRejections.size() != other.flavorRejections.size()) {
       return false;
     }
-    for (int i = 0; i < obstacles.size(); i++) {
-      if (!obstacles.get(i).lasting().equals(other.obstacles.get(i).lasting())) {
+    for (int i = 0; i < flavorRejections.size(); i++) {
+      if (!flavorRejections.get(i).lasting().equals(other.flavorRejections.get(i).lasting())) {
         return false;
       }
     }

@@ -19,7 +19,7 @@ public record PodSetRequest(
     int count,
     int minCount,
     SortedMap<String, Long> perPod,
-    Placement placement,
+    NodeConstraints nodeConstraints,
     String group) {
 
   public PodSetRequest {
@@ -33,6 +33,6 @@ public record PodSetRequest(
 
   /** The same with another number of pods, all of which it needs. */
   public PodSetRequest withCount(int pods) {
-    return new PodSetRequest(name, pods, 0, perPod, placement, group);
+    return new PodSetRequest(name, pods, 0, perPod, nodeConstraints, group);
   }
 }

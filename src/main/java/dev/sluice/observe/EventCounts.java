@@ -14,7 +14,7 @@ public final class EventCounts {
   public EventCounts(PrometheusRegistry registry, Supplier<ReplicaRole> role) {
     this.role = role;
     events =
-        new Families(registry)
+        new MetricFamilies(registry)
             .counter("sluice_events_total", "Events recorded, by what became of them", "result");
   }
 
@@ -35,6 +35,6 @@ public final class EventCounts {
   }
 
   private void count(String result) {
-    events.labelValues(Families.values(role.get(), result)).inc();
+    events.labelValues(MetricFamilies.values(role.get(), result)).inc();
   }
 }

@@ -84,7 +84,7 @@ public final class EventRecorder implements AutoCloseable {
   }
 
   /** An event without its time and count. */
-  private record Key(EventSubject about, Type type, String reason, String action, String note) {}
+  private record Key(ObjectReference about, Type type, String reason, String action, String note) {}
 
   /** What became of an event that was recorded; guarded by the lock. */
   private static final class Told {
@@ -128,7 +128,7 @@ public final class EventRecorder implements AutoCloseable {
    * @param action what was done or tried, in UpperCamelCase
    * @param note what happened, for people; cut off at 1024 characters
    */
-  public void record(EventSubject about, Type type, String reason, String action, String note) {
+  public void record(ObjectReference about, Type type, String reason, String action, String note) {
     String text = ExplanationText.truncated(note, LONGEST_NOTE);
     Key key = new Key(about, type, reason, action, text);
     Instant now = clock.instant();
@@ -267,7 +267,7 @@ public final class EventRecorder implements AutoCloseable {
   }
 
   private Event event(Key key, Instant at) {
-    EventSubject about = key.about();
+    ObjectReference about = key.about();
     String namespace = about.namespace().isEmpty() ? "default" : about.namespace();
     return new EventBuilder()
         .withNewMetadata()

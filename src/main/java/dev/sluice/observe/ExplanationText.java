@@ -1,13 +1,13 @@
 package dev.sluice.observe;
 
 import dev.sluice.api.Quantities;
-import dev.sluice.engine.EngineQuestions.Holder;
-import dev.sluice.engine.EngineQuestions.Turn;
-import dev.sluice.engine.EngineQuestions.Waiting;
+import dev.sluice.engine.SchedulerQueries.Holder;
+import dev.sluice.engine.SchedulerQueries.Turn;
+import dev.sluice.engine.SchedulerQueries.Waiting;
 import dev.sluice.engine.PendingPosition;
 import dev.sluice.model.Explanation;
 import dev.sluice.model.FlavorAttempt;
-import dev.sluice.model.Obstacle;
+import dev.sluice.model.FlavorRejection;
 import dev.sluice.model.PendingReason;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -42,7 +42,7 @@ public final class ExplanationText {
             (podSet, attempts) -> {
               String obstacles =
                   attempts.stream()
-                      .filter(attempt -> !attempt.obstacles().isEmpty())
+                      .filter(attempt -> !attempt.flavorRejections().isEmpty())
                       .map(ExplanationText::attempt)
                       .collect(Collectors.joining("; "));
               if (!obstacles.isEmpty()) {
@@ -63,29 +63,29 @@ public final class ExplanationText {
     return explanation.detail().isEmpty()
         && explanation.reason() == PendingReason.WAITING_FOR_QUOTA
         && explanation.attempts().stream()
-            .flatMap(attempt -> attempt.obstacles().stream())
-            .anyMatch(Obstacle.InsufficientQuota.class::isInstance);
+            .flatMap(attempt -> attempt.flavorRejections().stream())
+            .anyMatch(FlavorRejection.InsufficientQuota.class::isInstance);
   }
 
   /** What stands in the way, in one clause. */
-  public static String obstacle(Obstacle obstacle) {
-    return switch (obstacle) {
-      case Obstacle.FlavorMissing() -> "the ResourceFlavor doesn't exist";
-      case Obstacle.UntoleratedTaint(var taint) -> "taint " + taint + " is not tolerated";
-      case Obstacle.PlacementMismatch() -> "node selector or affinity excludes its nodes";
-      case Obstacle.ResourceNotCovered(var resource, var requested) ->
+  public static String obstacle(FlavorRejection flavorRejection) {
+    return switch (flavorRejection) {
+      case FlavorRejection.FlavorMissing() -> "the ResourceFlavor doesn't exist";
+      case FlavorRejection.UntoleratedTaint(var taint) -> "taint " + taint + " is not tolerated";
+      case FlavorRejection.PlacementMismatch() -> "node selector or affinity excludes its nodes";
+      case FlavorRejection.ResourceNotCovered(var resource, var requested) ->
           "the ClusterQueue has no quota for "
               + resource
               + ", "
               + Quantities.format(resource, requested)
               + " requested";
-      case Obstacle.ExceedsMaximum(var resource, var requested, var maximum) ->
+      case FlavorRejection.ExceedsMaximum(var resource, var requested, var maximum) ->
           resource
               + ": "
               + Quantities.format(resource, requested)
               + " requested, more than the maximum of "
               + Quantities.format(resource, maximum);
-      case Obstacle.InsufficientQuota(var resource, var requested, var available, var maximum) ->
+      case FlavorRejection.InsufficientQuota(var resource, var requested, var available, var maximum) ->
           resource
               + ": "
               + Quantities.format(resource, requested)
@@ -252,13 +252,13 @@ public final class ExplanationText {
   }
 
   private static String obstacles(FlavorAttempt attempt) {
-    return attempt.obstacles().stream()
+    return attempt.flavorRejections().stream()
         .map(ExplanationText::obstacle)
         .collect(Collectors.joining(", "));
   }
 
   private static boolean fits(FlavorAttempt attempt) {
-    return attempt.obstacles().isEmpty();
+    return attempt.flavorRejections().isEmpty();
   }
 
   private static Map<String, List<FlavorAttempt>> byPodSet(List<FlavorAttempt> attempts) {

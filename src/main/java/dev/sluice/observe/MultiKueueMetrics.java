@@ -11,8 +11,8 @@ import java.util.function.Supplier;
 /** Counts what goes to worker clusters. Its methods may be called from any thread. */
 public final class MultiKueueMetrics {
 
-  private static final Gauges.Family CONNECTED =
-      Gauges.Family.of(
+  private static final GaugeSet.Family CONNECTED =
+      GaugeSet.Family.of(
           "multikueue_cluster_connected",
           "1 while the worker cluster is connected, else 0; only of the replica that decides",
           "cluster");
@@ -37,66 +37,66 @@ public final class MultiKueueMetrics {
       Supplier<ReplicaRole> role,
       Supplier<Map<String, Boolean>> connected) {
     this.role = role;
-    Families families = new Families(registry);
+    MetricFamilies metricFamilies = new MetricFamilies(registry);
     dispatched =
-        families.counter(
+        metricFamilies.counter(
             "multikueue_workloads_dispatched_total",
             "Workloads created in worker clusters",
             "cluster_queue",
             "cluster");
     admitted =
-        families.counter(
+        metricFamilies.counter(
             "multikueue_workloads_admitted_total",
             "Admissions seen in worker clusters; each admission of a workload counts",
             "cluster_queue",
             "cluster");
     requeued =
-        families.counter(
+        metricFamilies.counter(
             "multikueue_workloads_requeued_total",
             "Workloads taken back from worker clusters: lost, sent back or gone there",
             "cluster_queue",
             "cluster");
     fenced =
-        families.counter(
+        metricFamilies.counter(
             "multikueue_workloads_fenced_total",
             "Workloads switched off here because the manager that sent them was not heard of",
             "origin");
     latency =
-        families.histogram(
+        metricFamilies.histogram(
             "multikueue_admission_latency_seconds",
             "From the creation of a workload to its admission in a worker cluster, for its first"
                 + " and each later one",
-            Families.waits(LATENCY_BOUNDS),
+            MetricFamilies.waits(LATENCY_BOUNDS),
             "cluster");
     MultiCollector connections =
         () -> {
-          Gauges gauges = new Gauges(role.get());
-          connected.get().forEach((cluster, yes) -> gauges.set(CONNECTED, yes ? 1 : 0, cluster));
-          return gauges.snapshots();
+          GaugeSet gaugeSet = new GaugeSet(role.get());
+          connected.get().forEach((cluster, yes) -> gaugeSet.set(CONNECTED, yes ? 1 : 0, cluster));
+          return gaugeSet.snapshots();
         };
     registry.register(connections);
   }
 
   /** A Workload of this ClusterQueue was created in this worker cluster. */
   public void dispatched(String clusterQueue, String cluster) {
-    dispatched.labelValues(Families.values(role.get(), clusterQueue, cluster)).inc();
+    dispatched.labelValues(MetricFamilies.values(role.get(), clusterQueue, cluster)).inc();
   }
 
   /** A Workload of this ClusterQueue was admitted in this worker cluster, so long after it came. */
   public void admitted(String clusterQueue, String cluster, Duration after) {
-    admitted.labelValues(Families.values(role.get(), clusterQueue, cluster)).inc();
+    admitted.labelValues(MetricFamilies.values(role.get(), clusterQueue, cluster)).inc();
     latency
-        .labelValues(Families.values(role.get(), cluster))
+        .labelValues(MetricFamilies.values(role.get(), cluster))
         .observe(Math.max(0, after.toMillis()) / MILLIS);
   }
 
   /** A Workload of this ClusterQueue was taken back from this worker cluster. */
   public void requeued(String clusterQueue, String cluster) {
-    requeued.labelValues(Families.values(role.get(), clusterQueue, cluster)).inc();
+    requeued.labelValues(MetricFamilies.values(role.get(), clusterQueue, cluster)).inc();
   }
 
   /** A Workload that this manager sent was switched off here. */
   public void fenced(String origin) {
-    fenced.labelValues(Families.values(role.get(), origin)).inc();
+    fenced.labelValues(MetricFamilies.values(role.get(), origin)).inc();
   }
 }

@@ -4,11 +4,11 @@ import dev.sluice.engine.ClusterQueueView;
 import dev.sluice.engine.CohortView;
 import dev.sluice.engine.FlavorUsage;
 import dev.sluice.engine.LocalQueueView;
-import dev.sluice.engine.Views;
-import dev.sluice.model.Amounts;
+import dev.sluice.engine.SchedulerViews;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.LocalQueueId;
-import dev.sluice.observe.Gauges.Family;
-import dev.sluice.quota.Share;
+import dev.sluice.observe.GaugeSet.Family;
+import dev.sluice.quota.DominantResourceShare;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -110,8 +110,8 @@ public final class QueueGauges {
           "reason",
           "underlying_cause");
 
-  private final Views views;
-  private final WorkloadCensus census;
+  private final SchedulerViews schedulerViews;
+  private final WorkloadCounter census;
   private final Supplier<ReplicaRole> role;
   private final Predicate<LocalQueueId> reported;
   private final Options options;
@@ -119,7 +119,7 @@ public final class QueueGauges {
   /**
    * What is reported beside the rest.
    *
-   * @param resources quota and use of ClusterQueues by flavor and resource
+   * @param resources quota and use of ClusterQueueMapper by flavor and resource
    * @param cohorts the place of queues and cohorts in their tree
    */
   public record Options(boolean resources, boolean cohorts) {}
@@ -127,15 +127,15 @@ public final class QueueGauges {
   /**
    * With what it reads.
    *
-   * @param reported the LocalQueues that have metrics of their own
+   * @param reported the LocalQueueMapper that have metrics of their own
    */
   public QueueGauges(
-      Views views,
-      WorkloadCensus census,
+      SchedulerViews schedulerViews,
+      WorkloadCounter census,
       Supplier<ReplicaRole> role,
       Predicate<LocalQueueId> reported,
       Options options) {
-    this.views = views;
+    this.schedulerViews = schedulerViews;
     this.census = census;
     this.role = role;
     this.reported = reported;
@@ -144,29 +144,29 @@ public final class QueueGauges {
 
   /** The gauges of this moment. */
   MetricSnapshots collect() {
-    Gauges gauges = new Gauges(role.get());
+    GaugeSet gaugeSet = new GaugeSet(role.get());
     Map<String, Integer> finished = new HashMap<>();
     Map<LocalQueueId, Integer> finishedLocally = new HashMap<>();
-    census(gauges, finished, finishedLocally);
+    census(gaugeSet, finished, finishedLocally);
     Map<String, Integer> admittedBelow = new HashMap<>();
-    for (ClusterQueueView queue : views.clusterQueues()) {
-      clusterQueue(gauges, queue, finished.getOrDefault(queue.name(), 0));
+    for (ClusterQueueView queue : schedulerViews.clusterQueues()) {
+      clusterQueue(gaugeSet, queue, finished.getOrDefault(queue.name(), 0));
       cohortsAbove(queue)
           .forEach(cohort -> admittedBelow.merge(cohort, queue.admitted(), Integer::sum));
     }
-    for (CohortView cohort : views.cohorts()) {
-      cohort(gauges, cohort, admittedBelow.getOrDefault(cohort.name(), 0));
+    for (CohortView cohort : schedulerViews.cohorts()) {
+      cohort(gaugeSet, cohort, admittedBelow.getOrDefault(cohort.name(), 0));
     }
-    for (LocalQueueView queue : views.localQueues()) {
+    for (LocalQueueView queue : schedulerViews.localQueues()) {
       if (reported.test(queue.id())) {
-        localQueue(gauges, queue, finishedLocally.getOrDefault(queue.id(), 0));
+        localQueue(gaugeSet, queue, finishedLocally.getOrDefault(queue.id(), 0));
       }
     }
-    return gauges.snapshots();
+    return gaugeSet.snapshots();
   }
 
   private void census(
-      Gauges gauges, Map<String, Integer> finished, Map<LocalQueueId, Integer> finishedLocally) {
+      GaugeSet gaugeSet, Map<String, Integer> finished, Map<LocalQueueId, Integer> finishedLocally) {
     Map<List<String>, Integer> unadmitted = new HashMap<>();
     census
         .counts()
@@ -183,21 +183,21 @@ public final class QueueGauges {
             });
     unadmitted.forEach(
         (labels, count) -> {
-          if (views.clusterQueue(labels.get(0)).isPresent()) {
-            gauges.set(UNADMITTED, count, labels.toArray(String[]::new));
+          if (schedulerViews.clusterQueue(labels.get(0)).isPresent()) {
+            gaugeSet.set(UNADMITTED, count, labels.toArray(String[]::new));
           }
         });
-    localUnadmitted(gauges);
+    localUnadmitted(gaugeSet);
   }
 
-  private void localUnadmitted(Gauges gauges) {
+  private void localUnadmitted(GaugeSet gaugeSet) {
     Map<List<String>, Integer> unadmitted = new HashMap<>();
     census
         .counts()
         .forEach(
             (group, count) -> {
               LocalQueueId id = group.queue();
-              if (!group.finished() && views.localQueue(id).isPresent() && reported.test(id)) {
+              if (!group.finished() && schedulerViews.localQueue(id).isPresent() && reported.test(id)) {
                 List<String> labels =
                     List.of(
                         id.name(),
@@ -209,43 +209,43 @@ public final class QueueGauges {
               }
             });
     unadmitted.forEach(
-        (labels, count) -> gauges.set(LOCAL_UNADMITTED, count, labels.toArray(String[]::new)));
+        (labels, count) -> gaugeSet.set(LOCAL_UNADMITTED, count, labels.toArray(String[]::new)));
   }
 
-  private String clusterQueue(WorkloadCensus.Group group) {
+  private String clusterQueue(WorkloadCounter.Group group) {
     return group.clusterQueue().isEmpty()
-        ? views.localQueue(group.queue()).map(LocalQueueView::clusterQueue).orElse("")
+        ? schedulerViews.localQueue(group.queue()).map(LocalQueueView::clusterQueue).orElse("")
         : group.clusterQueue();
   }
 
-  private void clusterQueue(Gauges gauges, ClusterQueueView queue, int finished) {
+  private void clusterQueue(GaugeSet gaugeSet, ClusterQueueView queue, int finished) {
     String name = queue.name();
-    gauges.set(PENDING, queue.pendingActive(), name, "active");
-    gauges.set(PENDING, queue.pendingInadmissible(), name, "inadmissible");
-    gauges.set(RESERVING, queue.reserving(), name);
-    gauges.set(ADMITTED, queue.admitted(), name);
-    gauges.set(FINISHED, finished, name);
+    gaugeSet.set(PENDING, queue.pendingActive(), name, "active");
+    gaugeSet.set(PENDING, queue.pendingInadmissible(), name, "inadmissible");
+    gaugeSet.set(RESERVING, queue.reserving(), name);
+    gaugeSet.set(ADMITTED, queue.admitted(), name);
+    gaugeSet.set(FINISHED, finished, name);
     String status = status(queue);
     for (String each : List.of("pending", "active", "terminating")) {
-      gauges.set(STATUS, each.equals(status) ? 1 : 0, name, each);
+      gaugeSet.set(STATUS, each.equals(status) ? 1 : 0, name, each);
     }
     if (options.cohorts()) {
-      gauges.set(INFO, 1, name, queue.cohort(), queue.rootCohort());
+      gaugeSet.set(INFO, 1, name, queue.cohort(), queue.rootCohort());
     }
     if (options.resources()) {
-      queue.usage().forEach(usage -> resources(gauges, queue, usage));
-      queue.share().ifPresent(share -> gauges.set(SHARE, value(share), name, queue.cohort()));
+      queue.usage().forEach(usage -> resources(gaugeSet, queue, usage));
+      queue.dominantResourceShare().ifPresent(dominantResourceShare -> gaugeSet.set(SHARE, value(dominantResourceShare), name, queue.cohort()));
     }
   }
 
-  private static void resources(Gauges gauges, ClusterQueueView queue, FlavorUsage usage) {
+  private static void resources(GaugeSet gaugeSet, ClusterQueueView queue, FlavorUsage usage) {
     String[] labels = {queue.cohort(), queue.name(), usage.flavor(), usage.resource()};
     String resource = usage.resource();
-    gauges.set(NOMINAL, amount(resource, usage.nominal()), labels);
-    gauges.set(BORROWING, amount(resource, usage.borrowingLimit()), labels);
-    gauges.set(LENDING, amount(resource, usage.lendingLimit()), labels);
-    gauges.set(RESERVED, amount(resource, usage.reserved()), labels);
-    gauges.set(USED, amount(resource, usage.admitted()), labels);
+    gaugeSet.set(NOMINAL, amount(resource, usage.nominal()), labels);
+    gaugeSet.set(BORROWING, amount(resource, usage.borrowingLimit()), labels);
+    gaugeSet.set(LENDING, amount(resource, usage.lendingLimit()), labels);
+    gaugeSet.set(RESERVED, amount(resource, usage.reserved()), labels);
+    gaugeSet.set(USED, amount(resource, usage.admitted()), labels);
   }
 
   private static String status(ClusterQueueView queue) {
@@ -254,47 +254,47 @@ public final class QueueGauges {
     return terminating ? "terminating" : queue.problems().isEmpty() ? "active" : "pending";
   }
 
-  private void cohort(Gauges gauges, CohortView cohort, int admittedBelow) {
+  private void cohort(GaugeSet gaugeSet, CohortView cohort, int admittedBelow) {
     String name = cohort.name();
-    gauges.set(COHORT_ADMITTED, admittedBelow, name);
-    cohort.share().ifPresent(share -> gauges.set(COHORT_SHARE, value(share), name));
+    gaugeSet.set(COHORT_ADMITTED, admittedBelow, name);
+    cohort.dominantResourceShare().ifPresent(dominantResourceShare -> gaugeSet.set(COHORT_SHARE, value(dominantResourceShare), name));
     for (FlavorUsage usage : cohort.usage()) {
       String resource = usage.resource();
       if (usage.nominal() > 0) {
-        gauges.set(COHORT_QUOTA, amount(resource, usage.nominal()), name, usage.flavor(), resource);
+        gaugeSet.set(COHORT_QUOTA, amount(resource, usage.nominal()), name, usage.flavor(), resource);
       }
       if (usage.reserved() > 0) {
-        gauges.set(
+        gaugeSet.set(
             COHORT_RESERVED, amount(resource, usage.reserved()), name, usage.flavor(), resource);
       }
     }
     if (options.cohorts()) {
-      gauges.set(COHORT_INFO, 1, name, cohort.parent(), cohort.root());
+      gaugeSet.set(COHORT_INFO, 1, name, cohort.parent(), cohort.root());
     }
   }
 
-  private static void localQueue(Gauges gauges, LocalQueueView queue, int finished) {
+  private static void localQueue(GaugeSet gaugeSet, LocalQueueView queue, int finished) {
     String name = queue.id().name();
     String namespace = queue.id().namespace();
-    gauges.set(LOCAL_PENDING, queue.pendingActive(), name, namespace, "active");
-    gauges.set(LOCAL_PENDING, queue.pendingInadmissible(), name, namespace, "inadmissible");
-    gauges.set(LOCAL_RESERVING, queue.reserving(), name, namespace);
-    gauges.set(LOCAL_ADMITTED, queue.admitted(), name, namespace);
-    gauges.set(LOCAL_FINISHED, finished, name, namespace);
+    gaugeSet.set(LOCAL_PENDING, queue.pendingActive(), name, namespace, "active");
+    gaugeSet.set(LOCAL_PENDING, queue.pendingInadmissible(), name, namespace, "inadmissible");
+    gaugeSet.set(LOCAL_RESERVING, queue.reserving(), name, namespace);
+    gaugeSet.set(LOCAL_ADMITTED, queue.admitted(), name, namespace);
+    gaugeSet.set(LOCAL_FINISHED, finished, name, namespace);
     String active = queue.problems().isEmpty() ? "True" : "False";
     for (String each : List.of("True", "False", "Unknown")) {
-      gauges.set(LOCAL_STATUS, each.equals(active) ? 1 : 0, name, namespace, each);
+      gaugeSet.set(LOCAL_STATUS, each.equals(active) ? 1 : 0, name, namespace, each);
     }
     queue
         .pastUse()
         .ifPresent(
             past ->
-                gauges.set(LOCAL_PAST_USE, past.amount(), name, namespace, queue.clusterQueue()));
+                gaugeSet.set(LOCAL_PAST_USE, past.amount(), name, namespace, queue.clusterQueue()));
     for (FlavorUsage usage : queue.usage()) {
       String resource = usage.resource();
       String[] labels = {name, namespace, usage.flavor(), resource};
-      gauges.set(LOCAL_RESERVED, amount(resource, usage.reserved()), labels);
-      gauges.set(LOCAL_USED, amount(resource, usage.admitted()), labels);
+      gaugeSet.set(LOCAL_RESERVED, amount(resource, usage.reserved()), labels);
+      gaugeSet.set(LOCAL_USED, amount(resource, usage.admitted()), labels);
     }
   }
 
@@ -302,19 +302,19 @@ public final class QueueGauges {
     Set<String> above = new HashSet<>();
     String cohort = queue.cohort();
     while (!cohort.isEmpty() && above.add(cohort)) {
-      Optional<CohortView> view = views.cohort(cohort);
+      Optional<CohortView> view = schedulerViews.cohort(cohort);
       cohort = view.map(CohortView::parent).orElse("");
     }
     return above;
   }
 
-  private static double value(Share share) {
-    return share.isInfinite() ? Double.NaN : share.value();
+  private static double value(DominantResourceShare dominantResourceShare) {
+    return dominantResourceShare.isInfinite() ? Double.NaN : dominantResourceShare.value();
   }
 
   /** An amount in the unit that metrics have: cores for cpu. */
   static double amount(String resource, long amount) {
-    if (amount == Amounts.UNLIMITED) {
+    if (amount == ResourceAmounts.UNLIMITED) {
       return Double.POSITIVE_INFINITY;
     }
     return resource.equals("cpu") ? amount / 1000.0 : amount;

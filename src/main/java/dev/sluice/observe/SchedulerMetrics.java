@@ -29,30 +29,30 @@ public final class SchedulerMetrics {
       BuildInfo build) {
     this.role = role;
     this.measureCreation = measureCreation;
-    Families families = new Families(registry);
+    MetricFamilies metricFamilies = new MetricFamilies(registry);
     attempts =
-        families.counter(
+        metricFamilies.counter(
             "kueue_admission_attempts_total",
             "Scheduling cycles; success: at least one workload was admitted or evicted",
             "result");
     durations =
-        families.histogram(
+        metricFamilies.histogram(
             "kueue_admission_attempt_duration_seconds",
             "How long a scheduling cycle took",
             Histogram.Builder.DEFAULT_CLASSIC_UPPER_BOUNDS,
             "result");
     creationLatency =
-        families.histogram(
+        metricFamilies.histogram(
             "kueue_workload_creation_latency_seconds",
             "From the creation of a job to that of its Workload",
-            Families.doubling(0.01, 11),
+            MetricFamilies.doubling(0.01, 11),
             "job_kind");
     register(build, registry);
   }
 
   /** A cycle ended that looked at one head at least. */
   public void cycleEnded(boolean success, Duration took) {
-    String[] labels = Families.values(role.get(), success ? "success" : "inadmissible");
+    String[] labels = MetricFamilies.values(role.get(), success ? "success" : "inadmissible");
     attempts.labelValues(labels).inc();
     durations.labelValues(labels).observe(seconds(took));
   }
@@ -65,7 +65,7 @@ public final class SchedulerMetrics {
   public void workloadCreated(String jobKind, Duration sinceJobCreation) {
     if (measureCreation) {
       creationLatency
-          .labelValues(Families.values(role.get(), jobKind))
+          .labelValues(MetricFamilies.values(role.get(), jobKind))
           .observe(seconds(sinceJobCreation));
     }
   }

@@ -2,7 +2,7 @@ package dev.sluice.observe;
 
 import dev.sluice.engine.ClusterQueueView;
 import dev.sluice.engine.CohortView;
-import dev.sluice.engine.Views;
+import dev.sluice.engine.SchedulerViews;
 import dev.sluice.model.LocalQueueId;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Histogram;
@@ -28,10 +28,10 @@ public final class WorkloadMetrics {
   private static final String REASON = "reason";
   private static final String CAUSE = "underlying_cause";
 
-  private final Views views;
+  private final SchedulerViews schedulerViews;
   private final Supplier<ReplicaRole> role;
   private final Predicate<LocalQueueId> reported;
-  private final Families families;
+  private final MetricFamilies metricFamilies;
   private final List<StatefulMetric<?, ?>> byQueue = new ArrayList<>();
   private final List<StatefulMetric<?, ?>> byLocalQueue = new ArrayList<>();
 
@@ -59,17 +59,17 @@ public final class WorkloadMetrics {
    *
    * @param views the queues and cohorts that there are
    * @param role what this replica is at the moment
-   * @param reported the LocalQueues that have metrics of their own
+   * @param reported the LocalQueueMapper that have metrics of their own
    */
   public WorkloadMetrics(
       PrometheusRegistry registry,
-      Views views,
+      SchedulerViews schedulerViews,
       Supplier<ReplicaRole> role,
       Predicate<LocalQueueId> reported) {
-    this.views = views;
+    this.schedulerViews = schedulerViews;
     this.role = role;
     this.reported = reported;
-    families = new Families(registry);
+    metricFamilies = new MetricFamilies(registry);
     reserved = counters("quota_reserved_workloads_total", "Quota reservations", PRIORITY_CLASS);
     reservedWait =
         histograms("quota_reserved_wait_time_seconds", "From queueing to reservation", 14, 14);
@@ -87,10 +87,10 @@ public final class WorkloadMetrics {
             14);
     readyToEvicted =
         ofQueue(
-            families.histogram(
+            metricFamilies.histogram(
                 "kueue_pods_ready_to_evicted_time_seconds",
                 "From pods that are ready to eviction",
-                Families.waits(14),
+                MetricFamilies.waits(14),
                 QUEUE,
                 REASON,
                 CAUSE));
@@ -99,7 +99,7 @@ public final class WorkloadMetrics {
     evicted = counters("evicted_workloads_total", "Evictions", REASON, CAUSE, PRIORITY_CLASS);
     evictedOnce =
         ofQueue(
-            families.counter(
+            metricFamilies.counter(
                 "kueue_evicted_workloads_once_total",
                 "Workloads that were evicted, once for each reason",
                 QUEUE,
@@ -108,21 +108,21 @@ public final class WorkloadMetrics {
                 PRIORITY_CLASS));
     evictionLatency =
         ofQueue(
-            families.histogram(
+            metricFamilies.histogram(
                 "kueue_workload_eviction_latency_seconds",
                 "From eviction to the release of the quota",
-                Families.waits(14),
+                MetricFamilies.waits(14),
                 QUEUE,
                 REASON));
     preempted =
         ofQueue(
-            families.counter(
+            metricFamilies.counter(
                 "kueue_preempted_workloads_total",
                 "Workloads preempted, by the queue they were preempted for",
                 "preempting_cluster_queue",
                 REASON));
     cohortAdmitted =
-        families.counter(
+        metricFamilies.counter(
             "kueue_cohort_subtree_admitted_workloads_total",
             "Admissions anywhere below a cohort",
             "cohort",
@@ -146,7 +146,7 @@ public final class WorkloadMetrics {
     observe(admittedWait, queue, waited);
     observe(checksWait, queue, sinceReserved);
     for (String cohort : cohortsAbove(queue.clusterQueue())) {
-      cohortAdmitted.labelValues(Families.values(role.get(), cohort, queue.priorityClass())).inc();
+      cohortAdmitted.labelValues(MetricFamilies.values(role.get(), cohort, queue.priorityClass())).inc();
     }
   }
 
@@ -164,7 +164,7 @@ public final class WorkloadMetrics {
   /** A Workload was evicted whose pods had become ready so long ago. */
   public void evictedAfterReady(QueueRef queue, String reason, String cause, Duration sinceReady) {
     readyToEvicted
-        .labelValues(Families.values(role.get(), queue.clusterQueue(), reason, cause))
+        .labelValues(MetricFamilies.values(role.get(), queue.clusterQueue(), reason, cause))
         .observe(SchedulerMetrics.seconds(sinceReady));
   }
 
@@ -186,7 +186,7 @@ public final class WorkloadMetrics {
     if (first) {
       String name = queue.clusterQueue();
       evictedOnce
-          .labelValues(Families.values(role.get(), name, reason, cause, queue.priorityClass()))
+          .labelValues(MetricFamilies.values(role.get(), name, reason, cause, queue.priorityClass()))
           .inc();
     }
   }
@@ -194,33 +194,33 @@ public final class WorkloadMetrics {
   /** The quota of an evicted Workload was released. */
   public void quotaReleased(QueueRef queue, String reason, Duration sinceEviction) {
     evictionLatency
-        .labelValues(Families.values(role.get(), queue.clusterQueue(), reason))
+        .labelValues(MetricFamilies.values(role.get(), queue.clusterQueue(), reason))
         .observe(SchedulerMetrics.seconds(sinceEviction));
   }
 
   /** A Workload was preempted for one of another (or the same) ClusterQueue. */
   public void preempted(String preemptingClusterQueue, String reason) {
-    preempted.labelValues(Families.values(role.get(), preemptingClusterQueue, reason)).inc();
+    preempted.labelValues(MetricFamilies.values(role.get(), preemptingClusterQueue, reason)).inc();
   }
 
   /** Removes the series of queues and cohorts that are gone. */
   void forgetRemoved() {
-    byQueue.forEach(m -> m.removeIf(labels -> views.clusterQueue(labels.get(0)).isEmpty()));
+    byQueue.forEach(m -> m.removeIf(labels -> schedulerViews.clusterQueue(labels.get(0)).isEmpty()));
     byLocalQueue.forEach(m -> m.removeIf(labels -> gone(labels.get(0), labels.get(1))));
-    cohortAdmitted.removeIf(labels -> views.cohort(labels.get(0)).isEmpty());
+    cohortAdmitted.removeIf(labels -> schedulerViews.cohort(labels.get(0)).isEmpty());
   }
 
   private boolean gone(String name, String namespace) {
     LocalQueueId id = new LocalQueueId(namespace, name);
-    return views.localQueue(id).isEmpty() || !reported.test(id);
+    return schedulerViews.localQueue(id).isEmpty() || !reported.test(id);
   }
 
   /** The cohorts above a ClusterQueue, the nearest first; a cycle is walked once. */
   private Set<String> cohortsAbove(String clusterQueue) {
     Set<String> above = new HashSet<>();
-    String cohort = views.clusterQueue(clusterQueue).map(ClusterQueueView::cohort).orElse("");
+    String cohort = schedulerViews.clusterQueue(clusterQueue).map(ClusterQueueView::cohort).orElse("");
     while (!cohort.isEmpty() && above.add(cohort)) {
-      Optional<CohortView> view = views.cohort(cohort);
+      Optional<CohortView> view = schedulerViews.cohort(cohort);
       cohort = view.map(CohortView::parent).orElse("");
     }
     return above;
@@ -244,32 +244,32 @@ public final class WorkloadMetrics {
   }
 
   private static String[] clusterLabels(ReplicaRole role, QueueRef queue, String... labels) {
-    return Families.values(role, joined(List.of(queue.clusterQueue()), labels));
+    return MetricFamilies.values(role, joined(List.of(queue.clusterQueue()), labels));
   }
 
   private static String[] localLabels(ReplicaRole role, QueueRef queue, String... labels) {
     LocalQueueId id = queue.localQueue();
-    return Families.values(role, joined(List.of(id.name(), id.namespace()), labels));
+    return MetricFamilies.values(role, joined(List.of(id.name(), id.namespace()), labels));
   }
 
   private Pair<Counter> counters(String name, String help, String... labels) {
     return new Pair<>(
-        ofQueue(families.counter("kueue_" + name, help, joined(List.of(QUEUE), labels))),
+        ofQueue(metricFamilies.counter("kueue_" + name, help, joined(List.of(QUEUE), labels))),
         ofLocalQueue(
-            families.counter(
+            metricFamilies.counter(
                 "kueue_local_queue_" + name, help, joined(List.of("name", "namespace"), labels))));
   }
 
   private Pair<Histogram> histograms(String name, String help, int bounds, int localBounds) {
     return new Pair<>(
         ofQueue(
-            families.histogram(
-                "kueue_" + name, help, Families.waits(bounds), QUEUE, PRIORITY_CLASS)),
+            metricFamilies.histogram(
+                "kueue_" + name, help, MetricFamilies.waits(bounds), QUEUE, PRIORITY_CLASS)),
         ofLocalQueue(
-            families.histogram(
+            metricFamilies.histogram(
                 "kueue_local_queue_" + name,
                 help,
-                Families.waits(localBounds),
+                MetricFamilies.waits(localBounds),
                 "name",
                 "namespace",
                 PRIORITY_CLASS)));

@@ -1,11 +1,11 @@
 package dev.sluice.observe;
 
 import dev.sluice.engine.LocalQueueView;
-import dev.sluice.engine.Views;
+import dev.sluice.engine.SchedulerViews;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.workloads.PodsReady;
-import dev.sluice.workloads.Workload;
-import dev.sluice.workloads.Workload.Condition;
+import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workloads.CachedWorkload.Condition;
 import dev.sluice.workloads.WorkloadListener;
 import java.time.Duration;
 import java.time.Instant;
@@ -24,21 +24,21 @@ public final class WorkloadTransitions implements WorkloadListener {
   private static final String DEACTIVATED_DUE_TO = "DeactivatedDueTo";
 
   private final WorkloadMetrics metrics;
-  private final Views views;
+  private final SchedulerViews schedulerViews;
   private final Supplier<ReplicaRole> role;
   private final InstantSource clock;
 
   /** With the metrics to feed, the queues there are, what this replica is, and the time. */
   public WorkloadTransitions(
-      WorkloadMetrics metrics, Views views, Supplier<ReplicaRole> role, InstantSource clock) {
+      WorkloadMetrics metrics, SchedulerViews schedulerViews, Supplier<ReplicaRole> role, InstantSource clock) {
     this.metrics = metrics;
-    this.views = views;
+    this.schedulerViews = schedulerViews;
     this.role = role;
     this.clock = clock;
   }
 
   @Override
-  public void changed(@Nullable Workload before, @Nullable Workload after) {
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
     if (before == null || after == null || !role.get().decides()) {
       return;
     }
@@ -72,57 +72,57 @@ public final class WorkloadTransitions implements WorkloadListener {
     }
   }
 
-  private QueueRef queue(Workload before, Workload after) {
+  private QueueRef queue(CachedWorkload before, CachedWorkload after) {
     LocalQueueId local = new LocalQueueId(after.id().namespace(), after.spec().queueName());
     String cluster =
         after
             .status()
             .admission()
             .or(() -> before.status().admission())
-            .map(Workload.Admission::clusterQueue)
-            .or(() -> views.localQueue(local).map(LocalQueueView::clusterQueue))
+            .map(CachedWorkload.Admission::clusterQueue)
+            .or(() -> schedulerViews.localQueue(local).map(LocalQueueView::clusterQueue))
             .orElse("");
     String priorityClass =
-        after.spec().priorityClass().map(Workload.PriorityClassRef::name).orElse("");
+        after.spec().priorityClass().map(CachedWorkload.PriorityClassRef::name).orElse("");
     return new QueueRef(cluster, local, priorityClass);
   }
 
-  private static boolean turnedTrue(Workload before, Workload after, String type) {
+  private static boolean turnedTrue(CachedWorkload before, CachedWorkload after, String type) {
     return after.status().isTrue(type)
         && (!before.status().isTrue(type) || !moment(before, type).equals(moment(after, type)));
   }
 
-  private static Optional<Instant> moment(Workload workload, String type) {
+  private static Optional<Instant> moment(CachedWorkload workload, String type) {
     return workload.status().condition(type).map(Condition::lastTransitionTime);
   }
 
   /** When it was created, or queued again. */
-  private static Instant queuedAt(Workload workload) {
+  private static Instant queuedAt(CachedWorkload workload) {
     return workload.status().isTrue("Requeued")
         ? moment(workload, "Requeued").orElse(workload.createdAt())
         : workload.createdAt();
   }
 
-  private static Duration since(Workload workload, String type, Instant now) {
+  private static Duration since(CachedWorkload workload, String type, Instant now) {
     return moment(workload, type).map(at -> Duration.between(at, now)).orElse(Duration.ZERO);
   }
 
-  private static Duration executed(Workload workload, Instant now) {
+  private static Duration executed(CachedWorkload workload, Instant now) {
     Duration before = Duration.ofSeconds(workload.status().history().executionSeconds());
     return workload.admitted() ? before.plus(since(workload, "Admitted", now)) : before;
   }
 
   /** Whether the statistics of the Workload, which have this eviction, have it once. */
-  private static boolean isFirstEviction(Workload evicted) {
+  private static boolean isFirstEviction(CachedWorkload evicted) {
     return evicted.status().history().evictions().stream()
             .filter(each -> baseReason(each.reason()).equals(reason(evicted)))
             .filter(each -> each.underlyingCause().equals(cause(evicted)))
-            .mapToInt(Workload.EvictionCount::count)
+            .mapToInt(CachedWorkload.EvictionCount::count)
             .sum()
         <= 1;
   }
 
-  private static String reason(Workload evicted) {
+  private static String reason(CachedWorkload evicted) {
     return baseReason(reasonOf(evicted, "Evicted"));
   }
 
@@ -130,7 +130,7 @@ public final class WorkloadTransitions implements WorkloadListener {
     return reason.startsWith(DEACTIVATED) ? DEACTIVATED : reason;
   }
 
-  private static String cause(Workload evicted) {
+  private static String cause(CachedWorkload evicted) {
     String reason = reasonOf(evicted, "Evicted");
     if (reason.startsWith(DEACTIVATED_DUE_TO)) {
       return reason.substring(DEACTIVATED_DUE_TO.length());
@@ -142,7 +142,7 @@ public final class WorkloadTransitions implements WorkloadListener {
     return cause.isEmpty() ? PodsReady.WAIT_FOR_START : cause;
   }
 
-  private static String reasonOf(Workload workload, String type) {
+  private static String reasonOf(CachedWorkload workload, String type) {
     return workload.status().condition(type).map(Condition::reason).orElse("");
   }
 }

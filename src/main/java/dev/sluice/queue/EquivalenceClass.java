@@ -2,7 +2,7 @@ package dev.sluice.queue;
 
 import dev.sluice.model.Explanation;
 import dev.sluice.model.LocalQueueId;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Pending Workloads of one queue that are decided alike: same shape, same priority, and the same
- * LocalQueue where LocalQueues take turns by their use. When one doesn't fit, none does, and the
+ * LocalQueue where LocalQueueMapper take turns by their use. When one doesn't fit, none does, and the
  * class is parked as a whole. Confined to the engine's thread.
  */
 public final class EquivalenceClass extends IndexedHeap.Entry {
@@ -23,26 +23,26 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
         int byPriority = Long.compare(two.priority, one.priority);
         return byPriority != 0
             ? byPriority
-            : PendingItem.BY_AGE.compare(one.eldest(), two.eldest());
+            : QueuedWorkload.BY_AGE.compare(one.eldest(), two.eldest());
       };
 
   private final PendingQueue queue;
-  private final UseLine line;
-  private final WorkloadShape shape;
+  private final LocalQueueLane line;
+  private final RequestShape shape;
   private final long priority;
-  private final IndexedHeap<PendingItem> items = new IndexedHeap<>(PendingItem.BY_AGE);
+  private final IndexedHeap<QueuedWorkload> items = new IndexedHeap<>(QueuedWorkload.BY_AGE);
   private final Map<LocalQueueId, Integer> sizeByLocalQueue = new HashMap<>(2);
   private @Nullable Explanation parkedWhy;
   private List<Lack> lacks = List.of();
-  private final List<PendingItem> untold = new ArrayList<>(0);
+  private final List<QueuedWorkload> untold = new ArrayList<>(0);
   private @Nullable Explanation toldLast;
   private int setAside;
-  private @Nullable Demand demand;
+  private @Nullable ResourceDemand resourceDemand;
 
   /** An amount of a pair that its members lacked when the class was parked. */
   public record Lack(int pair, long amount) {}
 
-  EquivalenceClass(PendingQueue queue, UseLine line, WorkloadShape shape, long priority) {
+  EquivalenceClass(PendingQueue queue, LocalQueueLane line, RequestShape shape, long priority) {
     this.queue = queue;
     this.line = line;
     this.shape = shape;
@@ -55,21 +55,21 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
   }
 
   /** The line it stands in, or would stand in. */
-  UseLine line() {
+  LocalQueueLane line() {
     return line;
   }
 
   /** What each of them asks for. */
-  public WorkloadShape shape() {
+  public RequestShape shape() {
     return shape;
   }
 
   /** What each of them asks of {@code of}, which is its queue. */
-  public Demand demand(QueueState of) {
-    Demand known = demand;
+  public ResourceDemand demand(ClusterQueueCache of) {
+    ResourceDemand known = resourceDemand;
     if (known == null || known.queue() != of) {
-      known = new Demand(of, shape);
-      demand = known;
+      known = new ResourceDemand(of, shape);
+      resourceDemand = known;
     }
     return known;
   }
@@ -109,7 +109,7 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
   }
 
   /** Its members, in no order. */
-  public List<PendingItem> members() {
+  public List<QueuedWorkload> members() {
     return new ArrayList<>(items.entries());
   }
 
@@ -117,14 +117,14 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
    * Members whom nobody has told yet why they wait: those that came since the last call, or all of
    * them if the reason is another than it was. Empty while the class is in line.
    */
-  public List<PendingItem> takeUntold() {
+  public List<QueuedWorkload> takeUntold() {
     Explanation why = parkedWhy;
     if (why == null) {
       return List.of();
     }
     boolean changed = toldLast == null || toldLast.reason() != why.reason();
     dropGoneFromUntold();
-    List<PendingItem> result = changed ? members() : new ArrayList<>(untold);
+    List<QueuedWorkload> result = changed ? members() : new ArrayList<>(untold);
     toldLast = why;
     untold.clear();
     return result;
@@ -135,8 +135,8 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
    *
    * @throws IllegalStateException when it has none
    */
-  public PendingItem eldest() {
-    PendingItem first = items.first();
+  public QueuedWorkload eldest() {
+    QueuedWorkload first = items.first();
     if (first == null) {
       throw new IllegalStateException("an empty class has no eldest");
     }
@@ -161,13 +161,13 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
     lacks = List.copyOf(what);
   }
 
-  void add(PendingItem item) {
+  void add(QueuedWorkload item) {
     items.add(item);
     untold.add(item);
     sizeByLocalQueue.merge(item.localQueue(), 1, Integer::sum);
   }
 
-  void remove(PendingItem item) {
+  void remove(QueuedWorkload item) {
     items.remove(item);
     if (untold.size() > 2 * items.size()) {
       dropGoneFromUntold();

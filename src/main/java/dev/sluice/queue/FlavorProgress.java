@@ -13,7 +13,7 @@ package dev.sluice.queue;
  * @param walked for how many cycles in a row it was looked at only because flavors were left
  */
 public record FlavorProgress(
-    int[] last, QueueState queue, long quotaGeneration, long cycle, long began, int walked) {
+    int[] last, ClusterQueueCache queue, long quotaGeneration, long cycle, long began, int walked) {
 
   /** The same for one that is not looked at for some cycles, in which the same would come of it. */
   public FlavorProgress resting() {
@@ -26,7 +26,7 @@ public record FlavorProgress(
    *
    * @param cycle the number of the cycle in which that came out
    */
-  public static FlavorProgress inVain(QueueState queue, long cycle) {
+  public static FlavorProgress inVain(ClusterQueueCache queue, long cycle) {
     return new FlavorProgress(
         new int[0], queue, queue.quotaGeneration(), cycle, cycle, Integer.MAX_VALUE);
   }
@@ -40,7 +40,7 @@ public record FlavorProgress(
    * Whether it counts: the queue has the same flavors, and no quota was given back or changed since
    * or it is of the cycle before.
    */
-  public boolean counts(QueueState now, long cycleNow) {
+  public boolean counts(ClusterQueueCache now, long cycleNow) {
     return !isInVain()
         && queue == now
         && (quotaGeneration == now.quotaGeneration() || cycle >= cycleNow - 1);

@@ -4,7 +4,7 @@ import dev.sluice.model.Explanation;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -18,32 +18,32 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The pending Workloads of one ClusterQueue. Those in line stand in classes of equals, ordered by
- * their eldest, and where LocalQueues take turns by their use in a line for each of these; a class
+ * their eldest, and where LocalQueueMapper take turns by their use in a line for each of these; a class
  * that was found not to fit is parked as a whole until it is woken; a Workload whose trouble is its
  * own (its namespace, its limits, its back-off) is set aside alone. Parking and waking cost the
  * same for one as for a million. Confined to the engine's thread.
  */
 public final class PendingQueue {
 
-  private record ClassKey(UseLine line, WorkloadShape shape, long priority) {}
+  private record ClassKey(LocalQueueLane line, RequestShape shape, long priority) {}
 
   private final Map<ClassKey, EquivalenceClass> classes = new HashMap<>();
-  private final UseLine everybody = new UseLine(new LocalUse());
-  private final Map<LocalUse, UseLine> lines = new HashMap<>();
+  private final LocalQueueLane everybody = new LocalQueueLane(new LocalQueueUsage());
+  private final Map<LocalQueueUsage, LocalQueueLane> lines = new HashMap<>();
 
   /** Lines that are not empty. */
-  private final IndexedHeap<UseLine> inLine = new IndexedHeap<>(UseLine.BY_USE);
+  private final IndexedHeap<LocalQueueLane> inLine = new IndexedHeap<>(LocalQueueLane.BY_USE);
 
   private int classesInLine;
-  private @Nullable Function<LocalQueueId, LocalUse> uses;
+  private @Nullable Function<LocalQueueId, LocalQueueUsage> uses;
   private final IndexedHeap<EquivalenceClass> parked =
       new IndexedHeap<>((one, two) -> one.ranksBefore(two) ? -1 : two.ranksBefore(one) ? 1 : 0);
   private boolean parkedMoved;
-  private final Set<PendingItem> aside = new LinkedHashSet<>();
+  private final Set<QueuedWorkload> aside = new LinkedHashSet<>();
   private final Map<LocalQueueId, PendingCount> byLocalQueue = new HashMap<>();
   private PendingCount total = PendingCount.NONE;
   private @Nullable WorkloadId stickyId;
-  private @Nullable PendingItem sticky;
+  private @Nullable QueuedWorkload sticky;
   private boolean strict;
   private long parkedOrder;
 
@@ -54,10 +54,10 @@ public final class PendingQueue {
    * @param before the item that stood for it until now, whose memory of what people were told is
    *     kept; null if there was none
    */
-  public PendingItem add(
-      PendingWorkload workload, LocalQueueId localQueue, @Nullable PendingItem before) {
+  public QueuedWorkload add(
+      PendingWorkload workload, LocalQueueId localQueue, @Nullable QueuedWorkload before) {
     EquivalenceClass equals = classOf(localQueue, workload.shape(), workload.priority());
-    PendingItem item = new PendingItem(workload, localQueue, equals);
+    QueuedWorkload item = new QueuedWorkload(workload, localQueue, equals);
     if (before != null) {
       item.toldAs(before);
     }
@@ -68,61 +68,61 @@ public final class PendingQueue {
     return item;
   }
 
-  private EquivalenceClass classOf(LocalQueueId localQueue, WorkloadShape shape, long priority) {
-    UseLine line = uses == null ? everybody : line(uses.apply(localQueue));
+  private EquivalenceClass classOf(LocalQueueId localQueue, RequestShape shape, long priority) {
+    LocalQueueLane line = uses == null ? everybody : line(uses.apply(localQueue));
     return classes.computeIfAbsent(
         new ClassKey(line, shape, priority),
         key -> new EquivalenceClass(this, key.line, key.shape, key.priority));
   }
 
-  private UseLine line(LocalUse use) {
-    return lines.computeIfAbsent(use, UseLine::new);
+  private LocalQueueLane line(LocalQueueUsage use) {
+    return lines.computeIfAbsent(use, LocalQueueLane::new);
   }
 
   /**
-   * Sets whether LocalQueues take turns by what they used (scheduling semantics, 2.1); if that is
+   * Sets whether LocalQueueMapper take turns by what they used (scheduling semantics, 2.1); if that is
    * new, everybody who is parked is back in line.
    *
    * @param of what a LocalQueue used, always the same object for the same one; null: use doesn't
    *     count
    */
-  public void byUse(@Nullable Function<LocalQueueId, LocalUse> of) {
+  public void byUse(@Nullable Function<LocalQueueId, LocalQueueUsage> of) {
     boolean changes = (of == null) != (uses == null);
     uses = of;
     if (!changes) {
       return;
     }
     parkedClasses().forEach(this::wake);
-    List<PendingItem> members = new ArrayList<>();
+    List<QueuedWorkload> members = new ArrayList<>();
     for (EquivalenceClass equals : classes.values()) {
       members.addAll(equals.members());
     }
     members.forEach(this::leave);
     classes.clear();
     lines.clear();
-    for (PendingItem item : members) {
+    for (QueuedWorkload item : members) {
       rejoin(item);
       enter(item);
     }
-    for (PendingItem item : aside) {
+    for (QueuedWorkload item : aside) {
       rejoin(item);
       item.equivalenceClass().setAside(1);
     }
   }
 
-  private void rejoin(PendingItem item) {
+  private void rejoin(QueuedWorkload item) {
     EquivalenceClass former = item.equivalenceClass();
     item.join(classOf(item.localQueue(), former.shape(), former.priority()));
   }
 
-  /** Whether LocalQueues take turns by what they used. */
+  /** Whether LocalQueueMapper take turns by what they used. */
   public boolean isByUse() {
     return uses != null;
   }
 
   /** A LocalQueue uses more or less than before, as its use says now. */
-  public void useChanged(LocalUse use) {
-    UseLine line = lines.get(use);
+  public void useChanged(LocalQueueUsage use) {
+    LocalQueueLane line = lines.get(use);
     parkedOrder++;
     parkedMoved = true;
     if (line != null && line.inHeap()) {
@@ -131,7 +131,7 @@ public final class PendingQueue {
   }
 
   /** Takes a Workload out, wherever it stands. */
-  public void remove(PendingItem item) {
+  public void remove(QueuedWorkload item) {
     if (aside.remove(item)) {
       count(item.localQueue(), 0, -1);
       item.equivalenceClass().setAside(-1);
@@ -142,12 +142,12 @@ public final class PendingQueue {
   }
 
   /** The Workload that is next; null when nobody is in line. */
-  public @Nullable PendingItem head() {
-    UseLine first = inLine.first();
+  public @Nullable QueuedWorkload head() {
+    LocalQueueLane first = inLine.first();
     if (first == null) {
       return null;
     }
-    PendingItem preemptor = sticky();
+    QueuedWorkload preemptor = sticky();
     return preemptor != null && isInLine(preemptor) && preemptor.use().compareTo(first.use()) <= 0
         ? preemptor
         : first.firstClass().eldest();
@@ -163,15 +163,15 @@ public final class PendingQueue {
 
   /**
    * Others were preempted for this one: whenever it is in line it stands before everybody, but for
-   * LocalQueues that used less where that counts, until it is gone for good or another one takes
+   * LocalQueueMapper that used less where that counts, until it is gone for good or another one takes
    * its place (scheduling semantics, 2.2).
    */
-  public void stick(PendingItem item) {
+  public void stick(QueuedWorkload item) {
     sticky = item;
     stickyId = item.id();
   }
 
-  private @Nullable PendingItem sticky() {
+  private @Nullable QueuedWorkload sticky() {
     return strict ? null : sticky;
   }
 
@@ -185,7 +185,7 @@ public final class PendingQueue {
 
   /** Whether a class would be looked at before those that are in line. */
   public boolean ranksFirst(EquivalenceClass equals) {
-    PendingItem head = head();
+    QueuedWorkload head = head();
     if (head == null) {
       return true;
     }
@@ -193,14 +193,14 @@ public final class PendingQueue {
     return byUse != 0 ? byUse < 0 : head != sticky() && equals.ranksBefore(head.equivalenceClass());
   }
 
-  private static boolean isInLine(PendingItem item) {
+  private static boolean isInLine(QueuedWorkload item) {
     return item.inHeap()
         && item.equivalenceClass().inHeap()
         && item.equivalenceClass().parkedWhy() == null;
   }
 
   /** Sets one Workload aside, for a reason of its own; null if there is nothing to tell. */
-  public void setAside(PendingItem item, @Nullable Explanation why) {
+  public void setAside(QueuedWorkload item, @Nullable Explanation why) {
     if (!aside.contains(item)) {
       leave(item);
       aside.add(item);
@@ -211,12 +211,12 @@ public final class PendingQueue {
   }
 
   /** Whether a Workload is set aside. */
-  public boolean isAside(PendingItem item) {
+  public boolean isAside(QueuedWorkload item) {
     return aside.contains(item);
   }
 
   /** Puts one that was set aside back in line, or into its class if that is parked. */
-  public void bringBack(PendingItem item) {
+  public void bringBack(QueuedWorkload item) {
     if (aside.remove(item)) {
       count(item.localQueue(), 0, -1);
       item.equivalenceClass().setAside(-1);
@@ -272,7 +272,7 @@ public final class PendingQueue {
   }
 
   /** Those set aside alone now. */
-  public Collection<PendingItem> setAsideItems() {
+  public Collection<QueuedWorkload> setAsideItems() {
     return new ArrayList<>(aside);
   }
 
@@ -292,24 +292,24 @@ public final class PendingQueue {
   }
 
   /** Everyone who waits, in queue order. Cost: all of them, sorted. */
-  public List<PendingItem> inOrder() {
-    List<PendingItem> all = new ArrayList<>(total.active() + total.inadmissible());
+  public List<QueuedWorkload> inOrder() {
+    List<QueuedWorkload> all = new ArrayList<>(total.active() + total.inadmissible());
     for (EquivalenceClass equals : classes.values()) {
       all.addAll(equals.members());
     }
     all.addAll(aside);
-    PendingItem preemptor = sticky();
+    QueuedWorkload preemptor = sticky();
     all.sort(
-        Comparator.comparing(PendingItem::use)
+        Comparator.comparing(QueuedWorkload::use)
             .thenComparingInt(item -> item == preemptor ? 0 : 1)
             .thenComparing(
-                Comparator.<PendingItem>comparingLong(item -> item.equivalenceClass().priority())
+                Comparator.<QueuedWorkload>comparingLong(item -> item.equivalenceClass().priority())
                     .reversed())
-            .thenComparing(PendingItem.BY_AGE));
+            .thenComparing(QueuedWorkload.BY_AGE));
     return all;
   }
 
-  private void enter(PendingItem item) {
+  private void enter(QueuedWorkload item) {
     EquivalenceClass equals = item.equivalenceClass();
     boolean wasEmpty = equals.isEmpty();
     equals.add(item);
@@ -330,7 +330,7 @@ public final class PendingQueue {
   }
 
   private void stepIn(EquivalenceClass equals) {
-    UseLine line = equals.line();
+    LocalQueueLane line = equals.line();
     line.classes().add(equals);
     classesInLine++;
     if (line.inHeap()) {
@@ -341,7 +341,7 @@ public final class PendingQueue {
   }
 
   private void stepOut(EquivalenceClass equals) {
-    UseLine line = equals.line();
+    LocalQueueLane line = equals.line();
     line.classes().remove(equals);
     classesInLine--;
     if (line.classes().isEmpty()) {
@@ -356,7 +356,7 @@ public final class PendingQueue {
     inLine.moved(equals.line());
   }
 
-  private void leave(PendingItem item) {
+  private void leave(QueuedWorkload item) {
     EquivalenceClass equals = item.equivalenceClass();
     boolean parkedNow = equals.parkedWhy() != null;
     if (equals.size() == 1) {

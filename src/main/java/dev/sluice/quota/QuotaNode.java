@@ -1,6 +1,6 @@
 package dev.sluice.quota;
 
-import dev.sluice.model.Amounts;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.Quota;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -25,12 +25,12 @@ public final class QuotaNode {
   private int height;
   private BigDecimal weight = BigDecimal.ONE;
   private long @Nullable [] lendable;
-  private @Nullable Share share;
+  private @Nullable DominantResourceShare dominantResourceShare;
   private long[] nominal = NO_AMOUNTS;
   private long[] borrowingLimit = NO_AMOUNTS;
   private long[] lendingLimit = NO_AMOUNTS;
   private long[] subtree = NO_AMOUNTS;
-  private final AmountSums usage = new AmountSums();
+  private final UsageVector usage = new UsageVector();
 
   QuotaNode(String name, boolean queue) {
     this.name = name;
@@ -87,26 +87,26 @@ public final class QuotaNode {
 
   void weight(BigDecimal newWeight) {
     weight = newWeight;
-    share = null;
+    dominantResourceShare = null;
   }
 
   /** Its share as it was computed last; null since usage, quota or place changed. */
-  @Nullable Share knownShare() {
-    return share;
+  @Nullable DominantResourceShare knownShare() {
+    return dominantResourceShare;
   }
 
-  void knownShare(Share computed) {
-    share = computed;
+  void knownShare(DominantResourceShare computed) {
+    dominantResourceShare = computed;
   }
 
   /** What could ever be available here, by the number of the resource: that of all flavors. */
-  long[] lendable(FlavorResources pairs) {
+  long[] lendable(FlavorResourceIndex pairs) {
     long[] known = lendable;
     if (known == null) {
       known = new long[pairs.resources()];
       for (int pair = 0; pair < pairs.count(); pair++) {
         int resource = pairs.resource(pair);
-        known[resource] = Amounts.add(known[resource], potential(pair));
+        known[resource] = ResourceAmounts.add(known[resource], potential(pair));
       }
       lendable = known;
     }
@@ -120,12 +120,12 @@ public final class QuotaNode {
 
   /** B: how much it may take from above; unlimited if absent. */
   public long borrowingLimit(int pair) {
-    return at(borrowingLimit, pair, Amounts.UNLIMITED);
+    return at(borrowingLimit, pair, ResourceAmounts.UNLIMITED);
   }
 
   /** L: how much it lends; unlimited if absent. */
   public long lendingLimit(int pair) {
-    return at(lendingLimit, pair, Amounts.UNLIMITED);
+    return at(lendingLimit, pair, ResourceAmounts.UNLIMITED);
   }
 
   /** S: the quota of the subtree: its own, and what its children lend. */
@@ -141,9 +141,9 @@ public final class QuotaNode {
   /** The part of S that is never lent: max(0, S - L) with a lending limit, else nothing. */
   public long local(int pair) {
     long limit = lendingLimit(pair);
-    return limit == Amounts.UNLIMITED
+    return limit == ResourceAmounts.UNLIMITED
         ? 0
-        : Math.max(0, Amounts.subtract(subtreeQuota(pair), limit));
+        : Math.max(0, ResourceAmounts.subtract(subtreeQuota(pair), limit));
   }
 
   /**
@@ -160,18 +160,18 @@ public final class QuotaNode {
     long used = usage(pair);
     QuotaNode above = parent;
     if (above == null) {
-      return Amounts.subtract(quota, used);
+      return ResourceAmounts.subtract(quota, used);
     }
     long local = local(pair);
     long borrowable = above.free(pair);
     long limit = borrowingLimit(pair);
-    if (limit != Amounts.UNLIMITED) {
-      long lendable = Amounts.subtract(quota, local);
-      long beyond = Math.max(0, Amounts.subtract(used, local));
-      long ceiling = Amounts.add(Amounts.subtract(lendable, beyond), limit);
+    if (limit != ResourceAmounts.UNLIMITED) {
+      long lendable = ResourceAmounts.subtract(quota, local);
+      long beyond = Math.max(0, ResourceAmounts.subtract(used, local));
+      long ceiling = ResourceAmounts.add(ResourceAmounts.subtract(lendable, beyond), limit);
       borrowable = Math.min(borrowable, ceiling);
     }
-    return Amounts.add(Math.max(0, Amounts.subtract(local, used)), borrowable);
+    return ResourceAmounts.add(Math.max(0, ResourceAmounts.subtract(local, used)), borrowable);
   }
 
   /** What could ever be available to this node, if nothing was used. */
@@ -181,18 +181,18 @@ public final class QuotaNode {
     if (above == null) {
       return quota;
     }
-    long withParent = Amounts.add(local(pair), above.potential(pair));
+    long withParent = ResourceAmounts.add(local(pair), above.potential(pair));
     long limit = borrowingLimit(pair);
-    return limit == Amounts.UNLIMITED
+    return limit == ResourceAmounts.UNLIMITED
         ? withParent
-        : Math.min(withParent, Amounts.add(quota, limit));
+        : Math.min(withParent, ResourceAmounts.add(quota, limit));
   }
 
   /** Uses {@code amount} more: what goes beyond the free local part is taken from above. */
   public void add(int pair, long amount) {
-    share = null;
+    dominantResourceShare = null;
     long before = usage.get(pair);
-    if (!queue && before == Amounts.UNLIMITED) {
+    if (!queue && before == ResourceAmounts.UNLIMITED) {
       recount(pair);
       return;
     }
@@ -201,7 +201,7 @@ public final class QuotaNode {
     if (above == null) {
       return;
     }
-    if (before == Amounts.UNLIMITED || usage.get(pair) == Amounts.UNLIMITED) {
+    if (before == ResourceAmounts.UNLIMITED || usage.get(pair) == ResourceAmounts.UNLIMITED) {
       above.recount(pair);
       return;
     }
@@ -213,9 +213,9 @@ public final class QuotaNode {
 
   /** Gives {@code amount} back: what was taken from above goes back there first. */
   public void remove(int pair, long amount) {
-    share = null;
+    dominantResourceShare = null;
     long before = usage.get(pair);
-    if (!queue && before == Amounts.UNLIMITED) {
+    if (!queue && before == ResourceAmounts.UNLIMITED) {
       recount(pair);
       return;
     }
@@ -224,7 +224,7 @@ public final class QuotaNode {
     if (above == null) {
       return;
     }
-    if (before == Amounts.UNLIMITED) {
+    if (before == ResourceAmounts.UNLIMITED) {
       above.recount(pair);
       return;
     }
@@ -236,7 +236,7 @@ public final class QuotaNode {
 
   /** Usage of cohorts anew, from here up: where a child's is too large to show, steps mislead. */
   private void recount(int pair) {
-    share = null;
+    dominantResourceShare = null;
     usage.set(pair, usedByChildren(pair));
     QuotaNode above = parent;
     if (above != null) {
@@ -247,8 +247,8 @@ public final class QuotaNode {
   private long usedByChildren(int pair) {
     long used = 0;
     for (QuotaNode child : children) {
-      long beyond = Amounts.subtract(child.usage(pair), child.local(pair));
-      used = Amounts.add(used, Math.max(0, beyond));
+      long beyond = ResourceAmounts.subtract(child.usage(pair), child.local(pair));
+      used = ResourceAmounts.add(used, Math.max(0, beyond));
     }
     return used;
   }
@@ -290,7 +290,7 @@ public final class QuotaNode {
 
   /** What is free here and never lent. */
   public long localFree(int pair) {
-    return Math.max(0, Amounts.subtract(local(pair), usage(pair)));
+    return Math.max(0, ResourceAmounts.subtract(local(pair), usage(pair)));
   }
 
   /** The lowest node whose subtree quota can hold the request; null if even the root can't. */
@@ -300,7 +300,7 @@ public final class QuotaNode {
     if (parent == null) {
       return this;
     }
-    while (Amounts.add(node.usage(pair), remaining) > node.subtreeQuota(pair)) {
+    while (ResourceAmounts.add(node.usage(pair), remaining) > node.subtreeQuota(pair)) {
       remaining -= Math.min(remaining, node.localFree(pair));
       QuotaNode above = node.parent;
       if (above == null) {
@@ -323,11 +323,11 @@ public final class QuotaNode {
     parent = null;
     weight = BigDecimal.ONE;
     lendable = null;
-    share = null;
+    dominantResourceShare = null;
     children.clear();
     Arrays.fill(nominal, 0);
-    Arrays.fill(borrowingLimit, Amounts.UNLIMITED);
-    Arrays.fill(lendingLimit, Amounts.UNLIMITED);
+    Arrays.fill(borrowingLimit, ResourceAmounts.UNLIMITED);
+    Arrays.fill(lendingLimit, ResourceAmounts.UNLIMITED);
     if (!queue) {
       usage.clear();
     }
@@ -341,7 +341,7 @@ public final class QuotaNode {
   /** Computes height, subtree quota and (for cohorts) usage anew, from the children up. */
   void settle(int pairs) {
     lendable = null;
-    share = null;
+    dominantResourceShare = null;
     for (QuotaNode child : children) {
       child.settle(pairs);
     }
@@ -357,7 +357,7 @@ public final class QuotaNode {
   private void settlePair(int pair) {
     long quota = nominal(pair);
     for (QuotaNode child : children) {
-      quota = Amounts.add(quota, Amounts.subtract(child.subtreeQuota(pair), child.local(pair)));
+      quota = ResourceAmounts.add(quota, ResourceAmounts.subtract(child.subtreeQuota(pair), child.local(pair)));
     }
     if (quota != 0 || pair < subtree.length) {
       ensure(pair);
@@ -385,7 +385,7 @@ public final class QuotaNode {
     borrowingLimit = Arrays.copyOf(borrowingLimit, size);
     lendingLimit = Arrays.copyOf(lendingLimit, size);
     subtree = Arrays.copyOf(subtree, size);
-    Arrays.fill(borrowingLimit, had, size, Amounts.UNLIMITED);
-    Arrays.fill(lendingLimit, had, size, Amounts.UNLIMITED);
+    Arrays.fill(borrowingLimit, had, size, ResourceAmounts.UNLIMITED);
+    Arrays.fill(lendingLimit, had, size, ResourceAmounts.UNLIMITED);
   }
 }

@@ -1,18 +1,18 @@
 package dev.sluice.scheduling;
 
 import dev.sluice.model.Flavor;
-import dev.sluice.model.FlavorMode;
-import dev.sluice.queue.Demand;
+import dev.sluice.model.AssignmentMode;
+import dev.sluice.queue.ResourceDemand;
 import dev.sluice.queue.FlavorProgress;
-import dev.sluice.queue.PendingItem;
-import dev.sluice.queue.QueueState;
-import dev.sluice.scheduling.Nominated.Search;
+import dev.sluice.queue.QueuedWorkload;
+import dev.sluice.queue.ClusterQueueCache;
+import dev.sluice.scheduling.NominatedWorkload.Search;
 import dev.sluice.scheduling.flavor.Assignment;
 import dev.sluice.scheduling.flavor.FlavorAssigner;
-import dev.sluice.scheduling.flavor.Simulation;
-import dev.sluice.scheduling.preemption.Preemptor;
-import dev.sluice.scheduling.preemption.Victim;
-import dev.sluice.scheduling.preemption.VictimSearch;
+import dev.sluice.scheduling.flavor.PreemptionOracle;
+import dev.sluice.scheduling.preemption.PreemptionRequest;
+import dev.sluice.scheduling.preemption.PreemptionTarget;
+import dev.sluice.scheduling.preemption.PreemptionStrategy;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -23,27 +23,27 @@ import org.jspecify.annotations.Nullable;
 final class Nominator {
 
   private final Map<String, Flavor> flavors;
-  private final VictimSearch victims;
+  private final PreemptionStrategy victims;
   private final long cycle;
 
-  Nominator(Map<String, Flavor> flavors, VictimSearch victims, long cycle) {
+  Nominator(Map<String, Flavor> flavors, PreemptionStrategy victims, long cycle) {
     this.flavors = flavors;
     this.victims = victims;
     this.cycle = cycle;
   }
 
   /** Considers a head as quota stands; where its last search stopped is used up by that. */
-  Nominated nominate(PendingItem head, QueueState queue) {
+  NominatedWorkload nominate(QueuedWorkload head, ClusterQueueCache queue) {
     FlavorProgress before = head.flavorProgress();
     int[] resume = before != null && before.counts(queue, cycle) ? before.last() : null;
     head.flavorProgress(null);
     Search search =
         new Search(
-            Nominated.Resumed.at(resume),
+            NominatedWorkload.Resumed.at(resume),
             before == null || resume == null ? cycle : before.began(),
             before == null || before.queue() != queue ? 0 : before.walked(),
             before);
-    Nominated found = consider(head, queue, resume, search);
+    NominatedWorkload found = consider(head, queue, resume, search);
     if (resume == null || found.succeeds() || found.walksOn()) {
       return found;
     }
@@ -51,22 +51,22 @@ final class Nominator {
     return consider(head, queue, null, search.toTheEnd(cycle));
   }
 
-  private Nominated consider(
-      PendingItem head, QueueState queue, int @Nullable [] resume, Search search) {
-    Simulation simulation = simulation(head, queue);
+  private NominatedWorkload consider(
+      QueuedWorkload head, ClusterQueueCache queue, int @Nullable [] resume, Search search) {
+    PreemptionOracle preemptionOracle = simulation(head, queue);
     return inFullOrInPart(
-        head, queue, search, demand -> FlavorAssigner.assign(flavors, simulation, demand, resume));
+        head, queue, search, resourceDemand -> FlavorAssigner.assign(flavors, preemptionOracle, resourceDemand, resume));
   }
 
   /** Considers it once more, with the flavors it was nominated with, as quota stands now. */
-  Nominated again(Nominated before) {
-    Simulation simulation = simulation(before.item(), before.queue());
+  NominatedWorkload again(NominatedWorkload before) {
+    PreemptionOracle preemptionOracle = simulation(before.item(), before.queue());
     return inFullOrInPart(
         before.item(),
         before.queue(),
         before.search(),
-        demand ->
-            FlavorAssigner.reassign(flavors, simulation, demand, before.assignment().chosen()));
+        resourceDemand ->
+            FlavorAssigner.reassign(flavors, preemptionOracle, resourceDemand, before.assignment().chosen()));
   }
 
   /**
@@ -74,20 +74,20 @@ final class Nominator {
    * as many as possible: by halving, as if whatever fits fitted with fewer, too (section 6, partial
    * admission).
    */
-  private Nominated inFullOrInPart(
-      PendingItem head, QueueState queue, Search search, Function<Demand, Assignment> assign) {
-    Demand all = head.equivalenceClass().demand(queue);
-    Nominated full = nominated(head, queue, assign.apply(all), search);
+  private NominatedWorkload inFullOrInPart(
+      QueuedWorkload head, ClusterQueueCache queue, Search search, Function<ResourceDemand, Assignment> assign) {
+    ResourceDemand all = head.equivalenceClass().demand(queue);
+    NominatedWorkload full = nominated(head, queue, assign.apply(all), search);
     if (all.steps() == 0 || full.succeeds()) {
       return full;
     }
-    Nominated found = full;
+    NominatedWorkload found = full;
     Assignment least = full.assignment();
     long from = 0;
     long to = all.steps() + 1;
     while (from < to) {
       long middle = (from + to) >>> 1;
-      Nominated fewer = nominated(head, queue, assign.apply(all.reduced(middle)), search);
+      NominatedWorkload fewer = nominated(head, queue, assign.apply(all.reduced(middle)), search);
       if (fewer.succeeds()) {
         found = fewer;
         to = middle;
@@ -99,20 +99,20 @@ final class Nominator {
     return found.succeeds() ? found : full.notEven(least);
   }
 
-  private Nominated nominated(
-      PendingItem head, QueueState queue, Assignment assignment, Search search) {
-    return new Nominated(head, queue, assignment, victims(head, queue, assignment), search, null);
+  private NominatedWorkload nominated(
+      QueuedWorkload head, ClusterQueueCache queue, Assignment assignment, Search search) {
+    return new NominatedWorkload(head, queue, assignment, victims(head, queue, assignment), search, null);
   }
 
-  private Simulation simulation(PendingItem head, QueueState queue) {
-    return new Simulation() {
+  private PreemptionOracle simulation(QueuedWorkload head, ClusterQueueCache queue) {
+    return new PreemptionOracle() {
       @Override
       public Result simulate(int pair, long amount) {
         return victims
-            .find(Preemptor.forPair(head, queue, pair, amount))
+            .find(PreemptionRequest.forPair(head, queue, pair, amount))
             .map(found -> new Result(mode(found, queue), found.borrowLevel()))
             .orElseGet(
-                () -> new Result(FlavorMode.NO_CANDIDATES, queue.node().borrowLevel(pair, amount)));
+                () -> new Result(AssignmentMode.NO_CANDIDATES, queue.node().borrowLevel(pair, amount)));
       }
 
       @Override
@@ -122,16 +122,16 @@ final class Nominator {
     };
   }
 
-  private static FlavorMode mode(VictimSearch.Found found, QueueState queue) {
-    for (Victim victim : found.victims()) {
-      if (victim.queue() == queue) {
-        return FlavorMode.PREEMPT;
+  private static AssignmentMode mode(PreemptionStrategy.Found found, ClusterQueueCache queue) {
+    for (PreemptionTarget preemptionTarget : found.preemptionTargets()) {
+      if (preemptionTarget.queue() == queue) {
+        return AssignmentMode.PREEMPT;
       }
     }
-    return FlavorMode.RECLAIM;
+    return AssignmentMode.RECLAIM;
   }
 
-  private List<Victim> victims(PendingItem head, QueueState queue, Assignment assignment) {
+  private List<PreemptionTarget> victims(QueuedWorkload head, ClusterQueueCache queue, Assignment assignment) {
     if (!assignment.needsPreemption()) {
       return List.of();
     }
@@ -142,8 +142,8 @@ final class Nominator {
       pairs[i] = assignment.usage().get(i).pair();
       amounts[i] = assignment.usage().get(i).amount();
     }
-    Optional<VictimSearch.Found> found =
-        victims.find(Preemptor.of(head, queue, pairs, amounts, assignment.needed()));
-    return found.map(VictimSearch.Found::victims).orElse(List.of());
+    Optional<PreemptionStrategy.Found> found =
+        victims.find(PreemptionRequest.of(head, queue, pairs, amounts, assignment.needed()));
+    return found.map(PreemptionStrategy.Found::preemptionTargets).orElse(List.of());
   }
 }

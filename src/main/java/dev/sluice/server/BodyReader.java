@@ -35,14 +35,14 @@ final class BodyReader {
    * @throws TooLargeException when there are more, as soon as that is known
    * @throws OverloadException when others use the budget
    */
-  Body read(InputStream in, long declared, int max, BodyBudget.Share share) throws IOException {
+  RequestBody read(InputStream in, long declared, int max, BodyBudget.Share share) throws IOException {
     if (declared > max) {
       throw new TooLargeException(max);
     }
     if (declared >= 0) {
       share.take(declared, patience);
     }
-    List<Body.Piece> pieces = new ArrayList<>();
+    List<RequestBody.Piece> pieces = new ArrayList<>();
     long length = 0;
     while (true) {
       int piece = pieces.isEmpty() ? FIRST_PIECE : PIECE;
@@ -56,10 +56,10 @@ final class BodyReader {
         throw new TooLargeException(max);
       }
       if (bytes.length > 0) {
-        pieces.add(new Body.Piece(bytes, bytes.length));
+        pieces.add(new RequestBody.Piece(bytes, bytes.length));
       }
       if (bytes.length < size || length == declared) {
-        return Body.of(pieces);
+        return RequestBody.of(pieces);
       }
     }
   }

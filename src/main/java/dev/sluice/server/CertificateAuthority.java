@@ -52,7 +52,7 @@ final class CertificateAuthority {
     this.random = random;
   }
 
-  KeyMaterial authority(Duration validity) throws GeneralSecurityException {
+  CertificateWithKey authority(Duration validity) throws GeneralSecurityException {
     KeyPair pair = keyPair();
     X500Name name = name(NAME);
     try {
@@ -66,14 +66,14 @@ final class CertificateAuthority {
           Extension.subjectKeyIdentifier,
           false,
           new JcaX509ExtensionUtils().createSubjectKeyIdentifier(pair.getPublic()));
-      return KeyMaterial.of(sign(builder, pair.getPrivate()), pair);
+      return CertificateWithKey.of(sign(builder, pair.getPrivate()), pair);
     } catch (CertIOException e) {
       throw new GeneralSecurityException(e);
     }
   }
 
   /** A serving certificate for host names and addresses, the first of which becomes its name. */
-  KeyMaterial serving(KeyMaterial authority, List<String> hosts, Duration validity)
+  CertificateWithKey serving(CertificateWithKey authority, List<String> hosts, Duration validity)
       throws GeneralSecurityException {
     KeyPair pair = keyPair();
     X500Name issuer =
@@ -90,7 +90,7 @@ final class CertificateAuthority {
           false,
           new JcaX509ExtensionUtils()
               .createAuthorityKeyIdentifier(authority.certificate().getPublicKey()));
-      return KeyMaterial.of(sign(builder, authority.key()), pair);
+      return CertificateWithKey.of(sign(builder, authority.key()), pair);
     } catch (CertIOException e) {
       throw new GeneralSecurityException(e);
     }

@@ -13,11 +13,11 @@ import java.security.GeneralSecurityException;
 public final class CertificateDirectory implements CertificateSource {
 
   private final Path directory;
-  private final SwappableKeyManager keys;
+  private final ReloadableKeyManager keys;
   private String seen = "";
 
   /** Reads nothing yet. */
-  public CertificateDirectory(Path directory, SwappableKeyManager keys) {
+  public CertificateDirectory(Path directory, ReloadableKeyManager keys) {
     this.directory = directory;
     this.keys = keys;
   }
@@ -29,7 +29,7 @@ public final class CertificateDirectory implements CertificateSource {
     String key = read("tls.key");
     String now = certificate + key;
     if (!now.equals(seen)) {
-      keys.use(KeyMaterial.parse(certificate, key));
+      keys.use(CertificateWithKey.parse(certificate, key));
       seen = now;
     }
   }

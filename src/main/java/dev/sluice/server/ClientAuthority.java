@@ -21,9 +21,9 @@ import javax.net.ssl.X509ExtendedTrustManager;
 public final class ClientAuthority extends X509ExtendedTrustManager {
 
   private final X509ExtendedTrustManager authorities;
-  private final SwappableKeyManager own;
+  private final ReloadableKeyManager own;
 
-  private ClientAuthority(X509ExtendedTrustManager authorities, SwappableKeyManager own) {
+  private ClientAuthority(X509ExtendedTrustManager authorities, ReloadableKeyManager own) {
     this.authorities = authorities;
     this.own = own;
   }
@@ -35,7 +35,7 @@ public final class ClientAuthority extends X509ExtendedTrustManager {
    * @param own what this process serves with
    * @throws IOException when the file can't be read or holds no certificate
    */
-  public static ClientAuthority of(Path file, SwappableKeyManager own) throws IOException {
+  public static ClientAuthority of(Path file, ReloadableKeyManager own) throws IOException {
     try {
       List<X509Certificate> certificates = Pem.certificates(Files.readString(file));
       if (certificates.isEmpty()) {

@@ -3,13 +3,13 @@ package dev.sluice.server;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.engine.EngineQuestions;
-import dev.sluice.engine.EngineQuestions.Holder;
-import dev.sluice.engine.EngineQuestions.Waiting;
+import dev.sluice.engine.SchedulerQueries;
+import dev.sluice.engine.SchedulerQueries.Holder;
+import dev.sluice.engine.SchedulerQueries.Waiting;
 import dev.sluice.model.WorkloadId;
 import dev.sluice.observe.ExplanationText;
-import dev.sluice.workloads.Workload;
-import dev.sluice.workloads.WorkloadStore;
+import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workloads.WorkloadLister;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.time.Duration;
 import java.util.Optional;
@@ -24,7 +24,7 @@ import java.util.regex.Pattern;
  * knows it now. For whom the cluster allows to get {@code /explain/v1}, since the answer names
  * Workloads of other namespaces.
  */
-public final class ExplainEndpoint implements Endpoint {
+public final class ExplainEndpoint implements HttpHandler {
 
   /** What all paths begin with, and what permission is asked for. */
   public static final String PREFIX = "/explain/v1";
@@ -34,9 +34,9 @@ public final class ExplainEndpoint implements Endpoint {
   private static final Duration PATIENCE = Duration.ofSeconds(5);
   private static final String BEARER = "Bearer ";
 
-  private final ScrapeAuthorizer authorizer;
-  private final WorkloadStore workloads;
-  private final EngineQuestions engine;
+  private final RequestAuthorizer authorizer;
+  private final WorkloadLister workloads;
+  private final SchedulerQueries engine;
   private final ObjectMapper json = new ObjectMapper();
 
   /**
@@ -45,7 +45,7 @@ public final class ExplainEndpoint implements Endpoint {
    * @param authorizer says who may get {@link #PREFIX}
    */
   public ExplainEndpoint(
-      ScrapeAuthorizer authorizer, WorkloadStore workloads, EngineQuestions engine) {
+      RequestAuthorizer authorizer, WorkloadLister workloads, SchedulerQueries engine) {
     this.authorizer = authorizer;
     this.workloads = workloads;
     this.engine = engine;
@@ -83,7 +83,7 @@ public final class ExplainEndpoint implements Endpoint {
   }
 
   private Response explain(String namespace, String name) {
-    Optional<Workload> workload = workloads.get(namespace, name);
+    Optional<CachedWorkload> workload = workloads.get(namespace, name);
     if (workload.isEmpty()) {
       return Response.text(404, "Workload " + namespace + "/" + name + " does not exist");
     }

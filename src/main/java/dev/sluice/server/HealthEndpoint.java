@@ -3,7 +3,7 @@ package dev.sluice.server;
 import java.util.List;
 
 /** Whether the process lives, and whether it is ready to be asked. */
-public final class HealthEndpoint implements Endpoint {
+public final class HealthEndpoint implements HttpHandler {
 
   private final String livePath;
   private final String readyPath;

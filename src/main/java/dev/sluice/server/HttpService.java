@@ -25,15 +25,15 @@ public final class HttpService implements AutoCloseable {
   private final HttpServer server;
   private final ExecutorService threads;
   private final Duration grace;
-  private final Exchanges exchanges;
+  private final HttpExchangeHandler httpExchangeHandler;
 
-  private HttpService(HttpServer server, Endpoint endpoint, HttpLimits limits, Duration grace) {
+  private HttpService(HttpServer server, HttpHandler httpHandler, HttpLimits limits, Duration grace) {
     this.server = server;
     this.grace = grace;
-    this.exchanges = new Exchanges(endpoint, limits);
+    this.httpExchangeHandler = new HttpExchangeHandler(httpHandler, limits);
     this.threads = Executors.newVirtualThreadPerTaskExecutor();
     server.setExecutor(threads);
-    server.createContext("/", exchanges::serve);
+    server.createContext("/", httpExchangeHandler::serve);
     server.start();
   }
 
@@ -43,18 +43,18 @@ public final class HttpService implements AutoCloseable {
    * @param grace how long closing waits for requests that are being answered
    * @throws IOException when the address can't be bound
    */
-  public static HttpService plain(BindAddress address, Endpoint endpoint, Duration grace)
+  public static HttpService plain(BindAddress address, HttpHandler httpHandler, Duration grace)
       throws IOException {
-    return plain(address, endpoint, HttpLimits.ofThisProcess(), grace);
+    return plain(address, httpHandler, HttpLimits.ofThisProcess(), grace);
   }
 
   /** Starts a server without TLS, with other limits. */
   static HttpService plain(
-      BindAddress address, Endpoint endpoint, HttpLimits limits, Duration grace)
+      BindAddress address, HttpHandler httpHandler, HttpLimits limits, Duration grace)
       throws IOException {
     PlatformLimits.apply();
     HttpServer server = bound(address, () -> HttpServer.create(socketAddress(address), BACKLOG));
-    return new HttpService(server, endpoint, limits, grace);
+    return new HttpService(server, httpHandler, limits, grace);
   }
 
   /**
@@ -69,12 +69,12 @@ public final class HttpService implements AutoCloseable {
       BindAddress address,
       SSLContext context,
       TlsSettings settings,
-      Endpoint endpoint,
+      HttpHandler httpHandler,
       Duration grace)
       throws IOException {
     PlatformLimits.apply();
     SSLParameters checked = settings.parameters(context);
-    checked.setWantClientAuth(endpoint.asksForCertificates());
+    checked.setWantClientAuth(httpHandler.asksForCertificates());
     HttpsServer server = bound(address, () -> HttpsServer.create(socketAddress(address), BACKLOG));
     server.setHttpsConfigurator(
         new HttpsConfigurator(context) {
@@ -83,7 +83,7 @@ public final class HttpService implements AutoCloseable {
             parameters.setSSLParameters(checked);
           }
         });
-    return new HttpService(server, endpoint, HttpLimits.ofThisProcess(), grace);
+    return new HttpService(server, httpHandler, HttpLimits.ofThisProcess(), grace);
   }
 
   /** The port that is listened on, also when the system chose it. */
@@ -96,7 +96,7 @@ public final class HttpService implements AutoCloseable {
   public void close() {
     server.stop((int) Math.max(0, grace.toSeconds()));
     threads.shutdownNow();
-    exchanges.close();
+    httpExchangeHandler.close();
   }
 
   private static InetSocketAddress socketAddress(BindAddress address) {

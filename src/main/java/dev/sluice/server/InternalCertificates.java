@@ -34,8 +34,8 @@ public final class InternalCertificates implements CertificateSource {
   private static final int ATTEMPTS = 5;
 
   private final SecretAccess secret;
-  private final TrustPublisher publisher;
-  private final SwappableKeyManager keys;
+  private final CaBundleInjector publisher;
+  private final ReloadableKeyManager keys;
   private final List<String> hosts;
   private final InstantSource clock;
   private final CertificateAuthority maker;
@@ -47,8 +47,8 @@ public final class InternalCertificates implements CertificateSource {
    */
   public InternalCertificates(
       SecretAccess secret,
-      TrustPublisher publisher,
-      SwappableKeyManager keys,
+      CaBundleInjector publisher,
+      ReloadableKeyManager keys,
       List<String> hosts,
       InstantSource clock,
       SecureRandom random) {
@@ -105,7 +105,7 @@ public final class InternalCertificates implements CertificateSource {
   }
 
   private ServingSecret fresh() throws GeneralSecurityException {
-    KeyMaterial authority = maker.authority(AUTHORITY_VALIDITY);
+    CertificateWithKey authority = maker.authority(AUTHORITY_VALIDITY);
     return new ServingSecret(
         List.of(authority.certificate()), authority, serving(authority, hosts));
   }
@@ -127,11 +127,11 @@ public final class InternalCertificates implements CertificateSource {
   }
 
   private ServingSecret withNewAuthority(ServingSecret found) throws GeneralSecurityException {
-    KeyMaterial authority = maker.authority(AUTHORITY_VALIDITY);
+    CertificateWithKey authority = maker.authority(AUTHORITY_VALIDITY);
     List<X509Certificate> trusted = new ArrayList<>();
     trusted.add(authority.certificate());
     found.authorities().stream().filter(it -> !endsWithin(it, Duration.ZERO)).forEach(trusted::add);
-    KeyMaterial serving =
+    CertificateWithKey serving =
         endsWithin(found.serving().certificate(), Duration.ZERO)
             ? serving(authority, union(found.serving().certificate()))
             : found.serving();
@@ -170,7 +170,7 @@ public final class InternalCertificates implements CertificateSource {
     }
   }
 
-  private KeyMaterial serving(KeyMaterial authority, List<String> names)
+  private CertificateWithKey serving(CertificateWithKey authority, List<String> names)
       throws GeneralSecurityException {
     return maker.serving(authority, names, SERVING_VALIDITY);
   }

@@ -6,7 +6,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** {@code /metrics}, for whom the cluster allows it. */
-public final class MetricsEndpoint implements Endpoint {
+public final class MetricsEndpoint implements HttpHandler {
 
   /** Where metrics are. */
   public static final String PATH = "/metrics";
@@ -14,7 +14,7 @@ public final class MetricsEndpoint implements Endpoint {
   private static final Logger log = LoggerFactory.getLogger(MetricsEndpoint.class);
   private static final String BEARER = "bearer ";
 
-  private final ScrapeAuthorizer authorizer;
+  private final RequestAuthorizer authorizer;
   private final Scrape scrape;
 
   /** Writes all metrics. */
@@ -30,7 +30,7 @@ public final class MetricsEndpoint implements Endpoint {
   }
 
   /** With the one who decides and the one who writes. */
-  public MetricsEndpoint(ScrapeAuthorizer authorizer, Scrape scrape) {
+  public MetricsEndpoint(RequestAuthorizer authorizer, Scrape scrape) {
     this.authorizer = authorizer;
     this.scrape = scrape;
   }
@@ -55,12 +55,12 @@ public final class MetricsEndpoint implements Endpoint {
     };
   }
 
-  private ScrapeAuthorizer.Decision decide(Optional<String> token) {
+  private RequestAuthorizer.Decision decide(Optional<String> token) {
     try {
-      return token.map(authorizer::decide).orElse(ScrapeAuthorizer.Decision.UNAUTHENTICATED);
+      return token.map(authorizer::decide).orElse(RequestAuthorizer.Decision.UNAUTHENTICATED);
     } catch (RuntimeException e) {
       log.warn("scrape result=refused reason=\"{}\"", e.getMessage());
-      return ScrapeAuthorizer.Decision.UNAUTHENTICATED;
+      return RequestAuthorizer.Decision.UNAUTHENTICATED;
     }
   }
 

@@ -15,7 +15,7 @@ import java.util.Optional;
  * @param serving what is shown to clients
  */
 record ServingSecret(
-    List<X509Certificate> authorities, KeyMaterial authority, KeyMaterial serving) {
+    List<X509Certificate> authorities, CertificateWithKey authority, CertificateWithKey serving) {
 
   static final String CA_CERTIFICATE = "ca.crt";
   static final String CA_KEY = "ca.key";
@@ -34,9 +34,9 @@ record ServingSecret(
     try {
       String bundle = text(data, CA_CERTIFICATE);
       List<X509Certificate> authorities = Pem.certificates(bundle);
-      KeyMaterial authority =
-          KeyMaterial.parse(Pem.certificates(authorities.subList(0, 1)), text(data, CA_KEY));
-      KeyMaterial serving = KeyMaterial.parse(text(data, CERTIFICATE), text(data, KEY));
+      CertificateWithKey authority =
+          CertificateWithKey.parse(Pem.certificates(authorities.subList(0, 1)), text(data, CA_KEY));
+      CertificateWithKey serving = CertificateWithKey.parse(text(data, CERTIFICATE), text(data, KEY));
       return Optional.of(new ServingSecret(authorities, authority, serving));
     } catch (GeneralSecurityException unusable) {
       return Optional.empty();

@@ -27,7 +27,7 @@ public final class WarmUp {
 
   private static final Duration TIMEOUT = Duration.ofSeconds(10);
 
-  private final SwappableKeyManager keys;
+  private final ReloadableKeyManager keys;
   private final InstantSource clock;
 
   /**
@@ -39,7 +39,7 @@ public final class WarmUp {
   public record Sample(String path, byte[] body) {}
 
   /** Trusts the certificate that the key manager shows, and no other. */
-  public WarmUp(SwappableKeyManager keys, InstantSource clock) {
+  public WarmUp(ReloadableKeyManager keys, InstantSource clock) {
     this.keys = keys;
     this.clock = clock;
   }
@@ -101,9 +101,9 @@ public final class WarmUp {
   /** Accepts exactly the certificate that this process serves. */
   private static final class Pinned extends X509ExtendedTrustManager {
 
-    private final SwappableKeyManager keys;
+    private final ReloadableKeyManager keys;
 
-    Pinned(SwappableKeyManager keys) {
+    Pinned(ReloadableKeyManager keys) {
       this.keys = keys;
     }
 

@@ -1,6 +1,6 @@
 package dev.sluice.server;
 
-import dev.sluice.api.conversion.ConversionReviews;
+import dev.sluice.api.conversion.ConversionWebhook;
 import dev.sluice.webhooks.WebhookRouter;
 import java.io.IOException;
 import java.io.InputStream;
@@ -9,7 +9,7 @@ import java.io.UncheckedIOException;
 import java.util.Optional;
 
 /** Hands reviews to the router, and lists to be converted to the conversions. */
-public final class WebhookEndpoint implements Endpoint {
+public final class WebhookEndpoint implements HttpHandler {
 
   /** Where versions are converted. */
   public static final String CONVERSION_PATH = "/convert";
@@ -21,11 +21,11 @@ public final class WebhookEndpoint implements Endpoint {
   private static final String JSON = "application/json";
 
   private final WebhookRouter router;
-  private final ConversionReviews conversions;
+  private final ConversionWebhook conversions;
   private final boolean clientsAreKnown;
 
   /** Around those who answer; everybody is answered. */
-  public WebhookEndpoint(WebhookRouter router, ConversionReviews conversions) {
+  public WebhookEndpoint(WebhookRouter router, ConversionWebhook conversions) {
     this(router, conversions, false);
   }
 
@@ -36,7 +36,7 @@ public final class WebhookEndpoint implements Endpoint {
    *     Conversion always is: API servers have no certificate to show there.
    */
   public WebhookEndpoint(
-      WebhookRouter router, ConversionReviews conversions, boolean clientsAreKnown) {
+      WebhookRouter router, ConversionWebhook conversions, boolean clientsAreKnown) {
     this.router = router;
     this.conversions = conversions;
     this.clientsAreKnown = clientsAreKnown;
@@ -75,16 +75,16 @@ public final class WebhookEndpoint implements Endpoint {
 
   @Override
   public long cost(Request request) {
-    JsonCost cost = JsonCost.of(request.body());
+    JsonMemoryEstimate cost = JsonMemoryEstimate.of(request.requestBody());
     return request.path().equals(CONVERSION_PATH) ? 3 * cost.largestElement() : cost.whole();
   }
 
   @Override
   public Response answer(Request request) {
     if (request.path().equals(CONVERSION_PATH)) {
-      return converted(request.body());
+      return converted(request.requestBody());
     }
-    try (InputStream in = request.body().open()) {
+    try (InputStream in = request.requestBody().open()) {
       WebhookRouter.Reply reply = router.answer(request.path(), in);
       return new Response(reply.status(), reply.isJson() ? JSON : TEXT, reply.body());
     } catch (IOException e) {
@@ -92,9 +92,9 @@ public final class WebhookEndpoint implements Endpoint {
     }
   }
 
-  private Response converted(Body body) {
+  private Response converted(RequestBody requestBody) {
     try {
-      ConversionReviews.Review review = conversions.read(body::open);
+      ConversionWebhook.Review review = conversions.read(requestBody::open);
       return new Response(200, JSON, new Converted(review));
     } catch (IOException | IllegalArgumentException e) {
       return Response.text(400, "the body is not a review: " + e.getMessage());
@@ -102,7 +102,7 @@ public final class WebhookEndpoint implements Endpoint {
   }
 
   /** Written while it is made, so that only one object of the list is in memory at a time. */
-  private record Converted(ConversionReviews.Review review) implements Response.Content {
+  private record Converted(ConversionWebhook.Review review) implements Response.Content {
     @Override
     public long length() {
       return -1;

@@ -5,5 +5,5 @@ package dev.sluice.webhooks;
 public interface AdmissionFunction {
 
   /** What to say. Whatever the user wrote, there is a verdict. */
-  Verdict review(AdmissionRequest request);
+  AdmissionResult review(AdmissionRequest request);
 }

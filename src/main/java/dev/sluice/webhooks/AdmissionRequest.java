@@ -46,25 +46,25 @@ public record AdmissionRequest(
    * @throws IllegalArgumentException saying what is missing when it isn't one
    */
   static AdmissionRequest of(JsonNode review) {
-    if (!Json.text(review, "kind").equals("AdmissionReview")) {
+    if (!ReviewJson.text(review, "kind").equals("AdmissionReview")) {
       throw new IllegalArgumentException("kind must be AdmissionReview");
     }
-    JsonNode request = Json.at(review, "request");
-    String uid = Json.text(request, "uid");
+    JsonNode request = ReviewJson.at(review, "request");
+    String uid = ReviewJson.text(request, "uid");
     if (uid.isEmpty()) {
       throw new IllegalArgumentException("request.uid is missing");
     }
     return new AdmissionRequest(
         uid,
-        operation(Json.text(request, "operation")),
-        Json.text(request, "subResource"),
-        Json.text(request, "kind", "group"),
-        Json.text(request, "kind", "kind"),
-        Json.text(request, "namespace"),
-        Json.text(request, "name"),
-        Json.text(request, "userInfo", "username"),
-        Json.at(request, "object"),
-        Json.at(request, "oldObject"));
+        operation(ReviewJson.text(request, "operation")),
+        ReviewJson.text(request, "subResource"),
+        ReviewJson.text(request, "kind", "group"),
+        ReviewJson.text(request, "kind", "kind"),
+        ReviewJson.text(request, "namespace"),
+        ReviewJson.text(request, "name"),
+        ReviewJson.text(request, "userInfo", "username"),
+        ReviewJson.at(request, "object"),
+        ReviewJson.at(request, "oldObject"));
   }
 
   private static Operation operation(String text) {
@@ -95,7 +95,7 @@ public record AdmissionRequest(
   /** Whether the object is on its way out, and its spec stays as it is. */
   public boolean isFadingOut() {
     return isUpdate()
-        && Json.isPresent(object, "metadata", "deletionTimestamp")
-        && Json.at(object, "spec").equals(Json.at(oldObject, "spec"));
+        && ReviewJson.isPresent(object, "metadata", "deletionTimestamp")
+        && ReviewJson.at(object, "spec").equals(ReviewJson.at(oldObject, "spec"));
   }
 }

@@ -2,19 +2,19 @@ package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.BooleanNode;
-import dev.sluice.api.Keys;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.api.QueueNames;
 import dev.sluice.api.config.FeatureGate;
-import dev.sluice.api.placement.LocalWorker;
+import dev.sluice.api.placement.LocalClusterAnnotations;
 import java.util.Optional;
 
 /** What is filled in at the creation of a job of any kind. */
 final class JobDefaults {
 
   private final WebhookSettings settings;
-  private final ClusterFacts cluster;
+  private final ClusterLookup cluster;
 
-  JobDefaults(WebhookSettings settings, ClusterFacts cluster) {
+  JobDefaults(WebhookSettings settings, ClusterLookup cluster) {
     this.settings = settings;
     this.cluster = cluster;
   }
@@ -27,7 +27,7 @@ final class JobDefaults {
    */
   boolean fillIn(AdmissionRequest request, JsonPatch patch, String... suspend) {
     boolean managed = names(request, patch);
-    if (managed && !Json.at(request.object(), suspend).asBoolean()) {
+    if (managed && !ReviewJson.at(request.object(), suspend).asBoolean()) {
       patch.set(BooleanNode.TRUE, suspend);
     }
     return managed;
@@ -39,20 +39,20 @@ final class JobDefaults {
    * @return whether the job is to be managed
    */
   boolean names(AdmissionRequest request, JsonPatch patch) {
-    JobFacts job = JobFacts.of(request.object(), false);
+    JobMetadata job = JobMetadata.of(request.object(), false);
     if (isOwnerManaged(request)) {
       return false;
     }
     boolean inScope = isInScope(request);
     boolean queued = job.queue().isPresent();
     if (!queued && inScope && cluster.hasDefaultLocalQueue(request.namespace())) {
-      patch.set(QueueNames.DEFAULT, "metadata", "labels", Keys.QUEUE_NAME);
+      patch.set(QueueNames.DEFAULT, "metadata", "labels", KueueConstants.QUEUE_NAME);
       queued = true;
     }
-    if (job.label(Keys.PRIORITY_CLASS).isEmpty()
+    if (job.label(KueueConstants.PRIORITY_CLASS).isEmpty()
         && settings.isOn(FeatureGate.WORKLOAD_PRIORITY_CLASS_DEFAULTING)
         && cluster.hasDefaultPriorityClass()) {
-      patch.set(QueueNames.DEFAULT, "metadata", "labels", Keys.PRIORITY_CLASS);
+      patch.set(QueueNames.DEFAULT, "metadata", "labels", KueueConstants.PRIORITY_CLASS);
     }
     // A job outside of the managed namespaces is never started again by anyone: not to be stopped.
     return inScope && (queued || settings.manageJobsWithoutQueueName());
@@ -67,7 +67,7 @@ final class JobDefaults {
   boolean isManaged(AdmissionRequest request) {
     return isInScope(request)
         && (settings.manageJobsWithoutQueueName()
-            || JobFacts.of(request.object(), false).queue().isPresent())
+            || JobMetadata.of(request.object(), false).queue().isPresent())
         && !isOwnerManaged(request);
   }
 
@@ -81,30 +81,30 @@ final class JobDefaults {
    */
   void sendElsewhere(
       AdmissionRequest request, JsonPatch patch, String byDefault, String... managedBy) {
-    String present = Json.text(patch.object(), managedBy);
-    Optional<String> queue = JobFacts.of(patch.object(), false).queue();
+    String present = ReviewJson.text(patch.object(), managedBy);
+    Optional<String> queue = JobMetadata.of(patch.object(), false).queue();
     if (settings.isOn(FeatureGate.MULTI_KUEUE)
         && (present.isEmpty() || present.equals(byDefault))
         && queue.filter(it -> cluster.runsElsewhere(request.namespace(), it)).isPresent()) {
       if (queue.filter(it -> cluster.mayRunHere(request.namespace(), it)).isPresent()) {
-        patch.set("true", "metadata", "annotations", LocalWorker.MAY_RUN_HERE);
+        patch.set("true", "metadata", "annotations", LocalClusterAnnotations.MAY_RUN_HERE);
       } else {
-        patch.set(Keys.MULTIKUEUE, managedBy);
+        patch.set(KueueConstants.MULTIKUEUE, managedBy);
       }
     }
   }
 
   /** Whether what makes the object is managed, so that the object itself isn't. */
   boolean isOwnerManaged(AdmissionRequest request) {
-    for (JsonNode owner : Json.list(request.object(), "metadata", "ownerReferences")) {
-      if (Json.at(owner, "controller").asBoolean()) {
+    for (JsonNode owner : ReviewJson.list(request.object(), "metadata", "ownerReferences")) {
+      if (ReviewJson.at(owner, "controller").asBoolean()) {
         return cluster.isManaged(
             request.namespace(),
-            new ClusterFacts.Owner(
-                Json.text(owner, "apiVersion"),
-                Json.text(owner, "kind"),
-                Json.text(owner, "name"),
-                Json.text(owner, "uid")));
+            new ClusterLookup.Owner(
+                ReviewJson.text(owner, "apiVersion"),
+                ReviewJson.text(owner, "kind"),
+                ReviewJson.text(owner, "name"),
+                ReviewJson.text(owner, "uid")));
       }
     }
     return false;

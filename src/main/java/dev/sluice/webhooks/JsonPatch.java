@@ -48,10 +48,10 @@ public final class JsonPatch {
 
   /** Appends a value to a list, unless it is there already. */
   public void append(JsonNode value, String... fields) {
-    if (Json.list(object, fields).contains(value)) {
+    if (ReviewJson.list(object, fields).contains(value)) {
       return;
     }
-    if (Json.at(object, fields) instanceof ArrayNode existing) {
+    if (ReviewJson.at(object, fields) instanceof ArrayNode existing) {
       existing.add(value.deepCopy());
       StringBuilder path = new StringBuilder();
       List.of(fields).forEach(it -> path.append('/').append(escaped(it)));
@@ -68,7 +68,7 @@ public final class JsonPatch {
 
   /** Removes a field of an element of a list, if it is there. */
   public void removeFromElement(String field, int index, String... list) {
-    if (Json.at(object, list).path(index) instanceof ObjectNode element && element.has(field)) {
+    if (ReviewJson.at(object, list).path(index) instanceof ObjectNode element && element.has(field)) {
       element.remove(field);
       operations
           .addObject()

@@ -59,20 +59,20 @@ public final class WebhookConfigurations {
   /** What is filled in. */
   public MutatingWebhookConfiguration mutating() {
     List<MutatingWebhook> webhooks = new ArrayList<>();
-    for (ReviewedKind kind : kinds()) {
+    for (WebhookKind kind : kinds()) {
       if (kind.mutating().isEmpty()) {
         continue;
       }
       String name = "m" + kind.lowerKind();
       if (kind.isOwn() || isAskedAboutAlways(kind)) {
-        List<MatchCondition> conditions = conditions(kind, WorkloadConditions.mutating());
+        List<MatchCondition> conditions = conditions(kind, WorkloadMatchConditions.mutating());
         webhooks.add(mutating(kind, name + ".kb.io", FAIL, conditions));
         continue;
       }
-      String asks = JobConditions.asks(kind);
+      String asks = JobMatchConditions.asks(kind);
       webhooks.add(
           mutating(
-              kind, name + ".kb.io", policy(kind), List.of(condition(JobConditions.ASKS, asks))));
+              kind, name + ".kb.io", policy(kind), List.of(condition(JobMatchConditions.ASKS, asks))));
       if (registration.isOn(kind)) {
         webhooks.add(
             mutating(
@@ -94,11 +94,11 @@ public final class WebhookConfigurations {
   /** What is checked. */
   public ValidatingWebhookConfiguration validating() {
     List<ValidatingWebhook> webhooks = new ArrayList<>();
-    for (ReviewedKind kind : kinds()) {
+    for (WebhookKind kind : kinds()) {
       List<MatchCondition> conditions =
           kind.isOwn() || isAskedAboutAlways(kind)
-              ? conditions(kind, WorkloadConditions.validating())
-              : List.of(condition("speaks-to-us", JobConditions.speaksToUs(kind)));
+              ? conditions(kind, WorkloadMatchConditions.validating())
+              : List.of(condition("speaks-to-us", JobMatchConditions.speaksToUs(kind)));
       webhooks.add(
           new ValidatingWebhookBuilder()
               .withName("v" + kind.lowerKind() + ".kb.io")
@@ -122,21 +122,21 @@ public final class WebhookConfigurations {
         .build();
   }
 
-  private List<ReviewedKind> kinds() {
-    return ReviewedKind.all().stream().filter(registration::covers).toList();
+  private List<WebhookKind> kinds() {
+    return WebhookKind.all().stream().filter(registration::covers).toList();
   }
 
-  private boolean isAskedAboutAlways(ReviewedKind kind) {
+  private boolean isAskedAboutAlways(WebhookKind kind) {
     return registration.isOn(kind) && registration.manageJobsWithoutQueueName();
   }
 
   /** What isn't on holds nothing up. */
-  private String policy(ReviewedKind kind) {
+  private String policy(WebhookKind kind) {
     return kind.isOwn() || registration.isOn(kind) ? FAIL : IGNORE;
   }
 
   private MutatingWebhook mutating(
-      ReviewedKind kind, String name, String failurePolicy, List<MatchCondition> conditions) {
+      WebhookKind kind, String name, String failurePolicy, List<MatchCondition> conditions) {
     return new MutatingWebhookBuilder()
         .withName(name)
         .withAdmissionReviewVersions("v1")
@@ -157,7 +157,7 @@ public final class WebhookConfigurations {
   }
 
   /** What is asked about of a kind of its own: of Workloads, as little as may be. */
-  private List<MatchCondition> conditions(ReviewedKind kind, List<MatchCondition> ofWorkloads) {
+  private List<MatchCondition> conditions(WebhookKind kind, List<MatchCondition> ofWorkloads) {
     if (!kind.kind().equals("Workload")) {
       return List.of();
     }
@@ -196,7 +196,7 @@ public final class WebhookConfigurations {
     };
   }
 
-  private @Nullable LabelSelector namespaces(ReviewedKind kind) {
+  private @Nullable LabelSelector namespaces(WebhookKind kind) {
     return kind.isOwn() ? null : selector(registration.namespaces());
   }
 
@@ -212,7 +212,7 @@ public final class WebhookConfigurations {
   }
 
   private static RuleWithOperations rule(
-      ReviewedKind kind, List<String> operations, List<String> resources) {
+      WebhookKind kind, List<String> operations, List<String> resources) {
     return new RuleWithOperationsBuilder()
         .withApiGroups(kind.group())
         .withApiVersions(kind.version())

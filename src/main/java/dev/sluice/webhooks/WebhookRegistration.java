@@ -78,15 +78,15 @@ public record WebhookRegistration(
   }
 
   /** Whether objects of this kind are asked about. */
-  boolean covers(ReviewedKind kind) {
+  boolean covers(WebhookKind kind) {
     return kind.isOwn()
         || isOn(kind)
         || prepared.contains(kind.framework())
-        || (kind.isPod() && PodRules.areActive(frameworks));
+        || (kind.isPod() && PodWebhook.areActive(frameworks));
   }
 
   /** Whether nothing happens to objects of this kind without an answer. */
-  boolean isOn(ReviewedKind kind) {
+  boolean isOn(WebhookKind kind) {
     return frameworks.contains(kind.framework());
   }
 

@@ -80,13 +80,13 @@ public final class WebhookRouter {
     ObjectNode response = answer.putObject("response");
     response.put("uid", request.uid());
     switch (function.review(request)) {
-      case Verdict.Allowed allowed -> write(allowed, response);
-      case Verdict.Rejected rejected -> write(rejected, request, response);
+      case AdmissionResult.Allowed allowed -> write(allowed, response);
+      case AdmissionResult.Rejected rejected -> write(rejected, request, response);
     }
     return answer;
   }
 
-  private static void write(Verdict.Allowed verdict, ObjectNode response) {
+  private static void write(AdmissionResult.Allowed verdict, ObjectNode response) {
     response.put("allowed", true);
     if (!verdict.patch().isEmpty()) {
       response.put("patchType", "JSONPatch");
@@ -99,7 +99,7 @@ public final class WebhookRouter {
   }
 
   private static void write(
-      Verdict.Rejected verdict, AdmissionRequest request, ObjectNode response) {
+      AdmissionResult.Rejected verdict, AdmissionRequest request, ObjectNode response) {
     response.put("allowed", false);
     ObjectNode status = response.putObject("status");
     status
@@ -120,7 +120,7 @@ public final class WebhookRouter {
   }
 
   /** One error stands for itself, several are a list. */
-  private static String message(Verdict.Rejected verdict) {
+  private static String message(AdmissionResult.Rejected verdict) {
     return verdict.errors().size() == 1
         ? verdict.errors().getFirst().message()
         : verdict.errors().stream()

@@ -11,7 +11,7 @@ public interface AdmissionObserver {
    * @param before how it was looked at
    * @param admitted whether it was admitted at once, since it waits for no admission check
    */
-  default void reserved(Decision.Admit decision, Workload before, boolean admitted) {}
+  default void reserved(Decision.Admit decision, CachedWorkload before, boolean admitted) {}
 
   /**
    * A Workload was evicted for another one. Be brief.
@@ -20,8 +20,8 @@ public interface AdmissionObserver {
    * @param message what its conditions say
    */
   default void preempted(
-      Decision.Preempt decision, Decision.Victim victim, Workload before, String message) {}
+      Decision.Preempt decision, Decision.Victim victim, CachedWorkload before, String message) {}
 
   /** It was told why a Workload waits. Be brief. */
-  default void explained(Decision.Explain decision, Workload before) {}
+  default void explained(Decision.Explain decision, CachedWorkload before) {}
 }

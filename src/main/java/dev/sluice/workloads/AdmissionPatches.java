@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.Quantities;
 import dev.sluice.model.Decision;
 import dev.sluice.model.PodSetAssignment;
-import dev.sluice.workloads.Workload.CheckState;
+import dev.sluice.workloads.CachedWorkload.CheckState;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -25,7 +25,7 @@ public final class AdmissionPatches {
    * @param required knows the checks of the queue; while it doesn't, those in the status stand
    */
   static List<CheckState> checks(
-      Workload workload, Decision.Admit decision, RequiredChecks required, Instant now) {
+      CachedWorkload workload, Decision.Admit decision, RequiredChecks required, Instant now) {
     Set<String> flavors =
         decision.podSets().stream()
             .flatMap(podSet -> podSet.flavors().values().stream())
@@ -44,7 +44,7 @@ public final class AdmissionPatches {
    * @param readiness whether somebody waits for its pods to be ready
    */
   public static ObjectNode admitted(
-      Workload workload,
+      CachedWorkload workload,
       Decision.Admit decision,
       List<CheckState> checks,
       boolean readiness,
@@ -97,7 +97,7 @@ public final class AdmissionPatches {
    * @param readiness whether somebody waits for its pods to be ready, once it is admitted
    */
   public static ObjectNode waiting(
-      Workload workload,
+      CachedWorkload workload,
       String reason,
       String message,
       boolean blocked,

@@ -2,8 +2,8 @@ package dev.sluice.workloads;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.workloads.Workload.CheckState;
-import dev.sluice.workloads.Workload.EvictionCount;
+import dev.sluice.workloads.CachedWorkload.CheckState;
+import dev.sluice.workloads.CachedWorkload.EvictionCount;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -30,7 +30,7 @@ public final class Evictions {
    */
   public static StatusPatch evict(
       StatusPatch patch,
-      Workload workload,
+      CachedWorkload workload,
       Instant now,
       String reason,
       String underlyingCause,
@@ -49,7 +49,7 @@ public final class Evictions {
    * Adds to a status patch that nothing holds any more of what was found out for a reservation:
    * gates are closed, checks begin anew, no cluster and no node is chosen.
    */
-  public static void forgetPlace(StatusPatch patch, Workload workload, Instant now) {
+  public static void forgetPlace(StatusPatch patch, CachedWorkload workload, Instant now) {
     ObjectNode status = patch.fields();
     PreemptionGates.closed(workload, now)
         .ifPresent(gates -> status.set("preemptionGates", PreemptionGates.json(gates)));
@@ -64,7 +64,7 @@ public final class Evictions {
         : reason;
   }
 
-  private static void resetChecks(ObjectNode status, Workload workload, Instant now) {
+  private static void resetChecks(ObjectNode status, CachedWorkload workload, Instant now) {
     List<CheckState> checks = workload.status().admissionChecks();
     if (!checks.stream().allMatch(check -> check.is(CheckState.PENDING))) {
       status.set(
@@ -88,7 +88,7 @@ public final class Evictions {
   }
 
   private static void countEviction(
-      ObjectNode status, Workload workload, String reason, String underlyingCause) {
+      ObjectNode status, CachedWorkload workload, String reason, String underlyingCause) {
     ArrayNode evictions = status.putObject("schedulingStats").putArray("evictions");
     boolean counted = false;
     for (EvictionCount old : workload.status().history().evictions()) {

@@ -1,8 +1,8 @@
 package dev.sluice.workloads;
 
 import dev.sluice.api.Quantities;
-import dev.sluice.api.reading.Informers;
-import dev.sluice.workloads.NamespaceRules.ItemRules;
+import dev.sluice.api.reading.InformerSupervisor;
+import dev.sluice.workloads.NamespaceLimits.ItemRules;
 import io.fabric8.kubernetes.api.model.LimitRange;
 import io.fabric8.kubernetes.api.model.LimitRangeItem;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -28,16 +28,16 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
 
   private final SharedIndexInformer<LimitRange> limitRanges;
   private final SharedIndexInformer<RuntimeClass> runtimeClasses;
-  private final Map<String, NamespaceRules> rules = new ConcurrentHashMap<>();
+  private final Map<String, NamespaceLimits> rules = new ConcurrentHashMap<>();
   private final Map<String, Map<String, Long>> overheads = new ConcurrentHashMap<>();
   private final List<ResourceContext.Listener> listeners = new CopyOnWriteArrayList<>();
 
   /** With informers of {@code client}, not started yet; {@code informers} keeps them going. */
-  public KubernetesResourceContext(KubernetesClient client, Informers informers) {
+  public KubernetesResourceContext(KubernetesClient client, InformerSupervisor informerSupervisor) {
     limitRanges = client.limitRanges().inAnyNamespace().runnableInformer(0);
     runtimeClasses = client.resources(RuntimeClass.class).runnableInformer(0);
-    informers.keep("limitranges", limitRanges);
-    informers.keep("runtimeclasses", runtimeClasses);
+    informerSupervisor.keep("limitranges", limitRanges);
+    informerSupervisor.keep("runtimeclasses", runtimeClasses);
     limitRanges.addEventHandler(
         new Changes<LimitRange>(range -> rulesChanged(range.getMetadata().getNamespace())));
     runtimeClasses.addEventHandler(
@@ -56,8 +56,8 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
   }
 
   @Override
-  public NamespaceRules rules(String namespace) {
-    return rules.getOrDefault(namespace, NamespaceRules.NONE);
+  public NamespaceLimits rules(String namespace) {
+    return rules.getOrDefault(namespace, NamespaceLimits.NONE);
   }
 
   @Override
@@ -66,14 +66,14 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
   }
 
   private void rulesChanged(String namespace) {
-    NamespaceRules now =
+    NamespaceLimits now =
         merged(
             limitRanges.getIndexer().byIndex(Cache.NAMESPACE_INDEX, namespace).stream()
                 .sorted(Comparator.comparing((LimitRange range) -> range.getMetadata().getName()))
                 .toList());
-    NamespaceRules before =
-        now.equals(NamespaceRules.NONE) ? rules.remove(namespace) : rules.put(namespace, now);
-    if (!now.equals(before == null ? NamespaceRules.NONE : before)) {
+    NamespaceLimits before =
+        now.equals(NamespaceLimits.NONE) ? rules.remove(namespace) : rules.put(namespace, now);
+    if (!now.equals(before == null ? NamespaceLimits.NONE : before)) {
       listeners.forEach(listener -> listener.rulesChanged(namespace));
     }
   }
@@ -94,8 +94,8 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
    * The LimitRanges of a namespace as one: of several bounds the strictest holds, of several
    * defaults the first (contract: scheduling semantics, section 1, step 2).
    */
-  static NamespaceRules merged(List<LimitRange> ranges) {
-    return new NamespaceRules(merged(ranges, "Container"), merged(ranges, "Pod"));
+  static NamespaceLimits merged(List<LimitRange> ranges) {
+    return new NamespaceLimits(merged(ranges, "Container"), merged(ranges, "Pod"));
   }
 
   private static ItemRules merged(List<LimitRange> ranges, String type) {

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.workloads.WriteInProgress.Surroundings;
+import dev.sluice.workloads.RetryingWrite.Surroundings;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Duration;
@@ -38,13 +38,13 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
   private static final Outcome SHUT_DOWN =
       new Outcome.Refused(503, "the operator is shutting down");
 
-  private final WriteLanes lanes;
+  private final PriorityWriteQueue lanes;
   private final Surroundings around;
   private final RandomGenerator random;
   private final WriterCounters counters = new WriterCounters();
-  private final Set<WriteInProgress> open = ConcurrentHashMap.newKeySet();
+  private final Set<RetryingWrite> open = ConcurrentHashMap.newKeySet();
   private final WorkloadParser parser;
-  private final Consumer<Workload> answers;
+  private final Consumer<CachedWorkload> answers;
 
   /**
    * A writer over the connections of {@code client}, which stays the caller's.
@@ -56,14 +56,14 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
   public PatchingWorkloadWriter(
       KubernetesClient client,
       WorkloadParser parser,
-      Consumer<Workload> answers,
+      Consumer<CachedWorkload> answers,
       int decisionsInFlight,
       InstantSource clock,
       RandomGenerator random) {
     this.parser = parser;
     this.answers = answers;
     this.random = random;
-    this.lanes = new WriteLanes(decisionsInFlight, clock);
+    this.lanes = new PriorityWriteQueue(decisionsInFlight, clock);
     this.around =
         new Surroundings(
             new WorkloadRequests(client, PATIENCE),
@@ -77,7 +77,7 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
   /** Hands an answered object on; its version, which is 0 for what is no Workload. */
   private long answered(byte[] body) {
     try {
-      Workload workload = parser.parse(body);
+      CachedWorkload workload = parser.parse(body);
       if (!workload.id().uid().isEmpty() && !workload.id().name().isEmpty()) {
         answers.accept(workload);
       }
@@ -107,7 +107,7 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
   public CompletableFuture<Outcome> patchStatus(
       WorkloadId id, long version, JsonNode status, Urgency urgency) {
     ObjectNode body = JsonNodeFactory.instance.objectNode().set("status", status);
-    return submit(Write.Patch.of(id, version, "/status", statusOwner(status), body), urgency);
+    return submit(ApiWrite.Patch.of(id, version, "/status", statusOwner(status), body), urgency);
   }
 
   private static String statusOwner(JsonNode status) {
@@ -116,35 +116,35 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
 
   @Override
   public CompletableFuture<Outcome> patch(WorkloadId id, long version, JsonNode patch) {
-    return submit(Write.Patch.of(id, version, "", OWNER, patch), Urgency.DECISION);
+    return submit(ApiWrite.Patch.of(id, version, "", OWNER, patch), Urgency.DECISION);
   }
 
   @Override
   public CompletableFuture<Outcome> create(String namespace, JsonNode workload) {
     String name = workload.path("metadata").path("name").asText("");
     ObjectNode body = workload.deepCopy();
-    return submit(new Write.Create(new WorkloadId("", namespace, name), body), Urgency.DECISION);
+    return submit(new ApiWrite.Create(new WorkloadId("", namespace, name), body), Urgency.DECISION);
   }
 
   @Override
   public CompletableFuture<Outcome> delete(WorkloadId id) {
-    return submit(new Write.Delete(id), Urgency.DECISION);
+    return submit(new ApiWrite.Delete(id), Urgency.DECISION);
   }
 
-  private CompletableFuture<Outcome> submit(Write write, Urgency urgency) {
+  private CompletableFuture<Outcome> submit(ApiWrite apiWrite, Urgency urgency) {
     int attempts = urgency == Urgency.DECISION ? DECISION_ATTEMPTS : ADVICE_ATTEMPTS;
-    WriteInProgress progress =
-        new WriteInProgress(
-            write, attempts, new Backoff(FIRST_PAUSE, LONGEST_PAUSE, random), around);
+    RetryingWrite progress =
+        new RetryingWrite(
+            apiWrite, attempts, new Backoff(FIRST_PAUSE, LONGEST_PAUSE, random), around);
     lanes.submit(urgency, new InLane(progress));
     return progress.outcome();
   }
 
-  private final class InLane implements WriteLanes.Task {
+  private final class InLane implements PriorityWriteQueue.Task {
 
-    private final WriteInProgress progress;
+    private final RetryingWrite progress;
 
-    InLane(WriteInProgress progress) {
+    InLane(RetryingWrite progress) {
       this.progress = progress;
     }
 

@@ -1,7 +1,7 @@
 package dev.sluice.workloads;
 
-import dev.sluice.model.Amounts;
-import dev.sluice.workloads.NamespaceRules.ItemRules;
+import dev.sluice.model.ResourceAmounts;
+import dev.sluice.workloads.NamespaceLimits.ItemRules;
 import dev.sluice.workloads.PodTemplate.Container;
 import dev.sluice.workloads.PodTemplate.ResourceNeeds;
 import java.util.ArrayList;
@@ -35,7 +35,7 @@ final class PodRequests {
   }
 
   /** With the rules of the namespace and what is known of RuntimeClasses. */
-  static PodRequests of(PodTemplate template, NamespaceRules rules, ResourceContext context) {
+  static PodRequests of(PodTemplate template, NamespaceLimits rules, ResourceContext context) {
     boolean ownOverhead = !template.overhead().isEmpty() || template.runtimeClassName().isEmpty();
     ResourceNeeds podLevel = template.podLevel();
     boolean hasPodLevel = !podLevel.requests().isEmpty() || !podLevel.limits().isEmpty();
@@ -108,6 +108,6 @@ final class PodRequests {
   }
 
   private static void addAll(Map<String, Long> total, Map<String, Long> amounts) {
-    amounts.forEach((resource, amount) -> total.merge(resource, amount, Amounts::add));
+    amounts.forEach((resource, amount) -> total.merge(resource, amount, ResourceAmounts::add));
   }
 }

@@ -1,6 +1,6 @@
 package dev.sluice.workloads;
 
-import dev.sluice.model.Placement;
+import dev.sluice.model.NodeConstraints;
 import java.util.List;
 import java.util.Map;
 
@@ -28,7 +28,7 @@ public record PodTemplate(
     ResourceNeeds podLevel,
     Map<String, Long> overhead,
     String runtimeClassName,
-    Placement placement,
+    NodeConstraints nodeConstraints,
     String fingerprint,
     String fingerprintWithoutTolerations,
     List<String> resourceClaims,

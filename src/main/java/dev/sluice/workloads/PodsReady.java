@@ -1,6 +1,6 @@
 package dev.sluice.workloads;
 
-import dev.sluice.workloads.Workload.Condition;
+import dev.sluice.workloads.CachedWorkload.Condition;
 
 /**
  * The condition PodsReady: whether the pods of an admitted Workload are all there (contract:

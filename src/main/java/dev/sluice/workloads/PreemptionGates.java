@@ -2,7 +2,7 @@ package dev.sluice.workloads;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import dev.sluice.workloads.Workload.Gate;
+import dev.sluice.workloads.CachedWorkload.Gate;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
@@ -21,7 +21,7 @@ public final class PreemptionGates {
   private PreemptionGates() {}
 
   /** How the gates stand once the status names those of the spec; empty when it does already. */
-  public static Optional<List<Gate>> inStep(Workload workload, Instant now) {
+  public static Optional<List<Gate>> inStep(CachedWorkload workload, Instant now) {
     List<Gate> known = workload.status().gates();
     if (known.isEmpty() && workload.spec().preemptionGates().isEmpty()) {
       return Optional.empty();
@@ -38,7 +38,7 @@ public final class PreemptionGates {
   }
 
   /** All of them closed from now on; empty when they are already. */
-  static Optional<List<Gate>> closed(Workload workload, Instant now) {
+  static Optional<List<Gate>> closed(CachedWorkload workload, Instant now) {
     List<Gate> known = workload.status().gates();
     return known.stream().noneMatch(Gate::open)
         ? Optional.empty()

@@ -1,9 +1,9 @@
 package dev.sluice.workloads;
 
-import dev.sluice.api.Keys;
-import dev.sluice.engine.EngineMailbox;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.engine.SchedulerEventSink;
 import dev.sluice.model.Decision;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.workloads.WorkloadWriter.Outcome;
 import dev.sluice.workloads.WorkloadWriter.Urgency;
 import java.time.InstantSource;
@@ -26,22 +26,22 @@ final class PreemptionWriter {
   private static final int AT_A_TIME = 8;
   private static final int ATTEMPTS = 5;
 
-  private final WorkloadStore store;
+  private final WorkloadLister store;
   private final WorkloadWriter writer;
-  private final EngineMailbox engine;
+  private final SchedulerEventSink engine;
   private final AdmissionObserver observer;
   private final InstantSource clock;
   private final Executor executor;
-  private final WorkloadNews news;
+  private final NewerVersionWaiter news;
 
   PreemptionWriter(
-      WorkloadStore store,
+      WorkloadLister store,
       WorkloadWriter writer,
-      EngineMailbox engine,
+      SchedulerEventSink engine,
       AdmissionObserver observer,
       InstantSource clock,
       Executor executor,
-      WorkloadNews news) {
+      NewerVersionWaiter news) {
     this.store = store;
     this.writer = writer;
     this.engine = engine;
@@ -53,7 +53,7 @@ final class PreemptionWriter {
 
   /** Evicts them, eight at a time; nobody, if the one they would make room for waits no more. */
   void preempt(Decision.Preempt decision) {
-    Optional<Workload> preemptor =
+    Optional<CachedWorkload> preemptor =
         store
             .get(decision.id().namespace(), decision.id().name())
             .filter(found -> found.id().equals(decision.id()))
@@ -68,13 +68,13 @@ final class PreemptionWriter {
         decision.victims().size(),
         decision.clusterQueue(),
         decision.priority());
-    Round round = new Round(decision, preemptor.get().labels().getOrDefault(Keys.JOB_UID, ""));
+    Round round = new Round(decision, preemptor.get().labels().getOrDefault(KueueConstants.JOB_UID, ""));
     for (int lane = 0; lane < AT_A_TIME; lane++) {
       round.next();
     }
   }
 
-  private static boolean waits(Workload workload) {
+  private static boolean waits(CachedWorkload workload) {
     return !workload.deleting()
         && !workload.finished()
         && !workload.quotaReserved()
@@ -82,7 +82,7 @@ final class PreemptionWriter {
   }
 
   private void refuse(Decision.Victim victim) {
-    engine.submit(new Fact.EvictionRefused(victim.id(), victim.version()));
+    engine.submit(new SchedulerEvent.EvictionRefused(victim.id(), victim.version()));
   }
 
   /** The victims of one decision that nobody has turned to yet. */
@@ -106,7 +106,7 @@ final class PreemptionWriter {
     }
 
     private void evict(Decision.Victim victim, int attempts) {
-      Optional<Workload> found =
+      Optional<CachedWorkload> found =
           store
               .get(victim.id().namespace(), victim.id().name())
               .filter(workload -> workload.id().equals(victim.id()))
@@ -127,17 +127,17 @@ final class PreemptionWriter {
     }
 
     /** Whether its admission, which was decided on this version, is still on its way. */
-    private static boolean isBeingAdmitted(Workload workload, Decision.Victim victim) {
+    private static boolean isBeingAdmitted(CachedWorkload workload, Decision.Victim victim) {
       return workload.version() <= victim.version();
     }
 
-    private void evictOnNews(Decision.Victim victim, Workload seen, int attempts) {
+    private void evictOnNews(Decision.Victim victim, CachedWorkload seen, int attempts) {
       var unused =
           news.after(seen.id(), seen.version())
               .thenRunAsync(() -> evict(victim, attempts - 1), executor);
     }
 
-    private void evict(Decision.Victim victim, Workload workload, int attempts) {
+    private void evict(Decision.Victim victim, CachedWorkload workload, int attempts) {
       String message = Preemptions.message(decision, victim, jobUid);
       var unused =
           writer
@@ -160,7 +160,7 @@ final class PreemptionWriter {
 
     private void ended(
         Decision.Victim victim,
-        Workload before,
+        CachedWorkload before,
         String message,
         Outcome outcome,
         @Nullable Throwable bug) {

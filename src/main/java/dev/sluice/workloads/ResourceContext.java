@@ -5,8 +5,8 @@ import java.util.Map;
 /** What in the cluster changes how much a Workload counts as. Readable from any thread. */
 public interface ResourceContext {
 
-  /** The rules of a namespace; {@link NamespaceRules#NONE} when there are none. */
-  NamespaceRules rules(String namespace);
+  /** The rules of a namespace; {@link NamespaceLimits#NONE} when there are none. */
+  NamespaceLimits rules(String namespace);
 
   /** What a RuntimeClass adds to each pod, in amounts; empty when it is unknown or adds nothing. */
   Map<String, Long> overhead(String runtimeClass);

@@ -35,8 +35,8 @@ public final class ResponseStream extends FilterInputStream {
   /**
    * Sends a request and waits for the head of the answer.
    *
-   * @throws VersionGoneException on 410
-   * @throws LostConnectionException when the connection ended before an answer came
+   * @throws ResourceExpiredException on 410
+   * @throws ConnectionLostException when the connection ended before an answer came
    * @throws IOException on any other failure, answers that are none of 2xx included
    */
   static ResponseStream open(
@@ -48,9 +48,9 @@ public final class ResponseStream extends FilterInputStream {
   /**
    * The same over the connections of any client.
    *
-   * @throws VersionGoneException on 410
-   * @throws LostConnectionException when the connection ended before an answer came
-   * @throws LateAnswerException when no answer came within {@code patience}
+   * @throws ResourceExpiredException on 410
+   * @throws ConnectionLostException when the connection ended before an answer came
+   * @throws ResponseTimeoutException when no answer came within {@code patience}
    * @throws IOException on any other failure, answers that are none of 2xx included
    */
   public static ResponseStream open(
@@ -65,7 +65,7 @@ public final class ResponseStream extends FilterInputStream {
     try (InputStream body = response.body()) {
       String text = new String(body.readNBytes(LONGEST_COMPLAINT), StandardCharsets.UTF_8).strip();
       String message = "HTTP " + response.code() + " " + text;
-      throw response.code() == 410 ? new VersionGoneException(message) : new IOException(message);
+      throw response.code() == 410 ? new ResourceExpiredException(message) : new IOException(message);
     }
   }
 
@@ -74,10 +74,10 @@ public final class ResponseStream extends FilterInputStream {
     try {
       return answer.get(patience.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
-      throw new LostConnectionException("request failed: " + e.getCause(), e);
+      throw new ConnectionLostException("request failed: " + e.getCause(), e);
     } catch (TimeoutException e) {
       answer.thenAccept(late -> closeQuietly(late.body()));
-      throw new LateAnswerException("no answer within " + patience.toSeconds() + " s", e);
+      throw new ResponseTimeoutException("no answer within " + patience.toSeconds() + " s", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted");

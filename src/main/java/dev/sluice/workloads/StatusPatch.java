@@ -3,8 +3,8 @@ package dev.sluice.workloads;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.workloads.Workload.CheckState;
-import dev.sluice.workloads.Workload.Condition;
+import dev.sluice.workloads.CachedWorkload.CheckState;
+import dev.sluice.workloads.CachedWorkload.Condition;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -22,13 +22,13 @@ public final class StatusPatch {
   private static final int LONGEST_MESSAGE = 32768;
   private static final String ADMITTED = "Admitted";
 
-  private final Workload workload;
+  private final CachedWorkload workload;
   private final Instant now;
   private final Map<String, Condition> conditions = new LinkedHashMap<>();
   private final ObjectNode status = JsonNodeFactory.instance.objectNode();
   private boolean conditionsChanged;
 
-  private StatusPatch(Workload workload, Instant now) {
+  private StatusPatch(CachedWorkload workload, Instant now) {
     this.workload = workload;
     this.now = now.truncatedTo(ChronoUnit.SECONDS);
     for (Condition condition : workload.status().conditions()) {
@@ -37,7 +37,7 @@ public final class StatusPatch {
   }
 
   /** Begins a patch of {@code workload} as it is known; transitions happen at {@code now}. */
-  public static StatusPatch of(Workload workload, Instant now) {
+  public static StatusPatch of(CachedWorkload workload, Instant now) {
     return new StatusPatch(workload, now);
   }
 

@@ -18,7 +18,7 @@ final class TemplateCache {
   private static final int MOST_BYTES = 8 << 20;
 
   private final ObjectMapper mapper = new ObjectMapper();
-  private final Shared<PodTemplate> shared = new Shared<>();
+  private final WeakInterner<PodTemplate> weakInterner = new WeakInterner<>();
   private final Map<Raw, PodTemplate> byBytes = new LinkedHashMap<>(64, 0.75f, true);
   private long bytes;
 
@@ -30,7 +30,7 @@ final class TemplateCache {
       return known;
     }
     JsonNode tree = mapper.readTree(json, from, to - from);
-    PodTemplate template = shared.of(PodTemplates.of(tree));
+    PodTemplate template = weakInterner.of(PodTemplateParser.of(tree));
     remember(raw.copied(), template);
     return template;
   }

@@ -11,7 +11,7 @@ public interface WorkloadListener {
    * @param before what was known of it; null when it is new
    * @param after what is known now; null when it is gone
    */
-  void changed(@Nullable Workload before, @Nullable Workload after);
+  void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after);
 
   /** The first listing is complete: the store holds all there is. Called once per reader. */
   default void synced() {}

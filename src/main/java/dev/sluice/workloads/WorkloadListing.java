@@ -17,13 +17,13 @@ final class WorkloadListing {
 
   private final ObjectMapper mapper = new ObjectMapper();
   private final WorkloadParser parser;
-  private final WorkloadIndex index;
-  private final Unreadable unreadable;
+  private final WorkloadCache index;
+  private final MalformedObjectLog malformedObjectLog;
 
-  WorkloadListing(WorkloadParser parser, WorkloadIndex index, Unreadable unreadable) {
+  WorkloadListing(WorkloadParser parser, WorkloadCache index, MalformedObjectLog malformedObjectLog) {
     this.parser = parser;
     this.index = index;
-    this.unreadable = unreadable;
+    this.malformedObjectLog = malformedObjectLog;
   }
 
   /** Lists everything; what is no longer there is gone from the index afterwards. */
@@ -47,7 +47,7 @@ final class WorkloadListing {
 
   private JsonNode page(PageOpener pages, String next) throws IOException {
     try (ResponseStream page = pages.open(next)) {
-      byte[] frame = ListSplitter.split(page, this::item);
+      byte[] frame = StreamingListParser.split(page, this::item);
       // Read to its very end, the answer leaves the connection fit for the next page.
       page.transferTo(OutputStream.nullOutputStream());
       return mapper.readTree(frame).path("metadata");
@@ -58,7 +58,7 @@ final class WorkloadListing {
     try {
       index.seen(parser.parse(bytes, 0, length));
     } catch (IOException | RuntimeException | StackOverflowError e) {
-      unreadable.report(bytes, 0, length, e);
+      malformedObjectLog.report(bytes, 0, length, e);
     }
   }
 }

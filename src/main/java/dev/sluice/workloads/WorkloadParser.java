@@ -2,12 +2,12 @@ package dev.sluice.workloads;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
-import dev.sluice.api.reading.GuardedReading;
+import dev.sluice.api.reading.TolerantDeserializers;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.workloads.Workload.Owner;
-import dev.sluice.workloads.Workload.PodSet;
-import dev.sluice.workloads.Workload.PriorityClassRef;
-import dev.sluice.workloads.Workload.Spec;
+import dev.sluice.workloads.CachedWorkload.Owner;
+import dev.sluice.workloads.CachedWorkload.PodSet;
+import dev.sluice.workloads.CachedWorkload.PriorityClassRef;
+import dev.sluice.workloads.CachedWorkload.Spec;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.HashMap;
@@ -24,20 +24,20 @@ public final class WorkloadParser {
   private static final String OUR_KEYS = "kueue.x-k8s.io/";
   private static final String MORE_OF_OUR_KEYS = "sluice.dev/";
 
-  private final JsonFactory json = GuardedReading.json();
-  private final Words words = new Words();
+  private final JsonFactory json = TolerantDeserializers.json();
+  private final StringInterner stringInterner = new StringInterner();
   private final TemplateCache templates = new TemplateCache();
-  private final Shared<Spec> specs = new Shared<>();
+  private final WeakInterner<Spec> specs = new WeakInterner<>();
 
   /**
    * The Workload written in {@code bytes}, as a JSON object.
    *
    * @throws IOException if it is not JSON
    */
-  public Workload parse(byte[] bytes, int offset, int length) throws IOException {
+  public CachedWorkload parse(byte[] bytes, int offset, int length) throws IOException {
     try (JsonParser parser = json.createParser(bytes, offset, length)) {
       parser.nextToken();
-      return new Reading(new Tokens(parser, words), bytes, offset).workload();
+      return new Reading(new JsonTokenReader(parser, stringInterner), bytes, offset).workload();
     }
   }
 
@@ -46,14 +46,14 @@ public final class WorkloadParser {
    *
    * @throws IOException if it is not JSON
    */
-  public Workload parse(byte[] bytes) throws IOException {
+  public CachedWorkload parse(byte[] bytes) throws IOException {
     return parse(bytes, 0, bytes.length);
   }
 
   /** The reading of one object. */
   private final class Reading {
 
-    private final Tokens tokens;
+    private final JsonTokenReader jsonTokenReader;
     private final byte[] bytes;
     private final int offset;
 
@@ -78,21 +78,21 @@ public final class WorkloadParser {
     private boolean active = true;
     private int maximumExecutionTimeSeconds;
     private List<String> preemptionGates = List.of();
-    private Workload.Status status = Workload.Status.NEW;
+    private CachedWorkload.Status status = CachedWorkload.Status.NEW;
 
-    Reading(Tokens tokens, byte[] bytes, int offset) {
-      this.tokens = tokens;
+    Reading(JsonTokenReader jsonTokenReader, byte[] bytes, int offset) {
+      this.jsonTokenReader = jsonTokenReader;
       this.bytes = bytes;
       this.offset = offset;
     }
 
-    Workload workload() throws IOException {
-      tokens.object(
+    CachedWorkload workload() throws IOException {
+      jsonTokenReader.object(
           field -> {
             switch (field) {
-              case "metadata" -> tokens.object(this::metadata);
-              case "spec" -> tokens.object(this::spec);
-              case "status" -> status = StatusReading.of(tokens);
+              case "metadata" -> jsonTokenReader.object(this::metadata);
+              case "spec" -> jsonTokenReader.object(this::spec);
+              case "status" -> status = StatusParser.of(jsonTokenReader);
               default -> {}
             }
           });
@@ -105,7 +105,7 @@ public final class WorkloadParser {
               active,
               maximumExecutionTimeSeconds,
               preemptionGates);
-      return new Workload(
+      return new CachedWorkload(
           new WorkloadId(uid, namespace, name),
           version,
           generation,
@@ -123,14 +123,14 @@ public final class WorkloadParser {
 
     private void metadata(String field) throws IOException {
       switch (field) {
-        case "uid" -> uid = tokens.text();
-        case "namespace" -> namespace = tokens.word();
-        case "name" -> name = tokens.text();
-        case "resourceVersion" -> version = tokens.version();
-        case "generation" -> generation = tokens.longNumber();
-        case "creationTimestamp" -> createdAt = tokens.instant();
-        case "deletionTimestamp" -> deleting = !tokens.text().isEmpty();
-        case "finalizers" -> finalizers = tokens.list(tokens::word);
+        case "uid" -> uid = jsonTokenReader.text();
+        case "namespace" -> namespace = jsonTokenReader.word();
+        case "name" -> name = jsonTokenReader.text();
+        case "resourceVersion" -> version = jsonTokenReader.version();
+        case "generation" -> generation = jsonTokenReader.longNumber();
+        case "creationTimestamp" -> createdAt = jsonTokenReader.instant();
+        case "deletionTimestamp" -> deleting = !jsonTokenReader.text().isEmpty();
+        case "finalizers" -> finalizers = jsonTokenReader.list(jsonTokenReader::word);
         case "ownerReferences" -> ownerReferences();
         case "labels" -> labels = ours();
         case "annotations" -> annotations = ours();
@@ -139,7 +139,7 @@ public final class WorkloadParser {
     }
 
     private void ownerReferences() throws IOException {
-      List<Optional<Owner>> others = tokens.list(this::ownerReference);
+      List<Optional<Owner>> others = jsonTokenReader.list(this::ownerReference);
       owned = !others.isEmpty();
       coOwners = others.stream().flatMap(Optional::stream).toList();
     }
@@ -148,14 +148,14 @@ public final class WorkloadParser {
     private Optional<Owner> ownerReference() throws IOException {
       String[] texts = {"", "", "", ""};
       boolean[] controller = {false};
-      tokens.object(
+      jsonTokenReader.object(
           field -> {
             switch (field) {
-              case "apiVersion" -> texts[0] = tokens.word();
-              case "kind" -> texts[1] = tokens.word();
-              case "name" -> texts[2] = tokens.text();
-              case "uid" -> texts[3] = tokens.text();
-              case "controller" -> controller[0] = tokens.parser().getValueAsBoolean();
+              case "apiVersion" -> texts[0] = jsonTokenReader.word();
+              case "kind" -> texts[1] = jsonTokenReader.word();
+              case "name" -> texts[2] = jsonTokenReader.text();
+              case "uid" -> texts[3] = jsonTokenReader.text();
+              case "controller" -> controller[0] = jsonTokenReader.parser().getValueAsBoolean();
               default -> {}
             }
           });
@@ -169,10 +169,10 @@ public final class WorkloadParser {
 
     private Map<String, String> ours() throws IOException {
       Map<String, String> result = new HashMap<>(4);
-      tokens.object(
+      jsonTokenReader.object(
           key -> {
             if (key.contains(OUR_KEYS) || key.startsWith(MORE_OF_OUR_KEYS)) {
-              result.put(key, tokens.text());
+              result.put(key, jsonTokenReader.text());
             }
           });
       return Map.copyOf(result);
@@ -180,23 +180,23 @@ public final class WorkloadParser {
 
     private void spec(String field) throws IOException {
       switch (field) {
-        case "queueName" -> queueName = tokens.word();
-        case "podSets" -> podSets = tokens.list(this::podSet);
-        case "priority" -> priority = tokens.number(0);
+        case "queueName" -> queueName = jsonTokenReader.word();
+        case "podSets" -> podSets = jsonTokenReader.list(this::podSet);
+        case "priority" -> priority = jsonTokenReader.number(0);
         case "priorityClassRef" -> priorityClass = Optional.of(priorityClassRef());
-        case "active" -> active = tokens.parser().getValueAsBoolean(true);
-        case "preemptionGates" -> preemptionGates = tokens.list(this::named);
-        case "maximumExecutionTimeSeconds" -> maximumExecutionTimeSeconds = tokens.number(0);
+        case "active" -> active = jsonTokenReader.parser().getValueAsBoolean(true);
+        case "preemptionGates" -> preemptionGates = jsonTokenReader.list(this::named);
+        case "maximumExecutionTimeSeconds" -> maximumExecutionTimeSeconds = jsonTokenReader.number(0);
         default -> {}
       }
     }
 
     private String named() throws IOException {
       String[] name = {""};
-      tokens.object(
+      jsonTokenReader.object(
           field -> {
             if (field.equals("name")) {
-              name[0] = tokens.word();
+              name[0] = jsonTokenReader.word();
             }
           });
       return name[0];
@@ -204,12 +204,12 @@ public final class WorkloadParser {
 
     private PriorityClassRef priorityClassRef() throws IOException {
       String[] texts = {"", "", ""};
-      tokens.object(
+      jsonTokenReader.object(
           field -> {
             switch (field) {
-              case "group" -> texts[0] = tokens.word();
-              case "kind" -> texts[1] = tokens.word();
-              case "name" -> texts[2] = tokens.word();
+              case "group" -> texts[0] = jsonTokenReader.word();
+              case "kind" -> texts[1] = jsonTokenReader.word();
+              case "name" -> texts[2] = jsonTokenReader.word();
               default -> {}
             }
           });
@@ -217,8 +217,8 @@ public final class WorkloadParser {
     }
 
     private PodSet podSet() throws IOException {
-      PodSetReading podSet = new PodSetReading(tokens);
-      tokens.object(
+      PodSetParser podSet = new PodSetParser(jsonTokenReader);
+      jsonTokenReader.object(
           field -> {
             if (field.equals("template")) {
               podSet.template(template());
@@ -230,7 +230,7 @@ public final class WorkloadParser {
     }
 
     private PodTemplate template() throws IOException {
-      JsonParser parser = tokens.parser();
+      JsonParser parser = jsonTokenReader.parser();
       int from = offset + (int) parser.currentTokenLocation().getByteOffset();
       parser.skipChildren();
       int to = offset + (int) parser.currentLocation().getByteOffset();

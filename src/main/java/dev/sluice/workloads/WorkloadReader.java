@@ -25,7 +25,7 @@ public interface WorkloadReader extends AutoCloseable {
   CompletableFuture<Void> refresh(String namespace, String name);
 
   /** What was read. */
-  WorkloadStore store();
+  WorkloadLister store();
 
   /** Stops reading. */
   @Override

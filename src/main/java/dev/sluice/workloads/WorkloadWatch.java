@@ -5,30 +5,30 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.api.reading.GuardedReading;
+import dev.sluice.api.reading.TolerantDeserializers;
 import java.io.IOException;
 
 /** Carries the events of one watch into the index, in their order. */
 final class WorkloadWatch {
 
-  private final JsonFactory json = GuardedReading.json();
-  private final ObjectMapper mapper = new ObjectMapper(GuardedReading.json());
+  private final JsonFactory json = TolerantDeserializers.json();
+  private final ObjectMapper mapper = new ObjectMapper(TolerantDeserializers.json());
   private final WorkloadParser parser;
-  private final WorkloadIndex index;
-  private final Unreadable unreadable;
-  private final ReaderCounters counters;
+  private final WorkloadCache index;
+  private final MalformedObjectLog malformedObjectLog;
+  private final ReflectorCounters counters;
   private final Runnable progress;
 
   /** Calls {@code progress} after each event. */
   WorkloadWatch(
       WorkloadParser parser,
-      WorkloadIndex index,
-      Unreadable unreadable,
-      ReaderCounters counters,
+      WorkloadCache index,
+      MalformedObjectLog malformedObjectLog,
+      ReflectorCounters counters,
       Runnable progress) {
     this.parser = parser;
     this.index = index;
-    this.unreadable = unreadable;
+    this.malformedObjectLog = malformedObjectLog;
     this.counters = counters;
     this.progress = progress;
   }
@@ -37,7 +37,7 @@ final class WorkloadWatch {
    * Follows the watch until the server ends it.
    *
    * @return how many events came
-   * @throws VersionGoneException if the server can't continue from where the watch began
+   * @throws ResourceExpiredException if the server can't continue from where the watch began
    */
   int follow(ResponseStream stream) throws IOException {
     LineReader lines = new LineReader(stream);
@@ -85,7 +85,7 @@ final class WorkloadWatch {
 
   private void change(String type, byte[] bytes, int from, int length) {
     try {
-      Workload workload = parser.parse(bytes, from, length);
+      CachedWorkload workload = parser.parse(bytes, from, length);
       if (type.equals("DELETED")) {
         index.deleted(workload);
       } else {
@@ -93,7 +93,7 @@ final class WorkloadWatch {
       }
       index.reached(workload.version());
     } catch (IOException | RuntimeException | StackOverflowError e) {
-      unreadable.report(bytes, from, length, e);
+      malformedObjectLog.report(bytes, from, length, e);
     }
   }
 
@@ -101,7 +101,7 @@ final class WorkloadWatch {
     String message = status.path("message").asText("");
     int code = status.path("code").asInt(0);
     if (code == 410 || status.path("reason").asText("").equals("Expired")) {
-      throw new VersionGoneException(message);
+      throw new ResourceExpiredException(message);
     }
     throw new IOException("the watch failed: " + code + " " + message);
   }

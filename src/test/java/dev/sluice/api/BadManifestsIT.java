@@ -11,7 +11,7 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.crd.SchemaRule;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.webhooks.ClusterFacts;
+import dev.sluice.webhooks.ClusterLookup;
 import dev.sluice.webhooks.WebhookSettings;
 import dev.sluice.webhooks.Webhooks;
 import java.util.ArrayList;
@@ -146,7 +146,7 @@ class BadManifestsIT {
   }
 
   /** No namespaces, queues or owners are known. */
-  private static final class EmptyCluster implements ClusterFacts {
+  private static final class EmptyCluster implements ClusterLookup {
     @Override
     public boolean hasDefaultLocalQueue(String namespace) {
       return false;

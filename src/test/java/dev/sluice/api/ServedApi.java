@@ -6,17 +6,17 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.api.config.BindAddress;
-import dev.sluice.api.conversion.ConversionReviews;
-import dev.sluice.api.conversion.Conversions;
+import dev.sluice.api.conversion.ConversionWebhook;
+import dev.sluice.api.conversion.HubConverter;
 import dev.sluice.api.crd.CrdFiles;
 import dev.sluice.server.HttpService;
 import dev.sluice.server.InternalCertificates;
 import dev.sluice.server.SecretAccess;
-import dev.sluice.server.SwappableKeyManager;
+import dev.sluice.server.ReloadableKeyManager;
 import dev.sluice.server.TlsSettings;
 import dev.sluice.server.WebhookEndpoint;
 import dev.sluice.webhooks.AdmissionFunction;
-import dev.sluice.webhooks.ReviewedKind;
+import dev.sluice.webhooks.WebhookKind;
 import dev.sluice.webhooks.WebhookRouter;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.nio.charset.StandardCharsets;
@@ -63,7 +63,7 @@ public final class ServedApi implements AutoCloseable {
   private static ServedApi start(
       KubernetesClient client, Map<String, AdmissionFunction> functions, boolean admission)
       throws Exception {
-    var keys = new SwappableKeyManager();
+    var keys = new ReloadableKeyManager();
     List<String> bundles = new ArrayList<>();
     new InternalCertificates(
             new NoSecret(),
@@ -73,7 +73,7 @@ public final class ServedApi implements AutoCloseable {
             InstantSource.system(),
             new SecureRandom())
         .refresh();
-    var reviews = new ConversionReviews(new Conversions());
+    var reviews = new ConversionWebhook(new HubConverter());
     HttpService server =
         HttpService.tls(
             new BindAddress("127.0.0.1", 0),
@@ -135,7 +135,7 @@ public final class ServedApi implements AutoCloseable {
     configuration.putObject("metadata").put("name", "served-api");
     ArrayNode webhooks = configuration.putArray("webhooks");
     boolean mutating = word.equals("Mutating");
-    for (ReviewedKind kind : ReviewedKind.all()) {
+    for (WebhookKind kind : WebhookKind.all()) {
       boolean ours = kind.group().startsWith("kueue") || kind.group().equals("batch");
       List<String> operations = mutating ? kind.mutating() : List.of("CREATE", "UPDATE");
       if (ours && !operations.isEmpty()) {

@@ -4,11 +4,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.engine.ClusterQueueView;
 import dev.sluice.engine.CohortView;
 import dev.sluice.engine.LocalQueueView;
-import dev.sluice.engine.Views;
+import dev.sluice.engine.SchedulerViews;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.workloads.Workload;
-import dev.sluice.workloads.WorkloadStore;
+import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workloads.WorkloadLister;
 import dev.sluice.workloads.WorkloadWriter;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.ArrayList;
@@ -26,7 +26,7 @@ public final class Fakes {
   private Fakes() {}
 
   /** Views that a test sets. */
-  public static final class SetViews implements Views {
+  public static final class SetViews implements SchedulerViews {
 
     public final Map<String, ClusterQueueView> clusterQueues = new ConcurrentHashMap<>();
     public final Map<LocalQueueId, LocalQueueView> localQueues = new ConcurrentHashMap<>();
@@ -63,32 +63,32 @@ public final class Fakes {
   }
 
   /** Workloads that a test sets, and what was written to them. */
-  public static final class SetWorkloads implements WorkloadStore, WorkloadWriter {
+  public static final class SetWorkloads implements WorkloadLister, WorkloadWriter {
 
     /** A patch that was written. */
     public record Patch(String name, long version, JsonNode patch) {}
 
-    public final Map<String, Workload> workloads = new ConcurrentHashMap<>();
+    public final Map<String, CachedWorkload> workloads = new ConcurrentHashMap<>();
     public final List<Patch> patches = Collections.synchronizedList(new ArrayList<>());
     public final Map<String, Outcome> outcomes = new ConcurrentHashMap<>();
 
     @Override
-    public Optional<Workload> get(String namespace, String name) {
+    public Optional<CachedWorkload> get(String namespace, String name) {
       return Optional.ofNullable(workloads.get(name));
     }
 
     @Override
-    public Collection<Workload> ownedBy(String ownerUid) {
+    public Collection<CachedWorkload> ownedBy(String ownerUid) {
       return List.of();
     }
 
     @Override
-    public Collection<Workload> inQueue(String namespace, String queueName) {
+    public Collection<CachedWorkload> inQueue(String namespace, String queueName) {
       return List.of();
     }
 
     @Override
-    public Collection<Workload> reservingIn(String clusterQueue) {
+    public Collection<CachedWorkload> reservingIn(String clusterQueue) {
       return workloads.values().stream()
           .filter(
               workload ->
@@ -101,7 +101,7 @@ public final class Fakes {
     }
 
     @Override
-    public Iterable<Workload> all() {
+    public Iterable<CachedWorkload> all() {
       return workloads.values();
     }
 
@@ -136,7 +136,7 @@ public final class Fakes {
   }
 
   /** Notices that were given. */
-  public static final class KeptNotices implements Notices {
+  public static final class KeptNotices implements EventNotifier {
 
     /** A notice. */
     public record Notice(String kind, String name, String reason, String note) {}

@@ -3,7 +3,7 @@ package dev.sluice.endtoend;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.api.v1beta2.MultiKueueCluster;
-import dev.sluice.cli.controlplane.Cable;
+import dev.sluice.cli.controlplane.TcpProxy;
 import dev.sluice.cli.controlplane.binaries.Program;
 import dev.sluice.cli.process.OperatorProcess;
 import dev.sluice.cli.process.OperatorSettings;
@@ -38,7 +38,7 @@ final class Federation implements AutoCloseable {
   static final class Worker {
     private final String name;
     private final FurtherControlPlane plane;
-    private final List<Cable> cables;
+    private final List<TcpProxy> tcpProxies;
     private final String settings;
     private OperatorProcess operator;
     private int used;
@@ -47,8 +47,8 @@ final class Federation implements AutoCloseable {
       this.name = name;
       this.settings = settings;
       this.plane = FurtherControlPlane.start(name);
-      this.cables =
-          List.of(Cable.to(plane.controlPlane().server()), Cable.to(plane.controlPlane().server()));
+      this.tcpProxies =
+          List.of(TcpProxy.to(plane.controlPlane().server()), TcpProxy.to(plane.controlPlane().server()));
       this.operator = startOperator();
     }
 
@@ -70,7 +70,7 @@ final class Federation implements AutoCloseable {
 
     /** The manager is neither answered nor refused any more, until it is mended. */
     void swallow() {
-      cables.forEach(Cable::swallow);
+      tcpProxies.forEach(TcpProxy::swallow);
     }
 
     String name() {
@@ -82,15 +82,15 @@ final class Federation implements AutoCloseable {
     }
 
     boolean isCut() {
-      return cables.getFirst().isCut();
+      return tcpProxies.getFirst().isCut();
     }
 
     void cut() {
-      cables.forEach(Cable::cut);
+      tcpProxies.forEach(TcpProxy::cut);
     }
 
     void mend() {
-      cables.forEach(Cable::mend);
+      tcpProxies.forEach(TcpProxy::mend);
     }
 
     /** The API server is away for as long as it takes to start. */
@@ -99,12 +99,12 @@ final class Federation implements AutoCloseable {
     }
 
     private String kubeconfig() {
-      return cables.get(used).through(plane.kubeconfig());
+      return tcpProxies.get(used).through(plane.kubeconfig());
     }
 
     private void close() {
       operator.close();
-      cables.forEach(Cable::close);
+      tcpProxies.forEach(TcpProxy::close);
       plane.close();
     }
   }

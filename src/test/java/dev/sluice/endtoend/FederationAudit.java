@@ -3,8 +3,8 @@ package dev.sluice.endtoend;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.cli.audit.AuditedKind;
-import dev.sluice.cli.audit.Change;
-import dev.sluice.cli.audit.RunsAtOnce;
+import dev.sluice.cli.audit.ObjectChange;
+import dev.sluice.cli.audit.DuplicateRunDetector;
 import dev.sluice.cli.audit.WatchRecorder;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -27,7 +27,7 @@ final class FederationAudit implements AutoCloseable {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private final RunsAtOnce runs = new RunsAtOnce();
+  private final DuplicateRunDetector runs = new DuplicateRunDetector();
   private final WatchRecorder manager;
   private final List<AutoCloseable> watches = new ArrayList<>();
 
@@ -41,7 +41,7 @@ final class FederationAudit implements AutoCloseable {
           watch(
               worker,
               AuditedKind.POD,
-              (pod, gone) -> runs.seen(worker.name(), new Change(0, AuditedKind.POD, gone, pod))));
+              (pod, gone) -> runs.seen(worker.name(), new ObjectChange(0, AuditedKind.POD, gone, pod))));
       watches.add(watch(worker, AuditedKind.JOB, (job, gone) -> note(job)));
     }
   }
@@ -145,15 +145,15 @@ final class FederationAudit implements AutoCloseable {
     List<String> faults = new ArrayList<>();
     Set<String> finished = new HashSet<>();
     Map<String, String> workloads = new HashMap<>();
-    for (Change change : manager.history()) {
-      JsonNode metadata = change.object().path("metadata");
+    for (ObjectChange objectChange : manager.history()) {
+      JsonNode metadata = objectChange.object().path("metadata");
       String uid = metadata.path("uid").asText();
-      if (change.kind() == AuditedKind.WORKLOAD) {
+      if (objectChange.kind() == AuditedKind.WORKLOAD) {
         String job = metadata.at("/ownerReferences/0/uid").asText();
         if (!workloads.computeIfAbsent(job, any -> uid).equals(uid)) {
           faults.add("a second Workload: " + metadata.path("name").asText());
         }
-        if (isTrue(change.object(), "Finished")) {
+        if (isTrue(objectChange.object(), "Finished")) {
           finished.add(uid);
         } else if (finished.contains(uid)) {
           faults.add("not finished any more: " + metadata.path("name").asText());

@@ -7,14 +7,14 @@ import dev.sluice.cli.audit.WatchRecorder;
 import dev.sluice.cli.controlplane.ControlPlane;
 import dev.sluice.cli.controlplane.NodeGroup;
 import dev.sluice.cli.controlplane.NodeTaint;
-import dev.sluice.cli.controlplane.PlayedNodes;
+import dev.sluice.cli.controlplane.FakeNodes;
 import dev.sluice.cli.demo.FirstJobExpectation;
-import dev.sluice.cli.demo.FirstJobStory;
-import dev.sluice.cli.demo.Narrator;
-import dev.sluice.cli.demo.Stage;
-import dev.sluice.cli.demo.StoryManifests;
-import dev.sluice.cli.demo.StoryObjects;
-import dev.sluice.cli.demo.Verdict;
+import dev.sluice.cli.demo.FirstJobScenario;
+import dev.sluice.cli.demo.ProgressListener;
+import dev.sluice.cli.demo.DemoEnvironment;
+import dev.sluice.cli.demo.ScenarioManifests;
+import dev.sluice.cli.demo.ScenarioObjects;
+import dev.sluice.cli.demo.ExpectationResult;
 import dev.sluice.cli.process.OperatorProcess;
 import dev.sluice.cli.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
@@ -58,7 +58,7 @@ class FirstJobIT {
             NodeGroup.plentiful("spot", 2)
                 .withLabel("instance-type", "spot")
                 .withTaint(new NodeTaint("spot", "true", "NoSchedule")))
-        .flatMap(group -> PlayedNodes.of(group).stream())
+        .flatMap(group -> FakeNodes.of(group).stream())
         .forEach(node -> client.resource(node).create());
     operator =
         OperatorProcess.start(
@@ -75,30 +75,30 @@ class FirstJobIT {
     operator.close();
   }
 
-  static List<StoryManifests> manifests() {
-    return Arrays.stream(StoryManifests.Version.values())
+  static List<ScenarioManifests> manifests() {
+    return Arrays.stream(ScenarioManifests.Version.values())
         .flatMap(
             version ->
-                Arrays.stream(StoryManifests.Form.values())
-                    .map(form -> new StoryManifests(version, form)))
+                Arrays.stream(ScenarioManifests.Form.values())
+                    .map(form -> new ScenarioManifests(version, form)))
         .toList();
   }
 
   @ParameterizedTest
   @MethodSource("manifests")
-  void everyExpectationHolds(StoryManifests manifests) {
+  void everyExpectationHolds(ScenarioManifests manifests) {
     try (WatchRecorder recorder = new WatchRecorder(client, InstantSource.system()).start()) {
-      List<Verdict> verdicts =
-          new FirstJobStory(client, manifests, new Stage.Own(client, false), recorder, new Silent())
+      List<ExpectationResult> expectationResults =
+          new FirstJobScenario(client, manifests, new DemoEnvironment.Own(client, false), recorder, new Silent())
               .tell();
 
-      assertThat(verdicts)
-          .allSatisfy(verdict -> assertThat(verdict.held()).as("%s", verdict).isTrue());
-      assertThat(verdicts)
-          .extracting(Verdict::expectation)
+      assertThat(expectationResults)
+          .allSatisfy(expectationResult -> assertThat(expectationResult.held()).as("%s", expectationResult).isTrue());
+      assertThat(expectationResults)
+          .extracting(ExpectationResult::expectation)
           .containsExactlyInAnyOrder(FirstJobExpectation.values());
     } finally {
-      StoryObjects objects = new StoryObjects(client);
+      ScenarioObjects objects = new ScenarioObjects(client);
       objects.delete();
       await("the end of what the story made: queues and flavors are let go")
           .atMost(Duration.ofMinutes(1))
@@ -107,14 +107,14 @@ class FirstJobIT {
   }
 
   /** Nobody reads along. */
-  private static final class Silent implements Narrator {
+  private static final class Silent implements ProgressListener {
     @Override
     public void say(String line) {
       // the verdicts say it all
     }
 
     @Override
-    public void judged(Verdict verdict) {
+    public void judged(ExpectationResult expectationResult) {
       // returned as well
     }
   }

@@ -5,12 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.cli.controlplane.Lifetime;
 import dev.sluice.cli.controlplane.binaries.Binaries;
 import dev.sluice.cli.controlplane.binaries.BinariesMissingException;
-import dev.sluice.cli.controlplane.binaries.BinaryChains;
+import dev.sluice.cli.controlplane.binaries.DefaultBinarySources;
 import dev.sluice.cli.controlplane.binaries.Progress;
 import dev.sluice.cli.demo.MultiClusterExpectation;
-import dev.sluice.cli.demo.MultiClusterStage;
-import dev.sluice.cli.demo.Narrator;
-import dev.sluice.cli.demo.Verdict;
+import dev.sluice.cli.demo.MultiClusterEnvironment;
+import dev.sluice.cli.demo.ProgressListener;
+import dev.sluice.cli.demo.ExpectationResult;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
@@ -29,39 +29,39 @@ class ManyClustersIT {
   @Test
   void everyExpectationHolds() throws BinariesMissingException, InterruptedException {
     Binaries binaries =
-        BinaryChains.standard(
+        DefaultBinarySources.standard(
                 Optional.empty(),
                 System.getenv(),
                 InstantSource.system(),
                 Progress.onStandardError())
             .obtain();
-    try (MultiClusterStage stage =
-        new MultiClusterStage(
+    try (MultiClusterEnvironment stage =
+        new MultiClusterEnvironment(
             binaries,
             Lifetime.WITH_THIS_PROCESS,
             Duration.ofSeconds(10),
             InstantSource.system(),
             LOG::info)) {
-      List<Verdict> verdicts = stage.start().tell(new Logged());
+      List<ExpectationResult> expectationResults = stage.start().tell(new Logged());
 
-      assertThat(verdicts)
-          .allSatisfy(verdict -> assertThat(verdict.held()).as("%s", verdict).isTrue());
-      assertThat(verdicts)
-          .extracting(Verdict::expectation)
+      assertThat(expectationResults)
+          .allSatisfy(expectationResult -> assertThat(expectationResult.held()).as("%s", expectationResult).isTrue());
+      assertThat(expectationResults)
+          .extracting(ExpectationResult::expectation)
           .containsExactly(MultiClusterExpectation.values());
     }
   }
 
   /** What happens goes to the log of the test. */
-  private static final class Logged implements Narrator {
+  private static final class Logged implements ProgressListener {
     @Override
     public void say(String line) {
       LOG.info("story: {}", line);
     }
 
     @Override
-    public void judged(Verdict verdict) {
-      LOG.info("expectation: {}", verdict);
+    public void judged(ExpectationResult expectationResult) {
+      LOG.info("expectation: {}", expectationResult);
     }
   }
 }

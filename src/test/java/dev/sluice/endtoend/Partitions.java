@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.api.v1beta2.Workload;
-import dev.sluice.checks.multikueue.fencing.Fences;
+import dev.sluice.checks.multikueue.fencing.FenceAnnotations;
 import dev.sluice.cli.controlplane.ControlPlane;
 import dev.sluice.cli.process.OperatorProcess;
 import dev.sluice.cli.process.OperatorSettings;
@@ -84,7 +84,7 @@ final class Partitions {
                         .client()
                         .leases()
                         .inNamespace("kueue-system")
-                        .withLabel(Fences.ORIGIN)
+                        .withLabel(FenceAnnotations.ORIGIN)
                         .list()
                         .getItems())
                 .singleElement()

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.cli.audit.AuditedKind;
 import dev.sluice.cli.audit.Auditor;
-import dev.sluice.cli.audit.Change;
+import dev.sluice.cli.audit.ObjectChange;
 import dev.sluice.cli.audit.Rule;
 import dev.sluice.cli.audit.Violation;
 import dev.sluice.cli.audit.WatchRecorder;
@@ -117,7 +117,7 @@ class RandomRunsIT {
             new WatchRecorder(
                     cluster.client(),
                     clock,
-                    change -> seen.put(change.revision(), clock.instant()),
+                    objectChange -> seen.put(objectChange.revision(), clock.instant()),
                     EnumSet.allOf(AuditedKind.class))
                 .start();
         ScheduledExecutorService timer = Executors.newScheduledThreadPool(2 * worlds)) {
@@ -128,16 +128,16 @@ class RandomRunsIT {
       timer.shutdownNow();
       assertThat(operator.isAlive()).isTrue();
       assertThat(recorder.gap()).isEmpty();
-      List<Change> ownHistory =
-          recorder.history().stream().filter(change -> isOwn(change, cluster)).toList();
+      List<ObjectChange> ownHistory =
+          recorder.history().stream().filter(objectChange -> isOwn(objectChange, cluster)).toList();
       judge(name, ownHistory, seen, sharing);
     }
   }
 
   /** What an earlier run left behind is not judged. */
-  private static boolean isOwn(Change change, TestCluster cluster) {
+  private static boolean isOwn(ObjectChange objectChange, TestCluster cluster) {
     String suffix = cluster.name("");
-    JsonNode metadata = change.object().path("metadata");
+    JsonNode metadata = objectChange.object().path("metadata");
     return metadata.path("namespace").asText().contains(suffix)
         || metadata.path("name").asText().contains(suffix);
   }
@@ -174,7 +174,7 @@ class RandomRunsIT {
             () -> {
               long size =
                   recorder.history().stream()
-                      .filter(change -> change.kind() == AuditedKind.WORKLOAD)
+                      .filter(objectChange -> objectChange.kind() == AuditedKind.WORKLOAD)
                       .count();
               Count before = Objects.requireNonNull(last.get());
               if (before.size() != size) {
@@ -187,13 +187,13 @@ class RandomRunsIT {
   }
 
   private static void judge(
-      String name, List<Change> history, Map<Long, Instant> seen, Optional<FairSharing> sharing) {
+      String name, List<ObjectChange> history, Map<Long, Instant> seen, Optional<FairSharing> sharing) {
     List<RunAudit.Moment> moments =
         history.stream()
             .map(
-                change ->
+                objectChange ->
                     new RunAudit.Moment(
-                        change, Objects.requireNonNull(seen.get(change.revision()))))
+                        objectChange, Objects.requireNonNull(seen.get(objectChange.revision()))))
             .toList();
     RunAudit.Report report = RunAudit.audit(moments, sharing);
     LOG.info(
@@ -208,10 +208,10 @@ class RandomRunsIT {
         Auditor.audit(
                 history.stream()
                     .filter(
-                        change ->
-                            change.kind() != AuditedKind.LOCAL_QUEUE
-                                && change.kind() != AuditedKind.COHORT
-                                && change.kind() != AuditedKind.CLUSTER_QUEUE)
+                        objectChange ->
+                            objectChange.kind() != AuditedKind.LOCAL_QUEUE
+                                && objectChange.kind() != AuditedKind.COHORT
+                                && objectChange.kind() != AuditedKind.CLUSTER_QUEUE)
                     .toList())
             .violations();
     assertThat(ofJobs)

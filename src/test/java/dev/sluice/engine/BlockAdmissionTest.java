@@ -4,7 +4,7 @@ import static dev.sluice.engine.World.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.model.Decision;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.PendingReason;
 import dev.sluice.model.PreemptionPolicies;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /** Nobody is admitted before all pods are ready (scheduling semantics, section 4, step 11). */
 class BlockAdmissionTest {
 
-  private final World world = new World(new EngineRules(Optional.empty(), true));
+  private final World world = new World(new EngineOptions(Optional.empty(), true));
 
   private void twoWhoFit() {
     world.flavor("f");
@@ -96,7 +96,7 @@ class BlockAdmissionTest {
     assertThat(world.engine.cycle()).isTrue();
     Decision.Admit first = world.admission("first");
 
-    world.engine.fold(new Fact.AdmissionWritten(first.id(), world.nextVersion(), false));
+    world.engine.fold(new SchedulerEvent.AdmissionWritten(first.id(), world.nextVersion(), false));
 
     assertThat(world.admitted()).containsExactly("second");
   }

@@ -5,16 +5,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.model.ClusterQueueSpec.StopPolicy;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.LocalQueueSpec;
 import dev.sluice.model.PendingWorkload;
-import dev.sluice.model.Placement;
+import dev.sluice.model.NodeConstraints;
 import dev.sluice.model.PodSetRequest;
 import dev.sluice.model.Taint;
 import dev.sluice.model.Toleration;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -64,7 +64,7 @@ class EngineInMotionTest {
   void aLocalQueueThatIsDeletedTakesItsWorkloadsOutOfTheClusterQueue() {
     world.queue("q", "", quota("f", 5));
     world.submit("w", "q", 5);
-    world.engine.fold(new Fact.LocalQueueRemoved(new LocalQueueId("ns", "q")));
+    world.engine.fold(new SchedulerEvent.LocalQueueRemoved(new LocalQueueId("ns", "q")));
     assertThat(world.admitted()).isEmpty();
   }
 
@@ -72,30 +72,30 @@ class EngineInMotionTest {
   void aBlockedQueueIsFreeWhenItsHeadLeavesWithItsLocalQueue() {
     world.queue("q", "", QueueingStrategy.STRICT_FIFO, quota("f", 5));
     world.engine.fold(
-        new Fact.LocalQueueChanged(
+        new SchedulerEvent.LocalQueueChanged(
             new LocalQueueSpec(new LocalQueueId("ns", "other"), "q", StopPolicy.NONE)));
     world.submit("too-large", "other", 9, 1, 0);
     world.submit("small", "q", 1);
     assertThat(world.admitted()).isEmpty();
 
-    world.engine.fold(new Fact.LocalQueueRemoved(new LocalQueueId("ns", "other")));
+    world.engine.fold(new SchedulerEvent.LocalQueueRemoved(new LocalQueueId("ns", "other")));
     assertThat(world.admitted()).containsExactly("small");
   }
 
   @Test
   void aBlockedQueueIsFreeWhenTheNamespaceOfItsHeadIsGone() {
     world.queue("q", "", QueueingStrategy.STRICT_FIFO, quota("f", 5));
-    world.engine.fold(new Fact.NamespaceChanged("elsewhere", Map.of()));
+    world.engine.fold(new SchedulerEvent.NamespaceChanged("elsewhere", Map.of()));
     world.engine.fold(
-        new Fact.LocalQueueChanged(
+        new SchedulerEvent.LocalQueueChanged(
             new LocalQueueSpec(new LocalQueueId("elsewhere", "q"), "q", StopPolicy.NONE)));
     world.engine.fold(
-        new Fact.WorkloadPending(
+        new SchedulerEvent.WorkloadPending(
             pending(new WorkloadId("uid-large", "elsewhere", "large"), 1, World.shape(9))));
     world.submit("small", "q", 1, 0, 1);
     assertThat(world.admitted()).isEmpty();
 
-    world.engine.fold(new Fact.NamespaceRemoved("elsewhere"));
+    world.engine.fold(new SchedulerEvent.NamespaceRemoved("elsewhere"));
     assertThat(world.admitted()).containsExactly("small");
   }
 
@@ -104,15 +104,15 @@ class EngineInMotionTest {
     world.queue("q", "", quota("f", 5));
     PendingWorkload workload =
         pending(new WorkloadId("uid-w", "ns", "w"), world.nextVersion(), World.shape(5));
-    world.engine.fold(new Fact.WorkloadPending(workload));
+    world.engine.fold(new SchedulerEvent.WorkloadPending(workload));
     while (world.engine.cycle()) {
       // decide, without confirming
     }
-    world.engine.fold(new Fact.AdmissionRefused(workload.id(), workload.version(), false));
-    world.engine.fold(new Fact.WorkloadPending(workload));
+    world.engine.fold(new SchedulerEvent.AdmissionRefused(workload.id(), workload.version(), false));
+    world.engine.fold(new SchedulerEvent.WorkloadPending(workload));
     assertThat(world.admitted()).isEmpty();
 
-    world.engine.fold(new Fact.TimePassed(World.START.plus(WorkloadTable.REST_AFTER_REFUSAL)));
+    world.engine.fold(new SchedulerEvent.TimePassed(World.START.plus(WorkloadTable.REST_AFTER_REFUSAL)));
     assertThat(world.admitted()).containsExactly("w");
   }
 
@@ -123,7 +123,7 @@ class EngineInMotionTest {
     for (String queue : List.of("strict", "easy")) {
       WorkloadId id = new WorkloadId("uid-bad-" + queue, "ns", "bad-" + queue);
       world.engine.fold(
-          new Fact.WorkloadPending(
+          new SchedulerEvent.WorkloadPending(
               new PendingWorkload(
                   id,
                   1,
@@ -160,12 +160,12 @@ class EngineInMotionTest {
     // Only f suits the second pod set; the first takes it, and finds its way to g.
     world.flavor("g", new Taint("gpu", "", "NoSchedule"));
     world.queue("q", "", quota("f", 5), quota("g", 5));
-    Placement anywhere =
-        new Placement(Map.of(), List.of(), List.of(new Toleration("", "Exists", "", "")));
-    WorkloadShape shape =
-        new WorkloadShape(List.of(podSet("first", anywhere), podSet("second", Placement.ANYWHERE)));
+    NodeConstraints anywhere =
+        new NodeConstraints(Map.of(), List.of(), List.of(new Toleration("", "Exists", "", "")));
+    RequestShape shape =
+        new RequestShape(List.of(podSet("first", anywhere), podSet("second", NodeConstraints.ANYWHERE)));
     world.engine.fold(
-        new Fact.WorkloadPending(
+        new SchedulerEvent.WorkloadPending(
             pending(new WorkloadId("uid-w", "ns", "w"), world.nextVersion(), shape)));
     assertThat(world.admitted()).containsExactly("w");
     assertThat(world.admission("w").podSets())
@@ -178,12 +178,12 @@ class EngineInMotionTest {
     world.flavor("g");
     world.flavor("h");
     world.queue("q", "", quota("f", 0), quota("g", 5), quota("h", 5));
-    Placement anywhere = Placement.ANYWHERE;
-    WorkloadShape shape =
-        new WorkloadShape(
+    NodeConstraints anywhere = NodeConstraints.ANYWHERE;
+    RequestShape shape =
+        new RequestShape(
             List.of(podSet("one", anywhere), podSet("two", anywhere), podSet("three", anywhere)));
     world.engine.fold(
-        new Fact.WorkloadPending(
+        new SchedulerEvent.WorkloadPending(
             pending(new WorkloadId("uid-w", "ns", "w"), world.nextVersion(), shape)));
     world.engine.cycle();
 
@@ -191,11 +191,11 @@ class EngineInMotionTest {
     assertThat(world.admitted()).containsExactly("w");
   }
 
-  private static PodSetRequest podSet(String name, Placement placement) {
-    return new PodSetRequest(name, 1, 0, new TreeMap<>(Map.of("cpu", 5L)), placement, "");
+  private static PodSetRequest podSet(String name, NodeConstraints nodeConstraints) {
+    return new PodSetRequest(name, 1, 0, new TreeMap<>(Map.of("cpu", 5L)), nodeConstraints, "");
   }
 
-  private static PendingWorkload pending(WorkloadId id, long version, WorkloadShape shape) {
+  private static PendingWorkload pending(WorkloadId id, long version, RequestShape shape) {
     return new PendingWorkload(
         id,
         version,

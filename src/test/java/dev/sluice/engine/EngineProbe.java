@@ -1,7 +1,7 @@
 package dev.sluice.engine;
 
 import dev.sluice.model.Decision;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.WorkloadId;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,21 +12,21 @@ public final class EngineProbe {
 
   private final List<Decision> decisions = new ArrayList<>();
   private final Engine engine;
-  private final Publisher publisher = new Publisher();
+  private final ViewPublisher viewPublisher = new ViewPublisher();
 
   /** One that decides by the defaults of the configuration. */
   public EngineProbe() {
-    this(EngineRules.DEFAULT);
+    this(EngineOptions.DEFAULT);
   }
 
   /** One that decides by these rules. */
-  public EngineProbe(EngineRules rules) {
+  public EngineProbe(EngineOptions rules) {
     this.engine = new Engine(rules, decisions::add);
   }
 
   /** Folds a fact in. */
-  public void fold(Fact fact) {
-    engine.fold(fact);
+  public void fold(SchedulerEvent schedulerEvent) {
+    engine.fold(schedulerEvent);
   }
 
   /** Runs one cycle; false if there was nothing to look at. */
@@ -42,9 +42,9 @@ public final class EngineProbe {
   }
 
   /** Views as they would be published now. */
-  public Views views() {
-    publisher.publish(engine);
-    return publisher;
+  public SchedulerViews views() {
+    viewPublisher.publish(engine);
+    return viewPublisher;
   }
 
   /** Explanations that nobody was told yet. */
@@ -53,7 +53,7 @@ public final class EngineProbe {
   }
 
   /** Why a Workload waits. */
-  public Optional<EngineQuestions.Waiting> whyWaiting(WorkloadId id) {
+  public Optional<SchedulerQueries.Waiting> whyWaiting(WorkloadId id) {
     return engine.answers().whyWaiting(id);
   }
 

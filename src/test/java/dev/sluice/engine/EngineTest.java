@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.model.Decision;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.PendingReason;
 import dev.sluice.model.Taint;
 import dev.sluice.model.WorkloadId;
@@ -161,7 +161,7 @@ class EngineTest {
 
     Decision.Admit admit = world.admission("w");
     world.engine.fold(
-        new Fact.AdmissionRefused(id, admit.version(), true)); // a late answer of a former try
+        new SchedulerEvent.AdmissionRefused(id, admit.version(), true)); // a late answer of a former try
     assertThat(world.admitted()).isEmpty();
   }
 
@@ -173,7 +173,7 @@ class EngineTest {
     while (world.engine.cycle()) {
       // decide, without confirming
     }
-    world.engine.fold(new Fact.AdmissionRefused(id, world.admission("w").version(), true));
+    world.engine.fold(new SchedulerEvent.AdmissionRefused(id, world.admission("w").version(), true));
     world.submit("other", "q", 5, 0, 1);
     assertThat(world.admitted()).containsExactly("other");
 

@@ -6,13 +6,13 @@ import static dev.sluice.model.FairSharing.Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.model.CohortSpec;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.FairSharing;
 import dev.sluice.model.FairSharing.Strategy;
 import dev.sluice.model.PreemptionPolicies;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.model.PreemptionPolicies.WithinClusterQueue;
-import dev.sluice.quota.Share;
+import dev.sluice.quota.DominantResourceShare;
 import java.math.BigDecimal;
 import java.util.List;
 import java.util.Optional;
@@ -136,7 +136,7 @@ class FairSharingTest {
     World world = world();
     world.cohort("root", "");
     world.engine.fold(
-        new Fact.CohortChanged(new CohortSpec("left", "root", List.of(), new BigDecimal("5"))));
+        new SchedulerEvent.CohortChanged(new CohortSpec("left", "root", List.of(), new BigDecimal("5"))));
     world.cohort("right", "root");
     world.queue("lender", "root", quota("f", 12));
     guest(world, "a", "left");
@@ -444,14 +444,14 @@ class FairSharingTest {
     guest(world, "a", "left");
     world.submit("w", "a", 5, 0, 0);
     world.admitted();
-    Publisher views = new Publisher();
+    ViewPublisher views = new ViewPublisher();
     views.publish(world.engine);
 
-    Optional<Share> share = views.clusterQueue("a").flatMap(ClusterQueueView::share);
-    assertThat(share.map(Share::rounded)).contains(417L);
-    assertThat(views.cohort("left").flatMap(CohortView::share).map(Share::rounded)).contains(417L);
-    assertThat(views.cohort("root").flatMap(CohortView::share)).contains(Share.NONE);
-    assertThat(views.clusterQueue("lender").flatMap(ClusterQueueView::share)).contains(Share.NONE);
+    Optional<DominantResourceShare> dominantResourceShare = views.clusterQueue("a").flatMap(ClusterQueueView::dominantResourceShare);
+    assertThat(dominantResourceShare.map(DominantResourceShare::rounded)).contains(417L);
+    assertThat(views.cohort("left").flatMap(CohortView::dominantResourceShare).map(DominantResourceShare::rounded)).contains(417L);
+    assertThat(views.cohort("root").flatMap(CohortView::dominantResourceShare)).contains(DominantResourceShare.NONE);
+    assertThat(views.clusterQueue("lender").flatMap(ClusterQueueView::dominantResourceShare)).contains(DominantResourceShare.NONE);
   }
 
   @Test
@@ -460,10 +460,10 @@ class FairSharingTest {
     world.flavor("f");
     world.queue("q", "co", quota("f", 12));
     world.admitted();
-    Publisher views = new Publisher();
+    ViewPublisher views = new ViewPublisher();
     views.publish(world.engine);
 
-    assertThat(views.clusterQueue("q").flatMap(ClusterQueueView::share)).isEmpty();
-    assertThat(views.cohort("co").flatMap(CohortView::share)).isEmpty();
+    assertThat(views.clusterQueue("q").flatMap(ClusterQueueView::dominantResourceShare)).isEmpty();
+    assertThat(views.cohort("co").flatMap(CohortView::dominantResourceShare)).isEmpty();
   }
 }

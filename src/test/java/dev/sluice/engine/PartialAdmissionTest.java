@@ -4,7 +4,7 @@ import static dev.sluice.engine.World.pods;
 import static dev.sluice.engine.World.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.model.Amounts;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.model.Explanation;
 import dev.sluice.model.FlavorFungibility;
@@ -15,7 +15,7 @@ import dev.sluice.model.PreemptionPolicies;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import java.util.List;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
@@ -29,8 +29,8 @@ class PartialAdmissionTest {
 
   private final World world = new World();
 
-  private static WorkloadShape shape(PodSetRequest... podSets) {
-    return new WorkloadShape(List.of(podSets));
+  private static RequestShape shape(PodSetRequest... podSets) {
+    return new RequestShape(List.of(podSets));
   }
 
   private void submit(String name, long priority, PodSetRequest... podSets) {
@@ -87,7 +87,7 @@ class PartialAdmissionTest {
   @Test
   void theBorrowingLimitBoundsThePods() {
     world.flavor("f");
-    world.queue("q", "c", quota("f", 2, 3, Amounts.UNLIMITED));
+    world.queue("q", "c", quota("f", 2, 3, ResourceAmounts.UNLIMITED));
     world.queue("lender", "c", quota("f", 20));
     submit("w", 0, pods("main", 10, 1));
 

@@ -3,9 +3,9 @@ package dev.sluice.engine;
 import static dev.sluice.engine.World.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.model.Amounts;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.FlavorFungibility;
 import dev.sluice.model.PreemptionPolicies;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
@@ -58,7 +58,7 @@ class PreemptionPoliciesTest {
     world.queue("q", "", LOWER, quota("f", 10));
     world.submit("early", "q", 5, 1, 0);
     world.admitted();
-    world.engine.fold(new Fact.TimePassed(World.START.plusSeconds(60)));
+    world.engine.fold(new SchedulerEvent.TimePassed(World.START.plusSeconds(60)));
     world.submit("late", "q", 5, 1, 1);
     world.admitted();
     world.submit("high", "q", 5, 9, 2);
@@ -164,7 +164,7 @@ class PreemptionPoliciesTest {
         QueueingStrategy.BEST_EFFORT_FIFO,
         LOWER,
         fungibility,
-        quota("f", 10, 0, Amounts.UNLIMITED),
+        quota("f", 10, 0, ResourceAmounts.UNLIMITED),
         quota("g", 0));
     world.queue("lender", "co", quota("g", 10));
     world.submit("low", "q", 10, 0, 0);

@@ -5,15 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.model.Decision;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.PendingReason;
-import dev.sluice.model.Placement;
+import dev.sluice.model.NodeConstraints;
 import dev.sluice.model.PodSetRequest;
 import dev.sluice.model.PreemptionPolicies;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.model.PreemptionReason;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -156,7 +156,7 @@ class PreemptionTest {
     assertThat(world.preempted()).isEmpty();
 
     world.engine.fold(
-        new Fact.EvictionRefused(world.lastPreemption().victims().getFirst().id(), decided));
+        new SchedulerEvent.EvictionRefused(world.lastPreemption().victims().getFirst().id(), decided));
     assertThat(world.admitted()).isEmpty();
     assertThat(world.preempted()).containsExactly("low for high: InClusterQueue");
   }
@@ -226,7 +226,7 @@ class PreemptionTest {
     world.finish("filler");
     world.submit("high", "q", 1, 9, 2);
     world.admitted();
-    world.submit("w", "q", new WorkloadShape(List.of(podSet("small", 1), podSet("large", 3))), 5);
+    world.submit("w", "q", new RequestShape(List.of(podSet("small", 1), podSet("large", 3))), 5);
     world.engine.cycle();
     assertThat(world.preempted()).isEmpty();
     world.engine.cycle();
@@ -234,6 +234,6 @@ class PreemptionTest {
   }
 
   private static PodSetRequest podSet(String name, long cpu) {
-    return new PodSetRequest(name, 1, 0, new TreeMap<>(Map.of("cpu", cpu)), Placement.ANYWHERE, "");
+    return new PodSetRequest(name, 1, 0, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "");
   }
 }

@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.model.Decision;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.FlavorFungibility;
-import dev.sluice.model.Placement;
+import dev.sluice.model.NodeConstraints;
 import dev.sluice.model.PodSetRequest;
 import dev.sluice.model.PreemptionPolicies;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.model.PreemptionPolicies.WithinClusterQueue;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -87,7 +87,7 @@ class StrictHeadTest {
     // when that one leaves, and the victim isn't evicted after all
     Decision.Victim low = world.lastPreemption().victims().getFirst();
     world.finish("first");
-    world.engine.fold(new Fact.EvictionRefused(low.id(), low.version()));
+    world.engine.fold(new SchedulerEvent.EvictionRefused(low.id(), low.version()));
 
     // then
     assertThat(world.admitted()).isEmpty();
@@ -135,11 +135,11 @@ class StrictHeadTest {
     return cycles;
   }
 
-  private static WorkloadShape shape(long one, long two) {
-    return new WorkloadShape(List.of(podSet("one", one), podSet("two", two)));
+  private static RequestShape shape(long one, long two) {
+    return new RequestShape(List.of(podSet("one", one), podSet("two", two)));
   }
 
   private static PodSetRequest podSet(String name, long cpu) {
-    return new PodSetRequest(name, 1, 0, new TreeMap<>(Map.of("cpu", cpu)), Placement.ANYWHERE, "");
+    return new PodSetRequest(name, 1, 0, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "");
   }
 }

@@ -9,7 +9,7 @@ import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.model.Decision;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.FlavorFungibility;
 import dev.sluice.model.LabelSelector;
 import dev.sluice.model.LocalQueueId;
@@ -31,7 +31,7 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /**
- * LocalQueues of one ClusterQueue take turns by what they used, computed by hand from scheduling
+ * LocalQueueMapper of one ClusterQueue take turns by what they used, computed by hand from scheduling
  * semantics, sections 2, 7 and 9. The half-life is ten minutes, a sample is taken each minute.
  */
 class TakingTurnsTest {
@@ -41,7 +41,7 @@ class TakingTurnsTest {
       new AdmissionFairSharing(MINUTE.multipliedBy(10), MINUTE, Map.of());
 
   private static World world(AdmissionFairSharing rules) {
-    World world = new World(new EngineRules(Optional.empty(), false, Optional.of(rules)));
+    World world = new World(new EngineOptions(Optional.empty(), false, Optional.of(rules)));
     world.flavor("f");
     return world;
   }
@@ -66,9 +66,9 @@ class TakingTurnsTest {
         List.of());
   }
 
-  /** ClusterQueue {@code pool} whose LocalQueues take turns, and these of them. */
+  /** ClusterQueue {@code pool} whose LocalQueueMapper take turns, and these of them. */
   private static void pool(World world, ClusterQueueSpec spec, String... localQueues) {
-    world.engine.fold(new Fact.ClusterQueueChanged(spec.takingTurnsByUse()));
+    world.engine.fold(new SchedulerEvent.ClusterQueueChanged(spec.takingTurnsByUse()));
     for (String name : localQueues) {
       localQueue(world, name, 1);
     }
@@ -85,12 +85,12 @@ class TakingTurnsTest {
 
   private static void localQueue(World world, String name, double weight) {
     world.engine.fold(
-        new Fact.LocalQueueChanged(new LocalQueueSpec(id(name), "pool", StopPolicy.NONE, weight)));
+        new SchedulerEvent.LocalQueueChanged(new LocalQueueSpec(id(name), "pool", StopPolicy.NONE, weight)));
   }
 
   /** What a LocalQueue used, as its status says before the engine knows better. */
   private static void used(World world, String localQueue, double cpu, Instant at) {
-    world.engine.fold(new Fact.LocalQueueUsed(id(localQueue), Map.of("cpu", cpu), at));
+    world.engine.fold(new SchedulerEvent.LocalQueueUsed(id(localQueue), Map.of("cpu", cpu), at));
   }
 
   private static void used(World world, String localQueue, double cpu) {
@@ -98,14 +98,14 @@ class TakingTurnsTest {
   }
 
   private static void minutes(World world, int count) {
-    world.engine.fold(new Fact.TimePassed(World.START.plus(MINUTE.multipliedBy(count))));
+    world.engine.fold(new SchedulerEvent.TimePassed(World.START.plus(MINUTE.multipliedBy(count))));
   }
 
-  private static Optional<LocalUseView> past(World world, String localQueue) {
-    Publisher publisher = new Publisher();
+  private static Optional<LocalQueueUsageView> past(World world, String localQueue) {
+    ViewPublisher viewPublisher = new ViewPublisher();
     world.engine.changes().all = true;
-    publisher.publish(world.engine);
-    return publisher.localQueue(id(localQueue)).flatMap(LocalQueueView::pastUse);
+    viewPublisher.publish(world.engine);
+    return viewPublisher.localQueue(id(localQueue)).flatMap(LocalQueueView::pastUse);
   }
 
   private static double cpu(World world, String localQueue) {
@@ -257,7 +257,7 @@ class TakingTurnsTest {
     pool(without, 1, "greedy", "modest");
     World notAsked = world();
     notAsked.engine.fold(
-        new Fact.ClusterQueueChanged(
+        new SchedulerEvent.ClusterQueueChanged(
             spec(QueueingStrategy.BEST_EFFORT_FIFO, PreemptionPolicies.NEVER, 1)));
     localQueue(notAsked, "greedy", 1);
     localQueue(notAsked, "modest", 1);
@@ -283,11 +283,11 @@ class TakingTurnsTest {
     world.submit("never", "modest", 2, 0, 1);
     assertThat(order(world)).containsExactly("never", "newer", "older");
 
-    world.engine.fold(new Fact.ClusterQueueChanged(plain));
+    world.engine.fold(new SchedulerEvent.ClusterQueueChanged(plain));
     assertThat(order(world)).containsExactly("older", "never", "newer");
     assertThat(past(world, "greedy")).isEmpty();
 
-    world.engine.fold(new Fact.ClusterQueueChanged(plain.takingTurnsByUse()));
+    world.engine.fold(new SchedulerEvent.ClusterQueueChanged(plain.takingTurnsByUse()));
     assertThat(past(world, "greedy")).isPresent();
     assertThat(world.admitted()).containsExactly("older"); // its past was told once, and is gone
   }
@@ -304,7 +304,7 @@ class TakingTurnsTest {
     assertThat(cpu(world, "a")).isCloseTo(4 * part, within(1e-9));
     assertThat(past(world, "a").orElseThrow().sampledAt()).isEqualTo(World.START);
 
-    world.engine.fold(new Fact.TimePassed(World.START.plusSeconds(59)));
+    world.engine.fold(new SchedulerEvent.TimePassed(World.START.plusSeconds(59)));
     assertThat(cpu(world, "a")).isCloseTo(4 * part, within(1e-9));
 
     minutes(world, 1);
@@ -322,7 +322,7 @@ class TakingTurnsTest {
     World world = world();
     pool(world, 5, "idle");
     world.admitted();
-    new Publisher().publish(world.engine);
+    new ViewPublisher().publish(world.engine);
 
     minutes(world, 1);
     minutes(world, 2);
@@ -345,7 +345,7 @@ class TakingTurnsTest {
     assertThat(cpu(world, "a")).isZero();
 
     world.engine.fold(
-        new Fact.AdmissionRefused(refused, world.admission("refused").version(), true));
+        new SchedulerEvent.AdmissionRefused(refused, world.admission("refused").version(), true));
     assertThat(past(world, "a").orElseThrow().amount()).isCloseTo(2 * 0.067, within(0.001));
     world.finish("gone");
     assertThat(past(world, "a").orElseThrow().amount()).isCloseTo(0.067, within(0.001));
@@ -363,7 +363,7 @@ class TakingTurnsTest {
     while (world.engine.cycle()) {
       // until nothing is left
     }
-    world.engine.fold(new Fact.AdmissionWritten(id, world.nextVersion(), false));
+    world.engine.fold(new SchedulerEvent.AdmissionWritten(id, world.nextVersion(), false));
     assertThat(cpu(world, "a")).isZero();
     assertThat(past(world, "a").orElseThrow().amount()).isCloseTo(0.067, within(0.001));
 
@@ -371,7 +371,7 @@ class TakingTurnsTest {
     assertThat(cpu(world, "a")).isZero();
 
     Decision.Admit decision = world.admission("two-phase");
-    world.engine.fold(new Fact.WorkloadReserving(reserving(world, id, "a", decision.podSets())));
+    world.engine.fold(new SchedulerEvent.WorkloadReserving(reserving(world, id, "a", decision.podSets())));
     assertThat(cpu(world, "a")).isCloseTo(0.067, within(0.001));
     assertThat(past(world, "a").orElseThrow().amount()).isCloseTo(0.067, within(0.001));
   }
@@ -410,13 +410,13 @@ class TakingTurnsTest {
 
   @Test
   void theStatusIsBelievedUntilTheEngineDecides() {
-    World world = new World(new EngineRules(Optional.empty(), false, Optional.of(RULES)), false);
+    World world = new World(new EngineOptions(Optional.empty(), false, Optional.of(RULES)), false);
     Engine engine = world.engine;
     world.flavor("f");
     used(world, "a", 8, World.START.minusSeconds(600));
     pool(world, 4, "a", "b");
     engine.fold(
-        new Fact.WorkloadReserving(
+        new SchedulerEvent.WorkloadReserving(
             reserving(
                 world,
                 new WorkloadId("uid-runs", "ns", "runs"),
@@ -430,7 +430,7 @@ class TakingTurnsTest {
     assertThat(cpu(world, "a")).isEqualTo(8);
     used(world, "a", 6, World.START.minusSeconds(600)); // another one led, and sampled
 
-    engine.fold(new Fact.DecidingEnabled(true));
+    engine.fold(new SchedulerEvent.DecidingEnabled(true));
     // It was ten minutes ago: what was used since is what is used now.
     assertThat(cpu(world, "a")).isCloseTo(3, within(1e-9));
     assertThat(cpu(world, "b")).isZero();
@@ -449,7 +449,7 @@ class TakingTurnsTest {
     pool(world, 4, "a");
     assertThat(cpu(world, "a")).isEqualTo(8);
 
-    world.engine.fold(new Fact.LocalQueueRemoved(id("a")));
+    world.engine.fold(new SchedulerEvent.LocalQueueRemoved(id("a")));
     localQueue(world, "a", 1);
 
     assertThat(cpu(world, "a")).isZero();
@@ -540,11 +540,11 @@ class TakingTurnsTest {
     assertThat(turn(world, "other")).isEmpty();
   }
 
-  private static Optional<EngineQuestions.Turn> turn(World world, String name) {
+  private static Optional<SchedulerQueries.Turn> turn(World world, String name) {
     return world
         .engine
         .answers()
         .whyWaiting(new WorkloadId("uid-" + name, "ns", name))
-        .flatMap(EngineQuestions.Waiting::turn);
+        .flatMap(SchedulerQueries.Waiting::turn);
   }
 }

@@ -7,7 +7,7 @@ import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.model.Decision;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.FlavorFungibility;
 import dev.sluice.model.LabelSelector;
 import dev.sluice.model.LocalQueueId;
@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * LocalQueues that take turns, in random worlds: the engine and a twin, written from the contract
+ * LocalQueueMapper that take turns, in random worlds: the engine and a twin, written from the contract
  * with nothing but lists, admit the same Workloads in the same order. The half-life is the interval
  * and all weights are powers of two, so that sums are exact and ties are ties.
  */
@@ -75,7 +75,7 @@ class TakingTurnsTwinTest {
   private final List<Job> jobs = new ArrayList<>();
   private final World world =
       new World(
-          new EngineRules(
+          new EngineOptions(
               Optional.empty(),
               false,
               Optional.of(
@@ -163,7 +163,7 @@ class TakingTurnsTwinTest {
   private void declare(boolean strict) {
     world.flavor("f");
     world.engine.fold(
-        new Fact.ClusterQueueChanged(
+        new SchedulerEvent.ClusterQueueChanged(
             new ClusterQueueSpec(
                     "pool",
                     "",
@@ -184,7 +184,7 @@ class TakingTurnsTwinTest {
 
   private void declare(Local queue) {
     world.engine.fold(
-        new Fact.LocalQueueChanged(
+        new SchedulerEvent.LocalQueueChanged(
             new LocalQueueSpec(
                 new LocalQueueId("ns", queue.name), "pool", StopPolicy.NONE, queue.weight)));
   }
@@ -233,7 +233,7 @@ class TakingTurnsTwinTest {
         job.admitted = true;
         job.queue.consumed += 0.5 * job.cpu;
         world.engine.fold(
-            new Fact.AdmissionWritten(
+            new SchedulerEvent.AdmissionWritten(
                 new WorkloadId("uid-" + job.name, "ns", job.name), world.nextVersion()));
       }
     }
@@ -242,7 +242,7 @@ class TakingTurnsTwinTest {
   private void pass(int minutes) {
     minute += minutes;
     world.engine.fold(
-        new Fact.TimePassed(World.START.plus(Duration.ofMinutes(1).multipliedBy(minute))));
+        new SchedulerEvent.TimePassed(World.START.plus(Duration.ofMinutes(1).multipliedBy(minute))));
     double old = Math.pow(0.5, minutes);
     for (Local queue : queues) {
       int used =

@@ -1,13 +1,13 @@
 package dev.sluice.engine;
 
-import dev.sluice.model.Amounts;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.model.CohortSpec;
 import dev.sluice.model.Decision;
 import dev.sluice.model.Explanation;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.FairSharing;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.FlavorFungibility;
@@ -16,7 +16,7 @@ import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.LocalQueueSpec;
 import dev.sluice.model.PendingReason;
 import dev.sluice.model.PendingWorkload;
-import dev.sluice.model.Placement;
+import dev.sluice.model.NodeConstraints;
 import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.PodSetRequest;
 import dev.sluice.model.PreemptionPolicies;
@@ -25,7 +25,7 @@ import dev.sluice.model.ReservingWorkload;
 import dev.sluice.model.ResourceGroup;
 import dev.sluice.model.Taint;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import java.math.BigDecimal;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -41,44 +41,44 @@ final class World {
 
   final List<Decision> decisions = new ArrayList<>();
   final Engine engine;
-  private final List<Fact> told = new ArrayList<>();
+  private final List<SchedulerEvent> told = new ArrayList<>();
   private long version = 1;
 
   World() {
-    this(EngineRules.DEFAULT);
+    this(EngineOptions.DEFAULT);
   }
 
   /** One whose queues share fairly, if so. */
   World(Optional<FairSharing> sharing) {
-    this(new EngineRules(sharing, false));
+    this(new EngineOptions(sharing, false));
   }
 
   /** One whose engine decides by these rules. */
-  World(EngineRules rules) {
+  World(EngineOptions rules) {
     this(rules, true);
   }
 
   /** One that decides, or only listens until it is told otherwise. */
-  World(EngineRules rules, boolean deciding) {
+  World(EngineOptions rules, boolean deciding) {
     engine = new Engine(rules, decisions::add);
-    tell(new Fact.TimePassed(START));
-    tell(new Fact.NamespaceChanged("ns", Map.of()));
-    tell(new Fact.DecidingEnabled(deciding));
+    tell(new SchedulerEvent.TimePassed(START));
+    tell(new SchedulerEvent.NamespaceChanged("ns", Map.of()));
+    tell(new SchedulerEvent.DecidingEnabled(deciding));
   }
 
-  private void tell(Fact fact) {
-    told.add(fact);
-    engine.fold(fact);
+  private void tell(SchedulerEvent schedulerEvent) {
+    told.add(schedulerEvent);
+    engine.fold(schedulerEvent);
   }
 
   /** All facts that the engine was told by this world, in order. */
-  List<Fact> told() {
+  List<SchedulerEvent> told() {
     return told;
   }
 
   void flavor(String name, Taint... taints) {
     tell(
-        new Fact.FlavorChanged(new Flavor(name, Map.of("type", name), List.of(taints), List.of())));
+        new SchedulerEvent.FlavorChanged(new Flavor(name, Map.of("type", name), List.of(taints), List.of())));
   }
 
   static ResourceGroup.FlavorQuotas quota(String flavor, long nominal, long borrow, long lend) {
@@ -86,7 +86,7 @@ final class World {
   }
 
   static ResourceGroup.FlavorQuotas quota(String flavor, long nominal) {
-    return quota(flavor, nominal, Amounts.UNLIMITED, Amounts.UNLIMITED);
+    return quota(flavor, nominal, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED);
   }
 
   /** A ClusterQueue and a LocalQueue of the same name in namespace {@code ns}. */
@@ -149,7 +149,7 @@ final class World {
       BigDecimal weight,
       ResourceGroup.FlavorQuotas... quotas) {
     tell(
-        new Fact.ClusterQueueChanged(
+        new SchedulerEvent.ClusterQueueChanged(
             new ClusterQueueSpec(
                 name,
                 cohort,
@@ -165,7 +165,7 @@ final class World {
                 List.of(),
                 false)));
     tell(
-        new Fact.LocalQueueChanged(
+        new SchedulerEvent.LocalQueueChanged(
             new LocalQueueSpec(new LocalQueueId("ns", name), name, StopPolicy.NONE)));
   }
 
@@ -174,7 +174,7 @@ final class World {
         quotas.length == 0
             ? List.of()
             : List.of(new ResourceGroup(List.of("cpu"), List.of(quotas)));
-    tell(new Fact.CohortChanged(new CohortSpec(name, parent, groups)));
+    tell(new SchedulerEvent.CohortChanged(new CohortSpec(name, parent, groups)));
   }
 
   WorkloadId submit(String name, String queue, long cpu) {
@@ -185,16 +185,16 @@ final class World {
     return submit(name, queue, shape(cpu), priority, second);
   }
 
-  WorkloadId submit(String name, String queue, WorkloadShape shape, long priority) {
+  WorkloadId submit(String name, String queue, RequestShape shape, long priority) {
     return submit(name, queue, shape, priority, 0);
   }
 
   private WorkloadId submit(
-      String name, String queue, WorkloadShape shape, long priority, int second) {
+      String name, String queue, RequestShape shape, long priority, int second) {
     WorkloadId id = new WorkloadId("uid-" + name, "ns", name);
     Instant created = START.plusSeconds(second);
     tell(
-        new Fact.WorkloadPending(
+        new SchedulerEvent.WorkloadPending(
             new PendingWorkload(
                 id,
                 version++,
@@ -212,7 +212,7 @@ final class World {
   /** One with a preemption gate, which is closed or open; the same again to change that. */
   void submitGated(String name, String queue, long cpu, long priority, boolean closed) {
     tell(
-        new Fact.WorkloadPending(
+        new SchedulerEvent.WorkloadPending(
             new PendingWorkload(
                 new WorkloadId("uid-" + name, "ns", name),
                 version++,
@@ -227,17 +227,17 @@ final class World {
                 closed)));
   }
 
-  static WorkloadShape shape(long cpu) {
-    return new WorkloadShape(
+  static RequestShape shape(long cpu) {
+    return new RequestShape(
         List.of(
             new PodSetRequest(
-                "main", 1, 0, new TreeMap<>(Map.of("cpu", cpu)), Placement.ANYWHERE, "")));
+                "main", 1, 0, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "")));
   }
 
   /** A pod set of so many pods of 1 cpu each, which may start with {@code min}, if that isn't 0. */
   static PodSetRequest pods(String name, int count, int min) {
     return new PodSetRequest(
-        name, count, min, new TreeMap<>(Map.of("cpu", 1L)), Placement.ANYWHERE, "");
+        name, count, min, new TreeMap<>(Map.of("cpu", 1L)), NodeConstraints.ANYWHERE, "");
   }
 
   /** How many pods each pod set of one was admitted with. */
@@ -254,7 +254,7 @@ final class World {
   void reserving(String name, boolean admitted, boolean podsReady) {
     Decision.Admit admit = admission(name);
     tell(
-        new Fact.WorkloadReserving(
+        new SchedulerEvent.WorkloadReserving(
             new ReservingWorkload(
                 admit.id(),
                 version++,
@@ -279,14 +279,14 @@ final class World {
     for (Decision decision : decisions.subList(before, decisions.size())) {
       if (decision instanceof Decision.Admit admit) {
         names.add(admit.id().name());
-        tell(new Fact.AdmissionWritten(admit.id(), version++));
+        tell(new SchedulerEvent.AdmissionWritten(admit.id(), version++));
       }
     }
     return names;
   }
 
   void finish(String name) {
-    tell(new Fact.WorkloadReleased(new WorkloadId("uid-" + name, "ns", name), version++));
+    tell(new SchedulerEvent.WorkloadReleased(new WorkloadId("uid-" + name, "ns", name), version++));
   }
 
   Decision.Admit admission(String name) {
@@ -338,7 +338,7 @@ final class World {
     return engine
         .answers()
         .whyWaiting(new WorkloadId("uid-" + name, "ns", name))
-        .flatMap(EngineQuestions.Waiting::explanation);
+        .flatMap(SchedulerQueries.Waiting::explanation);
   }
 
   long nextVersion() {

@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class ChartIT {
 
   private static final String CHART = "helm/sluice";
-  private static final String NAMESPACE = Manifests.NAMESPACE;
+  private static final String NAMESPACE = InstallManifests.NAMESPACE;
   private static final Duration LIMIT = Duration.ofMinutes(1);
   private static final Path CHECKS = Path.of("deploy", "prometheus");
 

@@ -89,7 +89,7 @@ final class InstallFiles {
         TEMPLATES + "roles-for-people.yaml",
         TEMPLATE
             + "{{- if .Values.rolesForPeople }}\n"
-            + documents(RolesForPeople.all())
+            + documents(UserClusterRoles.all())
             + "{{- end }}\n");
     files.put(TEMPLATES + "webhooks.yaml", TEMPLATE + webhooks());
     return files;
@@ -98,16 +98,16 @@ final class InstallFiles {
   private String plain() {
     WebhookRegistration registration =
         WebhookRegistration.shipped(
-            Manifests.NAMESPACE, Manifests.WEBHOOK_SERVICE, Manifests.user(Manifests.NAMESPACE));
-    return String.join("---\n", Manifests.documents())
+            InstallManifests.NAMESPACE, InstallManifests.WEBHOOK_SERVICE, InstallManifests.user(InstallManifests.NAMESPACE));
+    return String.join("---\n", InstallManifests.documents())
         + "---\n"
-        + documents(RolesForPeople.all())
+        + documents(UserClusterRoles.all())
         + "---\n"
-        + documents(Manifests.webhooks(registration));
+        + documents(InstallManifests.webhooks(registration));
   }
 
   private String template(Predicate<String> kinds) {
-    return Manifests.documents().stream()
+    return InstallManifests.documents().stream()
         .filter(document -> kinds.test(serialization.<HasMetadata>unmarshal(document).getKind()))
         .map(InstallFiles::inReleaseNamespace)
         .collect(Collectors.joining("---\n"));
@@ -145,16 +145,16 @@ final class InstallFiles {
       boolean manageJobsWithoutQueueName, Set<String> on, Set<String> prepared) {
     Set<String> frameworks = new HashSet<>(on);
     frameworks.add("batch/job");
-    return Manifests.webhooks(
+    return InstallManifests.webhooks(
         new WebhookRegistration(
-            new WebhookRegistration.Service(Manifests.WEBHOOK_SERVICE, Manifests.NAMESPACE, 443),
+            new WebhookRegistration.Service(InstallManifests.WEBHOOK_SERVICE, InstallManifests.NAMESPACE, 443),
             "",
-            Manifests.NAMESPACE,
+            InstallManifests.NAMESPACE,
             frameworks,
             prepared,
             manageJobsWithoutQueueName,
             Optional.of(new Selector(Map.of(SELECTOR, SELECTOR), List.of())),
-            Optional.of(Manifests.user(Manifests.NAMESPACE)),
+            Optional.of(InstallManifests.user(InstallManifests.NAMESPACE)),
             REINVOCATION));
   }
 
@@ -188,7 +188,7 @@ final class InstallFiles {
   }
 
   private static String inReleaseNamespace(String text) {
-    return text.replace(Manifests.NAMESPACE, "{{ .Release.Namespace }}");
+    return text.replace(InstallManifests.NAMESPACE, "{{ .Release.Namespace }}");
   }
 
   private String documents(List<? extends HasMetadata> objects) {

@@ -60,7 +60,7 @@ class InstallFilesTest {
                 "visibility", configuration.visibilityServer().bindPort(),
                 "health", configuration.health().bindAddress().orElseThrow().port()));
     assertThat(configuration.internalCertManagement().webhookServiceName())
-        .isEqualTo(Manifests.WEBHOOK_SERVICE);
+        .isEqualTo(InstallManifests.WEBHOOK_SERVICE);
     assertThat(manager().getLivenessProbe().getHttpGet().getPath())
         .isEqualTo(configuration.health().livenessPath());
     assertThat(manager().getReadinessProbe().getHttpGet().getPath())

@@ -179,7 +179,7 @@ class InstalledOperatorIT {
             cluster
                 .client()
                 .leases()
-                .inNamespace(Manifests.NAMESPACE)
+                .inNamespace(InstallManifests.NAMESPACE)
                 .withName("c1f6bfd2.kueue.x-k8s.io")
                 .require()
                 .getSpec()
@@ -244,7 +244,7 @@ class InstalledOperatorIT {
     String authority =
         client
             .secrets()
-            .inNamespace(Manifests.NAMESPACE)
+            .inNamespace(InstallManifests.NAMESPACE)
             .withName("kueue-webhook-server-cert")
             .require()
             .getData()

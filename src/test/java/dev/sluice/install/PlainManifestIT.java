@@ -48,7 +48,7 @@ class PlainManifestIT {
                       .client()
                       .apps()
                       .deployments()
-                      .inNamespace(Manifests.NAMESPACE)
+                      .inNamespace(InstallManifests.NAMESPACE)
                       .withName("kueue-controller-manager")
                       .get()
                       .getStatus();
@@ -121,7 +121,7 @@ class PlainManifestIT {
 
   @Test
   void ofSecretsAndWebhooksTheOperatorMayTouchItsOwn(TestCluster cluster) {
-    String own = Manifests.NAMESPACE;
+    String own = InstallManifests.NAMESPACE;
     String webhooks = "mutatingwebhookconfigurations";
     String admission = "admissionregistration.k8s.io";
 
@@ -192,7 +192,7 @@ class PlainManifestIT {
 
   private static SubjectAccessReview operator(
       String verb, String group, String resource, String namespace, String name) {
-    return review(Manifests.user(Manifests.NAMESPACE), verb, group, resource, namespace, name);
+    return review(InstallManifests.user(InstallManifests.NAMESPACE), verb, group, resource, namespace, name);
   }
 
   private static SubjectAccessReview review(

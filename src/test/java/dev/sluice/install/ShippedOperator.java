@@ -70,7 +70,7 @@ final class ShippedOperator implements AutoCloseable {
         cluster
             .client()
             .configMaps()
-            .inNamespace(Manifests.NAMESPACE)
+            .inNamespace(InstallManifests.NAMESPACE)
             .withName("kueue-manager-config")
             .require()
             .getData()
@@ -89,7 +89,7 @@ final class ShippedOperator implements AutoCloseable {
                         Main.class.getName(),
                         "operator",
                         "--kubeconfig",
-                        kubeconfig(Manifests.SERVICE_ACCOUNT).toString(),
+                        kubeconfig(InstallManifests.SERVICE_ACCOUNT).toString(),
                         "--config",
                         configuration.toString()),
                     log()));
@@ -119,7 +119,7 @@ final class ShippedOperator implements AutoCloseable {
     return cluster
         .client()
         .serviceAccounts()
-        .inNamespace(Manifests.NAMESPACE)
+        .inNamespace(InstallManifests.NAMESPACE)
         .withName(serviceAccount)
         .tokenRequest(new TokenRequestBuilder().withNewSpec().endSpec().build())
         .getStatus()
@@ -169,8 +169,8 @@ final class ShippedOperator implements AutoCloseable {
             new EndpointSliceBuilder()
                 .withNewMetadata()
                 .withName("operator-on-this-machine")
-                .withNamespace(Manifests.NAMESPACE)
-                .addToLabels("kubernetes.io/service-name", Manifests.WEBHOOK_SERVICE)
+                .withNamespace(InstallManifests.NAMESPACE)
+                .addToLabels("kubernetes.io/service-name", InstallManifests.WEBHOOK_SERVICE)
                 .endMetadata()
                 .withAddressType("IPv4")
                 .addNewEndpoint()

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
-import dev.sluice.api.Keys;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.batch.BatchJob;
 
 /** A batch Job in the words of a test. Suspended, in queue training, three pods of one CPU. */
@@ -66,8 +66,8 @@ public final class GivenJob {
   /** In this queue; none when empty. */
   public GivenJob queue(String queue) {
     return queue.isEmpty()
-        ? without("/metadata/labels", Keys.QUEUE_NAME)
-        : label(Keys.QUEUE_NAME, queue);
+        ? without("/metadata/labels", KueueConstants.QUEUE_NAME)
+        : label(KueueConstants.QUEUE_NAME, queue);
   }
 
   /** With a label. */
@@ -153,7 +153,7 @@ public final class GivenJob {
   }
 
   /** What the framework keeps of it. */
-  public JobView view() {
-    return JobViews.of(new BatchJob(), object);
+  public CachedJob view() {
+    return CachedJobParser.of(new BatchJob(), object);
   }
 }

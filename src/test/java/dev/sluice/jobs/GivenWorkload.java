@@ -1,11 +1,11 @@
 package dev.sluice.jobs;
 
-import dev.sluice.api.Keys;
-import dev.sluice.model.Placement;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.model.NodeConstraints;
 import dev.sluice.model.WorkloadId;
 import dev.sluice.workloads.PodTemplate;
-import dev.sluice.workloads.Workload;
-import dev.sluice.workloads.Workload.Condition;
+import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workloads.CachedWorkload.Condition;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -21,28 +21,28 @@ public final class GivenWorkload {
 
   private static final Instant CREATED = Instant.parse("2026-03-01T10:00:01Z");
 
-  private final JobView job;
+  private final CachedJob job;
   private final Map<String, Condition> conditions = new LinkedHashMap<>();
   private final Map<String, Integer> reclaimable = new LinkedHashMap<>();
   private final Map<String, String> annotations = new LinkedHashMap<>();
-  private List<String> finalizers = List.of(Keys.RESOURCE_IN_USE);
-  private Optional<Workload.Owner> owner;
-  private final List<Workload.Owner> coOwners = new ArrayList<>();
-  private Optional<Workload.Admission> admission = Optional.empty();
-  private Optional<Workload.PriorityClassRef> priorityClass = Optional.empty();
+  private List<String> finalizers = List.of(KueueConstants.RESOURCE_IN_USE);
+  private Optional<CachedWorkload.Owner> owner;
+  private final List<CachedWorkload.Owner> coOwners = new ArrayList<>();
+  private Optional<CachedWorkload.Admission> admission = Optional.empty();
+  private Optional<CachedWorkload.PriorityClassRef> priorityClass = Optional.empty();
   private String queue;
-  private final List<Workload.CheckState> checks = new ArrayList<>();
+  private final List<CachedWorkload.CheckState> checks = new ArrayList<>();
   private boolean active = true;
   private boolean deleting;
   private String name = NAME;
 
   private String cluster = "";
 
-  private GivenWorkload(JobView job) {
+  private GivenWorkload(CachedJob job) {
     this.job = job;
     this.queue = job.queueName();
     this.owner =
-        Optional.of(new Workload.Owner("batch/v1", "Job", job.ref().name(), job.ref().uid()));
+        Optional.of(new CachedWorkload.Owner("batch/v1", "Job", job.ref().name(), job.ref().uid()));
   }
 
   /** The Workload that was made for this job. */
@@ -59,10 +59,10 @@ public final class GivenWorkload {
   public GivenWorkload reserved(String flavor, int count) {
     admission =
         Optional.of(
-            new Workload.Admission(
+            new CachedWorkload.Admission(
                 "research",
                 List.of(
-                    new Workload.Assignment(
+                    new CachedWorkload.Assignment(
                         "main", Map.of("cpu", flavor), Map.of("cpu", "3"), count))));
     return condition("QuotaReserved", "True", "QuotaReserved", "");
   }
@@ -125,13 +125,13 @@ public final class GivenWorkload {
 
   /** Controlled by another Job. */
   public GivenWorkload ofJob(String other) {
-    owner = Optional.of(new Workload.Owner("batch/v1", "Job", other, "uid-of-" + other));
+    owner = Optional.of(new CachedWorkload.Owner("batch/v1", "Job", other, "uid-of-" + other));
     return this;
   }
 
   /** Owned by this as well, which does not control it. */
   public GivenWorkload ownedBy(String apiVersion, String kind, String other) {
-    coOwners.add(new Workload.Owner(apiVersion, kind, other, "uid-of-" + other));
+    coOwners.add(new CachedWorkload.Owner(apiVersion, kind, other, "uid-of-" + other));
     return this;
   }
 
@@ -144,7 +144,7 @@ public final class GivenWorkload {
   /** With the priority of a WorkloadPriorityClass. */
   public GivenWorkload workloadPriorityClass(String className) {
     priorityClass =
-        Optional.of(new Workload.PriorityClassRef(Keys.GROUP, "WorkloadPriorityClass", className));
+        Optional.of(new CachedWorkload.PriorityClassRef(KueueConstants.GROUP, "WorkloadPriorityClass", className));
     return this;
   }
 
@@ -159,16 +159,16 @@ public final class GivenWorkload {
       String checkName,
       String state,
       Map<String, String> labels,
-      List<Workload.PodToleration> tolerations) {
+      List<CachedWorkload.PodToleration> tolerations) {
     checks.add(
-        new Workload.CheckState(
+        new CachedWorkload.CheckState(
             checkName,
             state,
             "",
             CREATED,
             -1,
             -1,
-            List.of(new Workload.PodSetUpdate("main", labels, Map.of(), Map.of(), tolerations))));
+            List.of(new CachedWorkload.PodSetUpdate("main", labels, Map.of(), Map.of(), tolerations))));
     return this;
   }
 
@@ -179,7 +179,7 @@ public final class GivenWorkload {
 
   /** With an admission check that says something. */
   public GivenWorkload check(String checkName, String state, String message) {
-    checks.add(new Workload.CheckState(checkName, state, message, CREATED, -1, -1, List.of()));
+    checks.add(new CachedWorkload.CheckState(checkName, state, message, CREATED, -1, -1, List.of()));
     return this;
   }
 
@@ -196,8 +196,8 @@ public final class GivenWorkload {
   }
 
   /** The record. */
-  public Workload get() {
-    return new Workload(
+  public CachedWorkload get() {
+    return new CachedWorkload(
         new WorkloadId("uid-of-" + name, job.ref().namespace(), name),
         200,
         1,
@@ -207,28 +207,28 @@ public final class GivenWorkload {
         owner.isPresent() || !coOwners.isEmpty(),
         owner,
         List.copyOf(coOwners),
-        owner.map(job -> Map.of(Keys.JOB_UID, job.uid())).orElse(Map.of()),
+        owner.map(job -> Map.of(KueueConstants.JOB_UID, job.uid())).orElse(Map.of()),
         Map.copyOf(annotations),
-        new Workload.Spec(
+        new CachedWorkload.Spec(
             queue,
             job.podSets().stream().map(GivenWorkload::podSet).toList(),
             0,
             priorityClass,
             active,
             job.maximumExecutionTimeSeconds()),
-        new Workload.Status(
+        new CachedWorkload.Status(
             new ArrayList<>(conditions.values()),
             admission,
             List.copyOf(checks),
             Map.copyOf(reclaimable),
             Optional.empty(),
-            Workload.History.NONE,
+            CachedWorkload.History.NONE,
             false,
-            new Workload.Elsewhere(cluster, List.of()),
+            new CachedWorkload.Elsewhere(cluster, List.of()),
             List.of()));
   }
 
-  private static Workload.PodSet podSet(JobView.PodSet podSet) {
+  private static CachedWorkload.PodSet podSet(CachedJob.PodSet podSet) {
     PodTemplate template =
         new PodTemplate(
             List.of(),
@@ -236,12 +236,12 @@ public final class GivenWorkload {
             new PodTemplate.ResourceNeeds(Map.of(), Map.of()),
             Map.of(),
             "",
-            Placement.ANYWHERE,
+            NodeConstraints.ANYWHERE,
             podSet.fingerprint().full(),
             podSet.fingerprint().withoutTolerations(),
             List.of(),
             List.of());
-    return new Workload.PodSet(
+    return new CachedWorkload.PodSet(
         podSet.name(), podSet.count(), podSet.minCount(), template, "", false);
   }
 }

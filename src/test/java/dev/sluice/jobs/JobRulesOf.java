@@ -10,8 +10,8 @@ final class JobRulesOf {
   private JobRulesOf() {}
 
   /** Somebody waits for pods to be ready, and deactivated jobs are kept so long. */
-  static JobRules readiness(Optional<Duration> afterDeactivated) {
-    return new JobRules(
+  static JobOptions readiness(Optional<Duration> afterDeactivated) {
+    return new JobOptions(
         false,
         namespace -> true,
         List.of(),

@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Test;
 
 class EventRecorderTest {
 
-  private static final EventSubject WORKLOAD =
-      new EventSubject("kueue.x-k8s.io/v1beta2", "Workload", "team", "wl", "uid-1");
+  private static final ObjectReference WORKLOAD =
+      new ObjectReference("kueue.x-k8s.io/v1beta2", "Workload", "team", "wl", "uid-1");
   private static final Instant START = Instant.parse("2030-01-01T00:00:00.5Z");
 
   private final AtomicReference<Instant> now = new AtomicReference<>(START);
@@ -97,7 +97,7 @@ class EventRecorderTest {
 
   @Test
   void eventsOfTheWholeClusterGoToTheDefaultNamespace() {
-    EventSubject queue = new EventSubject("kueue.x-k8s.io/v1beta2", "ClusterQueue", "", "cq", "u");
+    ObjectReference queue = new ObjectReference("kueue.x-k8s.io/v1beta2", "ClusterQueue", "", "cq", "u");
 
     recorder.record(queue, Type.NORMAL, "A", "B", "c");
 

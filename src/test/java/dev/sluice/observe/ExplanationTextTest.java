@@ -2,15 +2,15 @@ package dev.sluice.observe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.engine.EngineQuestions.Holder;
-import dev.sluice.engine.EngineQuestions.Turn;
-import dev.sluice.engine.EngineQuestions.Waiting;
+import dev.sluice.engine.SchedulerQueries.Holder;
+import dev.sluice.engine.SchedulerQueries.Turn;
+import dev.sluice.engine.SchedulerQueries.Waiting;
 import dev.sluice.engine.PendingPosition;
 import dev.sluice.model.Explanation;
 import dev.sluice.model.FlavorAttempt;
 import dev.sluice.model.FlavorResource;
 import dev.sluice.model.LocalQueueId;
-import dev.sluice.model.Obstacle;
+import dev.sluice.model.FlavorRejection;
 import dev.sluice.model.PendingReason;
 import dev.sluice.model.Taint;
 import dev.sluice.model.WorkloadId;
@@ -28,14 +28,14 @@ class ExplanationTextTest {
           "on-demand",
           0,
           List.of(
-              new Obstacle.InsufficientQuota("cpu", 5000, 2500, 10_000),
-              new Obstacle.ExceedsMaximum("memory", 8L << 30, 1L << 30)));
+              new FlavorRejection.InsufficientQuota("cpu", 5000, 2500, 10_000),
+              new FlavorRejection.ExceedsMaximum("memory", 8L << 30, 1L << 30)));
   private static final FlavorAttempt TAINTED =
       new FlavorAttempt(
           "main",
           "spot",
           0,
-          List.of(new Obstacle.UntoleratedTaint(new Taint("spot", "true", "NoSchedule"))));
+          List.of(new FlavorRejection.UntoleratedTaint(new Taint("spot", "true", "NoSchedule"))));
 
   @Test
   void theMessageNamesEveryFlavorAndWhatItLacked() {
@@ -60,7 +60,7 @@ class ExplanationTextTest {
   @Test
   void theMessageSaysSoWhereNoFlavorCouldBeTried() {
     FlavorAttempt uncovered =
-        new FlavorAttempt("main", "", 0, List.of(new Obstacle.ResourceNotCovered("gpu", 2)));
+        new FlavorAttempt("main", "", 0, List.of(new FlavorRejection.ResourceNotCovered("gpu", 2)));
 
     assertThat(message(PendingReason.NO_MATCHING_FLAVOR, uncovered))
         .isEqualTo("pod set main: the ClusterQueue has no quota for gpu, 2 requested");

@@ -4,10 +4,10 @@ import dev.sluice.engine.ClusterQueueView;
 import dev.sluice.engine.CohortView;
 import dev.sluice.engine.FlavorUsage;
 import dev.sluice.engine.LocalQueueView;
-import dev.sluice.engine.LocalUseView;
-import dev.sluice.engine.Views;
+import dev.sluice.engine.LocalQueueUsageView;
+import dev.sluice.engine.SchedulerViews;
 import dev.sluice.model.LocalQueueId;
-import dev.sluice.model.QueueProblem;
+import dev.sluice.model.InactiveReason;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -16,14 +16,14 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** Views that a test says. */
-final class FixedViews implements Views {
+final class FixedViews implements SchedulerViews {
 
   private final Map<String, ClusterQueueView> clusterQueues = new TreeMap<>();
   private final Map<LocalQueueId, LocalQueueView> localQueues = new TreeMap<>();
   private final Map<String, CohortView> cohorts = new TreeMap<>();
 
   FixedViews clusterQueue(
-      String name, String cohort, List<QueueProblem> problems, FlavorUsage... usage) {
+      String name, String cohort, List<InactiveReason> problems, FlavorUsage... usage) {
     String root = cohort.isEmpty() ? "" : "root";
     clusterQueues.put(
         name, new ClusterQueueView(name, cohort, root, problems, 3, 4, 2, 1, List.of(usage)));
@@ -51,7 +51,7 @@ final class FixedViews implements Views {
                 queue.reserving(),
                 queue.admitted(),
                 queue.usage(),
-                Optional.of(new LocalUseView(new TreeMap<>(), Instant.EPOCH, amount))));
+                Optional.of(new LocalQueueUsageView(new TreeMap<>(), Instant.EPOCH, amount))));
     return this;
   }
 

@@ -8,9 +8,9 @@ import static dev.sluice.observe.Workloads.pending;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.engine.FlavorUsage;
-import dev.sluice.model.Amounts;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.LocalQueueId;
-import dev.sluice.model.QueueProblem;
+import dev.sluice.model.InactiveReason;
 import dev.sluice.observe.MetricsScrape.Exposition;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -26,11 +26,11 @@ class MetricsTest {
 
   private static final QueueRef QUEUE = new QueueRef("cq", new LocalQueueId("team", "lq"), "high");
   private static final FlavorUsage CPU =
-      new FlavorUsage("spot", "cpu", 1500, Amounts.UNLIMITED, 500, 2500, 500);
+      new FlavorUsage("spot", "cpu", 1500, ResourceAmounts.UNLIMITED, 500, 2500, 500);
 
   private final AtomicReference<ReplicaRole> role = new AtomicReference<>(ReplicaRole.LEADER);
   private final MetricsScrape scrape = new MetricsScrape();
-  private final WorkloadCensus census = new WorkloadCensus();
+  private final WorkloadCounter census = new WorkloadCounter();
   private final FixedViews views =
       new FixedViews()
           .clusterQueue("cq", "leaf", List.of(), CPU)
@@ -121,8 +121,8 @@ class MetricsTest {
 
   @Test
   void aQueueThatTerminatesOrIsBrokenSaysSo() {
-    views.clusterQueue("bad", "", List.of(new QueueProblem("FlavorNotFound", "x")));
-    views.clusterQueue("ending", "", List.of(new QueueProblem("Terminating", "x")));
+    views.clusterQueue("bad", "", List.of(new InactiveReason("FlavorNotFound", "x")));
+    views.clusterQueue("ending", "", List.of(new InactiveReason("Terminating", "x")));
     gauges(all -> true, new QueueGauges.Options(false, false));
 
     assertThat(lines())

@@ -1,14 +1,14 @@
 package dev.sluice.observe;
 
-import dev.sluice.api.Keys;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.workloads.Workload;
-import dev.sluice.workloads.Workload.Admission;
-import dev.sluice.workloads.Workload.Condition;
-import dev.sluice.workloads.Workload.History;
-import dev.sluice.workloads.Workload.PriorityClassRef;
-import dev.sluice.workloads.Workload.Spec;
-import dev.sluice.workloads.Workload.Status;
+import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workloads.CachedWorkload.Admission;
+import dev.sluice.workloads.CachedWorkload.Condition;
+import dev.sluice.workloads.CachedWorkload.History;
+import dev.sluice.workloads.CachedWorkload.PriorityClassRef;
+import dev.sluice.workloads.CachedWorkload.Spec;
+import dev.sluice.workloads.CachedWorkload.Status;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,22 +30,22 @@ final class Workloads {
     return new Condition(type, "False", reason, "", since, 1);
   }
 
-  static Workload pending(Condition... conditions) {
+  static CachedWorkload pending(Condition... conditions) {
     return workload(Optional.empty(), conditions);
   }
 
-  static Workload admittedBy(String clusterQueue, Condition... conditions) {
+  static CachedWorkload admittedBy(String clusterQueue, Condition... conditions) {
     return workload(Optional.of(new Admission(clusterQueue, List.of())), conditions);
   }
 
-  private static Workload workload(Optional<Admission> admission, Condition... conditions) {
-    return new Workload(
+  private static CachedWorkload workload(Optional<Admission> admission, Condition... conditions) {
+    return new CachedWorkload(
         new WorkloadId("uid", "team", "wl"),
         1,
         1,
         CREATED,
         false,
-        List.of(Keys.RESOURCE_IN_USE),
+        List.of(KueueConstants.RESOURCE_IN_USE),
         true,
         Optional.empty(),
         Map.of(),

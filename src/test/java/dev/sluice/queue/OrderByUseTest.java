@@ -6,10 +6,10 @@ import dev.sluice.model.Explanation;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.PendingReason;
 import dev.sluice.model.PendingWorkload;
-import dev.sluice.model.Placement;
+import dev.sluice.model.NodeConstraints;
 import dev.sluice.model.PodSetRequest;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -32,8 +32,8 @@ class OrderByUseTest {
   private static final Explanation NO_ROOM =
       new Explanation(PendingReason.WAITING_FOR_QUOTA, List.of(), "");
 
-  private final List<LocalUse> uses = new ArrayList<>();
-  private final Function<LocalQueueId, LocalUse> useOf =
+  private final List<LocalQueueUsage> uses = new ArrayList<>();
+  private final Function<LocalQueueId, LocalQueueUsage> useOf =
       id -> uses.get(Integer.parseInt(id.name()));
 
   private static LocalQueueId id(int localQueue) {
@@ -41,7 +41,7 @@ class OrderByUseTest {
   }
 
   private void changeSomeUse(Random random, PendingQueue queue) {
-    LocalUse use = uses.get(random.nextInt(LOCAL_QUEUES));
+    LocalQueueUsage use = uses.get(random.nextInt(LOCAL_QUEUES));
     use.amount(random.nextInt(8) == 0 ? Double.POSITIVE_INFINITY : random.nextInt(3));
     queue.useChanged(use);
   }
@@ -51,13 +51,13 @@ class OrderByUseTest {
   void theHeadIsAlwaysTheFirstOfThoseInLine(int seed) {
     Random random = new Random(seed);
     PendingQueue queue = new PendingQueue();
-    List<PendingItem> all = new ArrayList<>();
+    List<QueuedWorkload> all = new ArrayList<>();
     boolean counts = false;
     for (int i = 0; i < LOCAL_QUEUES; i++) {
-      uses.add(new LocalUse());
+      uses.add(new LocalQueueUsage());
     }
     for (int step = 0; step < 1000; step++) {
-      PendingItem any = all.isEmpty() ? null : all.get(random.nextInt(all.size()));
+      QueuedWorkload any = all.isEmpty() ? null : all.get(random.nextInt(all.size()));
       switch (random.nextInt(10)) {
         case 0, 1, 2 -> all.add(queue.add(workload(random, step), id(queueOf(random)), null));
         case 3 -> {
@@ -96,14 +96,14 @@ class OrderByUseTest {
     }
   }
 
-  private void check(PendingQueue queue, List<PendingItem> all, boolean counts) {
-    List<PendingItem> order = queue.inOrder();
+  private void check(PendingQueue queue, List<QueuedWorkload> all, boolean counts) {
+    List<QueuedWorkload> order = queue.inOrder();
     assertThat(order).hasSameSizeAs(all);
     assertThat(Set.copyOf(order)).isEqualTo(Set.copyOf(all));
     if (counts) {
       assertThat(order.stream().map(item -> useOf.apply(item.localQueue())).toList()).isSorted();
     }
-    List<PendingItem> inLine =
+    List<QueuedWorkload> inLine =
         order.stream()
             .filter(item -> !queue.isAside(item) && item.equivalenceClass().parkedWhy() == null)
             .toList();
@@ -122,14 +122,14 @@ class OrderByUseTest {
         new WorkloadId("uid-" + number, "ns", "w" + number),
         1,
         "q",
-        new WorkloadShape(
+        new RequestShape(
             List.of(
                 new PodSetRequest(
                     "main",
                     1,
                     0,
                     new TreeMap<>(Map.of("cpu", 1L + random.nextInt(2))),
-                    Placement.ANYWHERE,
+                    NodeConstraints.ANYWHERE,
                     ""))),
         random.nextInt(3),
         at,
@@ -143,47 +143,47 @@ class OrderByUseTest {
   @ValueSource(ints = {1, 2, 3, 4})
   void victimsGoByUseThenByPriorityReservationAndUid(int seed) {
     Random random = new Random(seed);
-    Holders holders = new Holders();
-    List<Holder> all = new ArrayList<>();
+    QuotaHolders quotaHolders = new QuotaHolders();
+    List<QuotaHolder> all = new ArrayList<>();
     for (int i = 0; i < LOCAL_QUEUES; i++) {
-      uses.add(new LocalUse());
+      uses.add(new LocalQueueUsage());
     }
-    holders.byUse(useOf);
+    quotaHolders.byUse(useOf);
     for (int step = 0; step < 500; step++) {
       if (random.nextInt(3) == 0 && !all.isEmpty()) {
-        holders.remove(all.remove(random.nextInt(all.size())));
+        quotaHolders.remove(all.remove(random.nextInt(all.size())));
       } else {
-        Holder holder = holder(random, step);
-        all.add(holder);
-        holders.add(holder);
+        QuotaHolder quotaHolder = holder(random, step);
+        all.add(quotaHolder);
+        quotaHolders.add(quotaHolder);
       }
       uses.get(random.nextInt(LOCAL_QUEUES)).amount(random.nextInt(3));
 
-      List<Holder> wanted = new ArrayList<>(all);
-      wanted.removeIf(Holder::evicted);
+      List<QuotaHolder> wanted = new ArrayList<>(all);
+      wanted.removeIf(QuotaHolder::evicted);
       wanted.sort(
-          Comparator.<Holder, LocalUse>comparing(holder -> useOf.apply(holder.localQueue()))
+          Comparator.<QuotaHolder, LocalQueueUsage>comparing(quotaHolder -> useOf.apply(quotaHolder.localQueue()))
               .reversed()
-              .thenComparing(Holder.VICTIM_ORDER));
-      assertThat(flat(holders.groups(false))).isEqualTo(wanted);
-      assertThat(holders.size()).isEqualTo(all.size());
+              .thenComparing(QuotaHolder.VICTIM_ORDER));
+      assertThat(flat(quotaHolders.groups(false))).isEqualTo(wanted);
+      assertThat(quotaHolders.size()).isEqualTo(all.size());
     }
-    holders.byUse(null);
-    List<Holder> plain = new ArrayList<>(all);
-    plain.removeIf(Holder::evicted);
-    plain.sort(Holder.VICTIM_ORDER);
-    assertThat(flat(holders.groups(false))).isEqualTo(plain);
-    assertThat(holders.size()).isEqualTo(all.size());
+    quotaHolders.byUse(null);
+    List<QuotaHolder> plain = new ArrayList<>(all);
+    plain.removeIf(QuotaHolder::evicted);
+    plain.sort(QuotaHolder.VICTIM_ORDER);
+    assertThat(flat(quotaHolders.groups(false))).isEqualTo(plain);
+    assertThat(quotaHolders.size()).isEqualTo(all.size());
   }
 
-  private static List<Holder> flat(Iterator<Iterator<Holder>> groups) {
-    List<Holder> all = new ArrayList<>();
+  private static List<QuotaHolder> flat(Iterator<Iterator<QuotaHolder>> groups) {
+    List<QuotaHolder> all = new ArrayList<>();
     groups.forEachRemaining(group -> group.forEachRemaining(all::add));
     return all;
   }
 
-  private static Holder holder(Random random, int number) {
-    return new Holder(
+  private static QuotaHolder holder(Random random, int number) {
+    return new QuotaHolder(
         new WorkloadId("uid-" + number, "ns", "w" + number),
         id(queueOf(random)),
         random.nextInt(3),

@@ -6,10 +6,10 @@ import dev.sluice.model.Explanation;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.PendingReason;
 import dev.sluice.model.PendingWorkload;
-import dev.sluice.model.Placement;
+import dev.sluice.model.NodeConstraints;
 import dev.sluice.model.PodSetRequest;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,13 +29,13 @@ class PendingQueueTest {
 
   private final PendingQueue queue = new PendingQueue();
 
-  private PendingItem add(String name, LocalQueueId in, long cpu, long priority, int second) {
+  private QueuedWorkload add(String name, LocalQueueId in, long cpu, long priority, int second) {
     Instant at = START.plusSeconds(second);
-    WorkloadShape shape =
-        new WorkloadShape(
+    RequestShape shape =
+        new RequestShape(
             List.of(
                 new PodSetRequest(
-                    "main", 1, 0, new TreeMap<>(Map.of("cpu", cpu)), Placement.ANYWHERE, "")));
+                    "main", 1, 0, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "")));
     return queue.add(
         new PendingWorkload(
             new WorkloadId("uid-" + name, "ns", name),
@@ -54,7 +54,7 @@ class PendingQueueTest {
 
   private List<String> drained() {
     List<String> names = new ArrayList<>();
-    for (PendingItem head = queue.head(); head != null; head = queue.head()) {
+    for (QueuedWorkload head = queue.head(); head != null; head = queue.head()) {
       names.add(head.id().name());
       queue.remove(head);
     }
@@ -76,7 +76,7 @@ class PendingQueueTest {
 
   @Test
   void aParkedClassStepsAsideAsAWholeAndComesBackAsAWhole() {
-    PendingItem first = add("first", LEFT, 5, 0, 1);
+    QueuedWorkload first = add("first", LEFT, 5, 0, 1);
     add("equal", RIGHT, 5, 0, 2);
     add("other", RIGHT, 1, 0, 3);
     queue.park(first.equivalenceClass(), NO_ROOM, LACKS);
@@ -93,9 +93,9 @@ class PendingQueueTest {
 
   @Test
   void aLatecomerSharesTheFateOfItsParkedClass() {
-    PendingItem first = add("first", LEFT, 5, 0, 1);
+    QueuedWorkload first = add("first", LEFT, 5, 0, 1);
     queue.park(first.equivalenceClass(), NO_ROOM, LACKS);
-    PendingItem late = add("late", RIGHT, 5, 0, 2);
+    QueuedWorkload late = add("late", RIGHT, 5, 0, 2);
     assertThat(queue.head()).isNull();
     assertThat(late.explanation()).isEqualTo(NO_ROOM);
     assertThat(queue.count(RIGHT)).isEqualTo(new PendingCount(0, 1));
@@ -103,7 +103,7 @@ class PendingQueueTest {
 
   @Test
   void aClassThatEmptiedWhileParkedIsNotParkedForThoseWhoComeLater() {
-    PendingItem only = add("only", LEFT, 5, 0, 1);
+    QueuedWorkload only = add("only", LEFT, 5, 0, 1);
     queue.park(only.equivalenceClass(), NO_ROOM, LACKS);
     queue.remove(only);
     assertThat(queue.count()).isEqualTo(PendingCount.NONE);
@@ -115,7 +115,7 @@ class PendingQueueTest {
 
   @Test
   void oneSetAsideIsAloneWithItsReason() {
-    PendingItem barred = add("barred", LEFT, 5, 0, 1);
+    QueuedWorkload barred = add("barred", LEFT, 5, 0, 1);
     add("equal", LEFT, 5, 0, 2);
     Explanation own = new Explanation(PendingReason.MISCONFIGURED, List.of(), "its own");
     queue.setAside(barred, own);
@@ -130,9 +130,9 @@ class PendingQueueTest {
 
   @Test
   void whoeverLeftIsNotAmongThoseWhoMustBeTold() {
-    PendingItem stays = add("stays", LEFT, 5, 0, 1);
-    PendingItem leaves = add("leaves", LEFT, 5, 0, 2);
-    PendingItem aside = add("aside", LEFT, 5, 0, 3);
+    QueuedWorkload stays = add("stays", LEFT, 5, 0, 1);
+    QueuedWorkload leaves = add("leaves", LEFT, 5, 0, 2);
+    QueuedWorkload aside = add("aside", LEFT, 5, 0, 3);
     queue.remove(leaves);
     queue.setAside(aside, null);
     queue.park(stays.equivalenceClass(), NO_ROOM, LACKS);
@@ -142,8 +142,8 @@ class PendingQueueTest {
 
   @Test
   void anotherReasonMustBeToldToEveryone() {
-    PendingItem one = add("one", LEFT, 5, 0, 1);
-    PendingItem two = add("two", LEFT, 5, 0, 2);
+    QueuedWorkload one = add("one", LEFT, 5, 0, 1);
+    QueuedWorkload two = add("two", LEFT, 5, 0, 2);
     queue.park(one.equivalenceClass(), NO_ROOM, LACKS);
     assertThat(one.equivalenceClass().takeUntold()).containsExactlyInAnyOrder(one, two);
     queue.wake(one.equivalenceClass());
@@ -157,13 +157,13 @@ class PendingQueueTest {
   @Test
   void timesAreKeptToTheMicrosecondEvenBeforeTheEpoch() {
     Instant before = Instant.parse("1969-12-31T23:59:59.123456Z");
-    PendingItem item =
+    QueuedWorkload item =
         queue.add(
             new PendingWorkload(
                 new WorkloadId("u", "ns", "w"),
                 1,
                 "left",
-                new WorkloadShape(List.of()),
+                new RequestShape(List.of()),
                 0,
                 before,
                 before,

@@ -1,6 +1,6 @@
 package dev.sluice.quota;
 
-import static dev.sluice.model.Amounts.UNLIMITED;
+import static dev.sluice.model.ResourceAmounts.UNLIMITED;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.model.Quota;
@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 /** One pair: cpu of flavor f. */
 class QuotaTreeTest {
 
-  private final FlavorResources pairs = new FlavorResources();
-  private final QuotaForest forest = new QuotaForest(pairs);
+  private final FlavorResourceIndex pairs = new FlavorResourceIndex();
+  private final CohortHierarchy forest = new CohortHierarchy(pairs);
   private final int cpu = pairs.number("f", "cpu");
 
   private static List<ResourceGroup> quota(long nominal, long borrow, long lend) {

@@ -2,7 +2,7 @@ package dev.sluice.reference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.engine.EngineRules;
+import dev.sluice.engine.EngineOptions;
 import dev.sluice.reference.RandomWorld.Pods;
 import dev.sluice.reference.ReferenceEngine.Waking;
 import java.time.Duration;
@@ -45,7 +45,7 @@ class EngineAgainstReferenceTest {
 
   @Test
   void whileNotAllPodsAreReadyTheSameAreTurnedAway() {
-    EngineRules rules = new EngineRules(Optional.empty(), true);
+    EngineOptions rules = new EngineOptions(Optional.empty(), true);
     play(
         "admission one at a time",
         30_000,

@@ -3,7 +3,7 @@ package dev.sluice.reference;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.engine.EngineProbe;
-import dev.sluice.engine.EngineRules;
+import dev.sluice.engine.EngineOptions;
 import dev.sluice.model.FairSharing;
 import dev.sluice.model.FairSharing.Strategy;
 import dev.sluice.reference.RandomWorld.Pods;
@@ -43,7 +43,7 @@ class FairSharingAgainstReferenceTest {
           Optional<FairSharing> sharing = Optional.of(rules(new Dice(seed)));
           PreemptionRerun rerun =
               new PreemptionRerun(
-                  Played.of(new EngineProbe(new EngineRules(sharing, false))), sharing);
+                  Played.of(new EngineProbe(new EngineOptions(sharing, false))), sharing);
           rerun.play(world);
           preemptions.addAndGet(rerun.preemptions());
           victims.addAndGet(rerun.victims());

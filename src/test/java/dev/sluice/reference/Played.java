@@ -1,8 +1,8 @@
 package dev.sluice.reference;
 
 import dev.sluice.engine.EngineProbe;
-import dev.sluice.engine.Views;
-import dev.sluice.model.Fact;
+import dev.sluice.engine.SchedulerViews;
+import dev.sluice.model.SchedulerEvent;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -13,7 +13,7 @@ import java.util.Set;
 interface Played {
 
   /** Folds a fact in. */
-  void fold(Fact fact);
+  void fold(SchedulerEvent schedulerEvent);
 
   /** Runs one cycle; false if there was nothing to look at. */
   boolean cycle();
@@ -22,14 +22,14 @@ interface Played {
   List<Decided> takeDecided();
 
   /** What it shows; nothing if it shows nothing. */
-  Optional<Views> views();
+  Optional<SchedulerViews> views();
 
   /** The real one. */
   static Played of(EngineProbe engine) {
     return new Played() {
       @Override
-      public void fold(Fact fact) {
-        engine.fold(fact);
+      public void fold(SchedulerEvent schedulerEvent) {
+        engine.fold(schedulerEvent);
       }
 
       @Override
@@ -45,7 +45,7 @@ interface Played {
       }
 
       @Override
-      public Optional<Views> views() {
+      public Optional<SchedulerViews> views() {
         return Optional.of(engine.views());
       }
     };
@@ -57,8 +57,8 @@ interface Played {
     Set<String> seen = new HashSet<>();
     return new Played() {
       @Override
-      public void fold(Fact fact) {
-        engine.fold(fact);
+      public void fold(SchedulerEvent schedulerEvent) {
+        engine.fold(schedulerEvent);
         seen.clear();
       }
 
@@ -82,7 +82,7 @@ interface Played {
       }
 
       @Override
-      public Optional<Views> views() {
+      public Optional<SchedulerViews> views() {
         return Optional.empty();
       }
     };

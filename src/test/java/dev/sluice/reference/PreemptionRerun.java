@@ -1,7 +1,7 @@
 package dev.sluice.reference;
 
-import dev.sluice.engine.EngineRules;
-import dev.sluice.model.Fact;
+import dev.sluice.engine.EngineOptions;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.FairSharing;
 import dev.sluice.model.Flavor;
 import dev.sluice.reference.Decided.Admission;
@@ -52,7 +52,7 @@ final class PreemptionRerun extends Stage {
         ReferenceEngine.Waking.ALL,
         32,
         true,
-        new EngineRules(sharing, false));
+        new EngineOptions(sharing, false));
   }
 
   int admissions() {
@@ -86,7 +86,7 @@ final class PreemptionRerun extends Stage {
   private boolean cycle(int idle) {
     if (asked().flushIsDue()) {
       fold(
-          new Fact.FlavorChanged(
+          new SchedulerEvent.FlavorChanged(
               new Flavor("unused", Map.of("change", "" + changes++), List.of(), List.of())));
     }
     boolean looked = engine.cycle();

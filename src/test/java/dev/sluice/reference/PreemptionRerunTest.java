@@ -3,8 +3,8 @@ package dev.sluice.reference;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.engine.Views;
-import dev.sluice.model.Fact;
+import dev.sluice.engine.SchedulerViews;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.reference.Decided.Preemption;
 import dev.sluice.reference.Decided.Victim;
 import java.util.List;
@@ -86,8 +86,8 @@ class PreemptionRerunTest {
     }
 
     @Override
-    public void fold(Fact fact) {
-      right.fold(fact);
+    public void fold(SchedulerEvent schedulerEvent) {
+      right.fold(schedulerEvent);
     }
 
     @Override
@@ -113,7 +113,7 @@ class PreemptionRerunTest {
     }
 
     @Override
-    public Optional<Views> views() {
+    public Optional<SchedulerViews> views() {
       return right.views();
     }
   }

@@ -1,11 +1,11 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.Amounts;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.model.CohortSpec;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.FlavorFungibility;
 import dev.sluice.model.LabelRequirement;
@@ -13,7 +13,7 @@ import dev.sluice.model.LabelSelector;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.LocalQueueSpec;
 import dev.sluice.model.PreemptionPolicies;
-import dev.sluice.model.QueueProblem;
+import dev.sluice.model.InactiveReason;
 import dev.sluice.model.Quota;
 import dev.sluice.model.ResourceGroup;
 import dev.sluice.model.Taint;
@@ -39,13 +39,13 @@ final class RandomDeclarations {
     this.shapes = shapes;
   }
 
-  Fact namespace(int number) {
+  SchedulerEvent namespace(int number) {
     return dice.chance(3)
-        ? new Fact.NamespaceRemoved("ns-" + number)
-        : new Fact.NamespaceChanged("ns-" + number, Map.of("team", "" + dice.below(2)));
+        ? new SchedulerEvent.NamespaceRemoved("ns-" + number)
+        : new SchedulerEvent.NamespaceChanged("ns-" + number, Map.of("team", "" + dice.below(2)));
   }
 
-  Fact flavor(int number) {
+  SchedulerEvent flavor(int number) {
     List<Taint> taints =
         dice.chance(75)
             ? List.of()
@@ -54,7 +54,7 @@ final class RandomDeclarations {
                     "taint-" + dice.below(2),
                     "" + dice.below(2),
                     dice.pick(new String[] {"NoSchedule", "NoExecute", "PreferNoSchedule"})));
-    return new Fact.FlavorChanged(
+    return new SchedulerEvent.FlavorChanged(
         new Flavor(
             "f-" + number,
             shapes.labels(),
@@ -66,8 +66,8 @@ final class RandomDeclarations {
     long nominal = size.preempting() && dice.chance(80) ? 1 + dice.below(5) : dice.below(12);
     return new Quota(
         nominal,
-        limited && dice.chance(30) ? dice.below(size.preempting() ? 4 : 6) : Amounts.UNLIMITED,
-        limited && dice.chance(30) ? dice.below((int) nominal + 1) : Amounts.UNLIMITED);
+        limited && dice.chance(30) ? dice.below(size.preempting() ? 4 : 6) : ResourceAmounts.UNLIMITED,
+        limited && dice.chance(30) ? dice.below((int) nominal + 1) : ResourceAmounts.UNLIMITED);
   }
 
   private List<ResourceGroup> groups(boolean limited) {
@@ -98,7 +98,7 @@ final class RandomDeclarations {
     return groups;
   }
 
-  Fact cohort(int number) {
+  SchedulerEvent cohort(int number) {
     // Mostly towards lower numbers, so that chains end; now and then anywhere, cycles included.
     String parent = "";
     if (dice.chance(50)) {
@@ -107,7 +107,7 @@ final class RandomDeclarations {
         parent = "";
       }
     }
-    return new Fact.CohortChanged(
+    return new SchedulerEvent.CohortChanged(
         new CohortSpec(
             "co-" + number,
             parent,
@@ -115,7 +115,7 @@ final class RandomDeclarations {
             weight()));
   }
 
-  Fact clusterQueue(int number) {
+  SchedulerEvent clusterQueue(int number) {
     String cohort = size.cohorts() && dice.chance(85) ? "co-" + dice.below(size.cohortCount()) : "";
     LabelSelector selector =
         dice.chance(size.preempting() ? 98 : 90)
@@ -126,7 +126,7 @@ final class RandomDeclarations {
                         new LabelRequirement(
                             "team", LabelRequirement.Operator.IN, List.of("" + dice.below(2)))))
                 : new LabelSelector.Nothing();
-    return new Fact.ClusterQueueChanged(
+    return new SchedulerEvent.ClusterQueueChanged(
         new ClusterQueueSpec(
             "cq-" + number,
             cohort,
@@ -141,7 +141,7 @@ final class RandomDeclarations {
             new FlavorFungibility(dice.chanceOfHalf(), dice.chanceOfHalf(), dice.chanceOfHalf()),
             weight(),
             List.of(),
-            dice.chance(2) ? List.of(new QueueProblem("Unknown", "something")) : List.of(),
+            dice.chance(2) ? List.of(new InactiveReason("Unknown", "something")) : List.of(),
             false));
   }
 
@@ -164,8 +164,8 @@ final class RandomDeclarations {
         dice.chance(50) ? OptionalInt.of(dice.below(3)) : OptionalInt.empty());
   }
 
-  Fact localQueue(String namespace, int number) {
-    return new Fact.LocalQueueChanged(
+  SchedulerEvent localQueue(String namespace, int number) {
+    return new SchedulerEvent.LocalQueueChanged(
         new LocalQueueSpec(
             new LocalQueueId(namespace, "lq-" + number),
             "cq-" + (dice.chance(90) ? number : dice.below(size.queues())),

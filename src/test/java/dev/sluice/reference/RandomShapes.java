@@ -1,10 +1,10 @@
 package dev.sluice.reference;
 
 import dev.sluice.model.LabelRequirement;
-import dev.sluice.model.Placement;
+import dev.sluice.model.NodeConstraints;
 import dev.sluice.model.PodSetRequest;
 import dev.sluice.model.Toleration;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import dev.sluice.reference.RandomWorld.Pods;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -24,7 +24,7 @@ final class RandomShapes {
     this.size = size;
   }
 
-  WorkloadShape shape() {
+  RequestShape shape() {
     List<PodSetRequest> podSets = new ArrayList<>();
     int sets = dice.chance(size.preempting() ? 85 : 70) ? 1 : 2 + dice.below(2);
     for (int i = 0; i < sets; i++) {
@@ -48,17 +48,17 @@ final class RandomShapes {
               count,
               minCount,
               perPod,
-              dice.chance(size.preempting() ? 93 : 80) ? Placement.ANYWHERE : placement(),
+              dice.chance(size.preempting() ? 93 : 80) ? NodeConstraints.ANYWHERE : placement(),
               dice.chance(25) ? "group" : ""));
     }
-    return new WorkloadShape(podSets);
+    return new RequestShape(podSets);
   }
 
   private long amount() {
     return dice.chance(5) ? dice.below(8) : 1 + dice.below(3);
   }
 
-  private Placement placement() {
+  private NodeConstraints placement() {
     Map<String, String> selector = dice.chance(50) ? Map.of() : labels();
     List<List<LabelRequirement>> terms = new ArrayList<>();
     for (int i = dice.below(3); i > 0; i--) {
@@ -68,7 +68,7 @@ final class RandomShapes {
       }
       terms.add(term);
     }
-    return new Placement(selector, terms, dice.chance(60) ? List.of(toleration()) : List.of());
+    return new NodeConstraints(selector, terms, dice.chance(60) ? List.of(toleration()) : List.of());
   }
 
   private LabelRequirement requirement() {

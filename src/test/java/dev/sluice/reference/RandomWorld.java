@@ -1,10 +1,10 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.LocalQueueId;
-import dev.sluice.model.Placement;
+import dev.sluice.model.NodeConstraints;
 import dev.sluice.model.PodSetRequest;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -52,11 +52,11 @@ final class RandomWorld {
     return new RandomWorld(seed, true, true, pods, true);
   }
 
-  static WorkloadShape single(String resource, long amount) {
-    return new WorkloadShape(
+  static RequestShape single(String resource, long amount) {
+    return new RequestShape(
         List.of(
             new PodSetRequest(
-                "main", 1, 0, new TreeMap<>(Map.of(resource, amount)), Placement.ANYWHERE, "")));
+                "main", 1, 0, new TreeMap<>(Map.of(resource, amount)), NodeConstraints.ANYWHERE, "")));
   }
 
   List<Step> steps(int count) {
@@ -165,23 +165,23 @@ final class RandomWorld {
   private Step upheaval() {
     return switch (dice.below(13)) {
       case 0 -> new Step.Declare(declarations.flavor(dice.below(size.flavors())));
-      case 1 -> new Step.Declare(new Fact.FlavorRemoved("f-" + dice.below(size.flavors())));
+      case 1 -> new Step.Declare(new SchedulerEvent.FlavorRemoved("f-" + dice.below(size.flavors())));
       case 2, 3, 4 -> new Step.Declare(declarations.clusterQueue(dice.below(size.queues())));
-      case 5 -> new Step.Declare(new Fact.ClusterQueueRemoved("cq-" + dice.below(size.queues())));
+      case 5 -> new Step.Declare(new SchedulerEvent.ClusterQueueRemoved("cq-" + dice.below(size.queues())));
       case 6, 7 ->
           size.cohorts()
               ? new Step.Declare(declarations.cohort(dice.below(size.cohortCount())))
               : submit();
       case 8 ->
           size.cohorts()
-              ? new Step.Declare(new Fact.CohortRemoved("co-" + dice.below(size.cohortCount())))
+              ? new Step.Declare(new SchedulerEvent.CohortRemoved("co-" + dice.below(size.cohortCount())))
               : submit();
       case 9 ->
           new Step.Declare(
               declarations.localQueue("ns-" + dice.below(2), dice.below(size.queues())));
       case 10 ->
           new Step.Declare(
-              new Fact.LocalQueueRemoved(
+              new SchedulerEvent.LocalQueueRemoved(
                   new LocalQueueId("ns-" + dice.below(2), localQueueName())));
       case 11 -> new Step.Declare(declarations.namespace(dice.below(2)));
       default -> new Step.Deciding(dice.chance(70));

@@ -1,18 +1,18 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.Amounts;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.FlavorResource;
 import dev.sluice.model.LabelRequirement;
-import dev.sluice.model.Placement;
+import dev.sluice.model.NodeConstraints;
 import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.PodSetRequest;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.model.ResourceGroup;
 import dev.sluice.model.Taint;
 import dev.sluice.model.Toleration;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -146,7 +146,7 @@ final class ReferenceAssigner {
     this.resume = resume;
   }
 
-  Result assign(WorkloadShape shape) {
+  Result assign(RequestShape shape) {
     Map<FlavorResource, Long> usage = new HashMap<>();
     Map<Progress, Integer> progress = new HashMap<>();
     Set<FlavorResource> needed = new HashSet<>();
@@ -159,7 +159,7 @@ final class ReferenceAssigner {
       List<PodSetRequest> sets = together.stream().map(shape.podSets()::get).toList();
       SortedMap<String, Long> wanted = new TreeMap<>();
       for (PodSetRequest set : sets) {
-        requests(set).forEach((resource, amount) -> wanted.merge(resource, amount, Amounts::add));
+        requests(set).forEach((resource, amount) -> wanted.merge(resource, amount, ResourceAmounts::add));
       }
       SortedMap<String, String> chosen = new TreeMap<>();
       Set<String> decided = new HashSet<>();
@@ -199,7 +199,7 @@ final class ReferenceAssigner {
           (resource, amount) -> {
             String flavor = chosen.get(resource);
             if (flavor != null) {
-              usage.merge(new FlavorResource(flavor, resource), amount, Amounts::add);
+              usage.merge(new FlavorResource(flavor, resource), amount, ResourceAmounts::add);
             }
           });
       for (int index : together) {
@@ -254,14 +254,14 @@ final class ReferenceAssigner {
       SortedMap<String, Long> part,
       Map<FlavorResource, Long> earlier) {
     Flavor flavor = flavors.get(name);
-    if (flavor == null || sets.stream().anyMatch(set -> !eligible(flavor, set.placement()))) {
+    if (flavor == null || sets.stream().anyMatch(set -> !eligible(flavor, set.nodeConstraints()))) {
       return Optional.empty();
     }
     SortedMap<String, Grade> each = new TreeMap<>();
     for (var request : part.entrySet()) {
       FlavorResource pair = new FlavorResource(name, request.getKey());
       long before = earlier.getOrDefault(pair, 0L);
-      long val = Amounts.add(request.getValue(), before);
+      long val = ResourceAmounts.add(request.getValue(), before);
       Grade grade = grade(pair, val);
       if (grade.mode() != Mode.FIT) {
         lacks.add(new Lack(pair, val));
@@ -314,26 +314,26 @@ final class ReferenceAssigner {
         own ? Mode.PREEMPT : Mode.RECLAIM, after.lowest(queue.name(), pair, val).height());
   }
 
-  static boolean eligible(Flavor flavor, Placement placement) {
+  static boolean eligible(Flavor flavor, NodeConstraints nodeConstraints) {
     for (Taint taint : flavor.nodeTaints()) {
       boolean keepsOff = taint.effect().equals("NoSchedule") || taint.effect().equals("NoExecute");
       if (keepsOff
-          && !tolerated(taint, placement.tolerations())
+          && !tolerated(taint, nodeConstraints.tolerations())
           && !tolerated(taint, flavor.tolerations())) {
         return false;
       }
     }
     Map<String, String> labels = flavor.nodeLabels();
-    for (var wanted : placement.nodeSelector().entrySet()) {
+    for (var wanted : nodeConstraints.nodeSelector().entrySet()) {
       if (labels.containsKey(wanted.getKey())
           && !wanted.getValue().equals(labels.get(wanted.getKey()))) {
         return false;
       }
     }
-    if (placement.affinityTerms().isEmpty()) {
+    if (nodeConstraints.affinityTerms().isEmpty()) {
       return true;
     }
-    for (List<LabelRequirement> term : placement.affinityTerms()) {
+    for (List<LabelRequirement> term : nodeConstraints.affinityTerms()) {
       List<LabelRequirement> rest =
           term.stream().filter(each -> labels.containsKey(each.key())).toList();
       if (rest.stream().allMatch(each -> each.matches(labels))) {
@@ -350,7 +350,7 @@ final class ReferenceAssigner {
   private SortedMap<String, Long> requests(PodSetRequest set) {
     SortedMap<String, Long> requests = new TreeMap<>();
     set.perPod()
-        .forEach((resource, one) -> requests.put(resource, Amounts.multiply(one, set.count())));
+        .forEach((resource, one) -> requests.put(resource, ResourceAmounts.multiply(one, set.count())));
     if (groupOf("pods").isPresent()) {
       requests.put("pods", (long) set.count());
     }
@@ -370,7 +370,7 @@ final class ReferenceAssigner {
   }
 
   /** Indexes of pod sets that are handled together, in the order of the spec. */
-  private static List<List<Integer>> groups(WorkloadShape shape) {
+  private static List<List<Integer>> groups(RequestShape shape) {
     List<List<Integer>> groups = new ArrayList<>();
     Set<String> seen = new HashSet<>();
     for (int i = 0; i < shape.podSets().size(); i++) {

@@ -1,6 +1,6 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.Amounts;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.FairSharing;
 import dev.sluice.model.FlavorResource;
@@ -329,7 +329,7 @@ final class ReferenceCycle {
               long amount;
               if (nominated.result().borrowLevel() == 0) {
                 amount = Math.max(0, Math.min(request, quota.nominal() - used));
-              } else if (quota.borrowingLimit() == Amounts.UNLIMITED) {
+              } else if (quota.borrowingLimit() == ResourceAmounts.UNLIMITED) {
                 amount = request;
               } else {
                 amount = Math.min(request, quota.nominal() + quota.borrowingLimit() - used);

@@ -1,7 +1,7 @@
 package dev.sluice.reference;
 
-import dev.sluice.engine.EngineRules;
-import dev.sluice.model.Fact;
+import dev.sluice.engine.EngineOptions;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.FairSharing;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.LocalQueueId;
@@ -73,7 +73,7 @@ final class ReferenceEngine {
    * @param preempting whether anybody may be preempted
    */
   ReferenceEngine(Duration refusedPause, Waking waking, int longestWalk, boolean preempting) {
-    this(refusedPause, waking, longestWalk, preempting, EngineRules.DEFAULT);
+    this(refusedPause, waking, longestWalk, preempting, EngineOptions.DEFAULT);
   }
 
   /**
@@ -87,26 +87,26 @@ final class ReferenceEngine {
       Waking waking,
       int longestWalk,
       boolean preempting,
-      EngineRules rules) {
+      EngineOptions rules) {
     this.refusedPause = refusedPause;
     this.parking = new ReferenceParking(world, waking);
     this.rules =
         new Rules(world.flavors, longestWalk, preempting, rules.blockAdmission(), rules.sharing());
   }
 
-  void fold(Fact fact) {
-    switch (fact) {
-      case Fact.FlavorChanged(var flavor) -> {
+  void fold(SchedulerEvent schedulerEvent) {
+    switch (schedulerEvent) {
+      case SchedulerEvent.FlavorChanged(var flavor) -> {
         if (!flavor.equals(world.flavors.put(flavor.name(), flavor))) {
           declarationsChanged();
         }
       }
-      case Fact.FlavorRemoved(var name) -> {
+      case SchedulerEvent.FlavorRemoved(var name) -> {
         if (world.flavors.remove(name) != null) {
           declarationsChanged();
         }
       }
-      case Fact.ClusterQueueChanged(var queue) -> {
+      case SchedulerEvent.ClusterQueueChanged(var queue) -> {
         if (!queue.equals(world.queues.put(queue.name(), queue))) {
           world.workloads.values().stream()
               .filter(
@@ -115,7 +115,7 @@ final class ReferenceEngine {
           declarationsChanged();
         }
       }
-      case Fact.ClusterQueueRemoved(var name) -> {
+      case SchedulerEvent.ClusterQueueRemoved(var name) -> {
         if (world.queues.remove(name) != null) {
           declarationsChanged();
           world.workloads.values().stream()
@@ -123,39 +123,39 @@ final class ReferenceEngine {
               .forEach(this::reenter);
         }
       }
-      case Fact.CohortChanged(var cohort) -> {
+      case SchedulerEvent.CohortChanged(var cohort) -> {
         if (!cohort.equals(world.cohorts.put(cohort.name(), cohort))) {
           declarationsChanged();
         }
       }
-      case Fact.CohortRemoved(var name) -> {
+      case SchedulerEvent.CohortRemoved(var name) -> {
         if (world.cohorts.remove(name) != null) {
           declarationsChanged();
         }
       }
-      case Fact.LocalQueueChanged(var queue) -> {
+      case SchedulerEvent.LocalQueueChanged(var queue) -> {
         if (!queue.equals(world.localQueues.put(queue.id(), queue))) {
           localQueueChanged(queue.id());
         }
       }
-      case Fact.LocalQueueRemoved(var id) -> {
+      case SchedulerEvent.LocalQueueRemoved(var id) -> {
         if (world.localQueues.remove(id) != null) {
           localQueueChanged(id);
         }
       }
-      case Fact.NamespaceChanged(var name, var labels) -> {
+      case SchedulerEvent.NamespaceChanged(var name, var labels) -> {
         if (!labels.equals(world.namespaces.put(name, labels))) {
           namespaceChanged(name);
         }
       }
-      case Fact.NamespaceRemoved(var name) -> {
+      case SchedulerEvent.NamespaceRemoved(var name) -> {
         if (world.namespaces.remove(name) != null) {
           namespaceChanged(name);
         }
       }
-      case Fact.WorkloadPending(var workload) -> pending(workload);
-      case Fact.WorkloadReserving(var workload) -> reserving(workload);
-      case Fact.WorkloadReleased(var id, var version) -> {
+      case SchedulerEvent.WorkloadPending(var workload) -> pending(workload);
+      case SchedulerEvent.WorkloadReserving(var workload) -> reserving(workload);
+      case SchedulerEvent.WorkloadReleased(var id, var version) -> {
         ReferenceEntry entry = world.workloads.get(id.uid());
         if (entry != null && version >= entry.version) {
           hold(entry, null);
@@ -164,7 +164,7 @@ final class ReferenceEngine {
           world.workloads.remove(id.uid());
         }
       }
-      case Fact.AdmissionWritten(var id, var version, var admitted) -> {
+      case SchedulerEvent.AdmissionWritten(var id, var version, var admitted) -> {
         ReferenceEntry entry = world.workloads.get(id.uid());
         if (entry != null && version > entry.version && entry.assumed()) {
           Holding holding = Objects.requireNonNull(entry.holding);
@@ -184,19 +184,19 @@ final class ReferenceEngine {
                   Optional.empty());
         }
       }
-      case Fact.LocalQueueUsed used -> {
+      case SchedulerEvent.LocalQueueUsed used -> {
         // Past use doesn't count here.
       }
-      case Fact.EvictionRefused(var id, var decided) -> {
+      case SchedulerEvent.EvictionRefused(var id, var decided) -> {
         ReferenceEntry entry = world.workloads.get(id.uid());
         if (entry != null && entry.eviction.equals(Optional.of(decided))) {
           entry.eviction = Optional.empty();
           world.changed(entry.holder().queue());
         }
       }
-      case Fact.AdmissionRefused(var id, var decided, var superseded) ->
+      case SchedulerEvent.AdmissionRefused(var id, var decided, var superseded) ->
           refused(id, decided, superseded);
-      case Fact.TimePassed(var instant) -> {
+      case SchedulerEvent.TimePassed(var instant) -> {
         List<ReferenceEntry> resting =
             world.workloads.values().stream()
                 .filter(entry -> entry.waits() && entry.aside && world.backingOff(entry))
@@ -204,7 +204,7 @@ final class ReferenceEngine {
         world.now = instant;
         resting.stream().filter(entry -> !world.backingOff(entry)).forEach(this::enter);
       }
-      case Fact.DecidingEnabled(var enabled) -> deciding = enabled;
+      case SchedulerEvent.DecidingEnabled(var enabled) -> deciding = enabled;
     }
     parking.forgetThePassed();
     turnedAway &= world.awaitsPods();

@@ -1,12 +1,12 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.Amounts;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.FlavorResource;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class ReferenceEntry {
 
   /** Those who are equal for the scheduler. */
-  record EquivalenceClass(WorkloadShape shape, long priority) {}
+  record EquivalenceClass(RequestShape shape, long priority) {}
 
   /** Quota that a Workload holds; {@code decidedAt} is set as long as it is not written yet. */
   record Holding(
@@ -78,7 +78,7 @@ final class ReferenceEntry {
               (resource, amount) -> {
                 String flavor = set.flavors().get(resource);
                 if (flavor != null) {
-                  usage.merge(new FlavorResource(flavor, resource), amount, Amounts::add);
+                  usage.merge(new FlavorResource(flavor, resource), amount, ResourceAmounts::add);
                 }
               });
     }

@@ -2,7 +2,7 @@ package dev.sluice.reference;
 
 import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.FlavorResource;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import dev.sluice.reference.ReferenceAssigner.Result;
 import dev.sluice.reference.ReferencePreemption.Preemptor;
 import dev.sluice.reference.ReferencePreemption.Victim;
@@ -27,7 +27,7 @@ final class ReferenceNominator {
       ReferenceSnapshot snapshot,
       Map<ReferenceAssigner.Progress, Integer> resume,
       Map<ReferenceAssigner.Place, String> only) {
-    Function<WorkloadShape, ReferenceNominated> attempt =
+    Function<RequestShape, ReferenceNominated> attempt =
         shape -> attempt(entry, queue, snapshot, resume, only, shape);
     ReferenceNominated full = attempt.apply(entry.workload().shape());
     ReferenceReduction reduction = new ReferenceReduction(entry.workload().shape());
@@ -45,7 +45,7 @@ final class ReferenceNominator {
       ReferenceSnapshot snapshot,
       Map<ReferenceAssigner.Progress, Integer> resume,
       Map<ReferenceAssigner.Place, String> only,
-      WorkloadShape shape) {
+      RequestShape shape) {
     Result result = assigner(entry, queue, snapshot, resume, only, rules).assign(shape);
     List<Victim> victims =
         result.mode().preempts()

@@ -1,6 +1,6 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.Amounts;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.FlavorResource;
 import dev.sluice.model.PreemptionPolicies;
@@ -142,7 +142,7 @@ final class ReferencePreemption {
       Node absorbing = below;
       remaining.replaceAll(
           (pair, amount) ->
-              Math.max(0, Amounts.subtract(amount, world.tree().localFree(absorbing, pair))));
+              Math.max(0, ResourceAmounts.subtract(amount, world.tree().localFree(absorbing, pair))));
       walked.add(below);
       collect(ancestor, walked, advantage, candidates);
       below = ancestor;
@@ -245,7 +245,7 @@ final class ReferencePreemption {
   private boolean fits(ReferenceTree tree, boolean borrowing) {
     for (var each : requests.entrySet()) {
       FlavorResource pair = each.getKey();
-      long after = Amounts.add(tree.usage(self, pair), each.getValue());
+      long after = ResourceAmounts.add(tree.usage(self, pair), each.getValue());
       if (!borrowing && after > tree.quotaOfQueue(self.name(), pair).nominal()) {
         return false;
       }

@@ -5,7 +5,7 @@ import static dev.sluice.model.PreemptionReason.IN_COHORT_RECLAIM_WHILE_BORROWIN
 import static dev.sluice.model.PreemptionReason.IN_COHORT_RECLAMATION;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.FlavorFungibility;
 import dev.sluice.model.PreemptionPolicies;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
@@ -185,9 +185,9 @@ class ReferencePreemptionTest extends SmallWorld {
     assertThat(victims("new")).containsKey("low");
     long decided = Objects.requireNonNull(engine.questions().evictions().get("low"));
 
-    engine.fold(new Fact.EvictionRefused(id("low"), decided + 100));
+    engine.fold(new SchedulerEvent.EvictionRefused(id("low"), decided + 100));
     assertThat(engine.cycle()).isEmpty();
-    engine.fold(new Fact.EvictionRefused(id("low"), decided));
+    engine.fold(new SchedulerEvent.EvictionRefused(id("low"), decided));
 
     assertThat(victims("new")).isEqualTo(Map.of("low", IN_CLUSTER_QUEUE));
   }

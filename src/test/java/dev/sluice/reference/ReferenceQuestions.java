@@ -6,7 +6,7 @@ import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import dev.sluice.reference.ReferenceAssigner.Mode;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -111,13 +111,13 @@ final class ReferenceQuestions {
     if (!world.namespaceMatches(entry) || entry.workload().defect().isPresent()) {
       return false;
     }
-    Predicate<WorkloadShape> fits =
+    Predicate<RequestShape> fits =
         shape ->
             ReferenceNominator.assigner(entry, queue, world.snapshot(), Map.of(), Map.of(), rules)
                     .assign(shape)
                     .mode()
                 == Mode.FIT;
-    WorkloadShape shape = entry.workload().shape();
+    RequestShape shape = entry.workload().shape();
     return fits.test(shape)
         || new ReferenceReduction(shape).most(fits::test, good -> good).isPresent();
   }

@@ -1,7 +1,7 @@
 package dev.sluice.reference;
 
 import dev.sluice.model.PodSetRequest;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -9,7 +9,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /** A Workload that may start with fewer pods (contract: scheduling semantics, section 6, end). */
-record ReferenceReduction(WorkloadShape shape) {
+record ReferenceReduction(RequestShape shape) {
 
   private static int delta(PodSetRequest set) {
     return set.minCount() == 0 ? 0 : set.count() - set.minCount();
@@ -24,24 +24,24 @@ record ReferenceReduction(WorkloadShape shape) {
     return sum() > 0;
   }
 
-  private WorkloadShape step(int i) {
+  private RequestShape step(int i) {
     List<PodSetRequest> sets = new ArrayList<>();
     for (PodSetRequest set : shape.podSets()) {
       int count = set.count() - delta(set) * i / sum();
       sets.add(
           new PodSetRequest(
-              set.name(), count, set.minCount(), set.perPod(), set.placement(), set.group()));
+              set.name(), count, set.minCount(), set.perPod(), set.nodeConstraints(), set.group()));
     }
-    return new WorkloadShape(sets);
+    return new RequestShape(sets);
   }
 
   /** With the fewest pods. */
-  WorkloadShape least() {
+  RequestShape least() {
     return step(sum());
   }
 
   /** What comes of the most pods that are good enough, by binary search. */
-  <T> Optional<T> most(Function<WorkloadShape, T> attempt, Predicate<T> isGood) {
+  <T> Optional<T> most(Function<RequestShape, T> attempt, Predicate<T> isGood) {
     int good = isPossible() ? sum() + 1 : 0;
     int bad = -1;
     Optional<T> result = Optional.empty();

@@ -1,6 +1,6 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.Amounts;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.FlavorResource;
 import dev.sluice.reference.ReferenceTree.Node;
 import java.math.BigDecimal;
@@ -30,8 +30,8 @@ final class ReferenceShares {
     Map<String, Long> borrowed = new TreeMap<>();
     Map<String, Long> lendable = new TreeMap<>();
     for (FlavorResource pair : pairs) {
-      borrowed.merge(pair.resource(), Math.max(0, -tree.unused(node, pair)), Amounts::add);
-      lendable.merge(pair.resource(), tree.potential(parent.get(), pair), Amounts::add);
+      borrowed.merge(pair.resource(), Math.max(0, -tree.unused(node, pair)), ResourceAmounts::add);
+      lendable.merge(pair.resource(), tree.potential(parent.get(), pair), ResourceAmounts::add);
     }
     BigDecimal weight = tree.weight(node);
     ReferenceShare most = ReferenceShare.NONE;

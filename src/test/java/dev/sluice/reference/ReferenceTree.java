@@ -1,6 +1,6 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.Amounts;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.CohortSpec;
 import dev.sluice.model.FlavorResource;
@@ -44,12 +44,12 @@ final class ReferenceTree {
   void remove(String queue, Map<FlavorResource, Long> amounts) {
     Map<FlavorResource, Long> own = usage.computeIfAbsent(queue, any -> new HashMap<>());
     amounts.forEach(
-        (pair, amount) -> own.put(pair, Amounts.subtract(own.getOrDefault(pair, 0L), amount)));
+        (pair, amount) -> own.put(pair, ResourceAmounts.subtract(own.getOrDefault(pair, 0L), amount)));
   }
 
   void add(String queue, Map<FlavorResource, Long> amounts) {
     Map<FlavorResource, Long> own = usage.computeIfAbsent(queue, any -> new HashMap<>());
-    amounts.forEach((pair, amount) -> own.merge(pair, amount, Amounts::add));
+    amounts.forEach((pair, amount) -> own.merge(pair, amount, ResourceAmounts::add));
   }
 
   /** Every pair that a queue or cohort has quota of, or that is used. */
@@ -136,18 +136,18 @@ final class ReferenceTree {
   Lowest lowest(String queue, FlavorResource pair, long val) {
     Node node = new Node(true, queue);
     Optional<Node> up = parent(node);
-    if (up.isEmpty() || Amounts.add(usage(node, pair), val) <= quota(node, pair).nominal()) {
+    if (up.isEmpty() || ResourceAmounts.add(usage(node, pair), val) <= quota(node, pair).nominal()) {
       return new Lowest(0, up.isPresent());
     }
-    long remaining = Amounts.subtract(val, localFree(node, pair));
+    long remaining = ResourceAmounts.subtract(val, localFree(node, pair));
     while (true) {
       Node cohort = up.get();
       up = parent(cohort);
-      boolean holds = Amounts.add(usage(cohort, pair), remaining) <= subtree(cohort, pair);
+      boolean holds = ResourceAmounts.add(usage(cohort, pair), remaining) <= subtree(cohort, pair);
       if (holds || up.isEmpty()) {
         return new Lowest(height(cohort), holds && up.isPresent());
       }
-      remaining = Amounts.subtract(remaining, localFree(cohort, pair));
+      remaining = ResourceAmounts.subtract(remaining, localFree(cohort, pair));
     }
   }
 
@@ -171,7 +171,7 @@ final class ReferenceTree {
 
   /** How much of what it may use is not used. */
   long unused(Node node, FlavorResource pair) {
-    return Amounts.subtract(subtree(node, pair), usage(node, pair));
+    return ResourceAmounts.subtract(subtree(node, pair), usage(node, pair));
   }
 
   private int height(Node cohort) {
@@ -188,7 +188,7 @@ final class ReferenceTree {
   long subtree(Node node, FlavorResource pair) {
     long sum = quota(node, pair).nominal();
     for (Node child : children(node)) {
-      sum = Amounts.add(sum, Amounts.subtract(subtree(child, pair), local(child, pair)));
+      sum = ResourceAmounts.add(sum, ResourceAmounts.subtract(subtree(child, pair), local(child, pair)));
     }
     return sum;
   }
@@ -196,14 +196,14 @@ final class ReferenceTree {
   /** The part that is never lent. */
   private long local(Node node, FlavorResource pair) {
     long limit = quota(node, pair).lendingLimit();
-    return limit == Amounts.UNLIMITED
+    return limit == ResourceAmounts.UNLIMITED
         ? 0
-        : Math.max(0, Amounts.subtract(subtree(node, pair), limit));
+        : Math.max(0, ResourceAmounts.subtract(subtree(node, pair), limit));
   }
 
   /** The part that is never lent, as far as it is free. */
   long localFree(Node node, FlavorResource pair) {
-    return Math.max(0, Amounts.subtract(local(node, pair), usage(node, pair)));
+    return Math.max(0, ResourceAmounts.subtract(local(node, pair), usage(node, pair)));
   }
 
   /** U. */
@@ -213,7 +213,7 @@ final class ReferenceTree {
     }
     long sum = 0;
     for (Node child : children(node)) {
-      sum = Amounts.add(sum, Math.max(0, Amounts.subtract(usage(child, pair), local(child, pair))));
+      sum = ResourceAmounts.add(sum, Math.max(0, ResourceAmounts.subtract(usage(child, pair), local(child, pair))));
     }
     return sum;
   }
@@ -222,17 +222,17 @@ final class ReferenceTree {
     Optional<Node> up = parent(node);
     long used = usage(node, pair);
     if (up.isEmpty()) {
-      return Amounts.subtract(subtree(node, pair), used);
+      return ResourceAmounts.subtract(subtree(node, pair), used);
     }
     long fromAbove = available(up.get(), pair);
     long limit = quota(node, pair).borrowingLimit();
-    if (limit != Amounts.UNLIMITED) {
+    if (limit != ResourceAmounts.UNLIMITED) {
       long local = local(node, pair);
-      long lendable = Amounts.subtract(subtree(node, pair), local);
-      long beyond = Math.max(0, Amounts.subtract(used, local));
-      fromAbove = Math.min(fromAbove, Amounts.add(Amounts.subtract(lendable, beyond), limit));
+      long lendable = ResourceAmounts.subtract(subtree(node, pair), local);
+      long beyond = Math.max(0, ResourceAmounts.subtract(used, local));
+      fromAbove = Math.min(fromAbove, ResourceAmounts.add(ResourceAmounts.subtract(lendable, beyond), limit));
     }
-    return Amounts.add(localFree(node, pair), fromAbove);
+    return ResourceAmounts.add(localFree(node, pair), fromAbove);
   }
 
   long potential(Node node, FlavorResource pair) {
@@ -240,11 +240,11 @@ final class ReferenceTree {
     if (up.isEmpty()) {
       return subtree(node, pair);
     }
-    long most = Amounts.add(local(node, pair), potential(up.get(), pair));
+    long most = ResourceAmounts.add(local(node, pair), potential(up.get(), pair));
     long limit = quota(node, pair).borrowingLimit();
-    return limit == Amounts.UNLIMITED
+    return limit == ResourceAmounts.UNLIMITED
         ? most
-        : Math.min(most, Amounts.add(subtree(node, pair), limit));
+        : Math.min(most, ResourceAmounts.add(subtree(node, pair), limit));
   }
 
   private Quota quota(Node node, FlavorResource pair) {

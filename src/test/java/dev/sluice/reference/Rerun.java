@@ -1,7 +1,7 @@
 package dev.sluice.reference;
 
 import dev.sluice.engine.EngineProbe;
-import dev.sluice.engine.EngineRules;
+import dev.sluice.engine.EngineOptions;
 import dev.sluice.model.FlavorResource;
 import dev.sluice.model.WorkloadId;
 import dev.sluice.reference.Decided.Admission;
@@ -23,13 +23,13 @@ final class Rerun extends Stage {
    * @param everyCycle whether every cycle must be the same; otherwise only the order of admissions
    */
   Rerun(ReferenceEngine reference, boolean everyCycle) {
-    this(EngineRules.DEFAULT, reference, everyCycle);
+    this(EngineOptions.DEFAULT, reference, everyCycle);
   }
 
   /**
    * @param rules how the engine decides; the reference must do so, too
    */
-  Rerun(EngineRules rules, ReferenceEngine reference, boolean everyCycle) {
+  Rerun(EngineOptions rules, ReferenceEngine reference, boolean everyCycle) {
     super(Played.of(new EngineProbe(rules)), reference);
     this.everyCycle = everyCycle;
   }

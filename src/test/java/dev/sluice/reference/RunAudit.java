@@ -1,7 +1,7 @@
 package dev.sluice.reference;
 
 import dev.sluice.cli.audit.AuditedKind;
-import dev.sluice.cli.audit.Change;
+import dev.sluice.cli.audit.ObjectChange;
 import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.model.FairSharing;
@@ -36,7 +36,7 @@ public final class RunAudit {
   private static final Duration TOGETHER = Duration.ofSeconds(2);
 
   /** A write, and when it was seen. */
-  public record Moment(Change change, Instant seen) {}
+  public record Moment(ObjectChange objectChange, Instant seen) {}
 
   /**
    * What was found.
@@ -92,7 +92,7 @@ public final class RunAudit {
   public static Report audit(List<Moment> history, Optional<FairSharing> sharing) {
     RunAudit audit = new RunAudit(sharing);
     history.stream()
-        .sorted(Comparator.comparingLong(moment -> moment.change().revision()))
+        .sorted(Comparator.comparingLong(moment -> moment.objectChange().revision()))
         .forEach(audit::see);
     audit.passed.forEach(audit::complain);
     audit.unjudged.forEach(audit::judge);
@@ -104,20 +104,20 @@ public final class RunAudit {
   /** A history, line by line, for whoever has to find out what went wrong. */
   public static List<String> story(List<Moment> history) {
     return history.stream()
-        .filter(moment -> moment.change().kind() != AuditedKind.POD)
+        .filter(moment -> moment.objectChange().kind() != AuditedKind.POD)
         .map(
             moment ->
                 "%d %s %s%s"
                     .formatted(
-                        moment.change().revision(),
+                        moment.objectChange().revision(),
                         moment.seen(),
-                        moment.change().deleted() ? "deleted " : "",
-                        switch (moment.change().kind()) {
-                          case WORKLOAD -> RunReading.workload(moment.change().object());
-                          case CLUSTER_QUEUE -> RunReading.clusterQueue(moment.change().object());
-                          case COHORT -> RunReading.cohort(moment.change().object());
-                          case LOCAL_QUEUE -> RunReading.localQueue(moment.change().object());
-                          case JOB, POD -> RunReading.name(moment.change().object());
+                        moment.objectChange().deleted() ? "deleted " : "",
+                        switch (moment.objectChange().kind()) {
+                          case WORKLOAD -> RunReading.workload(moment.objectChange().object());
+                          case CLUSTER_QUEUE -> RunReading.clusterQueue(moment.objectChange().object());
+                          case COHORT -> RunReading.cohort(moment.objectChange().object());
+                          case LOCAL_QUEUE -> RunReading.localQueue(moment.objectChange().object());
+                          case JOB, POD -> RunReading.name(moment.objectChange().object());
                         }))
         .toList();
   }
@@ -144,14 +144,14 @@ public final class RunAudit {
           return over;
         });
     RunWorld before = world;
-    Change change = moment.change();
-    if (change.kind() == AuditedKind.JOB || change.kind() == AuditedKind.POD) {
+    ObjectChange objectChange = moment.objectChange();
+    if (objectChange.kind() == AuditedKind.JOB || objectChange.kind() == AuditedKind.POD) {
       return;
     }
-    world = before.after(change);
+    world = before.after(objectChange);
     recent.addLast(new Past(now, before));
-    if (change.kind() == AuditedKind.WORKLOAD && !change.deleted()) {
-      String uid = RunReading.uid(change.object());
+    if (objectChange.kind() == AuditedKind.WORKLOAD && !objectChange.deleted()) {
+      String uid = RunReading.uid(objectChange.object());
       judge(
           Optional.ofNullable(before.workloads().get(uid)),
           Objects.requireNonNull(world.workloads().get(uid)),

@@ -1,7 +1,7 @@
 package dev.sluice.reference;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.model.Amounts;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.model.ClusterQueueSpec.StopPolicy;
@@ -10,7 +10,7 @@ import dev.sluice.model.FlavorFungibility;
 import dev.sluice.model.LabelSelector;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.LocalQueueSpec;
-import dev.sluice.model.Placement;
+import dev.sluice.model.NodeConstraints;
 import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.PodSetRequest;
 import dev.sluice.model.PreemptionPolicies;
@@ -19,7 +19,7 @@ import dev.sluice.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.model.Quota;
 import dev.sluice.model.ResourceGroup;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
@@ -144,7 +144,7 @@ final class RunReading {
 
   private static long limit(String resource, JsonNode quantity) {
     return quantity.isMissingNode() || quantity.isNull()
-        ? Amounts.UNLIMITED
+        ? ResourceAmounts.UNLIMITED
         : amount(resource, quantity);
   }
 
@@ -196,7 +196,7 @@ final class RunReading {
         Boolean.parseBoolean(condition(object, "Admitted", "status")));
   }
 
-  private static WorkloadShape shape(JsonNode object) {
+  private static RequestShape shape(JsonNode object) {
     List<PodSetRequest> podSets = new ArrayList<>();
     for (JsonNode podSet : object.at("/spec/podSets")) {
       SortedMap<String, Long> perPod = new TreeMap<>();
@@ -214,10 +214,10 @@ final class RunReading {
               podSet.path("count").asInt(1),
               podSet.path("minCount").asInt(0),
               perPod,
-              Placement.ANYWHERE,
+              NodeConstraints.ANYWHERE,
               ""));
     }
-    return new WorkloadShape(podSets);
+    return new RequestShape(podSets);
   }
 
   private static List<PodSetAssignment> assignments(JsonNode status) {

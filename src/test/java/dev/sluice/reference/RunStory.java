@@ -3,7 +3,7 @@ package dev.sluice.reference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import dev.sluice.cli.audit.AuditedKind;
-import dev.sluice.cli.audit.Change;
+import dev.sluice.cli.audit.ObjectChange;
 import dev.sluice.model.FairSharing;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -147,7 +147,7 @@ final class RunStory {
   private RunStory write(AuditedKind kind, String text) {
     try {
       moments.add(
-          new RunAudit.Moment(new Change(revision++, kind, false, yaml.readTree(text)), now));
+          new RunAudit.Moment(new ObjectChange(revision++, kind, false, yaml.readTree(text)), now));
       return this;
     } catch (IOException e) {
       throw new UncheckedIOException(e);

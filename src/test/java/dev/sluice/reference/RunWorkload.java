@@ -5,7 +5,7 @@ import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.ReservingWorkload;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.RequestShape;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -25,7 +25,7 @@ record RunWorkload(
     String queueName,
     long priority,
     Instant createdAt,
-    WorkloadShape shape,
+    RequestShape shape,
     boolean waits,
     String clusterQueue,
     List<PodSetAssignment> podSets,

@@ -1,10 +1,10 @@
 package dev.sluice.reference;
 
-import dev.sluice.cli.audit.Change;
-import dev.sluice.engine.EngineRules;
+import dev.sluice.cli.audit.ObjectChange;
+import dev.sluice.engine.EngineOptions;
 import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.CohortSpec;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.FairSharing;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.LocalQueueId;
@@ -29,15 +29,15 @@ record RunWorld(
   static final RunWorld EMPTY = new RunWorld(Map.of(), Map.of(), Map.of(), Map.of());
 
   /** The world after a write; nothing in it is kept by reference that may change. */
-  RunWorld after(Change change) {
-    return switch (change.kind()) {
+  RunWorld after(ObjectChange objectChange) {
+    return switch (objectChange.kind()) {
       case CLUSTER_QUEUE ->
           new RunWorld(
               with(
                   queues,
-                  RunReading.name(change.object()),
-                  change,
-                  RunReading.clusterQueue(change.object())),
+                  RunReading.name(objectChange.object()),
+                  objectChange,
+                  RunReading.clusterQueue(objectChange.object())),
               cohorts,
               localQueues,
               workloads);
@@ -46,15 +46,15 @@ record RunWorld(
               queues,
               with(
                   cohorts,
-                  RunReading.name(change.object()),
-                  change,
-                  RunReading.cohort(change.object())),
+                  RunReading.name(objectChange.object()),
+                  objectChange,
+                  RunReading.cohort(objectChange.object())),
               localQueues,
               workloads);
       case LOCAL_QUEUE -> {
-        LocalQueueSpec queue = RunReading.localQueue(change.object());
+        LocalQueueSpec queue = RunReading.localQueue(objectChange.object());
         yield new RunWorld(
-            queues, cohorts, with(localQueues, queue.id(), change, queue), workloads);
+            queues, cohorts, with(localQueues, queue.id(), objectChange, queue), workloads);
       }
       case WORKLOAD ->
           new RunWorld(
@@ -63,16 +63,16 @@ record RunWorld(
               localQueues,
               with(
                   workloads,
-                  RunReading.uid(change.object()),
-                  change,
-                  RunReading.workload(change.object())));
+                  RunReading.uid(objectChange.object()),
+                  objectChange,
+                  RunReading.workload(objectChange.object())));
       case JOB, POD -> this;
     };
   }
 
-  private static <K, V> Map<K, V> with(Map<K, V> map, K key, Change change, V value) {
+  private static <K, V> Map<K, V> with(Map<K, V> map, K key, ObjectChange objectChange, V value) {
     Map<K, V> copy = new TreeMap<>(map);
-    if (change.deleted()) {
+    if (objectChange.deleted()) {
       copy.remove(key);
     } else {
       copy.put(key, value);
@@ -125,7 +125,7 @@ record RunWorld(
             ReferenceEngine.Waking.ALL,
             32,
             true,
-            new EngineRules(sharing, false));
+            new EngineOptions(sharing, false));
     facts(now).forEach(engine::fold);
     List<String> found = new ArrayList<>();
     try {
@@ -148,10 +148,10 @@ record RunWorld(
         || (queue != null && queue.strategy() == ClusterQueueSpec.QueueingStrategy.STRICT_FIFO);
   }
 
-  private List<Fact> facts(Instant now) {
-    List<Fact> facts = new ArrayList<>();
-    facts.add(new Fact.TimePassed(now));
-    facts.add(new Fact.DecidingEnabled(true));
+  private List<SchedulerEvent> facts(Instant now) {
+    List<SchedulerEvent> schedulerEvents = new ArrayList<>();
+    schedulerEvents.add(new SchedulerEvent.TimePassed(now));
+    schedulerEvents.add(new SchedulerEvent.DecidingEnabled(true));
     Set<String> flavors = new HashSet<>();
     queues.values().stream()
         .flatMap(queue -> queue.groups().stream())
@@ -159,21 +159,21 @@ record RunWorld(
         .forEach(flavor -> flavors.add(flavor.flavor()));
     flavors.forEach(
         name ->
-            facts.add(new Fact.FlavorChanged(new Flavor(name, Map.of(), List.of(), List.of()))));
-    cohorts.values().forEach(each -> facts.add(new Fact.CohortChanged(each)));
-    queues.values().forEach(each -> facts.add(new Fact.ClusterQueueChanged(each)));
-    localQueues.values().forEach(each -> facts.add(new Fact.LocalQueueChanged(each)));
+            schedulerEvents.add(new SchedulerEvent.FlavorChanged(new Flavor(name, Map.of(), List.of(), List.of()))));
+    cohorts.values().forEach(each -> schedulerEvents.add(new SchedulerEvent.CohortChanged(each)));
+    queues.values().forEach(each -> schedulerEvents.add(new SchedulerEvent.ClusterQueueChanged(each)));
+    localQueues.values().forEach(each -> schedulerEvents.add(new SchedulerEvent.LocalQueueChanged(each)));
     workloads.values().stream()
         .map(each -> each.id().namespace())
         .distinct()
-        .forEach(each -> facts.add(new Fact.NamespaceChanged(each, Map.of())));
+        .forEach(each -> schedulerEvents.add(new SchedulerEvent.NamespaceChanged(each, Map.of())));
     for (RunWorkload each : workloads.values()) {
       if (each.holds()) {
-        facts.add(new Fact.WorkloadReserving(each.reserving()));
+        schedulerEvents.add(new SchedulerEvent.WorkloadReserving(each.reserving()));
       } else if (each.waits()) {
-        facts.add(new Fact.WorkloadPending(each.pending()));
+        schedulerEvents.add(new SchedulerEvent.WorkloadPending(each.pending()));
       }
     }
-    return facts;
+    return schedulerEvents;
   }
 }

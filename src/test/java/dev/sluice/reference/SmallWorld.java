@@ -2,12 +2,12 @@ package dev.sluice.reference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.model.Amounts;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.ClusterQueueSpec;
 import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.model.CohortSpec;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.FlavorFungibility;
 import dev.sluice.model.LabelSelector;
@@ -45,11 +45,11 @@ abstract class SmallWorld {
   int second;
 
   SmallWorld() {
-    engine.fold(new Fact.TimePassed(START));
-    engine.fold(new Fact.DecidingEnabled(true));
-    engine.fold(new Fact.NamespaceChanged("ns", Map.of()));
+    engine.fold(new SchedulerEvent.TimePassed(START));
+    engine.fold(new SchedulerEvent.DecidingEnabled(true));
+    engine.fold(new SchedulerEvent.NamespaceChanged("ns", Map.of()));
     for (String flavor : List.of("f", "g")) {
-      engine.fold(new Fact.FlavorChanged(new Flavor(flavor, Map.of(), List.of(), List.of())));
+      engine.fold(new SchedulerEvent.FlavorChanged(new Flavor(flavor, Map.of(), List.of(), List.of())));
     }
   }
 
@@ -69,7 +69,7 @@ abstract class SmallWorld {
 
   static ResourceGroup.FlavorQuotas flavor(String name, long nominal) {
     return new ResourceGroup.FlavorQuotas(
-        name, Map.of("cpu", new Quota(nominal, Amounts.UNLIMITED, Amounts.UNLIMITED)));
+        name, Map.of("cpu", new Quota(nominal, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED)));
   }
 
   void queue(
@@ -108,7 +108,7 @@ abstract class SmallWorld {
       FlavorFungibility fungibility,
       ResourceGroup.FlavorQuotas... flavors) {
     engine.fold(
-        new Fact.ClusterQueueChanged(
+        new SchedulerEvent.ClusterQueueChanged(
             new ClusterQueueSpec(
                 name,
                 cohort,
@@ -122,12 +122,12 @@ abstract class SmallWorld {
                 List.of(),
                 List.of())));
     engine.fold(
-        new Fact.LocalQueueChanged(
+        new SchedulerEvent.LocalQueueChanged(
             new LocalQueueSpec(new LocalQueueId("ns", name), name, StopPolicy.NONE)));
   }
 
   void cohort(String name, String parent) {
-    engine.fold(new Fact.CohortChanged(new CohortSpec(name, parent, new ArrayList<>())));
+    engine.fold(new SchedulerEvent.CohortChanged(new CohortSpec(name, parent, new ArrayList<>())));
   }
 
   static WorkloadId id(String uid) {
@@ -146,7 +146,7 @@ abstract class SmallWorld {
       String uid, String queue, String flavor, long amount, long priority, boolean evicted) {
     Instant when = START.plusSeconds(++second);
     engine.fold(
-        new Fact.WorkloadReserving(
+        new SchedulerEvent.WorkloadReserving(
             new ReservingWorkload(
                 id(uid),
                 version++,
@@ -172,7 +172,7 @@ abstract class SmallWorld {
 
   void submit(String uid, String queue, long amount, long priority, Instant queuedAt) {
     engine.fold(
-        new Fact.WorkloadPending(
+        new SchedulerEvent.WorkloadPending(
             new PendingWorkload(
                 id(uid),
                 version++,
@@ -187,6 +187,6 @@ abstract class SmallWorld {
   }
 
   void finish(String uid) {
-    engine.fold(new Fact.WorkloadReleased(id(uid), version++));
+    engine.fold(new SchedulerEvent.WorkloadReleased(id(uid), version++));
   }
 }

@@ -1,6 +1,6 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.PendingWorkload;
 import dev.sluice.model.PodSetAssignment;
@@ -23,7 +23,7 @@ abstract class Stage {
 
   final Played engine;
   final ReferenceEngine reference;
-  private final List<Fact> declared = new ArrayList<>();
+  private final List<SchedulerEvent> declared = new ArrayList<>();
   private final Map<String, Long> versions = new HashMap<>();
   private final Map<String, PendingWorkload> last = new HashMap<>();
   Instant now = START;
@@ -33,8 +33,8 @@ abstract class Stage {
   Stage(Played engine, ReferenceEngine reference) {
     this.engine = engine;
     this.reference = reference;
-    fold(new Fact.TimePassed(now));
-    fold(new Fact.DecidingEnabled(true));
+    fold(new SchedulerEvent.TimePassed(now));
+    fold(new SchedulerEvent.DecidingEnabled(true));
   }
 
   /** One cycle of both, compared. */
@@ -55,16 +55,16 @@ abstract class Stage {
     play(new Step.Quiesce());
   }
 
-  final void fold(Fact fact) {
-    engine.fold(fact);
-    reference.fold(fact);
+  final void fold(SchedulerEvent schedulerEvent) {
+    engine.fold(schedulerEvent);
+    reference.fold(schedulerEvent);
   }
 
   private void play(Step step) {
     switch (step) {
-      case Step.Declare(var fact) -> {
-        declared.add(fact);
-        fold(fact);
+      case Step.Declare(var schedulerEvent) -> {
+        declared.add(schedulerEvent);
+        fold(schedulerEvent);
       }
       case Step.Repeat(var nth) -> {
         if (!declared.isEmpty() && latest(declared.get(nth % declared.size()))) {
@@ -80,7 +80,7 @@ abstract class Stage {
         PendingWorkload workload = last.get(uid(number));
         if (workload != null) {
           fold(
-              new Fact.WorkloadPending(
+              new SchedulerEvent.WorkloadPending(
                   older ? withVersion(workload, Math.max(0, workload.version() - 1)) : workload));
         }
       }
@@ -124,9 +124,9 @@ abstract class Stage {
               .ifPresent(workload -> pending(withGate(withVersion(workload, version++), closed)));
       case Step.Pass(var seconds) -> {
         now = now.plusSeconds(seconds);
-        fold(new Fact.TimePassed(now));
+        fold(new SchedulerEvent.TimePassed(now));
       }
-      case Step.Deciding(var enabled) -> fold(new Fact.DecidingEnabled(enabled));
+      case Step.Deciding(var enabled) -> fold(new SchedulerEvent.DecidingEnabled(enabled));
       case Step.Cycle() -> {
         oneCycle();
         checkViews();
@@ -139,10 +139,10 @@ abstract class Stage {
   }
 
   /** Whether nothing was said of the same thing later. */
-  private boolean latest(Fact fact) {
+  private boolean latest(SchedulerEvent schedulerEvent) {
     for (int i = declared.size() - 1; i >= 0; i--) {
-      if (Step.subject(declared.get(i)).equals(Step.subject(fact))) {
-        return declared.get(i) == fact;
+      if (Step.subject(declared.get(i)).equals(Step.subject(schedulerEvent))) {
+        return declared.get(i) == schedulerEvent;
       }
     }
     return false;
@@ -161,7 +161,7 @@ abstract class Stage {
   private void pending(PendingWorkload workload) {
     last.put(workload.id().uid(), workload);
     versions.put(workload.id().uid(), workload.version());
-    fold(new Fact.WorkloadPending(workload));
+    fold(new SchedulerEvent.WorkloadPending(workload));
   }
 
   private static PendingWorkload withVersion(PendingWorkload workload, long version) {
@@ -222,7 +222,7 @@ abstract class Stage {
     PendingWorkload workload = last.remove(uid);
     versions.remove(uid);
     if (workload != null) {
-      fold(new Fact.WorkloadReleased(workload.id(), version++));
+      fold(new SchedulerEvent.WorkloadReleased(workload.id(), version++));
       deleted.merge(Integer.parseInt(workload.id().name().substring(1)), 1, Integer::sum);
     }
   }
@@ -253,7 +253,7 @@ abstract class Stage {
             new TreeMap<>(Map.of("cpu", intrude.amount())),
             1);
     fold(
-        new Fact.WorkloadReserving(
+        new SchedulerEvent.WorkloadReserving(
             new ReservingWorkload(
                 id,
                 version++,
@@ -283,7 +283,7 @@ abstract class Stage {
     ReferenceEntry.Holding held = asked().holding(uid);
     LocalQueueId queue = asked().localQueueOf(uid);
     fold(
-        new Fact.WorkloadReserving(
+        new SchedulerEvent.WorkloadReserving(
             new ReservingWorkload(
                 asked().idOf(uid),
                 at,
@@ -312,11 +312,11 @@ abstract class Stage {
     long decided = Objects.requireNonNull(asked().evictions().get(uid));
     WorkloadId id = asked().idOf(uid);
     switch (end) {
-      case REFUSED -> fold(new Fact.EvictionRefused(id, decided));
-      case STALE_REFUSAL -> fold(new Fact.EvictionRefused(id, decided - 1));
+      case REFUSED -> fold(new SchedulerEvent.EvictionRefused(id, decided));
+      case STALE_REFUSAL -> fold(new SchedulerEvent.EvictionRefused(id, decided - 1));
       case WRITTEN -> {
         if (asked().assumed().containsKey(uid)) {
-          fold(new Fact.EvictionRefused(id, decided)); // its admission came in between
+          fold(new SchedulerEvent.EvictionRefused(id, decided)); // its admission came in between
         } else {
           ReferenceEntry.Holding held = asked().holding(uid);
           hold(uid, version++, held.podSets(), held.priority(), true, held.podsReady());
@@ -326,7 +326,7 @@ abstract class Stage {
         if (!asked().assumed().containsKey(uid)) {
           hold(uid, version++, asked().heldBy(uid));
         }
-        fold(new Fact.EvictionRefused(id, decided));
+        fold(new SchedulerEvent.EvictionRefused(id, decided));
       }
     }
   }
@@ -336,22 +336,22 @@ abstract class Stage {
     WorkloadId id = asked().idOf(uid);
     List<PodSetAssignment> podSets = asked().heldBy(uid);
     switch (end) {
-      case WRITTEN -> fold(new Fact.AdmissionWritten(id, version++));
+      case WRITTEN -> fold(new SchedulerEvent.AdmissionWritten(id, version++));
       case SEEN -> hold(uid, version++, podSets);
       case SEEN_THEN_WRITTEN -> {
         long at = version++;
         hold(uid, at, podSets);
-        fold(new Fact.AdmissionWritten(id, at));
+        fold(new SchedulerEvent.AdmissionWritten(id, at));
       }
-      case REFUSED -> fold(new Fact.AdmissionRefused(id, decided, false));
-      case SUPERSEDED -> fold(new Fact.AdmissionRefused(id, decided, true));
+      case REFUSED -> fold(new SchedulerEvent.AdmissionRefused(id, decided, false));
+      case SUPERSEDED -> fold(new SchedulerEvent.AdmissionRefused(id, decided, true));
       case OVERTAKEN_BY_CHANGE -> {
         pending(withVersion(Objects.requireNonNull(last.get(uid)), version++));
-        fold(new Fact.AdmissionRefused(id, decided, true));
+        fold(new SchedulerEvent.AdmissionRefused(id, decided, true));
       }
       case WRITTEN_THEN_LATE_REFUSAL -> {
-        fold(new Fact.AdmissionWritten(id, version++));
-        fold(new Fact.AdmissionRefused(id, decided, true));
+        fold(new SchedulerEvent.AdmissionWritten(id, version++));
+        fold(new SchedulerEvent.AdmissionRefused(id, decided, true));
       }
     }
   }

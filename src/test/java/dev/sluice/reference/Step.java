@@ -1,7 +1,7 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.Fact;
-import dev.sluice.model.WorkloadShape;
+import dev.sluice.model.SchedulerEvent;
+import dev.sluice.model.RequestShape;
 
 /**
  * One thing that happens in a random world. Steps name Workloads loosely (the n-th that holds
@@ -10,7 +10,7 @@ import dev.sluice.model.WorkloadShape;
 sealed interface Step {
 
   /** A flavor, queue, cohort or namespace appears, changes or goes. */
-  record Declare(Fact fact) implements Step {}
+  record Declare(SchedulerEvent schedulerEvent) implements Step {}
 
   /** A declaration comes once more, unchanged. */
   record Repeat(int nth) implements Step {}
@@ -20,7 +20,7 @@ sealed interface Step {
       int number,
       String namespace,
       String queue,
-      WorkloadShape shape,
+      RequestShape shape,
       long priority,
       int queuedAt,
       boolean held,
@@ -108,19 +108,19 @@ sealed interface Step {
   record Quiesce() implements Step {}
 
   /** What a declaration is about. */
-  static String subject(Fact fact) {
-    return switch (fact) {
-      case Fact.FlavorChanged(var flavor) -> "flavor " + flavor.name();
-      case Fact.FlavorRemoved(var name) -> "flavor " + name;
-      case Fact.ClusterQueueChanged(var queue) -> "queue " + queue.name();
-      case Fact.ClusterQueueRemoved(var name) -> "queue " + name;
-      case Fact.CohortChanged(var cohort) -> "cohort " + cohort.name();
-      case Fact.CohortRemoved(var name) -> "cohort " + name;
-      case Fact.LocalQueueChanged(var queue) -> "local " + queue.id();
-      case Fact.LocalQueueRemoved(var id) -> "local " + id;
-      case Fact.NamespaceChanged(var name, var labels) -> "namespace " + name;
-      case Fact.NamespaceRemoved(var name) -> "namespace " + name;
-      default -> throw new IllegalArgumentException(fact + " is no declaration");
+  static String subject(SchedulerEvent schedulerEvent) {
+    return switch (schedulerEvent) {
+      case SchedulerEvent.FlavorChanged(var flavor) -> "flavor " + flavor.name();
+      case SchedulerEvent.FlavorRemoved(var name) -> "flavor " + name;
+      case SchedulerEvent.ClusterQueueChanged(var queue) -> "queue " + queue.name();
+      case SchedulerEvent.ClusterQueueRemoved(var name) -> "queue " + name;
+      case SchedulerEvent.CohortChanged(var cohort) -> "cohort " + cohort.name();
+      case SchedulerEvent.CohortRemoved(var name) -> "cohort " + name;
+      case SchedulerEvent.LocalQueueChanged(var queue) -> "local " + queue.id();
+      case SchedulerEvent.LocalQueueRemoved(var id) -> "local " + id;
+      case SchedulerEvent.NamespaceChanged(var name, var labels) -> "namespace " + name;
+      case SchedulerEvent.NamespaceRemoved(var name) -> "namespace " + name;
+      default -> throw new IllegalArgumentException(schedulerEvent + " is no declaration");
     };
   }
 }

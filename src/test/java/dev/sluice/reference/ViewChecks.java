@@ -3,9 +3,9 @@ package dev.sluice.reference;
 import dev.sluice.engine.ClusterQueueView;
 import dev.sluice.engine.CohortView;
 import dev.sluice.engine.FlavorUsage;
-import dev.sluice.engine.Views;
+import dev.sluice.engine.SchedulerViews;
 import dev.sluice.model.FlavorResource;
-import dev.sluice.quota.Share;
+import dev.sluice.quota.DominantResourceShare;
 import java.util.Optional;
 
 /** What the engine shows is what the reference counts: who waits, usage, shares. */
@@ -17,12 +17,12 @@ final class ViewChecks {
     this.world = world;
   }
 
-  void check(Views views) {
+  void check(SchedulerViews schedulerViews) {
     ReferenceTree tree = world.tree();
     Stage.require(
-        views.clusterQueues().size() == world.queues().size(), "views of " + views.clusterQueues());
-    views.cohorts().forEach(this::checkShare);
-    for (ClusterQueueView view : views.clusterQueues()) {
+        schedulerViews.clusterQueues().size() == world.queues().size(), "views of " + schedulerViews.clusterQueues());
+    schedulerViews.cohorts().forEach(this::checkShare);
+    for (ClusterQueueView view : schedulerViews.clusterQueues()) {
       ReferenceQuestions.Counts counts = world.counts(view.name());
       var seen =
           new ReferenceQuestions.Counts(
@@ -47,8 +47,8 @@ final class ViewChecks {
               .shares()
               .map(shares -> shares.of(new ReferenceTree.Node(false, view.name())).weightedShare());
       Stage.require(
-          view.share().map(Share::rounded).equals(share),
-          "cohort " + view.name() + ": share should be " + share + ", is " + view.share());
+          view.dominantResourceShare().map(DominantResourceShare::rounded).equals(share),
+          "cohort " + view.name() + ": share should be " + share + ", is " + view.dominantResourceShare());
     }
   }
 
@@ -59,8 +59,8 @@ final class ViewChecks {
               .shares()
               .map(shares -> shares.of(new ReferenceTree.Node(true, view.name())).weightedShare());
       Stage.require(
-          view.share().map(Share::rounded).equals(share),
-          view.name() + ": share should be " + share + ", is " + view.share());
+          view.dominantResourceShare().map(DominantResourceShare::rounded).equals(share),
+          view.name() + ": share should be " + share + ", is " + view.dominantResourceShare());
     }
   }
 }

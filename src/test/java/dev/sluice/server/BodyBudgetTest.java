@@ -143,13 +143,13 @@ class BodyBudgetTest {
     }
     for (long declared : new long[] {-1, bytes.length}) {
       try (BodyBudget.Share share = budget.open()) {
-        Body body =
+        RequestBody requestBody =
             new BodyReader(Duration.ZERO)
                 .read(new ByteArrayInputStream(bytes), declared, bytes.length, share);
-        assertThat(body.length()).isEqualTo(bytes.length);
-        assertThat(body.bytes()).isEqualTo(bytes);
-        assertThat(body.open().readAllBytes()).isEqualTo(bytes);
-        assertThat(body.open().readAllBytes()).isEqualTo(bytes);
+        assertThat(requestBody.length()).isEqualTo(bytes.length);
+        assertThat(requestBody.bytes()).isEqualTo(bytes);
+        assertThat(requestBody.open().readAllBytes()).isEqualTo(bytes);
+        assertThat(requestBody.open().readAllBytes()).isEqualTo(bytes);
       }
     }
   }

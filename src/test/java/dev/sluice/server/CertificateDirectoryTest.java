@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 class CertificateDirectoryTest {
 
   @TempDir Path directory = Path.of(".");
-  private final SwappableKeyManager keys = new SwappableKeyManager();
+  private final ReloadableKeyManager keys = new ReloadableKeyManager();
 
   private void put(String certificate, String key) throws IOException {
     Files.writeString(directory.resolve("tls.crt"), certificate);
@@ -24,11 +24,11 @@ class CertificateDirectoryTest {
 
   @Test
   void changedFilesAreTakenWithoutRestart() throws Exception {
-    KeyMaterial first = Fakes.selfMade("first.example");
-    KeyMaterial second = Fakes.selfMade("second.example");
+    CertificateWithKey first = Fakes.selfMade("first.example");
+    CertificateWithKey second = Fakes.selfMade("second.example");
     put(first.certificatePem(), first.keyPem());
-    try (CertificateKeeper keeper =
-        new CertificateKeeper(new CertificateDirectory(directory, keys), Duration.ofMillis(20))) {
+    try (CertificateRotator keeper =
+        new CertificateRotator(new CertificateDirectory(directory, keys), Duration.ofMillis(20))) {
       assertThat(keeper.isReady()).isTrue();
       assertThat(keys.current().orElseThrow().certificate()).isEqualTo(first.certificate());
 
@@ -42,9 +42,9 @@ class CertificateDirectoryTest {
 
   @Test
   void filesThatComeLaterMakeItReady() throws Exception {
-    KeyMaterial material = Fakes.selfMade("a.example");
-    try (CertificateKeeper keeper =
-        new CertificateKeeper(new CertificateDirectory(directory, keys), Duration.ofMillis(20))) {
+    CertificateWithKey material = Fakes.selfMade("a.example");
+    try (CertificateRotator keeper =
+        new CertificateRotator(new CertificateDirectory(directory, keys), Duration.ofMillis(20))) {
       assertThat(keeper.isReady()).isFalse();
 
       put(material.certificatePem(), material.keyPem());
@@ -55,8 +55,8 @@ class CertificateDirectoryTest {
 
   @Test
   void aKeyThatDoesntBelongToTheCertificateIsRefusedAndTheOldOneStays() throws Exception {
-    KeyMaterial first = Fakes.selfMade("first.example");
-    KeyMaterial second = Fakes.selfMade("second.example");
+    CertificateWithKey first = Fakes.selfMade("first.example");
+    CertificateWithKey second = Fakes.selfMade("second.example");
     put(first.certificatePem(), first.keyPem());
     CertificateDirectory source = new CertificateDirectory(directory, keys);
     source.refresh();

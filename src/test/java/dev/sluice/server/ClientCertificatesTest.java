@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.api.config.BindAddress;
-import dev.sluice.api.conversion.ConversionReviews;
-import dev.sluice.api.conversion.Conversions;
-import dev.sluice.webhooks.Verdict;
+import dev.sluice.api.conversion.ConversionWebhook;
+import dev.sluice.api.conversion.HubConverter;
+import dev.sluice.webhooks.AdmissionResult;
 import dev.sluice.webhooks.WebhookRouter;
 import java.io.IOException;
 import java.math.BigInteger;
@@ -54,26 +54,26 @@ class ClientCertificatesTest {
       """;
 
   @TempDir private Path directory;
-  private final SwappableKeyManager keys = new SwappableKeyManager();
+  private final ReloadableKeyManager keys = new ReloadableKeyManager();
   private final CertificateAuthority maker =
       new CertificateAuthority(InstantSource.system(), new SecureRandom());
 
-  private HttpService server(KeyMaterial authority) throws Exception {
+  private HttpService server(CertificateWithKey authority) throws Exception {
     keys.use(Fakes.selfMade("localhost"));
     Path file = directory.resolve("ca.crt");
     Files.writeString(file, Pem.certificates(List.of(authority.certificate())));
-    WebhookRouter router = new WebhookRouter(Map.of(PATH, request -> Verdict.allowed()));
+    WebhookRouter router = new WebhookRouter(Map.of(PATH, request -> AdmissionResult.allowed()));
     return HttpService.tls(
         new BindAddress("127.0.0.1", 0),
         keys.context(ClientAuthority.of(file, keys)),
         TlsSettings.STRICT,
-        new WebhookEndpoint(router, new ConversionReviews(new Conversions()), true),
+        new WebhookEndpoint(router, new ConversionWebhook(new HubConverter()), true),
         Duration.ZERO);
   }
 
   @Test
   void admissionIsForClientsOfTheAuthorityAndConversionForAll() throws Exception {
-    KeyMaterial authority = maker.authority(Duration.ofDays(2));
+    CertificateWithKey authority = maker.authority(Duration.ofDays(2));
     try (HttpService server = server(authority);
         HttpClient nobody = client(new KeyManager[0]);
         HttpClient known = client(certified(authority));
@@ -121,7 +121,7 @@ class ClientCertificatesTest {
     return HttpClient.newBuilder().sslContext(context).build();
   }
 
-  private static KeyManager[] certified(KeyMaterial authority) throws Exception {
+  private static KeyManager[] certified(CertificateWithKey authority) throws Exception {
     KeyPair pair = KeyPairGenerator.getInstance("EC").generateKeyPair();
     JcaX509v3CertificateBuilder builder =
         new JcaX509v3CertificateBuilder(

@@ -13,10 +13,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 class EndpointsTest {
 
   private static Request get(String path, Map<String, String> headers) {
-    return new Request("GET", path, "", headers, Body.EMPTY);
+    return new Request("GET", path, "", headers, RequestBody.EMPTY);
   }
 
-  private static MetricsEndpoint metrics(ScrapeAuthorizer authorizer) {
+  private static MetricsEndpoint metrics(RequestAuthorizer authorizer) {
     return new MetricsEndpoint(authorizer, accept -> Response.text(200, "up 1"));
   }
 
@@ -30,12 +30,12 @@ class EndpointsTest {
     "Bearer, 401"
   })
   void metricsAreForThoseWhoMay(String authorization, int status) {
-    ScrapeAuthorizer authorizer =
+    RequestAuthorizer authorizer =
         token ->
             switch (token) {
-              case "good" -> ScrapeAuthorizer.Decision.ALLOWED;
-              case "poor" -> ScrapeAuthorizer.Decision.FORBIDDEN;
-              default -> ScrapeAuthorizer.Decision.UNAUTHENTICATED;
+              case "good" -> RequestAuthorizer.Decision.ALLOWED;
+              case "poor" -> RequestAuthorizer.Decision.FORBIDDEN;
+              default -> RequestAuthorizer.Decision.UNAUTHENTICATED;
             };
     Response answer =
         metrics(authorizer).answer(get("/metrics", Map.of("authorization", authorization)));
@@ -45,7 +45,7 @@ class EndpointsTest {
 
   @Test
   void withoutATokenNobodyIsAsked() {
-    ScrapeAuthorizer nobody =
+    RequestAuthorizer nobody =
         token -> {
           throw new AssertionError("asked");
         };
@@ -54,7 +54,7 @@ class EndpointsTest {
 
   @Test
   void whenTheClusterCantBeAskedNothingIsShown() {
-    ScrapeAuthorizer down =
+    RequestAuthorizer down =
         token -> {
           throw new IllegalStateException("no connection");
         };

@@ -4,18 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.engine.EngineQuestions;
+import dev.sluice.engine.SchedulerQueries;
 import dev.sluice.engine.PendingPosition;
 import dev.sluice.model.Decision;
 import dev.sluice.model.Explanation;
 import dev.sluice.model.FlavorAttempt;
 import dev.sluice.model.FlavorResource;
 import dev.sluice.model.LocalQueueId;
-import dev.sluice.model.Obstacle;
+import dev.sluice.model.FlavorRejection;
 import dev.sluice.model.PendingReason;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.workloads.Workload;
-import dev.sluice.workloads.WorkloadStore;
+import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workloads.WorkloadLister;
 import java.time.Instant;
 import java.util.Collection;
 import java.util.List;
@@ -64,24 +64,24 @@ class ExplainEndpointTest {
   }
 
   private static Request get(String path, String authorization) {
-    return new Request("GET", path, "", Map.of("authorization", authorization), Body.EMPTY);
+    return new Request("GET", path, "", Map.of("authorization", authorization), RequestBody.EMPTY);
   }
 
   private static ExplainEndpoint endpoint() {
-    ScrapeAuthorizer authorizer =
+    RequestAuthorizer authorizer =
         token ->
             switch (token) {
-              case "good" -> ScrapeAuthorizer.Decision.ALLOWED;
-              case "poor" -> ScrapeAuthorizer.Decision.FORBIDDEN;
-              default -> ScrapeAuthorizer.Decision.UNAUTHENTICATED;
+              case "good" -> RequestAuthorizer.Decision.ALLOWED;
+              case "poor" -> RequestAuthorizer.Decision.FORBIDDEN;
+              default -> RequestAuthorizer.Decision.UNAUTHENTICATED;
             };
     return new ExplainEndpoint(authorizer, new OneWorkload(), new OneAnswer());
   }
 
   /** Knows {@code team/wl}. */
-  private static final class OneWorkload implements WorkloadStore {
-    private final Workload workload =
-        new Workload(
+  private static final class OneWorkload implements WorkloadLister {
+    private final CachedWorkload workload =
+        new CachedWorkload(
             ID,
             1,
             1,
@@ -92,31 +92,31 @@ class ExplainEndpointTest {
             Optional.empty(),
             Map.of(),
             Map.of(),
-            new Workload.Spec("lq", List.of(), 0, Optional.empty(), true, 0),
-            Workload.Status.NEW);
+            new CachedWorkload.Spec("lq", List.of(), 0, Optional.empty(), true, 0),
+            CachedWorkload.Status.NEW);
 
     @Override
-    public Optional<Workload> get(String namespace, String name) {
+    public Optional<CachedWorkload> get(String namespace, String name) {
       return name.equals("wl") ? Optional.of(workload) : Optional.empty();
     }
 
     @Override
-    public Collection<Workload> ownedBy(String ownerUid) {
+    public Collection<CachedWorkload> ownedBy(String ownerUid) {
       return List.of();
     }
 
     @Override
-    public Collection<Workload> inQueue(String namespace, String queueName) {
+    public Collection<CachedWorkload> inQueue(String namespace, String queueName) {
       return List.of(workload);
     }
 
     @Override
-    public Collection<Workload> reservingIn(String clusterQueue) {
+    public Collection<CachedWorkload> reservingIn(String clusterQueue) {
       return List.of();
     }
 
     @Override
-    public Iterable<Workload> all() {
+    public Iterable<CachedWorkload> all() {
       return List.of(workload);
     }
 
@@ -127,7 +127,7 @@ class ExplainEndpointTest {
   }
 
   /** Says that it waits for quota. */
-  private static final class OneAnswer implements EngineQuestions {
+  private static final class OneAnswer implements SchedulerQueries {
 
     @Override
     public CompletableFuture<List<PendingPosition>> pendingInClusterQueue(
@@ -145,7 +145,7 @@ class ExplainEndpointTest {
     public CompletableFuture<Optional<Waiting>> whyWaiting(WorkloadId id) {
       FlavorAttempt attempt =
           new FlavorAttempt(
-              "main", "spot", 0, List.of(new Obstacle.InsufficientQuota("cpu", 5000, 1000, 8000)));
+              "main", "spot", 0, List.of(new FlavorRejection.InsufficientQuota("cpu", 5000, 1000, 8000)));
       Holder holder =
           new Holder(
               new WorkloadId("h", "other", "big"), "cq2", new FlavorResource("spot", "cpu"), 7000);

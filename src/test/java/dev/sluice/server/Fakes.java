@@ -64,7 +64,7 @@ final class Fakes {
     }
   }
 
-  static final class Publisher implements TrustPublisher {
+  static final class Publisher implements CaBundleInjector {
     final List<String> published = new ArrayList<>();
 
     @Override
@@ -77,7 +77,7 @@ final class Fakes {
     }
   }
 
-  static KeyMaterial selfMade(String host) throws GeneralSecurityException {
+  static CertificateWithKey selfMade(String host) throws GeneralSecurityException {
     var maker = new CertificateAuthority(InstantSource.system(), new SecureRandom());
     return maker.serving(
         maker.authority(Duration.ofDays(2)), List.of(host, "127.0.0.1"), Duration.ofDays(1));

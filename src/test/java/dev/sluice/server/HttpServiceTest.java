@@ -28,10 +28,10 @@ class HttpServiceTest {
 
   private static final BindAddress LOOPBACK = new BindAddress("127.0.0.1", 0);
 
-  private final SwappableKeyManager keys = new SwappableKeyManager();
+  private final ReloadableKeyManager keys = new ReloadableKeyManager();
 
-  private HttpService tls(TlsSettings settings, Endpoint endpoint) throws Exception {
-    return HttpService.tls(LOOPBACK, keys.context(), settings, endpoint, Duration.ZERO);
+  private HttpService tls(TlsSettings settings, HttpHandler httpHandler) throws Exception {
+    return HttpService.tls(LOOPBACK, keys.context(), settings, httpHandler, Duration.ZERO);
   }
 
   private static HttpResponse<String> send(int port, String method, String path, String body)
@@ -58,8 +58,8 @@ class HttpServiceTest {
 
   @Test
   void handshakesAfterASwapShowTheNewCertificate() throws Exception {
-    KeyMaterial first = Fakes.selfMade("first.example");
-    KeyMaterial second = Fakes.selfMade("second.example");
+    CertificateWithKey first = Fakes.selfMade("first.example");
+    CertificateWithKey second = Fakes.selfMade("second.example");
     keys.use(first);
     try (HttpService server = tls(TlsSettings.STRICT, request -> Response.text(200, "ok"))) {
       assertThat(handshake(server.port(), "TLSv1.3")).isEqualTo(first.certificate());
@@ -113,7 +113,7 @@ class HttpServiceTest {
 
   @Test
   void givesTheRequestToTheEndpointAndItsAnswerBack() throws Exception {
-    Endpoint echo =
+    HttpHandler echo =
         request ->
             Response.text(
                 201,
@@ -123,7 +123,7 @@ class HttpServiceTest {
                     + "?"
                     + request.query()
                     + " "
-                    + new String(request.body().bytes(), UTF_8));
+                    + new String(request.requestBody().bytes(), UTF_8));
     try (HttpService server = HttpService.plain(LOOPBACK, echo, Duration.ZERO)) {
       HttpResponse<String> answer = send(server.port(), "POST", "/a?timeout=10s", "hello");
 
@@ -134,7 +134,7 @@ class HttpServiceTest {
 
   @Test
   void aBugBecomesAnAnswerWithoutDetail() throws Exception {
-    Endpoint buggy =
+    HttpHandler buggy =
         request -> {
           throw new IllegalStateException("secret detail");
         };
@@ -151,7 +151,7 @@ class HttpServiceTest {
     try (HttpService server =
         HttpService.plain(LOOPBACK, request -> Response.text(200, "ok"), Duration.ZERO)) {
       HttpResponse<String> answer =
-          send(server.port(), "POST", "/", "x".repeat(Endpoint.USUAL_BODY + 1));
+          send(server.port(), "POST", "/", "x".repeat(HttpHandler.USUAL_BODY + 1));
 
       assertThat(answer.statusCode()).isEqualTo(413);
     }
@@ -161,7 +161,7 @@ class HttpServiceTest {
   void aBodyThatDoesntArriveInTimeEndsTheConnection() throws Exception {
     HttpLimits limits =
         new HttpLimits(1000, 1_000_000, 8, Duration.ofMillis(200), Duration.ofSeconds(8));
-    Endpoint unreached = request -> Response.text(200, "ok");
+    HttpHandler unreached = request -> Response.text(200, "ok");
     try (HttpService server = HttpService.plain(LOOPBACK, unreached, limits, Duration.ZERO);
         Socket socket = new Socket("127.0.0.1", server.port())) {
       socket
@@ -177,7 +177,7 @@ class HttpServiceTest {
   void whatFindsNoRoomIsToldToComeBack() throws Exception {
     HttpLimits limits =
         new HttpLimits(1000, 1_000_000, 8, Duration.ofSeconds(20), Duration.ofMillis(50));
-    Endpoint ok = request -> Response.text(200, "ok");
+    HttpHandler ok = request -> Response.text(200, "ok");
     try (HttpService server = HttpService.plain(LOOPBACK, ok, limits, Duration.ZERO)) {
       HttpResponse<String> answer = send(server.port(), "POST", "/", "x".repeat(1001));
 
@@ -188,8 +188,8 @@ class HttpServiceTest {
 
   @Test
   void whatTakesTooMuchMemoryToAnswerIsRefused() throws Exception {
-    Endpoint costly =
-        new Endpoint() {
+    HttpHandler costly =
+        new HttpHandler() {
           @Override
           public Response answer(Request request) {
             throw new AssertionError("was answered");
@@ -219,7 +219,7 @@ class HttpServiceTest {
   void theWarmUpReachesTheServerOverTls() throws Exception {
     keys.use(Fakes.selfMade("a.example"));
     int[] calls = {0};
-    Endpoint counting =
+    HttpHandler counting =
         request -> {
           synchronized (calls) {
             calls[0]++;
@@ -242,7 +242,7 @@ class HttpServiceTest {
   @Test
   void theWarmUpFailsWhenAnotherAnswers() throws Exception {
     keys.use(Fakes.selfMade("a.example"));
-    SwappableKeyManager others = new SwappableKeyManager();
+    ReloadableKeyManager others = new ReloadableKeyManager();
     others.use(Fakes.selfMade("a.example"));
     try (HttpService server = tls(TlsSettings.STRICT, request -> Response.text(200, "ok"))) {
       assertThatThrownBy(

@@ -21,10 +21,10 @@ class InternalCertificatesTest {
   private final Fakes.Clock clock = new Fakes.Clock();
   private final Fakes.Secret secret = new Fakes.Secret();
   private final Fakes.Publisher publisher = new Fakes.Publisher();
-  private final SwappableKeyManager keys = new SwappableKeyManager();
+  private final ReloadableKeyManager keys = new ReloadableKeyManager();
   private final InternalCertificates certificates = replica(keys, HOSTS);
 
-  private InternalCertificates replica(SwappableKeyManager own, List<String> hosts) {
+  private InternalCertificates replica(ReloadableKeyManager own, List<String> hosts) {
     return new InternalCertificates(secret, publisher, own, hosts, clock, new SecureRandom());
   }
 
@@ -64,7 +64,7 @@ class InternalCertificatesTest {
   @Test
   void replicasShareOneCertificate() throws Exception {
     certificates.refresh();
-    SwappableKeyManager second = new SwappableKeyManager();
+    ReloadableKeyManager second = new ReloadableKeyManager();
     replica(second, HOSTS).refresh();
 
     assertThat(second.current().orElseThrow().certificate()).isEqualTo(shown());
@@ -74,7 +74,7 @@ class InternalCertificatesTest {
   @Test
   void theReplicaThatIsLaterTakesWhatTheFirstWrote() throws Exception {
     Fakes.Secret elsewhere = new Fakes.Secret();
-    SwappableKeyManager faster = new SwappableKeyManager();
+    ReloadableKeyManager faster = new ReloadableKeyManager();
     new InternalCertificates(elsewhere, publisher, faster, HOSTS, clock, new SecureRandom())
         .refresh();
     secret.interference = Optional.of(() -> secret.put(elsewhere.read().orElseThrow().data()));
@@ -125,7 +125,7 @@ class InternalCertificatesTest {
   @Test
   void namesOfAnotherReplicaAreKept() throws Exception {
     certificates.refresh();
-    replica(new SwappableKeyManager(), List.of("127.0.0.1", "localhost")).refresh();
+    replica(new ReloadableKeyManager(), List.of("127.0.0.1", "localhost")).refresh();
     int writes = secret.writes;
 
     certificates.refresh();

@@ -24,7 +24,7 @@ class KubernetesAccessTest {
   @Test
   void everyWebhookGetsTheBundleAndASecondTimeNothingIsWritten() {
     client.resource(configuration()).create();
-    var publisher = new KubernetesTrustPublisher(client, "kueue-webhook-service", List.of());
+    var publisher = new KubernetesCaBundleInjector(client, "kueue-webhook-service", List.of());
 
     publisher.publish("PEM");
     MutatingWebhookConfiguration changed = read();
@@ -39,7 +39,7 @@ class KubernetesAccessTest {
 
   @Test
   void objectsThatAreNotThereArePassedOver() {
-    new KubernetesTrustPublisher(
+    new KubernetesCaBundleInjector(
             client, "kueue-webhook-service", List.of("workloads.kueue.x-k8s.io"))
         .publish("PEM");
 

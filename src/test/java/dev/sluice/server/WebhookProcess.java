@@ -1,9 +1,9 @@
 package dev.sluice.server;
 
 import dev.sluice.api.config.BindAddress;
-import dev.sluice.api.conversion.ConversionReviews;
-import dev.sluice.api.conversion.Conversions;
-import dev.sluice.webhooks.Verdict;
+import dev.sluice.api.conversion.ConversionWebhook;
+import dev.sluice.api.conversion.HubConverter;
+import dev.sluice.webhooks.AdmissionResult;
 import dev.sluice.webhooks.WebhookRouter;
 import java.time.Duration;
 import java.util.Map;
@@ -17,15 +17,15 @@ final class WebhookProcess {
 
   /** Runs it. */
   public static void main(String[] arguments) throws Exception {
-    SwappableKeyManager keys = new SwappableKeyManager();
+    ReloadableKeyManager keys = new ReloadableKeyManager();
     keys.use(Fakes.selfMade("localhost"));
-    WebhookRouter router = new WebhookRouter(Map.of(PATH, request -> Verdict.allowed()));
+    WebhookRouter router = new WebhookRouter(Map.of(PATH, request -> AdmissionResult.allowed()));
     try (HttpService server =
         HttpService.tls(
             new BindAddress("127.0.0.1", 0),
             keys.context(),
             TlsSettings.STRICT,
-            new WebhookEndpoint(router, new ConversionReviews(new Conversions())),
+            new WebhookEndpoint(router, new ConversionWebhook(new HubConverter())),
             Duration.ZERO)) {
       System.out.println(server.port());
       System.in.transferTo(java.io.OutputStream.nullOutputStream());

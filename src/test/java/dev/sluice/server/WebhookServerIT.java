@@ -6,11 +6,11 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sluice.api.config.BindAddress;
 import dev.sluice.api.config.FeatureGate;
-import dev.sluice.api.conversion.ConversionReviews;
-import dev.sluice.api.conversion.Conversions;
+import dev.sluice.api.conversion.ConversionWebhook;
+import dev.sluice.api.conversion.HubConverter;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.webhooks.ClusterFacts;
+import dev.sluice.webhooks.ClusterLookup;
 import dev.sluice.webhooks.WebhookConfigurations;
 import dev.sluice.webhooks.WebhookRegistration;
 import dev.sluice.webhooks.WebhookRouter;
@@ -48,7 +48,7 @@ class WebhookServerIT {
   private static final String SYSTEM = "kueue-system";
   private static final Duration LIMIT = Duration.ofSeconds(30);
 
-  private final SwappableKeyManager keys = new SwappableKeyManager();
+  private final ReloadableKeyManager keys = new ReloadableKeyManager();
   private Optional<HttpService> server = Optional.empty();
 
   private HttpService start(int port) throws Exception {
@@ -63,7 +63,7 @@ class WebhookServerIT {
         new BindAddress("127.0.0.1", port),
         keys.context(),
         TlsSettings.STRICT,
-        new WebhookEndpoint(router, new ConversionReviews(new Conversions())),
+        new WebhookEndpoint(router, new ConversionWebhook(new HubConverter())),
         Duration.ofSeconds(1));
   }
 
@@ -77,7 +77,7 @@ class WebhookServerIT {
     InternalCertificates certificates =
         new InternalCertificates(
             new KubernetesSecretAccess(client, SYSTEM, "kueue-webhook-server-cert"),
-            new KubernetesTrustPublisher(
+            new KubernetesCaBundleInjector(
                 client, "kueue-webhook-service", List.of("workloads.kueue.x-k8s.io")),
             keys,
             List.of("127.0.0.1"),
@@ -279,7 +279,7 @@ class WebhookServerIT {
   }
 
   /** A cluster without defaults. */
-  private static final class Facts implements ClusterFacts {
+  private static final class Facts implements ClusterLookup {
 
     @Override
     public boolean hasDefaultLocalQueue(String namespace) {

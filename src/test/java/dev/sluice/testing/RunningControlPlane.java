@@ -7,7 +7,7 @@ import dev.sluice.cli.controlplane.ControlPlanes;
 import dev.sluice.cli.controlplane.NodeGroup;
 import dev.sluice.cli.controlplane.binaries.Binaries;
 import dev.sluice.cli.controlplane.binaries.BinariesMissingException;
-import dev.sluice.cli.controlplane.binaries.BinaryChains;
+import dev.sluice.cli.controlplane.binaries.DefaultBinarySources;
 import dev.sluice.cli.controlplane.binaries.Progress;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.InstantSource;
@@ -38,7 +38,7 @@ record RunningControlPlane(ControlPlane controlPlane, KubernetesClient client)
 
   private static Binaries binaries() {
     try {
-      return BinaryChains.standard(
+      return DefaultBinarySources.standard(
               Optional.empty(), System.getenv(), InstantSource.system(), Progress.onStandardError())
           .obtain();
     } catch (BinariesMissingException e) {

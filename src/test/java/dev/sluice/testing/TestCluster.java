@@ -1,7 +1,7 @@
 package dev.sluice.testing;
 
 import dev.sluice.cli.controlplane.NodeGroup;
-import dev.sluice.cli.controlplane.PlayedNodes;
+import dev.sluice.cli.controlplane.FakeNodes;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Node;
@@ -78,7 +78,7 @@ public final class TestCluster implements AutoCloseable {
 
   /** Makes nodes, and waits until they are ready. */
   public List<Node> createNodes(NodeGroup group) {
-    List<Node> nodes = PlayedNodes.of(group).stream().map(this::create).toList();
+    List<Node> nodes = FakeNodes.of(group).stream().map(this::create).toList();
     for (Node node : nodes) {
       Awaitility.await("readiness of " + node.getMetadata().getName())
           .atMost(LIMIT)

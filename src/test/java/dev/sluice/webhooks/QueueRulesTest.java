@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** ClusterQueues, Cohorts and ResourceFlavors. */
+/** ClusterQueueMapper, Cohorts and ResourceFlavors. */
 class QueueRulesTest {
 
   private static final JsonNode QUEUE =
@@ -74,13 +74,13 @@ class QueueRulesTest {
             - {key: spot-taint, operator: Exists, effect: NoSchedule}
           """);
 
-  private final ClusterQueueRules queues = new ClusterQueueRules(settings());
+  private final ClusterQueueWebhook queues = new ClusterQueueWebhook(settings());
 
   @Test
   void whatIsRightIsAllowed() {
     assertThat(messages(queues::check, create(QUEUE))).isEmpty();
-    assertThat(messages(CohortRules::check, create(COHORT))).isEmpty();
-    assertThat(messages(ResourceFlavorRules::check, create(FLAVOR))).isEmpty();
+    assertThat(messages(CohortWebhook::check, create(COHORT))).isEmpty();
+    assertThat(messages(ResourceFlavorWebhook::check, create(FLAVOR))).isEmpty();
   }
 
   @ParameterizedTest
@@ -213,8 +213,8 @@ class QueueRulesTest {
         .asString()
         .contains("onFlavors[1]: Unsupported value: \"gone-too\"");
     assertThat(messages(queues::check, update(before, otherFlavors))).hasSize(1);
-    ClusterQueueRules strict =
-        new ClusterQueueRules(settings("RejectUpdatesToCQWithInvalidOnFlavors"));
+    ClusterQueueWebhook strict =
+        new ClusterQueueWebhook(settings("RejectUpdatesToCQWithInvalidOnFlavors"));
     assertThat(messages(strict::check, update(before, now))).hasSize(1);
   }
 
@@ -235,7 +235,7 @@ class QueueRulesTest {
             QUEUE,
             set("/spec/concurrentAdmissionPolicy", policy),
             set("/spec/queueingStrategy", strategy));
-    ClusterQueueRules gated = new ClusterQueueRules(settings("ConcurrentAdmission"));
+    ClusterQueueWebhook gated = new ClusterQueueWebhook(settings("ConcurrentAdmission"));
 
     assertThat(messages(gated::check, create(queue)))
         .anySatisfy(found -> assertThat(found).startsWith(message));
@@ -261,7 +261,7 @@ class QueueRulesTest {
           /spec/fairSharing | {weight: "0.000000001"} | spec.fairSharing.weight: Invalid value: "0.000000001": must be 0 or greater than 1n
           """)
   void cohortRefused(String pointer, String value, String message) {
-    assertThat(messages(CohortRules::check, create(edited(COHORT, set(pointer, value)))))
+    assertThat(messages(CohortWebhook::check, create(edited(COHORT, set(pointer, value)))))
         .anySatisfy(found -> assertThat(found).startsWith(message));
   }
 
@@ -279,14 +279,14 @@ class QueueRulesTest {
           /spec/tolerations/0/key | a b | spec.tolerations[0].key: Invalid value: "a b": name part
           """)
   void flavorRefused(String pointer, String value, String message) {
-    assertThat(messages(ResourceFlavorRules::check, create(edited(FLAVOR, set(pointer, value)))))
+    assertThat(messages(ResourceFlavorWebhook::check, create(edited(FLAVOR, set(pointer, value)))))
         .anySatisfy(found -> assertThat(found).startsWith(message));
   }
 
   @Test
   void aTolerationWithoutKeyIsForEveryTaint() {
     JsonNode flavor = edited(FLAVOR, set("/spec/tolerations", "[{operator: Exists}]"));
-    assertThat(messages(ResourceFlavorRules::check, create(flavor))).isEmpty();
+    assertThat(messages(ResourceFlavorWebhook::check, create(flavor))).isEmpty();
   }
 
   @Test
@@ -296,12 +296,12 @@ class QueueRulesTest {
             "{\"op\":\"add\",\"path\":\"/metadata/finalizers\","
                 + "\"value\":[\"kueue.x-k8s.io/resource-in-use\"]}");
     JsonNode other = edited(FLAVOR, set("/metadata/finalizers", "[example.com/mine]"));
-    assertThat(Reviews.patch(ResourceFlavorRules.fillIn(create(other))))
+    assertThat(Reviews.patch(ResourceFlavorWebhook.fillIn(create(other))))
         .containsExactly(
             "{\"op\":\"add\",\"path\":\"/metadata/finalizers/-\","
                 + "\"value\":\"kueue.x-k8s.io/resource-in-use\"}");
     JsonNode has = edited(FLAVOR, set("/metadata/finalizers", "[kueue.x-k8s.io/resource-in-use]"));
-    assertThat(Reviews.patch(ResourceFlavorRules.fillIn(create(has)))).isEmpty();
+    assertThat(Reviews.patch(ResourceFlavorWebhook.fillIn(create(has)))).isEmpty();
     assertThat(Reviews.patch(queues.fillIn(update(QUEUE, QUEUE)))).isEmpty();
   }
 
@@ -313,8 +313,8 @@ class QueueRulesTest {
       JsonNode object = edited(QUEUE, set("/" + field, junk));
       assertThat(queues.check(create(object))).isNotNull();
       assertThat(queues.fillIn(create(object))).isNotNull();
-      assertThat(CohortRules.check(create(object))).isNotNull();
-      assertThat(ResourceFlavorRules.check(update(object, object))).isNotNull();
+      assertThat(CohortWebhook.check(create(object))).isNotNull();
+      assertThat(ResourceFlavorWebhook.check(update(object, object))).isNotNull();
     }
   }
 

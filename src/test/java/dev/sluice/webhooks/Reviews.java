@@ -96,9 +96,9 @@ final class Reviews {
         operation,
         subResource,
         "kueue.x-k8s.io",
-        Json.text(now, "kind"),
+        ReviewJson.text(now, "kind"),
         "team",
-        Json.text(now, "metadata", "name"),
+        ReviewJson.text(now, "metadata", "name"),
         "somebody",
         now,
         before);
@@ -131,24 +131,24 @@ final class Reviews {
   }
 
   /** What is wrong, as people read it; empty when it is allowed. */
-  static List<String> messages(Verdict verdict) {
-    return switch (verdict) {
-      case Verdict.Allowed allowed -> List.of();
-      case Verdict.Rejected rejected ->
+  static List<String> messages(AdmissionResult admissionResult) {
+    return switch (admissionResult) {
+      case AdmissionResult.Allowed allowed -> List.of();
+      case AdmissionResult.Rejected rejected ->
           rejected.errors().stream().map(FieldError::message).toList();
     };
   }
 
   static List<String> messages(
-      Function<AdmissionRequest, Verdict> rules, AdmissionRequest request) {
+      Function<AdmissionRequest, AdmissionResult> rules, AdmissionRequest request) {
     return messages(rules.apply(request));
   }
 
   /** The patch as text, one operation per element. */
-  static List<String> patch(Verdict verdict) {
-    return switch (verdict) {
-      case Verdict.Rejected rejected -> throw new AssertionError(rejected);
-      case Verdict.Allowed allowed ->
+  static List<String> patch(AdmissionResult admissionResult) {
+    return switch (admissionResult) {
+      case AdmissionResult.Rejected rejected -> throw new AssertionError(rejected);
+      case AdmissionResult.Allowed allowed ->
           allowed.patch().valueStream().map(JsonNode::toString).toList();
     };
   }
@@ -164,7 +164,7 @@ final class Reviews {
       boolean ownerManaged,
       Map<String, String> labels,
       String busy)
-      implements ClusterFacts {
+      implements ClusterLookup {
 
     Cluster(
         boolean hasQueue, boolean hasPriority, boolean ownerManaged, Map<String, String> labels) {

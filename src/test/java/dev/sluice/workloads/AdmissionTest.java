@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.engine.EngineQuestions;
+import dev.sluice.engine.SchedulerQueries;
 import dev.sluice.engine.PendingPosition;
 import dev.sluice.model.Decision;
 import dev.sluice.model.Explanation;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.LocalQueueId;
 import dev.sluice.model.PendingReason;
 import dev.sluice.model.PodSetAssignment;
@@ -53,26 +53,26 @@ class AdmissionTest {
       """;
   private static final WorkloadId ID = new WorkloadId("uid-1", "team", "sample");
 
-  private final Map<String, Workload> known = new HashMap<>();
+  private final Map<String, CachedWorkload> known = new HashMap<>();
   private final List<String> written = new CopyOnWriteArrayList<>();
   private final Queue<WorkloadWriter.Outcome> outcomes = new ArrayDeque<>();
-  private final List<Fact> facts = new ArrayList<>();
+  private final List<SchedulerEvent> schedulerEvents = new ArrayList<>();
   private final List<String> told = new CopyOnWriteArrayList<>();
   private final AdmissionObserver observer =
       new AdmissionObserver() {
         @Override
-        public void reserved(Decision.Admit decision, Workload before, boolean admitted) {
+        public void reserved(Decision.Admit decision, CachedWorkload before, boolean admitted) {
           told.add((admitted ? "admitted " : "reserved ") + before.version());
         }
 
         @Override
-        public void explained(Decision.Explain decision, Workload before) {
+        public void explained(Decision.Explain decision, CachedWorkload before) {
           told.add("explained " + before.version());
         }
       };
 
   private void given(String yaml) {
-    Workload workload = workload(yaml);
+    CachedWorkload workload = workload(yaml);
     known.put(workload.id().name(), workload);
   }
 
@@ -95,18 +95,18 @@ class AdmissionTest {
   @Nested
   class Admissions {
 
-    private final AdmissionWriter admissions =
-        new AdmissionWriter(
+    private final DecisionExecutor admissions =
+        new DecisionExecutor(
             new KnownWorkloads(known),
             new Writer(),
-            facts::add,
+            schedulerEvents::add,
             RequiredChecks.UNKNOWN,
             false,
             explain -> {},
             observer,
             () -> NOW,
             Runnable::run,
-            new WorkloadNews(new KnownWorkloads(known), Duration.ofMinutes(1)));
+            new NewerVersionWaiter(new KnownWorkloads(known), Duration.ofMinutes(1)));
 
     @Test
     void areOneWriteOfTheVersionThatWasLookedAt() {
@@ -141,7 +141,7 @@ class AdmissionTest {
                         reason: Admitted
                         message: The workload is admitted
                       """));
-      assertThat(facts).containsExactly(new Fact.AdmissionWritten(ID, 8));
+      assertThat(schedulerEvents).containsExactly(new SchedulerEvent.AdmissionWritten(ID, 8));
       assertThat(told).containsExactly("admitted 7");
     }
 
@@ -171,10 +171,10 @@ class AdmissionTest {
     }
 
     private void acceptWithChecks(String... required) {
-      new AdmissionWriter(
+      new DecisionExecutor(
               new KnownWorkloads(known),
               new Writer(),
-              facts::add,
+              schedulerEvents::add,
               (queue, flavors) -> {
                 assertThat(queue).isEqualTo("research");
                 assertThat(flavors.orElseThrow()).hasSize(1);
@@ -185,7 +185,7 @@ class AdmissionTest {
               observer,
               () -> NOW,
               Runnable::run,
-              new WorkloadNews(new KnownWorkloads(known), Duration.ofMinutes(1)))
+              new NewerVersionWaiter(new KnownWorkloads(known), Duration.ofMinutes(1)))
           .accept(admit(7));
     }
 
@@ -204,7 +204,7 @@ class AdmissionTest {
               "\"admissionChecks\":[{\"name\":\"a\",\"state\":\"Pending\",\"message\":\"\","
                   + "\"lastTransitionTime\":\"2026-03-01T12:00:00Z\"},{\"name\":\"b\"");
       assertThat(told).containsExactly("reserved 7");
-      assertThat(facts).containsExactly(new Fact.AdmissionWritten(ID, 8, false));
+      assertThat(schedulerEvents).containsExactly(new SchedulerEvent.AdmissionWritten(ID, 8, false));
     }
 
     @Test
@@ -231,7 +231,7 @@ class AdmissionTest {
       given(SAMPLE.replace("\"7\"", "\"9\""));
       admissions.accept(admit(7));
       assertThat(written).isEmpty();
-      assertThat(facts).containsExactly(new Fact.AdmissionRefused(ID, 7, true));
+      assertThat(schedulerEvents).containsExactly(new SchedulerEvent.AdmissionRefused(ID, 7, true));
     }
 
     @Test
@@ -239,9 +239,9 @@ class AdmissionTest {
       admissions.accept(admit(7));
       given(SAMPLE.replace("uid-1", "uid-2"));
       admissions.accept(admit(7));
-      assertThat(facts)
+      assertThat(schedulerEvents)
           .containsExactly(
-              new Fact.AdmissionRefused(ID, 7, true), new Fact.AdmissionRefused(ID, 7, true));
+              new SchedulerEvent.AdmissionRefused(ID, 7, true), new SchedulerEvent.AdmissionRefused(ID, 7, true));
     }
 
     @Test
@@ -249,7 +249,7 @@ class AdmissionTest {
       given(SAMPLE);
       outcomes.add(new WorkloadWriter.Outcome.Conflict());
       admissions.accept(admit(7));
-      assertThat(facts).containsExactly(new Fact.AdmissionRefused(ID, 7, true));
+      assertThat(schedulerEvents).containsExactly(new SchedulerEvent.AdmissionRefused(ID, 7, true));
       assertThat(told).isEmpty();
     }
 
@@ -258,7 +258,7 @@ class AdmissionTest {
       given(SAMPLE);
       outcomes.add(new WorkloadWriter.Outcome.Refused(422, "no"));
       admissions.accept(admit(7));
-      assertThat(facts).containsExactly(new Fact.AdmissionRefused(ID, 7, false));
+      assertThat(schedulerEvents).containsExactly(new SchedulerEvent.AdmissionRefused(ID, 7, false));
     }
   }
 
@@ -266,12 +266,12 @@ class AdmissionTest {
   class Advice {
 
     private final Queue<Decision.Explain> untold = new ArrayDeque<>();
-    private final AdvicePump pump =
-        new AdvicePump(
+    private final PendingReasonReporter pump =
+        new PendingReasonReporter(
             new Questions(),
             new KnownWorkloads(known),
             new Writer(),
-            new WorkloadFacts(new Templates.Context(), TranslationRules.DEFAULT),
+            new WorkloadTranslator(new Templates.Context(), TranslationOptions.DEFAULT),
             explanation -> explanation.detail(),
             true,
             observer,
@@ -372,7 +372,7 @@ class AdmissionTest {
       await().untilAsserted(() -> assertThat(told).hasSize(1));
     }
 
-    private final class Questions implements EngineQuestions {
+    private final class Questions implements SchedulerQueries {
 
       @Override
       public CompletableFuture<List<Decision.Explain>> untoldExplanations(int max) {
@@ -405,11 +405,11 @@ class AdmissionTest {
   @Nested
   class Feed {
 
-    private final FactFeed feed =
-        new FactFeed(
-            new WorkloadFacts(new Templates.Context(), TranslationRules.DEFAULT),
+    private final WorkloadEventFeed feed =
+        new WorkloadEventFeed(
+            new WorkloadTranslator(new Templates.Context(), TranslationOptions.DEFAULT),
             new KnownWorkloads(known),
-            facts::add);
+            schedulerEvents::add);
 
     private static final String RESERVING =
         """
@@ -424,20 +424,20 @@ class AdmissionTest {
 
     @Test
     void tellsEachVersionOfWhatWaits() {
-      Workload first = workload(SAMPLE);
-      Workload second = workload(SAMPLE.replace("\"7\"", "\"8\""));
+      CachedWorkload first = workload(SAMPLE);
+      CachedWorkload second = workload(SAMPLE.replace("\"7\"", "\"8\""));
       feed.changed(null, first);
       feed.changed(first, second);
-      assertThat(facts)
-          .extracting(fact -> ((Fact.WorkloadPending) fact).workload().version())
+      assertThat(schedulerEvents)
+          .extracting(schedulerEvent -> ((SchedulerEvent.WorkloadPending) schedulerEvent).workload().version())
           .containsExactly(7L, 8L);
     }
 
     @Test
     void tellsOfUseOnlyWhenItChanges() {
-      Workload first = workload(SAMPLE + RESERVING);
-      Workload same = workload(SAMPLE.replace("\"7\"", "\"8\"") + RESERVING);
-      Workload less =
+      CachedWorkload first = workload(SAMPLE + RESERVING);
+      CachedWorkload same = workload(SAMPLE.replace("\"7\"", "\"8\"") + RESERVING);
+      CachedWorkload less =
           workload(
               SAMPLE.replace("\"7\"", "\"9\"")
                   + RESERVING
@@ -445,46 +445,46 @@ class AdmissionTest {
       feed.changed(null, first);
       feed.changed(first, same);
       feed.changed(same, less);
-      assertThat(facts)
-          .extracting(fact -> ((Fact.WorkloadReserving) fact).workload().version())
+      assertThat(schedulerEvents)
+          .extracting(schedulerEvent -> ((SchedulerEvent.WorkloadReserving) schedulerEvent).workload().version())
           .containsExactly(7L, 9L);
     }
 
     @Test
     void tellsWhenWhatHoldsQuotaIsEvicted() {
-      Workload running = workload(SAMPLE + RESERVING);
-      Workload evicted =
+      CachedWorkload running = workload(SAMPLE + RESERVING);
+      CachedWorkload evicted =
           workload(
               SAMPLE.replace("\"7\"", "\"8\"")
                   + RESERVING
                   + "  - {type: Evicted, status: \"True\", reason: Preempted}\n");
       feed.changed(running, evicted);
-      assertThat(facts)
-          .extracting(fact -> ((Fact.WorkloadReserving) fact).workload().evicted())
+      assertThat(schedulerEvents)
+          .extracting(schedulerEvent -> ((SchedulerEvent.WorkloadReserving) schedulerEvent).workload().evicted())
           .containsExactly(true);
     }
 
     @Test
     void tellsOfTheEndOnce() {
-      Workload waiting = workload(SAMPLE);
-      Workload inactive = workload(SAMPLE.replace("queueName: training", "active: false"));
+      CachedWorkload waiting = workload(SAMPLE);
+      CachedWorkload inactive = workload(SAMPLE.replace("queueName: training", "active: false"));
       feed.changed(null, inactive);
-      assertThat(facts).as("the engine never knew it").isEmpty();
+      assertThat(schedulerEvents).as("the engine never knew it").isEmpty();
       feed.changed(waiting, inactive);
       feed.changed(inactive, inactive);
       feed.changed(inactive, null);
-      assertThat(facts)
+      assertThat(schedulerEvents)
           .containsExactly(
-              new Fact.WorkloadReleased(ID, 7), new Fact.WorkloadReleased(ID, Long.MAX_VALUE));
+              new SchedulerEvent.WorkloadReleased(ID, 7), new SchedulerEvent.WorkloadReleased(ID, Long.MAX_VALUE));
     }
 
     @Test
     void tellsWhatWaitsAnewWhenTheRulesOfItsNamespaceChange() {
       given(SAMPLE);
       feed.rulesChanged("other");
-      assertThat(facts).isEmpty();
+      assertThat(schedulerEvents).isEmpty();
       feed.rulesChanged("team");
-      assertThat(facts).hasSize(1);
+      assertThat(schedulerEvents).hasSize(1);
     }
   }
 

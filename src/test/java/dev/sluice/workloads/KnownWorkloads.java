@@ -6,30 +6,30 @@ import java.util.Map;
 import java.util.Optional;
 
 /** A store of what a test puts into {@code known}, by name; all of it is in any queue. */
-record KnownWorkloads(Map<String, Workload> known) implements WorkloadStore {
+record KnownWorkloads(Map<String, CachedWorkload> known) implements WorkloadLister {
 
   @Override
-  public Optional<Workload> get(String namespace, String name) {
+  public Optional<CachedWorkload> get(String namespace, String name) {
     return Optional.ofNullable(known.get(name));
   }
 
   @Override
-  public Collection<Workload> ownedBy(String ownerUid) {
+  public Collection<CachedWorkload> ownedBy(String ownerUid) {
     return List.of();
   }
 
   @Override
-  public Collection<Workload> inQueue(String namespace, String queueName) {
+  public Collection<CachedWorkload> inQueue(String namespace, String queueName) {
     return known.values();
   }
 
   @Override
-  public Collection<Workload> reservingIn(String clusterQueue) {
+  public Collection<CachedWorkload> reservingIn(String clusterQueue) {
     return List.of();
   }
 
   @Override
-  public Iterable<Workload> all() {
+  public Iterable<CachedWorkload> all() {
     return List.copyOf(known.values());
   }
 

@@ -3,7 +3,7 @@ package dev.sluice.workloads;
 import static dev.sluice.workloads.Templates.podSpec;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.workloads.NamespaceRules.ItemRules;
+import dev.sluice.workloads.NamespaceLimits.ItemRules;
 import io.fabric8.kubernetes.api.model.LimitRange;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.Arrays;
@@ -22,7 +22,7 @@ class PodRequestsTest {
     return PodRequests.of(podSpec(podSpec), rules(ranges), NOTHING).perPod();
   }
 
-  private static NamespaceRules rules(LimitRange... ranges) {
+  private static NamespaceLimits rules(LimitRange... ranges) {
     return KubernetesResourceContext.merged(Arrays.asList(ranges));
   }
 
@@ -121,16 +121,16 @@ class PodRequestsTest {
         runtimeClassName: sandbox
         containers: [{name: a, resources: {requests: {cpu: 1}}}]
         """;
-    assertThat(PodRequests.of(podSpec(containers), NamespaceRules.NONE, context).perPod())
+    assertThat(PodRequests.of(podSpec(containers), NamespaceLimits.NONE, context).perPod())
         .isEqualTo(Map.of("cpu", 1050L, "memory", 7L));
     assertThat(
             PodRequests.of(
-                    podSpec(containers + "overhead: {cpu: 10m}"), NamespaceRules.NONE, context)
+                    podSpec(containers + "overhead: {cpu: 10m}"), NamespaceLimits.NONE, context)
                 .perPod())
         .isEqualTo(Map.of("cpu", 1010L));
     assertThat(
             PodRequests.of(
-                    podSpec(containers.replace("sandbox", "unknown")), NamespaceRules.NONE, context)
+                    podSpec(containers.replace("sandbox", "unknown")), NamespaceLimits.NONE, context)
                 .perPod())
         .isEqualTo(Map.of("cpu", 1000L));
   }
@@ -163,7 +163,7 @@ class PodRequestsTest {
 
   @Test
   void ofSeveralLimitRangesTheStrictestBoundAndTheFirstDefaultHold() {
-    NamespaceRules rules =
+    NamespaceLimits rules =
         rules(
             limitRange("{type: Container, max: {cpu: 4}, min: {cpu: 1}, defaultRequest: {cpu: 2}}"),
             limitRange(
@@ -202,12 +202,12 @@ class PodRequestsTest {
         "resources: {requests: {cpu: lots}} | \"lots\" is not a quantity",
       })
   void whatCanNeverRunIsNamed(String resources, String defect) {
-    NamespaceRules rules =
+    NamespaceLimits rules =
         rules(
             limitRange("{type: Container, max: {cpu: 4}, min: {cpu: 500m}}"),
             limitRange("{type: Pod, max: {memory: 10}}"));
     assertThat(
-            Defects.of(podSets("containers: [{name: a, " + resources + "}]"), rules, true, NOTHING))
+            ResourceValidation.of(podSets("containers: [{name: a, " + resources + "}]"), rules, true, NOTHING))
         .get()
         .asString()
         .contains("pod set main")
@@ -217,7 +217,7 @@ class PodRequestsTest {
   @Test
   void whatKeepsToTheRulesHasNoDefect() {
     assertThat(
-            Defects.of(
+            ResourceValidation.of(
                 podSets("containers: [{name: a, resources: {requests: {cpu: 4}}}]"),
                 rules(limitRange("{type: Container, max: {cpu: 4}, min: {cpu: 4}}")),
                 true,
@@ -225,7 +225,7 @@ class PodRequestsTest {
         .isEmpty();
   }
 
-  private static List<Workload.PodSet> podSets(String podSpec) {
-    return List.of(new Workload.PodSet("main", 1, 0, podSpec(podSpec), "", false));
+  private static List<CachedWorkload.PodSet> podSets(String podSpec) {
+    return List.of(new CachedWorkload.PodSet("main", 1, 0, podSpec(podSpec), "", false));
   }
 }

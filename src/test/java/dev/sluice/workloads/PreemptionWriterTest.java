@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.model.Decision;
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.PreemptionReason;
 import dev.sluice.model.WorkloadId;
 import dev.sluice.workloads.WorkloadWriter.Outcome;
@@ -29,18 +29,18 @@ class PreemptionWriterTest {
           + " the cohort; preemptor path: /org/research; preemptee path: /org/batch; preemptor"
           + " effective priority: 10; preemptee effective priority: -1";
 
-  private final Map<String, Workload> known = new HashMap<>();
+  private final Map<String, CachedWorkload> known = new HashMap<>();
   private final List<String> written = new ArrayList<>();
   private final List<CompletableFuture<Outcome>> answers = new ArrayList<>();
-  private final List<Fact> facts = new ArrayList<>();
+  private final List<SchedulerEvent> schedulerEvents = new ArrayList<>();
   private final List<String> told = new ArrayList<>();
-  private final WorkloadNews news =
-      new WorkloadNews(new KnownWorkloads(known), Duration.ofMinutes(1));
-  private final AdmissionWriter admissions =
-      new AdmissionWriter(
+  private final NewerVersionWaiter news =
+      new NewerVersionWaiter(new KnownWorkloads(known), Duration.ofMinutes(1));
+  private final DecisionExecutor admissions =
+      new DecisionExecutor(
           new KnownWorkloads(known),
           new Writer(),
-          facts::add,
+          schedulerEvents::add,
           RequiredChecks.UNKNOWN,
           false,
           explain -> {},
@@ -49,7 +49,7 @@ class PreemptionWriterTest {
             public void preempted(
                 Decision.Preempt decision,
                 Decision.Victim victim,
-                Workload before,
+                CachedWorkload before,
                 String message) {
               told.add(victim.id() + ": " + message);
             }
@@ -135,7 +135,7 @@ class PreemptionWriterTest {
             "\"evictions\":[{\"reason\":\"Preempted\",\"underlyingCause\":\"\",\"count\":1}]")
         .doesNotContain("\"admission\":");
     assertThat(told).containsExactly("team/lazy: " + MESSAGE);
-    assertThat(facts).isEmpty();
+    assertThat(schedulerEvents).isEmpty();
   }
 
   @Test
@@ -172,7 +172,7 @@ class PreemptionWriterTest {
         .extracting(line -> line.substring(0, 7))
         .containsExactly("lazy 9 ", "lazy 11");
     assertThat(told).hasSize(1);
-    assertThat(facts).isEmpty();
+    assertThat(schedulerEvents).isEmpty();
   }
 
   @Test
@@ -189,10 +189,10 @@ class PreemptionWriterTest {
     admissions.accept(decision("lazy", "gone"));
 
     assertThat(written).isEmpty();
-    assertThat(facts)
+    assertThat(schedulerEvents)
         .containsExactlyInAnyOrder(
-            new Fact.EvictionRefused(victim("lazy").id(), 7),
-            new Fact.EvictionRefused(victim("gone").id(), 7));
+            new SchedulerEvent.EvictionRefused(victim("lazy").id(), 7),
+            new SchedulerEvent.EvictionRefused(victim("gone").id(), 7));
   }
 
   @Test
@@ -205,11 +205,11 @@ class PreemptionWriterTest {
     answers.get(0).complete(new Outcome.Refused(422, "no"));
     answers.get(1).complete(new Outcome.Written(8));
     assertThat(told).singleElement().asString().startsWith("team/two");
-    assertThat(facts).as("decided anew before there is news it would be refused again").isEmpty();
+    assertThat(schedulerEvents).as("decided anew before there is news it would be refused again").isEmpty();
 
     givenVictim("one", 9, "");
     seen("one");
-    assertThat(facts).containsExactly(new Fact.EvictionRefused(victim("one").id(), 7));
+    assertThat(schedulerEvents).containsExactly(new SchedulerEvent.EvictionRefused(victim("one").id(), 7));
   }
 
   @Test
@@ -228,12 +228,12 @@ class PreemptionWriterTest {
 
     admissions.accept(decision("lazy"));
     assertThat(written).isEmpty();
-    assertThat(facts).isEmpty();
+    assertThat(schedulerEvents).isEmpty();
 
     givenVictim("lazy", 8, "");
     seen("lazy");
     assertThat(written).singleElement().asString().startsWith("lazy 8 ");
-    assertThat(facts).isEmpty();
+    assertThat(schedulerEvents).isEmpty();
   }
 
   @Test
@@ -259,7 +259,7 @@ class PreemptionWriterTest {
     givenVictim("lazy", 7, "");
     admissions.accept(decision("lazy"));
     assertThat(written).isEmpty();
-    assertThat(facts).containsExactly(new Fact.EvictionRefused(victim("lazy").id(), 7));
+    assertThat(schedulerEvents).containsExactly(new SchedulerEvent.EvictionRefused(victim("lazy").id(), 7));
   }
 
   private final class Writer implements StatusWriter {

@@ -9,7 +9,7 @@ public final class RangesRead {
   private RangesRead() {}
 
   /** The rules of a namespace with these. */
-  public static NamespaceRules of(List<LimitRange> ranges) {
+  public static NamespaceLimits of(List<LimitRange> ranges) {
     return KubernetesResourceContext.merged(ranges);
   }
 }

@@ -3,7 +3,7 @@ package dev.sluice.workloads;
 import static dev.sluice.workloads.Templates.workload;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.model.Fact;
+import dev.sluice.model.SchedulerEvent;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -13,17 +13,17 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Workloads whose pods have resource claims (contract: scheduling semantics, section 14). */
 class ResourceClaimsTest {
 
-  private static final TranslationRules CLAIMS_PASS =
-      new TranslationRules(List.of(), List.of(), false, true, true, true, false, false, false);
+  private static final TranslationOptions CLAIMS_PASS =
+      new TranslationOptions(List.of(), List.of(), false, true, true, true, false, false, false);
 
-  private static Optional<String> defect(TranslationRules rules, String... podSpecs) {
+  private static Optional<String> defect(TranslationOptions rules, String... podSpecs) {
     StringBuilder podSets = new StringBuilder();
     for (int i = 0; i < podSpecs.length; i++) {
       podSets.append(
           "  - {name: set-%d, count: 1, template: {spec: %s}}\n".formatted(i, podSpecs[i]));
     }
-    Fact fact =
-        new WorkloadFacts(new Templates.Context(), rules)
+    SchedulerEvent schedulerEvent =
+        new WorkloadTranslator(new Templates.Context(), rules)
             .of(
                 workload(
                     """
@@ -38,8 +38,8 @@ class ResourceClaimsTest {
                       podSets:
                     """
                         + podSets));
-    assertThat(fact).isInstanceOf(Fact.WorkloadPending.class);
-    return ((Fact.WorkloadPending) fact).workload().defect();
+    assertThat(schedulerEvent).isInstanceOf(SchedulerEvent.WorkloadPending.class);
+    return ((SchedulerEvent.WorkloadPending) schedulerEvent).workload().defect();
   }
 
   @ParameterizedTest
@@ -54,7 +54,7 @@ class ResourceClaimsTest {
             + " containers: [{name: a, resources: {claims: [{name: gpu}]}}]}"
       })
   void aClaimIsToldOnceWithItsPodSet(String podSpec) {
-    assertThat(defect(TranslationRules.DEFAULT, "{containers: [{name: a}]}", podSpec))
+    assertThat(defect(TranslationOptions.DEFAULT, "{containers: [{name: a}]}", podSpec))
         .contains(
             "pod set set-1: resource claim gpu: quota does not count devices of resource claims");
   }
@@ -63,7 +63,7 @@ class ResourceClaimsTest {
   void allClaimsOfAllPodSetsAreTold() {
     assertThat(
             defect(
-                TranslationRules.DEFAULT,
+                TranslationOptions.DEFAULT,
                 "{resourceClaims: [{name: nic, resourceClaimName: n}, {name: gpu}]}",
                 "{resourceClaims: [{name: disk, resourceClaimName: d}]}"))
         .hasValueSatisfying(
@@ -80,7 +80,7 @@ class ResourceClaimsTest {
   void podsWithoutClaimsPass() {
     assertThat(
             defect(
-                TranslationRules.DEFAULT,
+                TranslationOptions.DEFAULT,
                 "{resourceClaims: [], containers: [{name: a, resources: {requests: {cpu: 1}}}]}"))
         .isEmpty();
   }

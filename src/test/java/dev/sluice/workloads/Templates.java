@@ -20,11 +20,11 @@ final class Templates {
   static PodTemplate podSpec(String yaml) {
     ObjectNode template = YAML.createObjectNode();
     template.set("spec", node(yaml));
-    return PodTemplates.of(template);
+    return PodTemplateParser.of(template);
   }
 
   /** A Workload, as the API server has it. */
-  static Workload workload(String yaml) {
+  static CachedWorkload workload(String yaml) {
     try {
       return PARSER.parse(new ObjectMapper().writeValueAsBytes(node(yaml)));
     } catch (IOException e) {
@@ -43,10 +43,10 @@ final class Templates {
   /** Rules and overheads that a test sets. */
   static final class Context implements ResourceContext {
 
-    private final Map<String, NamespaceRules> rules = new HashMap<>();
+    private final Map<String, NamespaceLimits> rules = new HashMap<>();
     private final Map<String, Map<String, Long>> overheads = new HashMap<>();
 
-    Context rules(String namespace, NamespaceRules given) {
+    Context rules(String namespace, NamespaceLimits given) {
       rules.put(namespace, given);
       return this;
     }
@@ -57,8 +57,8 @@ final class Templates {
     }
 
     @Override
-    public NamespaceRules rules(String namespace) {
-      return rules.getOrDefault(namespace, NamespaceRules.NONE);
+    public NamespaceLimits rules(String namespace) {
+      return rules.getOrDefault(namespace, NamespaceLimits.NONE);
     }
 
     @Override

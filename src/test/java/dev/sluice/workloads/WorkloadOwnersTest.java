@@ -2,7 +2,7 @@ package dev.sluice.workloads;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.workloads.Workload.Owner;
+import dev.sluice.workloads.CachedWorkload.Owner;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
@@ -15,14 +15,14 @@ class WorkloadOwnersTest {
       "{'apiVersion':'batch/v1','kind':'Job','name':'j','uid':'1','controller':true}";
   private static final String POD = "{'apiVersion':'v1','kind':'Pod','name':'p','uid':'2'}";
 
-  private static Workload read(String owners) throws IOException {
+  private static CachedWorkload read(String owners) throws IOException {
     String json = "{'metadata':{'name':'w','namespace':'team','ownerReferences':[" + owners + "]}}";
     return new WorkloadParser().parse(json.replace('\'', '"').getBytes(StandardCharsets.UTF_8));
   }
 
   @Test
   void whoControlsItIsToldFromThoseWhoOnlyOwnIt() throws IOException {
-    Workload workload = read(JOB + "," + POD);
+    CachedWorkload workload = read(JOB + "," + POD);
     assertThat(workload.owned()).isTrue();
     assertThat(workload.owner()).contains(new Owner("batch/v1", "Job", "j", "1"));
     assertThat(workload.coOwners()).containsExactly(new Owner("v1", "Pod", "p", "2"));
@@ -30,14 +30,14 @@ class WorkloadOwnersTest {
 
   @Test
   void whoIsOwnedNeedNotBeControlled() throws IOException {
-    Workload workload = read(POD);
+    CachedWorkload workload = read(POD);
     assertThat(workload.owned()).isTrue();
     assertThat(workload.owner()).isEqualTo(Optional.empty());
   }
 
   @Test
   void oneMayBeOwnedByNobody() throws IOException {
-    Workload workload = read("");
+    CachedWorkload workload = read("");
     assertThat(workload.owned()).isFalse();
     assertThat(workload.coOwners()).isEmpty();
   }

@@ -56,13 +56,13 @@ final class CapabilityDecoder {
 
   private static final Duration NANOSECOND = Duration.ofNanos(1);
 
-  private final Version version;
-  private final Problems problems;
+  private final ConfigurationVersion configurationVersion;
+  private final ValidationErrors validationErrors;
   private final FeatureGates gates;
 
-  CapabilityDecoder(Version version, Problems problems, FeatureGates gates) {
-    this.version = version;
-    this.problems = problems;
+  CapabilityDecoder(ConfigurationVersion configurationVersion, ValidationErrors validationErrors, FeatureGates gates) {
+    this.configurationVersion = configurationVersion;
+    this.validationErrors = validationErrors;
     this.gates = gates;
   }
 
@@ -70,22 +70,22 @@ final class CapabilityDecoder {
    * When readiness is watched. In v1beta2 it is unless a gate forbids it; in v1beta1 only if the
    * block says so.
    */
-  Optional<WaitForPodsReady> waitForPodsReady(Fields file) {
-    boolean old = version == Version.V1BETA1;
-    Fields fields = file.object("waitForPodsReady");
+  Optional<WaitForPodsReady> waitForPodsReady(ObjectFieldReader file) {
+    boolean old = configurationVersion == ConfigurationVersion.V1BETA1;
+    ObjectFieldReader objectFieldReader = file.object("waitForPodsReady");
     boolean enabled =
         old
-            ? fields.flag("enable", false)
+            ? objectFieldReader.flag("enable", false)
             : !gates.enabled(FeatureGate.DISABLE_WAIT_FOR_PODS_READY);
     if (!old) {
-      fields.onlyIn(Version.V1BETA1.apiVersion(), "enable");
+      objectFieldReader.onlyIn(ConfigurationVersion.V1BETA1.apiVersion(), "enable");
     }
     Duration timeout =
-        fields.duration(
+        objectFieldReader.duration(
             "timeout", old ? Duration.ofMinutes(5) : Duration.ofMinutes(30), NANOSECOND);
-    boolean block = fields.flag("blockAdmission", old);
-    Duration recovery = fields.duration("recoveryTimeout", timeout, Duration.ZERO);
-    Fields requeuing = fields.object("requeuingStrategy");
+    boolean block = objectFieldReader.flag("blockAdmission", old);
+    Duration recovery = objectFieldReader.duration("recoveryTimeout", timeout, Duration.ZERO);
+    ObjectFieldReader requeuing = objectFieldReader.object("requeuingStrategy");
     boolean byEviction =
         requeuing.word("timestamp", Map.of("Eviction", true, "Creation", false)).orElse(true);
     Optional<Integer> limit =
@@ -93,7 +93,7 @@ final class CapabilityDecoder {
     int base = requeuing.whole("backoffBaseSeconds", 60, 0, Integer.MAX_VALUE);
     int max = requeuing.whole("backoffMaxSeconds", 3600, 0, Integer.MAX_VALUE);
     requeuing.nothingElse();
-    fields.nothingElse();
+    objectFieldReader.nothingElse();
     WaitForPodsReady result =
         new WaitForPodsReady(
             timeout,
@@ -106,40 +106,40 @@ final class CapabilityDecoder {
     return enabled ? Optional.of(result) : Optional.empty();
   }
 
-  Integrations integrations(Fields fields) {
-    List<String> given = fields.texts("frameworks");
-    List<String> frameworks = fields.has("frameworks") ? given : List.of("batch/job");
-    checkAll(fields, "frameworks", frameworks, FRAMEWORKS::contains, String.join(", ", FRAMEWORKS));
+  Integrations integrations(ObjectFieldReader objectFieldReader) {
+    List<String> given = objectFieldReader.texts("frameworks");
+    List<String> frameworks = objectFieldReader.has("frameworks") ? given : List.of("batch/job");
+    checkAll(objectFieldReader, "frameworks", frameworks, FRAMEWORKS::contains, String.join(", ", FRAMEWORKS));
     if (frameworks.contains("sparkoperator.k8s.io/sparkapplication")
         && !gates.enabled(FeatureGate.SPARK_APPLICATION_INTEGRATION)) {
-      problems.add(
-          fields.path("frameworks"),
+      validationErrors.add(
+          objectFieldReader.path("frameworks"),
           "sparkoperator.k8s.io/sparkapplication needs the feature gate"
               + " SparkApplicationIntegration, which is off");
     }
-    List<String> external = fields.texts("externalFrameworks");
-    checkAll(fields, "externalFrameworks", external, Names::isGroupVersionKind, Names.GVK_RULE);
-    List<String> labels = fields.texts("labelKeysToCopy");
-    checkAll(fields, "labelKeysToCopy", labels, Names::isLabelKey, Names.LABEL_KEY_RULE);
-    if (version == Version.V1BETA1) {
-      fields.accept("podOptions");
+    List<String> external = objectFieldReader.texts("externalFrameworks");
+    checkAll(objectFieldReader, "externalFrameworks", external, KubernetesNames::isGroupVersionKind, KubernetesNames.GVK_RULE);
+    List<String> labels = objectFieldReader.texts("labelKeysToCopy");
+    checkAll(objectFieldReader, "labelKeysToCopy", labels, KubernetesNames::isLabelKey, KubernetesNames.LABEL_KEY_RULE);
+    if (configurationVersion == ConfigurationVersion.V1BETA1) {
+      objectFieldReader.accept("podOptions");
     }
-    fields.nothingElse();
+    objectFieldReader.nothingElse();
     return new Integrations(frameworks, external, labels);
   }
 
-  MultiKueue multiKueue(Fields fields) {
+  MultiKueue multiKueue(ObjectFieldReader objectFieldReader) {
     MultiKueue otherwise = MultiKueue.DEFAULT;
-    Duration gc = fields.duration("gcInterval", otherwise.gcInterval(), Duration.ZERO);
-    String origin = fields.text("origin", otherwise.origin());
-    problems.check(
-        Names.isLabelValue(origin), fields.path("origin"), origin, Names.LABEL_VALUE_RULE);
+    Duration gc = objectFieldReader.duration("gcInterval", otherwise.gcInterval(), Duration.ZERO);
+    String origin = objectFieldReader.text("origin", otherwise.origin());
+    validationErrors.check(
+        KubernetesNames.isLabelValue(origin), objectFieldReader.path("origin"), origin, KubernetesNames.LABEL_VALUE_RULE);
     Duration lost =
-        fields.duration("workerLostTimeout", otherwise.workerLostTimeout(), Duration.ZERO);
-    String dispatcher = fields.text("dispatcherName", otherwise.dispatcherName());
-    problems.check(
-        Names.isLabelKey(dispatcher),
-        fields.path("dispatcherName"),
+        objectFieldReader.duration("workerLostTimeout", otherwise.workerLostTimeout(), Duration.ZERO);
+    String dispatcher = objectFieldReader.text("dispatcherName", otherwise.dispatcherName());
+    validationErrors.check(
+        KubernetesNames.isLabelKey(dispatcher),
+        objectFieldReader.path("dispatcherName"),
         dispatcher,
         String.join(
             ", ",
@@ -148,80 +148,80 @@ final class CapabilityDecoder {
             MultiKueue.BEST_FIT,
             "or another's domain/name"));
     List<String> external = new ArrayList<>();
-    for (Fields each : fields.objects("externalFrameworks")) {
-      external.add(each.required("name", Names.GVK_RULE));
+    for (ObjectFieldReader each : objectFieldReader.objects("externalFrameworks")) {
+      external.add(each.required("name", KubernetesNames.GVK_RULE));
       each.nothingElse();
     }
-    checkAll(fields, "externalFrameworks", external, Names::isGroupVersionKind, Names.GVK_RULE);
-    refuseBuiltIn(fields, external);
+    checkAll(objectFieldReader, "externalFrameworks", external, KubernetesNames::isGroupVersionKind, KubernetesNames.GVK_RULE);
+    refuseBuiltIn(objectFieldReader, external);
     Optional<Integer> step = Optional.empty();
     List<AccessProvider> providers = List.of();
-    if (version == Version.V1BETA1) {
-      fields.onlyIn(Version.V1BETA2.apiVersion(), "clusterProfile", "incrementalDispatcherConfig");
+    if (configurationVersion == ConfigurationVersion.V1BETA1) {
+      objectFieldReader.onlyIn(ConfigurationVersion.V1BETA2.apiVersion(), "clusterProfile", "incrementalDispatcherConfig");
     } else {
-      step = stepSize(fields, dispatcher);
-      providers = accessProviders(fields.object("clusterProfile"));
+      step = stepSize(objectFieldReader, dispatcher);
+      providers = accessProviders(objectFieldReader.object("clusterProfile"));
     }
-    fields.nothingElse();
+    objectFieldReader.nothingElse();
     return new MultiKueue(gc, origin, lost, dispatcher, step, external, providers);
   }
 
-  private void refuseBuiltIn(Fields multiKueue, List<String> external) {
+  private void refuseBuiltIn(ObjectFieldReader multiKueue, List<String> external) {
     for (int i = 0; i < external.size(); i++) {
       String kind = external.get(i).replaceFirst("\\.[^.]*", "");
       if (MultiKueue.BUILT_IN.contains(kind)) {
-        problems.add(
+        validationErrors.add(
             multiKueue.path("externalFrameworks") + "[" + i + "].name",
             "\"" + external.get(i) + "\" is built in; allowed: kinds other than those built in");
       }
     }
   }
 
-  private Optional<Integer> stepSize(Fields multiKueue, String dispatcher) {
-    Fields fields = multiKueue.object("incrementalDispatcherConfig");
-    int step = fields.whole("stepSize", 3, 1, Integer.MAX_VALUE);
-    fields.nothingElse();
+  private Optional<Integer> stepSize(ObjectFieldReader multiKueue, String dispatcher) {
+    ObjectFieldReader objectFieldReader = multiKueue.object("incrementalDispatcherConfig");
+    int step = objectFieldReader.whole("stepSize", 3, 1, Integer.MAX_VALUE);
+    objectFieldReader.nothingElse();
     if (!multiKueue.has("incrementalDispatcherConfig")) {
       return Optional.empty();
     }
     if (!gates.enabled(FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_CONFIG)) {
-      problems.add(
+      validationErrors.add(
           multiKueue.path("incrementalDispatcherConfig"),
           "needs the feature gate MultiKueueIncrementalDispatcherConfig, which is off");
     }
     if (!dispatcher.equals(MultiKueue.INCREMENTAL)) {
-      problems.add(
+      validationErrors.add(
           multiKueue.path("incrementalDispatcherConfig"),
           "only goes with dispatcherName " + MultiKueue.INCREMENTAL + "; it is " + dispatcher);
     }
     return Optional.of(step);
   }
 
-  private List<AccessProvider> accessProviders(Fields profile) {
+  private List<AccessProvider> accessProviders(ObjectFieldReader profile) {
     List<AccessProvider> result = new ArrayList<>();
     profile.objects("accessProviders").forEach(each -> result.add(accessProvider(each)));
     profile.objects("credentialsProviders").forEach(each -> result.add(accessProvider(each)));
     if (profile.has("accessProviders") && profile.has("credentialsProviders")) {
-      problems.add(
+      validationErrors.add(
           profile.path("credentialsProviders"),
           "is the old name of accessProviders and can't be combined with it; give one");
     }
     Set<String> seen = new HashSet<>();
     for (AccessProvider provider : result) {
       if (!seen.add(provider.name())) {
-        problems.add(profile.path("accessProviders"), "\"" + provider.name() + "\" is given twice");
+        validationErrors.add(profile.path("accessProviders"), "\"" + provider.name() + "\" is given twice");
       }
     }
     profile.nothingElse();
     return List.copyOf(result);
   }
 
-  private AccessProvider accessProvider(Fields fields) {
-    String name = fields.required("name", "a name");
-    Fields exec = fields.object("execConfig");
+  private AccessProvider accessProvider(ObjectFieldReader objectFieldReader) {
+    String name = objectFieldReader.required("name", "a name");
+    ObjectFieldReader exec = objectFieldReader.object("execConfig");
     String modes = "Never, IfAvailable, Always";
     Map<String, String> env = new LinkedHashMap<>();
-    for (Fields each : exec.objects("env")) {
+    for (ObjectFieldReader each : exec.objects("env")) {
       env.put(each.required("name", "the name of a variable"), each.text("value", ""));
       each.nothingElse();
     }
@@ -234,73 +234,73 @@ final class CapabilityDecoder {
             exec.texts("args"),
             env,
             exec.flag("provideClusterInfo", true));
-    problems.check(
+    validationErrors.check(
         List.of("", "Never", "IfAvailable", "Always").contains(provider.interactiveMode()),
         exec.path("interactiveMode"),
         provider.interactiveMode(),
         modes);
     exec.accept("installHint");
     exec.nothingElse();
-    fields.nothingElse();
+    objectFieldReader.nothingElse();
     return provider;
   }
 
-  Optional<FairSharing> fairSharing(Fields file) {
+  Optional<FairSharing> fairSharing(ObjectFieldReader file) {
     boolean present = file.has("fairSharing");
-    Fields fields = file.object("fairSharing");
+    ObjectFieldReader objectFieldReader = file.object("fairSharing");
     boolean enabled = present;
-    if (version == Version.V1BETA1) {
-      enabled = fields.flag("enable", false);
+    if (configurationVersion == ConfigurationVersion.V1BETA1) {
+      enabled = objectFieldReader.flag("enable", false);
     } else {
-      fields.onlyIn(Version.V1BETA1.apiVersion(), "enable");
+      objectFieldReader.onlyIn(ConfigurationVersion.V1BETA1.apiVersion(), "enable");
     }
-    List<String> names = fields.texts("preemptionStrategies");
+    List<String> names = objectFieldReader.texts("preemptionStrategies");
     List<PreemptionStrategy> strategies = STRATEGIES.getOrDefault(names, BOTH_STRATEGIES);
-    boolean mayBeEmpty = version == Version.V1BETA1 || !present;
-    problems.check(
+    boolean mayBeEmpty = configurationVersion == ConfigurationVersion.V1BETA1 || !present;
+    validationErrors.check(
         STRATEGIES.containsKey(names) || (names.isEmpty() && mayBeEmpty),
-        fields.path("preemptionStrategies"),
+        objectFieldReader.path("preemptionStrategies"),
         names,
         "[LessThanOrEqualToFinalShare], [LessThanInitialShare] or"
             + " [LessThanOrEqualToFinalShare, LessThanInitialShare]");
-    fields.nothingElse();
+    objectFieldReader.nothingElse();
     return enabled ? Optional.of(new FairSharing(strategies)) : Optional.empty();
   }
 
-  Optional<AdmissionFairSharing> admissionFairSharing(Fields file) {
-    Fields fields = file.object("admissionFairSharing");
+  Optional<AdmissionFairSharing> admissionFairSharing(ObjectFieldReader file) {
+    ObjectFieldReader objectFieldReader = file.object("admissionFairSharing");
     Map<String, Double> weights =
-        fields.map(
+        objectFieldReader.map(
             "resourceWeights",
             (node, at) -> {
               boolean good = node.isNumber() && node.doubleValue() >= 0;
-              problems.check(good, at, node, "a number of at least 0");
+              validationErrors.check(good, at, node, "a number of at least 0");
               return good ? Optional.of(node.doubleValue()) : Optional.empty();
             });
     AdmissionFairSharing result =
         new AdmissionFairSharing(
-            fields.duration("usageHalfLifeTime", Duration.ZERO, Duration.ZERO),
-            fields.duration("usageSamplingInterval", Duration.ofMinutes(5), NANOSECOND),
+            objectFieldReader.duration("usageHalfLifeTime", Duration.ZERO, Duration.ZERO),
+            objectFieldReader.duration("usageSamplingInterval", Duration.ofMinutes(5), NANOSECOND),
             weights);
-    fields.nothingElse();
+    objectFieldReader.nothingElse();
     return file.has("admissionFairSharing") ? Optional.of(result) : Optional.empty();
   }
 
   /** Fields that old files have and that never change anything. */
-  void acceptAndDrop(Fields file) {
-    if (version == Version.V1BETA1) {
+  void acceptAndDrop(ObjectFieldReader file) {
+    if (configurationVersion == ConfigurationVersion.V1BETA1) {
       file.accept("queueVisibility");
     }
   }
 
   private void checkAll(
-      Fields fields, String name, List<String> values, Predicate<String> good, String allowed) {
+      ObjectFieldReader objectFieldReader, String name, List<String> values, Predicate<String> good, String allowed) {
     Set<String> seen = new HashSet<>();
     for (int i = 0; i < values.size(); i++) {
-      String path = fields.path(name) + "[" + i + "]";
-      problems.check(good.test(values.get(i)), path, values.get(i), allowed);
+      String path = objectFieldReader.path(name) + "[" + i + "]";
+      validationErrors.check(good.test(values.get(i)), path, values.get(i), allowed);
       if (!seen.add(values.get(i))) {
-        problems.add(path, "\"" + values.get(i) + "\" is given twice");
+        validationErrors.add(path, "\"" + values.get(i) + "\" is given twice");
       }
     }
   }

@@ -39,13 +39,13 @@ final class ConfigurationDecoder {
   private static final Map<String, TlsVersion> TLS_VERSIONS = tlsVersions();
   private static final Duration MILLISECOND = Duration.ofMillis(1);
 
-  private final Version version;
-  private final Problems problems;
+  private final ConfigurationVersion configurationVersion;
+  private final ValidationErrors validationErrors;
   private final Supplier<String> defaultNamespace;
 
-  ConfigurationDecoder(Version version, Problems problems, Supplier<String> defaultNamespace) {
-    this.version = version;
-    this.problems = problems;
+  ConfigurationDecoder(ConfigurationVersion configurationVersion, ValidationErrors validationErrors, Supplier<String> defaultNamespace) {
+    this.configurationVersion = configurationVersion;
+    this.validationErrors = validationErrors;
     this.defaultNamespace = defaultNamespace;
   }
 
@@ -55,27 +55,27 @@ final class ConfigurationDecoder {
    * @param file the top of the file
    * @param commandLineGates the value of the command line's flag for feature gates, maybe empty
    */
-  Configuration decode(Fields file, String commandLineGates) {
+  Configuration decode(ObjectFieldReader file, String commandLineGates) {
     file.text("apiVersion");
     file.text("kind");
     FeatureGates gates = gates(file, commandLineGates);
     String namespace =
         file.text("namespace").filter(text -> !text.isEmpty()).orElseGet(defaultNamespace);
-    problems.check(
-        Names.isDnsLabel(namespace), file.path("namespace"), namespace, Names.DNS_LABEL_RULE);
-    CapabilityDecoder capabilities = new CapabilityDecoder(version, problems, gates);
+    validationErrors.check(
+        KubernetesNames.isDnsLabel(namespace), file.path("namespace"), namespace, KubernetesNames.DNS_LABEL_RULE);
+    CapabilityDecoder capabilities = new CapabilityDecoder(configurationVersion, validationErrors, gates);
     Configuration configuration =
         new Configuration(
             namespace,
             webhook(file.object("webhook")),
             leaderElection(file.object("leaderElection"), namespace),
-            new MetricsDecoder(version, problems, gates).decode(file.object("metrics")),
+            new MetricsDecoder(configurationVersion, validationErrors, gates).decode(file.object("metrics")),
             health(file.object("health")),
             file.text("pprofBindAddress", ""),
             controller(file.object("controller")),
             tls(file.object("tls")),
             file.flag("manageJobsWithoutQueueName", false),
-            new SelectorDecoder(problems).managedNamespaces(file, namespace),
+            new SelectorDecoder(validationErrors).managedNamespaces(file, namespace),
             internalCertManagement(file.object("internalCertManagement")),
             capabilities.waitForPodsReady(file),
             clientConnection(file.object("clientConnection")),
@@ -83,7 +83,7 @@ final class ConfigurationDecoder {
             capabilities.multiKueue(file.object("multiKueue")),
             capabilities.fairSharing(file),
             capabilities.admissionFairSharing(file),
-            new ResourcesDecoder(version, problems, gates).decode(file.object("resources")),
+            new ResourcesDecoder(configurationVersion, validationErrors, gates).decode(file.object("resources")),
             gates,
             objectRetention(file.object("objectRetentionPolicies")),
             visibilityServer(file),
@@ -93,69 +93,69 @@ final class ConfigurationDecoder {
     return configuration;
   }
 
-  private FeatureGates gates(Fields file, String commandLine) {
+  private FeatureGates gates(ObjectFieldReader file, String commandLine) {
     Map<String, Boolean> given =
         file.map(
             "featureGates",
             (node, at) -> {
-              problems.check(node.isBoolean(), at, node, "true or false");
+              validationErrors.check(node.isBoolean(), at, node, "true or false");
               return node.isBoolean() ? Optional.of(node.booleanValue()) : Optional.empty();
             });
     if (commandLine.isBlank()) {
-      return FeatureGates.settle(given, "featureGates.", problems);
+      return FeatureGates.settle(given, "featureGates.", validationErrors);
     }
     if (file.has("featureGates")) {
-      problems.add(
+      validationErrors.add(
           "--feature-gates", "can't be combined with featureGates in the file; use one of the two");
     }
-    Map<String, Boolean> flags = FeatureGates.parse(commandLine, "--feature-gates", problems);
-    return FeatureGates.settle(flags, "--feature-gates ", problems);
+    Map<String, Boolean> flags = FeatureGates.parse(commandLine, "--feature-gates", validationErrors);
+    return FeatureGates.settle(flags, "--feature-gates ", validationErrors);
   }
 
-  private Webhook webhook(Fields fields) {
+  private Webhook webhook(ObjectFieldReader objectFieldReader) {
     Webhook webhook =
         new Webhook(
-            fields.text("host", ""),
-            fields.whole("port", 9443, 0, 65535),
-            fields.text("certDir", "/tmp/k8s-webhook-server/serving-certs"));
-    fields.nothingElse();
+            objectFieldReader.text("host", ""),
+            objectFieldReader.whole("port", 9443, 0, 65535),
+            objectFieldReader.text("certDir", "/tmp/k8s-webhook-server/serving-certs"));
+    objectFieldReader.nothingElse();
     return webhook;
   }
 
-  private LeaderElection leaderElection(Fields fields, String namespace) {
-    boolean elect = fields.flag("leaderElect", true);
-    Duration lease = fields.duration("leaseDuration", Duration.ofSeconds(15), MILLISECOND);
-    Duration renew = fields.duration("renewDeadline", Duration.ofSeconds(10), MILLISECOND);
-    Duration retry = fields.duration("retryPeriod", Duration.ofSeconds(2), MILLISECOND);
-    String name = fields.text("resourceName", "c1f6bfd2.kueue.x-k8s.io");
-    String lock = fields.text("resourceLock", "leases");
-    problems.check(lock.equals("leases"), fields.path("resourceLock"), lock, "leases");
-    problems.check(
-        Names.isSubdomain(name), fields.path("resourceName"), name, Names.SUBDOMAIN_RULE);
-    problems.check(
+  private LeaderElection leaderElection(ObjectFieldReader objectFieldReader, String namespace) {
+    boolean elect = objectFieldReader.flag("leaderElect", true);
+    Duration lease = objectFieldReader.duration("leaseDuration", Duration.ofSeconds(15), MILLISECOND);
+    Duration renew = objectFieldReader.duration("renewDeadline", Duration.ofSeconds(10), MILLISECOND);
+    Duration retry = objectFieldReader.duration("retryPeriod", Duration.ofSeconds(2), MILLISECOND);
+    String name = objectFieldReader.text("resourceName", "c1f6bfd2.kueue.x-k8s.io");
+    String lock = objectFieldReader.text("resourceLock", "leases");
+    validationErrors.check(lock.equals("leases"), objectFieldReader.path("resourceLock"), lock, "leases");
+    validationErrors.check(
+        KubernetesNames.isSubdomain(name), objectFieldReader.path("resourceName"), name, KubernetesNames.SUBDOMAIN_RULE);
+    validationErrors.check(
         lease.compareTo(renew) > 0,
-        fields.path("leaseDuration"),
+        objectFieldReader.path("leaseDuration"),
         GoDuration.format(lease),
         "more than renewDeadline, which is " + GoDuration.format(renew));
-    problems.check(
+    validationErrors.check(
         renew.toNanos() > 1.2 * retry.toNanos(),
-        fields.path("renewDeadline"),
+        objectFieldReader.path("renewDeadline"),
         GoDuration.format(renew),
         "more than 1.2 times retryPeriod, which is " + GoDuration.format(retry));
-    String in = fields.text("resourceNamespace").filter(text -> !text.isEmpty()).orElse(namespace);
-    problems.check(
-        Names.isDnsLabel(in), fields.path("resourceNamespace"), in, Names.DNS_LABEL_RULE);
-    fields.nothingElse();
+    String in = objectFieldReader.text("resourceNamespace").filter(text -> !text.isEmpty()).orElse(namespace);
+    validationErrors.check(
+        KubernetesNames.isDnsLabel(in), objectFieldReader.path("resourceNamespace"), in, KubernetesNames.DNS_LABEL_RULE);
+    objectFieldReader.nothingElse();
     return new LeaderElection(elect, name, in, lease, renew, retry);
   }
 
-  private Health health(Fields fields) {
+  private Health health(ObjectFieldReader objectFieldReader) {
     Health health =
         new Health(
-            MetricsDecoder.bindAddress(fields, "healthProbeBindAddress", ":8081"),
-            path(fields.text("livenessEndpointName", "healthz")),
-            path(fields.text("readinessEndpointName", "readyz")));
-    fields.nothingElse();
+            MetricsDecoder.bindAddress(objectFieldReader, "healthProbeBindAddress", ":8081"),
+            path(objectFieldReader.text("livenessEndpointName", "healthz")),
+            path(objectFieldReader.text("readinessEndpointName", "readyz")));
+    objectFieldReader.nothingElse();
     return health;
   }
 
@@ -163,94 +163,94 @@ final class ConfigurationDecoder {
     return endpoint.startsWith("/") ? endpoint : "/" + endpoint;
   }
 
-  private Controller controller(Fields fields) {
+  private Controller controller(ObjectFieldReader objectFieldReader) {
     Map<String, Integer> concurrency =
-        fields.map(
+        objectFieldReader.map(
             "groupKindConcurrency",
             (node, at) -> {
               boolean good =
                   node.canConvertToInt() && node.isIntegralNumber() && node.intValue() > 0;
-              problems.check(good, at, node, "a whole number of at least 1");
+              validationErrors.check(good, at, node, "a whole number of at least 1");
               return good ? Optional.of(node.intValue()) : Optional.empty();
             });
     Duration timeout =
-        fields
+        objectFieldReader
             .whole("cacheSyncTimeout", 1, Long.MAX_VALUE)
             .map(Duration::ofNanos)
             .orElse(Duration.ofMinutes(2));
-    fields.nothingElse();
+    objectFieldReader.nothingElse();
     return new Controller(concurrency, timeout);
   }
 
-  private Tls tls(Fields fields) {
-    Optional<TlsVersion> version = fields.word("minVersion", TLS_VERSIONS);
-    List<String> suites = fields.texts("cipherSuites");
-    String path = fields.path("cipherSuites");
+  private Tls tls(ObjectFieldReader objectFieldReader) {
+    Optional<TlsVersion> version = objectFieldReader.word("minVersion", TLS_VERSIONS);
+    List<String> suites = objectFieldReader.texts("cipherSuites");
+    String path = objectFieldReader.path("cipherSuites");
     suites.stream()
         .filter(suite -> !CIPHER_SUITES.contains(suite))
-        .forEach(suite -> problems.value(path, suite, String.join(", ", CIPHER_SUITES)));
+        .forEach(suite -> validationErrors.value(path, suite, String.join(", ", CIPHER_SUITES)));
     if (!suites.isEmpty() && version.equals(Optional.of(TlsVersion.TLS_1_3))) {
-      problems.add(path, "can't be chosen together with minVersion VersionTLS13: leave one out");
+      validationErrors.add(path, "can't be chosen together with minVersion VersionTLS13: leave one out");
     }
-    List<Integer> curves = fields.integers("curvePreferences");
-    fields.nothingElse();
+    List<Integer> curves = objectFieldReader.integers("curvePreferences");
+    objectFieldReader.nothingElse();
     return new Tls(version, suites, curves);
   }
 
-  private InternalCertManagement internalCertManagement(Fields fields) {
-    boolean enable = fields.flag("enable", true);
-    String service = fields.text("webhookServiceName", "kueue-webhook-service");
-    String secret = fields.text("webhookSecretName", "kueue-webhook-server-cert");
-    problems.check(
-        Names.isDns1035Label(service),
-        fields.path("webhookServiceName"),
+  private InternalCertManagement internalCertManagement(ObjectFieldReader objectFieldReader) {
+    boolean enable = objectFieldReader.flag("enable", true);
+    String service = objectFieldReader.text("webhookServiceName", "kueue-webhook-service");
+    String secret = objectFieldReader.text("webhookSecretName", "kueue-webhook-server-cert");
+    validationErrors.check(
+        KubernetesNames.isDns1035Label(service),
+        objectFieldReader.path("webhookServiceName"),
         service,
-        Names.DNS_1035_RULE);
-    problems.check(
-        Names.isSubdomain(secret), fields.path("webhookSecretName"), secret, Names.SUBDOMAIN_RULE);
-    fields.nothingElse();
+        KubernetesNames.DNS_1035_RULE);
+    validationErrors.check(
+        KubernetesNames.isSubdomain(secret), objectFieldReader.path("webhookSecretName"), secret, KubernetesNames.SUBDOMAIN_RULE);
+    objectFieldReader.nothingElse();
     return new InternalCertManagement(enable, service, secret);
   }
 
-  private ClientConnection clientConnection(Fields fields) {
+  private ClientConnection clientConnection(ObjectFieldReader objectFieldReader) {
     ClientConnection connection =
         new ClientConnection(
-            fields.number("qps", 300), fields.whole("burst", 500, 1, Integer.MAX_VALUE));
-    fields.nothingElse();
+            objectFieldReader.number("qps", 300), objectFieldReader.whole("burst", 500, 1, Integer.MAX_VALUE));
+    objectFieldReader.nothingElse();
     return connection;
   }
 
-  private ObjectRetention objectRetention(Fields fields) {
-    Fields workloads = fields.object("workloads");
+  private ObjectRetention objectRetention(ObjectFieldReader objectFieldReader) {
+    ObjectFieldReader workloads = objectFieldReader.object("workloads");
     ObjectRetention retention =
         new ObjectRetention(
             retained(workloads, "afterFinished"), retained(workloads, "afterDeactivatedByKueue"));
     workloads.nothingElse();
-    fields.nothingElse();
+    objectFieldReader.nothingElse();
     return retention;
   }
 
-  private Optional<Duration> retained(Fields fields, String name) {
-    return fields.has(name)
-        ? Optional.of(fields.duration(name, Duration.ZERO, Duration.ZERO))
-        : fields.duration(name);
+  private Optional<Duration> retained(ObjectFieldReader objectFieldReader, String name) {
+    return objectFieldReader.has(name)
+        ? Optional.of(objectFieldReader.duration(name, Duration.ZERO, Duration.ZERO))
+        : objectFieldReader.duration(name);
   }
 
-  private VisibilityServer visibilityServer(Fields file) {
-    if (version == Version.V1BETA1) {
-      file.onlyIn(Version.V1BETA2.apiVersion(), "visibilityServer");
+  private VisibilityServer visibilityServer(ObjectFieldReader file) {
+    if (configurationVersion == ConfigurationVersion.V1BETA1) {
+      file.onlyIn(ConfigurationVersion.V1BETA2.apiVersion(), "visibilityServer");
       return new VisibilityServer("", 8082);
     }
-    Fields fields = file.object("visibilityServer");
-    String address = fields.text("bindAddress", "");
-    problems.check(
-        address.isEmpty() || Names.isIpAddress(address),
-        fields.path("bindAddress"),
+    ObjectFieldReader objectFieldReader = file.object("visibilityServer");
+    String address = objectFieldReader.text("bindAddress", "");
+    validationErrors.check(
+        address.isEmpty() || KubernetesNames.isIpAddress(address),
+        objectFieldReader.path("bindAddress"),
         address,
         "an IPv4 or IPv6 address");
     VisibilityServer server =
-        new VisibilityServer(address, fields.whole("bindPort", 8082, 1, 65535));
-    fields.nothingElse();
+        new VisibilityServer(address, objectFieldReader.whole("bindPort", 8082, 1, 65535));
+    objectFieldReader.nothingElse();
     return server;
   }
 

@@ -11,7 +11,7 @@ public final class ConfigurationException extends Exception {
 
   private static final long serialVersionUID = 1L;
 
-  private final transient List<Problem> problems;
+  private final transient List<ValidationError> validationErrors;
 
   /**
    * The given problems as one failure.
@@ -19,20 +19,20 @@ public final class ConfigurationException extends Exception {
    * @param source what was read, such as a file's path
    * @param problems at least one
    */
-  ConfigurationException(String source, List<Problem> problems) {
-    super(message(source, problems));
-    this.problems = List.copyOf(problems);
+  ConfigurationException(String source, List<ValidationError> validationErrors) {
+    super(message(source, validationErrors));
+    this.validationErrors = List.copyOf(validationErrors);
   }
 
   /** Every problem that was found, in the order of the source. */
-  public List<Problem> problems() {
-    return problems;
+  public List<ValidationError> problems() {
+    return validationErrors;
   }
 
-  private static String message(String source, List<Problem> problems) {
-    String count = problems.size() == 1 ? "1 problem" : problems.size() + " problems";
-    return problems.stream()
-        .map(problem -> "\n  - " + problem)
+  private static String message(String source, List<ValidationError> validationErrors) {
+    String count = validationErrors.size() == 1 ? "1 problem" : validationErrors.size() + " problems";
+    return validationErrors.stream()
+        .map(validationError -> "\n  - " + validationError)
         .collect(Collectors.joining("", source + " has " + count + ":", ""));
   }
 }

@@ -34,13 +34,13 @@ public final class ConfigurationLoader {
       JsonNode empty =
           JsonNodeFactory.instance
               .objectNode()
-              .put("apiVersion", Version.V1BETA2.apiVersion())
+              .put("apiVersion", ConfigurationVersion.V1BETA2.apiVersion())
               .put("kind", KIND);
-      return settle("the command line", empty, new Problems(), gates, defaultNamespace);
+      return settle("the command line", empty, new ValidationErrors(), gates, defaultNamespace);
     }
-    Problems problems = new Problems();
+    ValidationErrors validationErrors = new ValidationErrors();
     String source = "configuration file " + file.get();
-    return settle(source, read(file.get(), source, problems), problems, gates, defaultNamespace);
+    return settle(source, read(file.get(), source, validationErrors), validationErrors, gates, defaultNamespace);
   }
 
   /**
@@ -54,57 +54,57 @@ public final class ConfigurationLoader {
   public static Configuration parse(
       String yaml, String featureGates, Supplier<String> defaultNamespace)
       throws ConfigurationException {
-    Problems problems = new Problems();
+    ValidationErrors validationErrors = new ValidationErrors();
     String source = "configuration";
     try {
-      JsonNode tree = Document.read(yaml, problems);
-      return settle(source, tree, problems, featureGates, defaultNamespace);
+      JsonNode tree = StrictYamlDocument.read(yaml, validationErrors);
+      return settle(source, tree, validationErrors, featureGates, defaultNamespace);
     } catch (IOException e) {
-      problems.add("", "can't be read: " + e.getMessage());
-      throw new ConfigurationException(source, problems.all());
+      validationErrors.add("", "can't be read: " + e.getMessage());
+      throw new ConfigurationException(source, validationErrors.all());
     }
   }
 
-  private static JsonNode read(Path file, String source, Problems problems)
+  private static JsonNode read(Path file, String source, ValidationErrors validationErrors)
       throws ConfigurationException {
     try {
-      return Document.read(Files.readString(file), problems);
+      return StrictYamlDocument.read(Files.readString(file), validationErrors);
     } catch (IOException e) {
-      problems.add("", "can't be read: " + e.getClass().getSimpleName() + " " + e.getMessage());
-      throw new ConfigurationException(source, problems.all());
+      validationErrors.add("", "can't be read: " + e.getClass().getSimpleName() + " " + e.getMessage());
+      throw new ConfigurationException(source, validationErrors.all());
     }
   }
 
   private static Configuration settle(
       String source,
       JsonNode tree,
-      Problems problems,
+      ValidationErrors validationErrors,
       String featureGates,
       Supplier<String> defaultNamespace)
       throws ConfigurationException {
     if (tree.isMissingNode()) {
-      throw new ConfigurationException(source, problems.all());
+      throw new ConfigurationException(source, validationErrors.all());
     }
-    Fields file = new Fields(tree, "", problems);
-    Optional<Version> version = version(file, problems);
+    ObjectFieldReader file = new ObjectFieldReader(tree, "", validationErrors);
+    Optional<ConfigurationVersion> configurationVersion = version(file, validationErrors);
     Configuration configuration =
-        new ConfigurationDecoder(version.orElse(Version.V1BETA2), problems, defaultNamespace)
+        new ConfigurationDecoder(configurationVersion.orElse(ConfigurationVersion.V1BETA2), validationErrors, defaultNamespace)
             .decode(file, featureGates);
-    Supported.refuseMissing(configuration, file, problems);
-    if (!problems.all().isEmpty()) {
-      throw new ConfigurationException(source, problems.all());
+    SupportedFeatures.refuseMissing(configuration, file, validationErrors);
+    if (!validationErrors.all().isEmpty()) {
+      throw new ConfigurationException(source, validationErrors.all());
     }
     return configuration;
   }
 
-  private static Optional<Version> version(Fields file, Problems problems) {
-    Map<String, Version> known = Version.byName();
+  private static Optional<ConfigurationVersion> version(ObjectFieldReader file, ValidationErrors validationErrors) {
+    Map<String, ConfigurationVersion> known = ConfigurationVersion.byName();
     file.required("kind", KIND);
     file.text("kind")
         .filter(kind -> !kind.isEmpty())
-        .ifPresent(kind -> problems.check(kind.equals(KIND), "kind", kind, KIND));
+        .ifPresent(kind -> validationErrors.check(kind.equals(KIND), "kind", kind, KIND));
     String apiVersion = file.required("apiVersion", String.join(" or ", known.keySet()));
-    problems.check(
+    validationErrors.check(
         apiVersion.isEmpty() || known.containsKey(apiVersion),
         "apiVersion",
         apiVersion,

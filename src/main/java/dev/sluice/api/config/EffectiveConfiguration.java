@@ -40,7 +40,7 @@ public final class EffectiveConfiguration {
 
   private static Map<String, Object> tree(Configuration c) {
     Map<String, Object> tree = new LinkedHashMap<>();
-    tree.put("apiVersion", Version.V1BETA2.apiVersion());
+    tree.put("apiVersion", ConfigurationVersion.V1BETA2.apiVersion());
     tree.put("kind", "Configuration");
     tree.put("namespace", c.namespace());
     tree.put(

@@ -6,7 +6,7 @@ import java.util.Optional;
 
 /**
  * A named switch of the configuration API, with the default and the stage it has in this version of
- * the API. Which values work today is told by {@link Supported}, not here.
+ * the API. Which values work today is told by {@link SupportedFeatures}, not here.
  */
 public enum FeatureGate {
   ADMISSION_FAIR_SHARING("AdmissionFairSharing", true, Stage.BETA),

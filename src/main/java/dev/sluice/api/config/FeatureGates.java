@@ -44,23 +44,23 @@ public record FeatureGates(Set<FeatureGate> on) {
    * @param given gates by name, as they were asked for
    * @param where the path that a gate's problems are told at, a prefix of its name
    */
-  static FeatureGates settle(Map<String, Boolean> given, String where, Problems problems) {
+  static FeatureGates settle(Map<String, Boolean> given, String where, ValidationErrors validationErrors) {
     Map<FeatureGate, Boolean> asked = new LinkedHashMap<>();
     given.forEach(
         (name, value) ->
             FeatureGate.named(name)
                 .ifPresentOrElse(
                     gate -> asked.put(gate, value),
-                    () -> problems.add(where + name, "unknown feature gate" + similar(name))));
-    asked.forEach((gate, value) -> checkAsked(gate, value, where, problems));
+                    () -> validationErrors.add(where + name, "unknown feature gate" + similar(name))));
+    asked.forEach((gate, value) -> checkAsked(gate, value, where, validationErrors));
     Set<FeatureGate> on = EnumSet.noneOf(FeatureGate.class);
     for (FeatureGate gate : FeatureGate.values()) {
-      boolean value = asked.getOrDefault(gate, Supported.valueToday(gate));
+      boolean value = asked.getOrDefault(gate, SupportedFeatures.valueToday(gate));
       if (value) {
         on.add(gate);
       }
     }
-    checkNeeds(on, where, problems);
+    checkNeeds(on, where, validationErrors);
     return new FeatureGates(on);
   }
 
@@ -69,7 +69,7 @@ public record FeatureGates(Set<FeatureGate> on) {
    *
    * @param where the path that problems are told at
    */
-  static Map<String, Boolean> parse(String text, String where, Problems problems) {
+  static Map<String, Boolean> parse(String text, String where, ValidationErrors validationErrors) {
     Map<String, Boolean> result = new LinkedHashMap<>();
     for (String part : text.split(",", -1)) {
       if (part.isBlank()) {
@@ -79,9 +79,9 @@ public record FeatureGates(Set<FeatureGate> on) {
       String name = sides[0].strip();
       Optional<Boolean> value = sides.length == 2 ? flag(sides[1].strip()) : Optional.empty();
       if (value.isEmpty()) {
-        problems.value(where, part.strip(), "NAME=true or NAME=false, separated by commas");
+        validationErrors.value(where, part.strip(), "NAME=true or NAME=false, separated by commas");
       } else if (result.put(name, value.get()) != null) {
-        problems.add(where + " " + name, "given twice; each gate may be given once");
+        validationErrors.add(where + " " + name, "given twice; each gate may be given once");
       }
     }
     return result;
@@ -95,11 +95,11 @@ public record FeatureGates(Set<FeatureGate> on) {
     };
   }
 
-  private static void checkAsked(FeatureGate gate, boolean value, String where, Problems problems) {
+  private static void checkAsked(FeatureGate gate, boolean value, String where, ValidationErrors validationErrors) {
     if (gate.locked() && value != gate.onByDefault()) {
-      problems.value(where + gate.text(), value, gate.onByDefault() + " (the gate is locked)");
-    } else if (!Supported.works(gate, value)) {
-      problems.add(
+      validationErrors.value(where + gate.text(), value, gate.onByDefault() + " (the gate is locked)");
+    } else if (!SupportedFeatures.works(gate, value)) {
+      validationErrors.add(
           where + gate.text(),
           value
               + " is not supported yet: in this version of Sluice "
@@ -112,7 +112,7 @@ public record FeatureGates(Set<FeatureGate> on) {
     }
   }
 
-  private static void checkNeeds(Set<FeatureGate> on, String where, Problems problems) {
+  private static void checkNeeds(Set<FeatureGate> on, String where, ValidationErrors validationErrors) {
     for (FeatureGate gate : on) {
       List<String> missing = new ArrayList<>();
       for (FeatureGate needed : gate.needs()) {
@@ -121,7 +121,7 @@ public record FeatureGates(Set<FeatureGate> on) {
         }
       }
       if (!missing.isEmpty()) {
-        problems.add(
+        validationErrors.add(
             where + gate.text(),
             "is on, but needs " + String.join(" and ", missing) + ", which is off");
       }

@@ -22,119 +22,119 @@ final class MetricsDecoder {
   private static final int MOST_WORKLOAD_VALUES = 12;
   private static final Map<String, SourceKind> SOURCE_KINDS = sourceKinds();
 
-  private final Version version;
-  private final Problems problems;
+  private final ConfigurationVersion configurationVersion;
+  private final ValidationErrors validationErrors;
   private final FeatureGates gates;
 
-  MetricsDecoder(Version version, Problems problems, FeatureGates gates) {
-    this.version = version;
-    this.problems = problems;
+  MetricsDecoder(ConfigurationVersion configurationVersion, ValidationErrors validationErrors, FeatureGates gates) {
+    this.configurationVersion = configurationVersion;
+    this.validationErrors = validationErrors;
     this.gates = gates;
   }
 
-  Metrics decode(Fields fields) {
+  Metrics decode(ObjectFieldReader objectFieldReader) {
     Metrics metrics =
         new Metrics(
-            bindAddress(fields, "bindAddress", ":8443"),
-            fields.flag("enableClusterQueueResources", false),
-            localQueueMetrics(fields),
-            customLabels(fields));
-    fields.nothingElse();
+            bindAddress(objectFieldReader, "bindAddress", ":8443"),
+            objectFieldReader.flag("enableClusterQueueResources", false),
+            localQueueMetrics(objectFieldReader),
+            customLabels(objectFieldReader));
+    objectFieldReader.nothingElse();
     return metrics;
   }
 
   /** An address to listen on; empty when the file says that there is none. */
-  static Optional<BindAddress> bindAddress(Fields fields, String name, String otherwise) {
-    String text = fields.text(name).filter(given -> !given.isEmpty()).orElse(otherwise);
+  static Optional<BindAddress> bindAddress(ObjectFieldReader objectFieldReader, String name, String otherwise) {
+    String text = objectFieldReader.text(name).filter(given -> !given.isEmpty()).orElse(otherwise);
     if (text.equals("0")) {
       return Optional.empty();
     }
     Optional<BindAddress> address = BindAddress.parse(text);
-    fields.problems().check(address.isPresent(), fields.path(name), text, BindAddress.RULE);
+    objectFieldReader.problems().check(address.isPresent(), objectFieldReader.path(name), text, BindAddress.RULE);
     return address;
   }
 
-  private LocalQueueMetrics localQueueMetrics(Fields metrics) {
+  private LocalQueueMetrics localQueueMetrics(ObjectFieldReader metrics) {
     if (!metrics.has("localQueueMetrics")) {
       metrics.accept("localQueueMetrics");
       return new LocalQueueMetrics(true, Selector.EVERYTHING);
     }
-    Fields fields = metrics.object("localQueueMetrics");
+    ObjectFieldReader objectFieldReader = metrics.object("localQueueMetrics");
     LocalQueueMetrics result =
         new LocalQueueMetrics(
-            fields.flag("enable", false),
-            new SelectorDecoder(problems).decode(fields.object("localQueueSelector")));
-    fields.nothingElse();
+            objectFieldReader.flag("enable", false),
+            new SelectorDecoder(validationErrors).decode(objectFieldReader.object("localQueueSelector")));
+    objectFieldReader.nothingElse();
     return result;
   }
 
-  private List<CustomLabel> customLabels(Fields metrics) {
+  private List<CustomLabel> customLabels(ObjectFieldReader metrics) {
     String path = metrics.path("customLabels");
     List<CustomLabel> labels = new ArrayList<>();
     Set<String> names = new HashSet<>();
-    for (Fields fields : metrics.objects("customLabels")) {
-      CustomLabel label = customLabel(fields);
+    for (ObjectFieldReader objectFieldReader : metrics.objects("customLabels")) {
+      CustomLabel label = customLabel(objectFieldReader);
       labels.add(label);
       if (!names.add(label.name())) {
-        problems.add(fields.path("name"), "\"" + label.name() + "\" is given twice");
+        validationErrors.add(objectFieldReader.path("name"), "\"" + label.name() + "\" is given twice");
       }
     }
-    problems.check(labels.size() <= MOST_LABELS, path, labels.size(), "at most 20 labels");
+    validationErrors.check(labels.size() <= MOST_LABELS, path, labels.size(), "at most 20 labels");
     for (SourceKind kind : SourceKind.values()) {
       long count = labels.stream().filter(label -> label.sourceKind() == kind).count();
       int most = kind == SourceKind.WORKLOAD ? 2 : 6;
-      problems.check(count <= most, path, count, "at most " + most + " labels from a " + kind);
+      validationErrors.check(count <= most, path, count, "at most " + most + " labels from a " + kind);
     }
     if (!labels.isEmpty() && !gates.enabled(FeatureGate.CUSTOM_METRIC_LABELS)) {
-      problems.add(path, "needs the feature gate CustomMetricLabels, which is off");
+      validationErrors.add(path, "needs the feature gate CustomMetricLabels, which is off");
     }
     return List.copyOf(labels);
   }
 
-  private CustomLabel customLabel(Fields fields) {
-    String name = fields.required("name", "a name that matches " + LABEL_NAME);
-    problems.check(
+  private CustomLabel customLabel(ObjectFieldReader objectFieldReader) {
+    String name = objectFieldReader.required("name", "a name that matches " + LABEL_NAME);
+    validationErrors.check(
         name.isEmpty() || LABEL_NAME.matcher(name).matches(),
-        fields.path("name"),
+        objectFieldReader.path("name"),
         name,
         "a name that matches " + LABEL_NAME);
-    String label = fields.text("sourceLabelKey", "");
-    String annotation = fields.text("sourceAnnotationKey", "");
+    String label = objectFieldReader.text("sourceLabelKey", "");
+    String annotation = objectFieldReader.text("sourceAnnotationKey", "");
     if (!label.isEmpty() && !annotation.isEmpty()) {
-      problems.add(
-          fields.path("sourceAnnotationKey"), "can't be combined with sourceLabelKey; give one");
+      validationErrors.add(
+          objectFieldReader.path("sourceAnnotationKey"), "can't be combined with sourceLabelKey; give one");
     }
     boolean fromAnnotation = label.isEmpty() && !annotation.isEmpty();
     String key = fromAnnotation ? annotation : label.isEmpty() ? name : label;
-    problems.check(
-        key.isEmpty() || Names.isLabelKey(key),
-        fields.path(fromAnnotation ? "sourceAnnotationKey" : "sourceLabelKey"),
+    validationErrors.check(
+        key.isEmpty() || KubernetesNames.isLabelKey(key),
+        objectFieldReader.path(fromAnnotation ? "sourceAnnotationKey" : "sourceLabelKey"),
         key,
-        Names.LABEL_KEY_RULE);
+        KubernetesNames.LABEL_KEY_RULE);
     SourceKind kind = SourceKind.CLUSTER_QUEUE;
     List<String> values = List.of();
-    if (version == Version.V1BETA1) {
-      fields.onlyIn(Version.V1BETA2.apiVersion(), "sourceKind", "trackedValues");
+    if (configurationVersion == ConfigurationVersion.V1BETA1) {
+      objectFieldReader.onlyIn(ConfigurationVersion.V1BETA2.apiVersion(), "sourceKind", "trackedValues");
     } else {
-      kind = fields.word("sourceKind", SOURCE_KINDS).orElse(kind);
-      values = trackedValues(fields, kind);
+      kind = objectFieldReader.word("sourceKind", SOURCE_KINDS).orElse(kind);
+      values = trackedValues(objectFieldReader, kind);
     }
-    fields.nothingElse();
+    objectFieldReader.nothingElse();
     return new CustomLabel(name, kind, key, fromAnnotation, values);
   }
 
-  private List<String> trackedValues(Fields fields, SourceKind kind) {
-    List<String> values = fields.texts("trackedValues");
-    String path = fields.path("trackedValues");
+  private List<String> trackedValues(ObjectFieldReader objectFieldReader, SourceKind kind) {
+    List<String> values = objectFieldReader.texts("trackedValues");
+    String path = objectFieldReader.path("trackedValues");
     boolean workload = kind == SourceKind.WORKLOAD;
     int most = workload ? MOST_WORKLOAD_VALUES : MOST_VALUES;
     int least = workload ? 1 : 0;
-    problems.check(
+    validationErrors.check(
         values.size() >= least && values.size() <= most,
         path,
         values.size() + " values",
         least + " to " + most + " values");
-    problems.check(new HashSet<>(values).size() == values.size(), path, values, "each value once");
+    validationErrors.check(new HashSet<>(values).size() == values.size(), path, values, "each value once");
     return values;
   }
 

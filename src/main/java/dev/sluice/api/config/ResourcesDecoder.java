@@ -22,54 +22,54 @@ final class ResourcesDecoder {
   private static final int MOST_CLASSES = 8;
   private static final Pattern C_IDENTIFIER = Pattern.compile("([^/]+/)?[A-Za-z_][A-Za-z0-9_]*");
 
-  private final Version version;
-  private final Problems problems;
+  private final ConfigurationVersion configurationVersion;
+  private final ValidationErrors validationErrors;
   private final FeatureGates gates;
 
-  ResourcesDecoder(Version version, Problems problems, FeatureGates gates) {
-    this.version = version;
-    this.problems = problems;
+  ResourcesDecoder(ConfigurationVersion configurationVersion, ValidationErrors validationErrors, FeatureGates gates) {
+    this.configurationVersion = configurationVersion;
+    this.validationErrors = validationErrors;
     this.gates = gates;
   }
 
-  Resources decode(Fields fields) {
+  Resources decode(ObjectFieldReader objectFieldReader) {
     boolean block = true;
-    if (version == Version.V1BETA1) {
-      fields.onlyIn(Version.V1BETA2.apiVersion(), "quotaCheckStrategy");
+    if (configurationVersion == ConfigurationVersion.V1BETA1) {
+      objectFieldReader.onlyIn(ConfigurationVersion.V1BETA2.apiVersion(), "quotaCheckStrategy");
     } else {
       block =
-          fields
+          objectFieldReader
               .word(
                   "quotaCheckStrategy", Map.of("BlockUndeclared", true, "IgnoreUndeclared", false))
               .orElse(true);
     }
-    List<String> prefixes = fields.texts("excludeResourcePrefixes");
+    List<String> prefixes = objectFieldReader.texts("excludeResourcePrefixes");
     if (!block && !prefixes.isEmpty()) {
-      problems.add(
-          fields.path("quotaCheckStrategy"),
+      validationErrors.add(
+          objectFieldReader.path("quotaCheckStrategy"),
           "IgnoreUndeclared can't be combined with excludeResourcePrefixes; give one");
     }
-    Resources resources = new Resources(block, prefixes, transformations(fields), mappings(fields));
-    fields.nothingElse();
+    Resources resources = new Resources(block, prefixes, transformations(objectFieldReader), mappings(objectFieldReader));
+    objectFieldReader.nothingElse();
     return resources;
   }
 
-  private List<Transformation> transformations(Fields resources) {
+  private List<Transformation> transformations(ObjectFieldReader resources) {
     List<Transformation> result = new ArrayList<>();
     Set<String> inputs = new HashSet<>();
-    for (Fields fields : resources.objects("transformations")) {
-      String input = fields.required("input", "the name of a resource");
-      checkResource(fields.path("input"), input);
+    for (ObjectFieldReader objectFieldReader : resources.objects("transformations")) {
+      String input = objectFieldReader.required("input", "the name of a resource");
+      checkResource(objectFieldReader.path("input"), input);
       if (!inputs.add(input)) {
-        problems.add(fields.path("input"), "\"" + input + "\" is given twice");
+        validationErrors.add(objectFieldReader.path("input"), "\"" + input + "\" is given twice");
       }
       boolean replace =
-          fields.word("strategy", Map.of("Retain", false, "Replace", true)).orElse(false);
-      String multiplyBy = fields.text("multiplyBy", "");
-      checkResource(fields.path("multiplyBy"), multiplyBy);
-      Map<String, BigDecimal> outputs = fields.map("outputs", this::quantity);
-      outputs.keySet().forEach(output -> checkResource(fields.path("outputs"), output));
-      fields.nothingElse();
+          objectFieldReader.word("strategy", Map.of("Retain", false, "Replace", true)).orElse(false);
+      String multiplyBy = objectFieldReader.text("multiplyBy", "");
+      checkResource(objectFieldReader.path("multiplyBy"), multiplyBy);
+      Map<String, BigDecimal> outputs = objectFieldReader.map("outputs", this::quantity);
+      outputs.keySet().forEach(output -> checkResource(objectFieldReader.path("outputs"), output));
+      objectFieldReader.nothingElse();
       result.add(new Transformation(input, replace, multiplyBy, outputs));
     }
     return List.copyOf(result);
@@ -81,30 +81,30 @@ final class ResourcesDecoder {
       try {
         return Optional.of(Quantity.getAmountInBytes(Quantity.parse(node.asText())));
       } catch (IllegalArgumentException e) {
-        problems.value(path, node.asText(), allowed);
+        validationErrors.value(path, node.asText(), allowed);
         return Optional.empty();
       }
     }
-    problems.value(path, node, allowed);
+    validationErrors.value(path, node, allowed);
     return Optional.empty();
   }
 
   private void checkResource(String path, String name) {
-    problems.check(name.isEmpty() || Names.isLabelKey(name), path, name, "the name of a resource");
+    validationErrors.check(name.isEmpty() || KubernetesNames.isLabelKey(name), path, name, "the name of a resource");
   }
 
-  private List<DeviceClassMapping> mappings(Fields resources) {
+  private List<DeviceClassMapping> mappings(ObjectFieldReader resources) {
     String path = resources.path("deviceClassMappings");
     List<DeviceClassMapping> result = new ArrayList<>();
     Set<String> names = new HashSet<>();
-    for (Fields fields : resources.objects("deviceClassMappings")) {
-      DeviceClassMapping mapping = mapping(fields);
+    for (ObjectFieldReader objectFieldReader : resources.objects("deviceClassMappings")) {
+      DeviceClassMapping mapping = mapping(objectFieldReader);
       result.add(mapping);
       if (!names.add(mapping.name())) {
-        problems.add(fields.path("name"), "\"" + mapping.name() + "\" is given twice");
+        validationErrors.add(objectFieldReader.path("name"), "\"" + mapping.name() + "\" is given twice");
       }
     }
-    problems.check(result.size() <= MOST_MAPPINGS, path, result.size(), "at most 16 mappings");
+    validationErrors.check(result.size() <= MOST_MAPPINGS, path, result.size(), "at most 16 mappings");
     checkSharedClasses(path, result);
     return List.copyOf(result);
   }
@@ -123,7 +123,7 @@ final class ResourcesDecoder {
                     && !mapping.sources().isEmpty()
                     && mapping.sources().stream().noneMatch(sources::contains));
         if (!apart) {
-          problems.add(
+          validationErrors.add(
               path,
               "device class \""
                   + device
@@ -134,45 +134,45 @@ final class ResourcesDecoder {
     }
   }
 
-  private DeviceClassMapping mapping(Fields fields) {
-    String name = fields.required("name", "the name of a resource");
-    problems.check(
-        name.isEmpty() || (Names.isLabelKey(name) && name.length() <= 253),
-        fields.path("name"),
+  private DeviceClassMapping mapping(ObjectFieldReader objectFieldReader) {
+    String name = objectFieldReader.required("name", "the name of a resource");
+    validationErrors.check(
+        name.isEmpty() || (KubernetesNames.isLabelKey(name) && name.length() <= 253),
+        objectFieldReader.path("name"),
         name,
-        Names.LABEL_KEY_RULE);
-    List<String> classes = fields.texts("deviceClassNames");
-    String path = fields.path("deviceClassNames");
-    problems.check(
+        KubernetesNames.LABEL_KEY_RULE);
+    List<String> classes = objectFieldReader.texts("deviceClassNames");
+    String path = objectFieldReader.path("deviceClassNames");
+    validationErrors.check(
         !classes.isEmpty() && classes.size() <= MOST_CLASSES,
         path,
         classes.size() + " names",
         "1 to 8 names");
-    problems.check(
+    validationErrors.check(
         new HashSet<>(classes).size() == classes.size(), path, classes, "each name once");
     classes.forEach(
-        each -> problems.check(Names.isLabelKey(each), path, each, Names.LABEL_KEY_RULE));
+        each -> validationErrors.check(KubernetesNames.isLabelKey(each), path, each, KubernetesNames.LABEL_KEY_RULE));
     List<DeviceSource> sources = new ArrayList<>();
-    if (version == Version.V1BETA1) {
-      fields.onlyIn(Version.V1BETA2.apiVersion(), "sources");
+    if (configurationVersion == ConfigurationVersion.V1BETA1) {
+      objectFieldReader.onlyIn(ConfigurationVersion.V1BETA2.apiVersion(), "sources");
     } else {
-      fields.objects("sources").forEach(source -> source(source).ifPresent(sources::add));
+      objectFieldReader.objects("sources").forEach(source -> source(source).ifPresent(sources::add));
     }
-    problems.check(
+    validationErrors.check(
         sources.stream().map(DeviceSource::counter).distinct().count() < 2,
-        fields.path("sources"),
+        objectFieldReader.path("sources"),
         "counters and capacities",
         "only counters or only capacities in one mapping");
-    fields.nothingElse();
+    objectFieldReader.nothingElse();
     return new DeviceClassMapping(name, classes, List.copyOf(sources));
   }
 
-  private Optional<DeviceSource> source(Fields fields) {
-    boolean counter = fields.has("counter");
-    if (counter == fields.has("capacity")) {
-      fields.accept("counter", "capacity");
-      problems.add(fields.path("counter"), "exactly one of counter and capacity is needed");
-      fields.nothingElse();
+  private Optional<DeviceSource> source(ObjectFieldReader objectFieldReader) {
+    boolean counter = objectFieldReader.has("counter");
+    if (counter == objectFieldReader.has("capacity")) {
+      objectFieldReader.accept("counter", "capacity");
+      validationErrors.add(objectFieldReader.path("counter"), "exactly one of counter and capacity is needed");
+      objectFieldReader.nothingElse();
       return Optional.empty();
     }
     String kind = counter ? "counter" : "capacity";
@@ -181,36 +181,36 @@ final class ResourcesDecoder {
             ? FeatureGate.KUEUE_DRA_INTEGRATION_PARTITIONABLE_DEVICES
             : FeatureGate.KUEUE_DRA_INTEGRATION_CONSUMABLE_CAPACITY;
     if (!gates.enabled(gate)) {
-      problems.add(fields.path(kind), "needs the feature gate " + gate.text() + ", which is off");
+      validationErrors.add(objectFieldReader.path(kind), "needs the feature gate " + gate.text() + ", which is off");
     }
-    DeviceSource source = content(fields.object(kind), counter);
-    fields.nothingElse();
+    DeviceSource source = content(objectFieldReader.object(kind), counter);
+    objectFieldReader.nothingElse();
     return Optional.of(source);
   }
 
-  private DeviceSource content(Fields fields, boolean counter) {
+  private DeviceSource content(ObjectFieldReader objectFieldReader, boolean counter) {
     String rule =
         counter
-            ? Names.DNS_LABEL_RULE
+            ? KubernetesNames.DNS_LABEL_RULE
             : "letters, digits and \"_\", not beginning with a digit, after an optional domain/";
-    String name = fields.required("name", rule);
-    boolean good = counter ? Names.isDnsLabel(name) : C_IDENTIFIER.matcher(name).matches();
-    problems.check(name.isEmpty() || good, fields.path("name"), name, rule);
-    String driver = fields.required("driver", "the driver's DNS subdomain");
-    problems.check(
-        driver.isEmpty() || (Names.isSubdomain(driver) && driver.length() <= 63),
-        fields.path("driver"),
+    String name = objectFieldReader.required("name", rule);
+    boolean good = counter ? KubernetesNames.isDnsLabel(name) : C_IDENTIFIER.matcher(name).matches();
+    validationErrors.check(name.isEmpty() || good, objectFieldReader.path("name"), name, rule);
+    String driver = objectFieldReader.required("driver", "the driver's DNS subdomain");
+    validationErrors.check(
+        driver.isEmpty() || (KubernetesNames.isSubdomain(driver) && driver.length() <= 63),
+        objectFieldReader.path("driver"),
         driver,
         "a DNS subdomain of at most 63 characters");
-    Fields selector = fields.object("deviceSelector");
-    Fields cel = selector.object("cel");
+    ObjectFieldReader selector = objectFieldReader.object("deviceSelector");
+    ObjectFieldReader cel = selector.object("cel");
     String expression =
         counter || selector.has("cel")
             ? cel.required("expression", "a CEL expression")
             : cel.text("expression", "");
     cel.nothingElse();
     selector.nothingElse();
-    fields.nothingElse();
+    objectFieldReader.nothingElse();
     return new DeviceSource(counter, name, driver, expression);
   }
 }

@@ -15,14 +15,14 @@ final class SelectorDecoder {
   private static final String KUBE_SYSTEM = "kube-system";
   private static final Map<String, Operator> OPERATORS = operators();
 
-  private final Problems problems;
+  private final ValidationErrors validationErrors;
 
-  SelectorDecoder(Problems problems) {
-    this.problems = problems;
+  SelectorDecoder(ValidationErrors validationErrors) {
+    this.validationErrors = validationErrors;
   }
 
   /** The namespaces whose jobs are managed: never the system's own, nor the operator's. */
-  Selector managedNamespaces(Fields file, String operatorNamespace) {
+  Selector managedNamespaces(ObjectFieldReader file, String operatorNamespace) {
     String name = "managedJobsNamespaceSelector";
     if (!file.has(name)) {
       file.accept(name);
@@ -35,7 +35,7 @@ final class SelectorDecoder {
     Selector selector = decode(file.object(name));
     for (String own : List.of(KUBE_SYSTEM, operatorNamespace)) {
       if (selector.matches(Map.of(NAMESPACE_NAME, own))) {
-        problems.add(
+        validationErrors.add(
             file.path(name),
             "must not match the namespace \""
                 + own
@@ -52,46 +52,46 @@ final class SelectorDecoder {
   }
 
   /** A selector, all of whose parts are checked. */
-  Selector decode(Fields fields) {
-    Map<String, String> labels = fields.map("matchLabels", fields::textAt);
-    labels.forEach((key, value) -> checkLabel(fields.path("matchLabels"), key, List.of(value)));
+  Selector decode(ObjectFieldReader objectFieldReader) {
+    Map<String, String> labels = objectFieldReader.map("matchLabels", objectFieldReader::textAt);
+    labels.forEach((key, value) -> checkLabel(objectFieldReader.path("matchLabels"), key, List.of(value)));
     List<Requirement> requirements = new ArrayList<>();
-    for (Fields expression : fields.objects("matchExpressions")) {
+    for (ObjectFieldReader expression : objectFieldReader.objects("matchExpressions")) {
       requirement(expression).ifPresent(requirements::add);
     }
-    fields.nothingElse();
+    objectFieldReader.nothingElse();
     return new Selector(labels, requirements);
   }
 
-  private Optional<Requirement> requirement(Fields fields) {
-    String key = fields.required("key", "a label key");
-    Optional<Operator> operator = fields.word("operator", OPERATORS);
-    if (!fields.has("operator")) {
-      problems.add(
-          fields.path("operator"), "is missing; needed: " + String.join(", ", OPERATORS.keySet()));
+  private Optional<Requirement> requirement(ObjectFieldReader objectFieldReader) {
+    String key = objectFieldReader.required("key", "a label key");
+    Optional<Operator> operator = objectFieldReader.word("operator", OPERATORS);
+    if (!objectFieldReader.has("operator")) {
+      validationErrors.add(
+          objectFieldReader.path("operator"), "is missing; needed: " + String.join(", ", OPERATORS.keySet()));
     }
-    List<String> values = fields.texts("values");
+    List<String> values = objectFieldReader.texts("values");
     if (!key.isEmpty()) {
-      checkLabel(fields.path("key"), key, values);
+      checkLabel(objectFieldReader.path("key"), key, values);
     }
     operator.ifPresent(
         known ->
-            problems.check(
+            validationErrors.check(
                 known.takesValues() != values.isEmpty(),
-                fields.path("values"),
+                objectFieldReader.path("values"),
                 values,
                 known.takesValues()
                     ? "at least one value for " + known.text()
                     : "no values for " + known.text()));
-    fields.nothingElse();
+    objectFieldReader.nothingElse();
     return operator.map(known -> new Requirement(key, known, values));
   }
 
   private void checkLabel(String path, String key, List<String> values) {
-    problems.check(Names.isLabelKey(key), path, key, Names.LABEL_KEY_RULE);
+    validationErrors.check(KubernetesNames.isLabelKey(key), path, key, KubernetesNames.LABEL_KEY_RULE);
     values.stream()
-        .filter(value -> !Names.isLabelValue(value))
-        .forEach(value -> problems.value(path, value, Names.LABEL_VALUE_RULE));
+        .filter(value -> !KubernetesNames.isLabelValue(value))
+        .forEach(value -> validationErrors.value(path, value, KubernetesNames.LABEL_VALUE_RULE));
   }
 
   private static Map<String, Operator> operators() {

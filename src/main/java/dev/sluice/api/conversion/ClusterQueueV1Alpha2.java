@@ -18,50 +18,50 @@ final class ClusterQueueV1Alpha2 implements KindConversion {
   private static final String WRITTEN = "resourceGroups";
 
   @Override
-  public void up(ObjectNode object, Memory memory) {
-    ObjectNode said = memory.recalled();
-    ArrayNode written = Json.array(said.remove(WRITTEN));
+  public void up(ObjectNode object, ConversionData conversionData) {
+    ObjectNode said = conversionData.recalled();
+    ArrayNode written = ConversionJson.array(said.remove(WRITTEN));
     if (!(object.get("spec") instanceof ObjectNode spec)) {
-      Json.setUnlessEmpty(object, "spec", said);
+      ConversionJson.setUnlessEmpty(object, "spec", said);
       return;
     }
-    Json.rename(spec, "cohort", "cohortName");
+    ConversionJson.rename(spec, "cohort", "cohortName");
     boolean cohort = spec.has("cohortName");
-    ArrayNode resources = Json.array(spec.remove("resources"));
-    ArrayNode groups = AlphaQuotas.groups(resources, cohort);
+    ArrayNode resources = ConversionJson.array(spec.remove("resources"));
+    ArrayNode groups = V1Alpha2Quotas.groups(resources, cohort);
     if (cohort || !limited(written)) {
       groups =
-          AlphaQuotas.resources(written).equals(resources) ? written : lending(groups, written);
+          V1Alpha2Quotas.resources(written).equals(resources) ? written : lending(groups, written);
     }
-    Json.setUnlessEmpty(spec, "resourceGroups", groups);
-    Json.fill(spec, said);
-    if (!AlphaQuotas.resources(groups).equals(resources)) {
-      memory.kept().set("resources", resources);
+    ConversionJson.setUnlessEmpty(spec, "resourceGroups", groups);
+    ConversionJson.fill(spec, said);
+    if (!V1Alpha2Quotas.resources(groups).equals(resources)) {
+      conversionData.kept().set("resources", resources);
     }
   }
 
   @Override
-  public void down(ObjectNode object, Memory memory) {
+  public void down(ObjectNode object, ConversionData conversionData) {
     if (!(object.get("spec") instanceof ObjectNode spec)) {
       return;
     }
-    ArrayNode groups = Json.array(spec.remove("resourceGroups"));
-    Json.rename(spec, "cohortName", "cohort");
+    ArrayNode groups = ConversionJson.array(spec.remove("resourceGroups"));
+    ConversionJson.rename(spec, "cohortName", "cohort");
     boolean cohort = spec.has("cohort");
-    Json.moveAllBut(spec, KNOWN, memory.kept());
-    ArrayNode written = Json.array(memory.recalled().get("resources"));
+    ConversionJson.moveAllBut(spec, KNOWN, conversionData.kept());
+    ArrayNode written = ConversionJson.array(conversionData.recalled().get("resources"));
     if (!meansTheSame(written, cohort, groups)) {
-      written = AlphaQuotas.resources(groups);
+      written = V1Alpha2Quotas.resources(groups);
     }
-    Json.setUnlessEmpty(spec, "resources", written);
+    ConversionJson.setUnlessEmpty(spec, "resources", written);
     if (!meansTheSame(written, cohort, groups)) {
-      Json.setUnlessEmpty(memory.kept(), WRITTEN, groups);
+      ConversionJson.setUnlessEmpty(conversionData.kept(), WRITTEN, groups);
     }
   }
 
   private static boolean meansTheSame(ArrayNode resources, boolean cohort, ArrayNode groups) {
     try {
-      return AlphaQuotas.groups(resources, cohort).equals(groups);
+      return V1Alpha2Quotas.groups(resources, cohort).equals(groups);
     } catch (ConversionException e) {
       return false;
     }
@@ -80,7 +80,7 @@ final class ClusterQueueV1Alpha2 implements KindConversion {
       for (JsonNode flavor : group.path("flavors")) {
         for (JsonNode resource : flavor.path("resources")) {
           JsonNode limit = lendingLimit(written, flavor, resource);
-          if (limit != null && Amounts.less(limit, resource.path("nominalQuota"))) {
+          if (limit != null && JsonQuantities.less(limit, resource.path("nominalQuota"))) {
             ((ObjectNode) resource).set("lendingLimit", limit);
           }
         }
@@ -92,9 +92,9 @@ final class ClusterQueueV1Alpha2 implements KindConversion {
   private static @Nullable JsonNode lendingLimit(
       ArrayNode written, JsonNode flavor, JsonNode resource) {
     for (JsonNode group : written) {
-      ObjectNode quotas = Json.named(group.path("flavors"), flavor.path("name").asText());
+      ObjectNode quotas = ConversionJson.named(group.path("flavors"), flavor.path("name").asText());
       JsonNode limit =
-          Json.named(quotas.path("resources"), resource.path("name").asText()).get("lendingLimit");
+          ConversionJson.named(quotas.path("resources"), resource.path("name").asText()).get("lendingLimit");
       if (limit != null) {
         return limit;
       }

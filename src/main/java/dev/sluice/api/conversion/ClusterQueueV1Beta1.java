@@ -18,30 +18,30 @@ final class ClusterQueueV1Beta1 implements KindConversion {
       Map.of("whenCanBorrow", "Borrow", "whenCanPreempt", "Preempt");
 
   @Override
-  public void up(ObjectNode object, Memory memory) {
+  public void up(ObjectNode object, ConversionData conversionData) {
     if (object.get("spec") instanceof ObjectNode spec) {
-      Json.rename(spec, "cohort", "cohortName");
+      ConversionJson.rename(spec, "cohort", "cohortName");
       admissionChecks(spec);
-      fungibility(Json.object(spec.get("flavorFungibility")));
+      fungibility(ConversionJson.object(spec.get("flavorFungibility")));
     }
-    if (!memory.recalled().isEmpty()) {
-      Json.fill(object.withObject("/spec"), memory.recalled());
+    if (!conversionData.recalled().isEmpty()) {
+      ConversionJson.fill(object.withObject("/spec"), conversionData.recalled());
     }
-    ObjectNode status = Json.object(object.get("status"));
+    ObjectNode status = ConversionJson.object(object.get("status"));
     status.remove("pendingWorkloadsStatus");
-    Json.object(status.get("fairSharing")).remove("admissionFairSharingStatus");
+    ConversionJson.object(status.get("fairSharing")).remove("admissionFairSharingStatus");
   }
 
   @Override
-  public void down(ObjectNode object, Memory memory) {
+  public void down(ObjectNode object, ConversionData conversionData) {
     if (object.get("spec") instanceof ObjectNode spec) {
-      Json.rename(spec, "cohortName", "cohort");
-      Json.move(spec, "concurrentAdmissionPolicy", memory.kept(), "concurrentAdmissionPolicy");
+      ConversionJson.rename(spec, "cohortName", "cohort");
+      ConversionJson.move(spec, "concurrentAdmissionPolicy", conversionData.kept(), "concurrentAdmissionPolicy");
     }
   }
 
   private static void admissionChecks(ObjectNode spec) {
-    ArrayNode names = Json.array(spec.remove("admissionChecks"));
+    ArrayNode names = ConversionJson.array(spec.remove("admissionChecks"));
     if (!names.isEmpty()) {
       Set<JsonNode> distinct = new LinkedHashSet<>();
       names.forEach(distinct::add);

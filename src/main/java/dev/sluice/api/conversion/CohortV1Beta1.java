@@ -6,12 +6,12 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 final class CohortV1Beta1 implements KindConversion {
 
   @Override
-  public void up(ObjectNode object, Memory memory) {
-    Json.object(object.path("status").get("fairSharing")).remove("admissionFairSharingStatus");
+  public void up(ObjectNode object, ConversionData conversionData) {
+    ConversionJson.object(object.path("status").get("fairSharing")).remove("admissionFairSharingStatus");
   }
 
   @Override
-  public void down(ObjectNode object, Memory memory) {
-    memory.keepNothing();
+  public void down(ObjectNode object, ConversionData conversionData) {
+    conversionData.keepNothing();
   }
 }

@@ -9,14 +9,14 @@ final class LocalQueueV1Alpha2 implements KindConversion {
   private static final Set<String> KNOWN = Set.of("clusterQueue");
 
   @Override
-  public void up(ObjectNode object, Memory memory) {
-    if (!memory.recalled().isEmpty()) {
-      Json.fill(object.withObject("/spec"), memory.recalled());
+  public void up(ObjectNode object, ConversionData conversionData) {
+    if (!conversionData.recalled().isEmpty()) {
+      ConversionJson.fill(object.withObject("/spec"), conversionData.recalled());
     }
   }
 
   @Override
-  public void down(ObjectNode object, Memory memory) {
-    Json.moveAllBut(Json.object(object.get("spec")), KNOWN, memory.kept());
+  public void down(ObjectNode object, ConversionData conversionData) {
+    ConversionJson.moveAllBut(ConversionJson.object(object.get("spec")), KNOWN, conversionData.kept());
   }
 }

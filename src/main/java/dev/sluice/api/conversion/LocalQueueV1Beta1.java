@@ -6,14 +6,14 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 final class LocalQueueV1Beta1 implements KindConversion {
 
   @Override
-  public void up(ObjectNode object, Memory memory) {
-    ObjectNode status = Json.object(object.get("status"));
+  public void up(ObjectNode object, ConversionData conversionData) {
+    ObjectNode status = ConversionJson.object(object.get("status"));
     status.remove("flavors");
-    Json.rename(status, "flavorUsage", "flavorsUsage");
+    ConversionJson.rename(status, "flavorUsage", "flavorsUsage");
   }
 
   @Override
-  public void down(ObjectNode object, Memory memory) {
-    Json.rename(Json.object(object.get("status")), "flavorsUsage", "flavorUsage");
+  public void down(ObjectNode object, ConversionData conversionData) {
+    ConversionJson.rename(ConversionJson.object(object.get("status")), "flavorsUsage", "flavorUsage");
   }
 }

@@ -9,11 +9,11 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 final class MultiKueueClusterV1Beta1 implements KindConversion {
 
   @Override
-  public void up(ObjectNode object, Memory memory) {
+  public void up(ObjectNode object, ConversionData conversionData) {
     if (object.get("spec") instanceof ObjectNode spec) {
       ObjectNode source = spec.objectNode();
-      Json.move(spec, "clusterProfileRef", source, "clusterProfileRef");
-      Json.move(spec, "kubeConfig", source, "kubeConfig");
+      ConversionJson.move(spec, "clusterProfileRef", source, "clusterProfileRef");
+      ConversionJson.move(spec, "kubeConfig", source, "kubeConfig");
       if (source.path("kubeConfig").path("location").asText("").isEmpty()) {
         source.remove("kubeConfig");
       }
@@ -22,11 +22,11 @@ final class MultiKueueClusterV1Beta1 implements KindConversion {
   }
 
   @Override
-  public void down(ObjectNode object, Memory memory) {
+  public void down(ObjectNode object, ConversionData conversionData) {
     if (object.get("spec") instanceof ObjectNode spec) {
-      ObjectNode source = Json.object(spec.remove("clusterSource"));
-      Json.move(source, "clusterProfileRef", spec, "clusterProfileRef");
-      Json.move(source, "kubeConfig", spec, "kubeConfig");
+      ObjectNode source = ConversionJson.object(spec.remove("clusterSource"));
+      ConversionJson.move(source, "clusterProfileRef", spec, "clusterProfileRef");
+      ConversionJson.move(source, "kubeConfig", spec, "kubeConfig");
       if (!spec.has("kubeConfig")) {
         spec.putObject("kubeConfig").put("location", "").put("locationType", "Secret");
       }

@@ -10,26 +10,26 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 final class ResourceFlavorV1Alpha2 implements KindConversion {
 
   @Override
-  public void up(ObjectNode object, Memory memory) {
+  public void up(ObjectNode object, ConversionData conversionData) {
     JsonNode selector = object.remove("nodeSelector");
-    JsonNode taints = Json.array(object.remove("taints"));
+    JsonNode taints = ConversionJson.array(object.remove("taints"));
     ObjectNode spec = object.objectNode();
     JsonNode labels =
         selector instanceof ObjectNode given ? given : object.path("metadata").path("labels");
-    Json.setUnlessEmpty(spec, "nodeLabels", labels.deepCopy());
-    Json.setUnlessEmpty(spec, "nodeTaints", taints);
-    Json.fill(spec, memory.recalled());
-    Json.setUnlessEmpty(object, "spec", spec);
+    ConversionJson.setUnlessEmpty(spec, "nodeLabels", labels.deepCopy());
+    ConversionJson.setUnlessEmpty(spec, "nodeTaints", taints);
+    ConversionJson.fill(spec, conversionData.recalled());
+    ConversionJson.setUnlessEmpty(object, "spec", spec);
   }
 
   @Override
-  public void down(ObjectNode object, Memory memory) {
-    ObjectNode spec = Json.object(object.remove("spec"));
-    ObjectNode nodeLabels = Json.object(spec.remove("nodeLabels"));
-    if (!nodeLabels.equals(Json.object(object.path("metadata").get("labels")))) {
+  public void down(ObjectNode object, ConversionData conversionData) {
+    ObjectNode spec = ConversionJson.object(object.remove("spec"));
+    ObjectNode nodeLabels = ConversionJson.object(spec.remove("nodeLabels"));
+    if (!nodeLabels.equals(ConversionJson.object(object.path("metadata").get("labels")))) {
       object.set("nodeSelector", nodeLabels);
     }
-    Json.setUnlessEmpty(object, "taints", Json.array(spec.remove("nodeTaints")));
-    memory.kept().setAll(spec);
+    ConversionJson.setUnlessEmpty(object, "taints", ConversionJson.array(spec.remove("nodeTaints")));
+    conversionData.kept().setAll(spec);
   }
 }

@@ -16,43 +16,43 @@ final class WorkloadV1Beta1 implements KindConversion {
   private static final String ACCUMULATED_OLD = "accumulatedPastExexcutionTimeSeconds";
 
   @Override
-  public void up(ObjectNode object, Memory memory) {
-    ObjectNode said = memory.recalled();
-    ObjectNode spec = Json.object(object.get("spec"));
-    PriorityClasses.up(spec, memory.kept());
+  public void up(ObjectNode object, ConversionData conversionData) {
+    ObjectNode said = conversionData.recalled();
+    ObjectNode spec = ConversionJson.object(object.get("spec"));
+    PriorityClassConversion.up(spec, conversionData.kept());
     for (JsonNode podSet : spec.path("podSets")) {
       JsonNode constraints = said.path(CONSTRAINTS).get(podSet.path("name").asText());
       if (constraints != null && podSet.get("topologyRequest") instanceof ObjectNode request) {
         request.set(CONSTRAINTS, constraints);
       }
     }
-    Json.move(said, GATES, spec, GATES);
-    ObjectNode status = Json.object(object.get("status"));
-    Json.rename(status, ACCUMULATED_OLD, ACCUMULATED);
-    Json.move(said, "statusPreemptionGates", status, GATES);
+    ConversionJson.move(said, GATES, spec, GATES);
+    ObjectNode status = ConversionJson.object(object.get("status"));
+    ConversionJson.rename(status, ACCUMULATED_OLD, ACCUMULATED);
+    ConversionJson.move(said, "statusPreemptionGates", status, GATES);
     for (JsonNode assignment : assignments(status)) {
-      TopologyAssignments.up(
-          assignment, Json.array(said.path("slices").get(assignment.path("name").asText())));
+      TopologyAssignmentConversion.up(
+          assignment, ConversionJson.array(said.path("slices").get(assignment.path("name").asText())));
     }
   }
 
   @Override
-  public void down(ObjectNode object, Memory memory) {
-    ObjectNode kept = memory.kept();
-    ObjectNode spec = Json.object(object.get("spec"));
-    PriorityClasses.down(spec, memory.recalled());
+  public void down(ObjectNode object, ConversionData conversionData) {
+    ObjectNode kept = conversionData.kept();
+    ObjectNode spec = ConversionJson.object(object.get("spec"));
+    PriorityClassConversion.down(spec, conversionData.recalled());
     for (JsonNode podSet : spec.path("podSets")) {
       if (podSet.get("topologyRequest") instanceof ObjectNode request && request.has(CONSTRAINTS)) {
         kept.withObject("/" + CONSTRAINTS)
             .set(podSet.path("name").asText(), request.remove(CONSTRAINTS));
       }
     }
-    Json.move(spec, GATES, kept, GATES);
-    ObjectNode status = Json.object(object.get("status"));
-    Json.rename(status, ACCUMULATED, ACCUMULATED_OLD);
-    Json.move(status, GATES, kept, "statusPreemptionGates");
+    ConversionJson.move(spec, GATES, kept, GATES);
+    ObjectNode status = ConversionJson.object(object.get("status"));
+    ConversionJson.rename(status, ACCUMULATED, ACCUMULATED_OLD);
+    ConversionJson.move(status, GATES, kept, "statusPreemptionGates");
     for (JsonNode assignment : assignments(status)) {
-      ArrayNode unusual = TopologyAssignments.down(assignment);
+      ArrayNode unusual = TopologyAssignmentConversion.down(assignment);
       if (!unusual.isEmpty()) {
         kept.withObject("/slices").set(assignment.path("name").asText(), unusual);
       }

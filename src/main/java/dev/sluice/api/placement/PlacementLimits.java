@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
  * @param selector of the cluster's labels; empty: any
  */
 public record PlacementLimits(
-    Map<String, String> texts, Optional<List<String>> regions, Optional<ClusterSelector> selector) {
+    Map<String, String> texts, Optional<List<String>> regions, Optional<ClusterLabelSelector> selector) {
 
   /** Annotation: the regions that the job may go to, separated by commas. */
   public static final String REGION = "sluice.dev/placement-region";
@@ -63,7 +63,7 @@ public record PlacementLimits(
         texts,
         Optional.ofNullable(texts.get(REGION)).map(PlacementLimits::regions),
         Optional.ofNullable(texts.get(SELECTOR))
-            .map(text -> ClusterSelector.parse(text).orElse(new ClusterSelector(List.of()))));
+            .map(text -> ClusterLabelSelector.parse(text).orElse(new ClusterLabelSelector(List.of()))));
   }
 
   private static List<String> regions(String text) {
@@ -85,8 +85,8 @@ public record PlacementLimits(
                   + " ends"));
     }
     String selector = annotations.get(SELECTOR);
-    if (selector != null && ClusterSelector.parse(selector).isEmpty()) {
-      faults.add(new Fault(SELECTOR, selector, "must be " + ClusterSelector.FORM));
+    if (selector != null && ClusterLabelSelector.parse(selector).isEmpty()) {
+      faults.add(new Fault(SELECTOR, selector, "must be " + ClusterLabelSelector.FORM));
     }
     return faults;
   }

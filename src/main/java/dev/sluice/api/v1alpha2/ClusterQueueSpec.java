@@ -2,7 +2,7 @@ package dev.sluice.api.v1alpha2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.schema.Patterns;
 import dev.sluice.api.schema.Text;
@@ -44,7 +44,7 @@ public record ClusterQueueSpec(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public ClusterQueueSpec {
-    queueingStrategy = Absent.or(queueingStrategy, QueueingStrategy.BEST_EFFORT_FIFO);
-    resources = Absent.orEmpty(resources);
+    queueingStrategy = Defaults.or(queueingStrategy, QueueingStrategy.BEST_EFFORT_FIFO);
+    resources = Defaults.orEmpty(resources);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1alpha2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.ListMap;
 import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
@@ -22,6 +22,6 @@ public record Resource(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public Resource {
-    flavors = Absent.orEmpty(flavors);
+    flavors = Defaults.orEmpty(flavors);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Required;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +29,6 @@ public record AdmissionCheckSpec(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public AdmissionCheckSpec {
-    retryDelayMinutes = Absent.or(retryDelayMinutes, 15L);
+    retryDelayMinutes = Defaults.or(retryDelayMinutes, 15L);
   }
 }

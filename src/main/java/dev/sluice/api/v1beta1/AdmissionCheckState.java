@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Atomic;
 import dev.sluice.api.schema.DateTime;
 import dev.sluice.api.schema.Text;
@@ -42,6 +42,6 @@ public record AdmissionCheckState(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public AdmissionCheckState {
-    podSetUpdates = Absent.orEmpty(podSetUpdates);
+    podSetUpdates = Defaults.orEmpty(podSetUpdates);
   }
 }

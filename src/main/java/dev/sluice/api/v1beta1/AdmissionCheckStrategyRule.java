@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Items;
 import dev.sluice.api.schema.Patterns;
 import dev.sluice.api.schema.Text;
@@ -22,6 +22,6 @@ public record AdmissionCheckStrategyRule(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public AdmissionCheckStrategyRule {
-    onFlavors = Absent.orEmpty(onFlavors);
+    onFlavors = Defaults.orEmpty(onFlavors);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import java.util.List;
 
 /** The admission checks of a cluster queue. */
@@ -14,6 +14,6 @@ public record AdmissionChecksStrategy(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public AdmissionChecksStrategy {
-    admissionChecks = Absent.orEmpty(admissionChecks);
+    admissionChecks = Defaults.orEmpty(admissionChecks);
   }
 }

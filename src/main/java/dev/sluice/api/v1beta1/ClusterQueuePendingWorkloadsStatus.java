@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Atomic;
 import dev.sluice.api.schema.DateTime;
 import io.fabric8.generator.annotation.Required;
@@ -20,6 +20,6 @@ public record ClusterQueuePendingWorkloadsStatus(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public ClusterQueuePendingWorkloadsStatus {
-    clusterQueuePendingWorkload = Absent.orEmpty(clusterQueuePendingWorkload);
+    clusterQueuePendingWorkload = Defaults.orEmpty(clusterQueuePendingWorkload);
   }
 }

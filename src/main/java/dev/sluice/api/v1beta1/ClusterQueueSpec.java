@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Atomic;
 import dev.sluice.api.schema.Items;
 import dev.sluice.api.schema.Patterns;
@@ -131,11 +131,11 @@ public record ClusterQueueSpec(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public ClusterQueueSpec {
-    flavorFungibility = Absent.or(flavorFungibility, FlavorFungibility.DEFAULT);
-    preemption = Absent.or(preemption, ClusterQueuePreemption.DEFAULT);
-    queueingStrategy = Absent.or(queueingStrategy, QueueingStrategy.BEST_EFFORT_FIFO);
-    resourceGroups = Absent.orEmpty(resourceGroups);
-    stopPolicy = Absent.or(stopPolicy, StopPolicy.NONE);
-    admissionChecks = Absent.orEmpty(admissionChecks);
+    flavorFungibility = Defaults.or(flavorFungibility, FlavorFungibility.DEFAULT);
+    preemption = Defaults.or(preemption, ClusterQueuePreemption.DEFAULT);
+    queueingStrategy = Defaults.or(queueingStrategy, QueueingStrategy.BEST_EFFORT_FIFO);
+    resourceGroups = Defaults.orEmpty(resourceGroups);
+    stopPolicy = Defaults.or(stopPolicy, StopPolicy.NONE);
+    admissionChecks = Defaults.orEmpty(admissionChecks);
   }
 }

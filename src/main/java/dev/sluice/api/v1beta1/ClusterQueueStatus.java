@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.v1beta2.FlavorUsage;
 import io.fabric8.generator.annotation.Size;
@@ -49,8 +49,8 @@ public record ClusterQueueStatus(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public ClusterQueueStatus {
-    conditions = Absent.orEmpty(conditions);
-    flavorsReservation = Absent.orEmpty(flavorsReservation);
-    flavorsUsage = Absent.orEmpty(flavorsUsage);
+    conditions = Defaults.orEmpty(conditions);
+    flavorsReservation = Defaults.orEmpty(flavorsReservation);
+    flavorsUsage = Defaults.orEmpty(flavorsUsage);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Atomic;
 import dev.sluice.api.schema.Patterns;
 import dev.sluice.api.schema.Text;
@@ -66,6 +66,6 @@ public record CohortSpec(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public CohortSpec {
-    resourceGroups = Absent.orEmpty(resourceGroups);
+    resourceGroups = Defaults.orEmpty(resourceGroups);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.v1beta2.FlavorFungibilityPreference;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.ValidationRule;
@@ -43,7 +43,7 @@ public record FlavorFungibility(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public FlavorFungibility {
-    whenCanBorrow = Absent.or(whenCanBorrow, WhenCanBorrowPolicy.MAY_STOP_SEARCH);
-    whenCanPreempt = Absent.or(whenCanPreempt, WhenCanPreemptPolicy.TRY_NEXT_FLAVOR);
+    whenCanBorrow = Defaults.or(whenCanBorrow, WhenCanBorrowPolicy.MAY_STOP_SEARCH);
+    whenCanPreempt = Defaults.or(whenCanPreempt, WhenCanPreemptPolicy.TRY_NEXT_FLAVOR);
   }
 }

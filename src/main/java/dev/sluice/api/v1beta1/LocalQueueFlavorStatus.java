@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Atomic;
 import dev.sluice.api.schema.ListSet;
 import dev.sluice.api.schema.Patterns;
@@ -43,8 +43,8 @@ public record LocalQueueFlavorStatus(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public LocalQueueFlavorStatus {
-    nodeLabels = Absent.orEmpty(nodeLabels);
-    nodeTaints = Absent.orEmpty(nodeTaints);
-    resources = Absent.orEmpty(resources);
+    nodeLabels = Defaults.orEmpty(nodeLabels);
+    nodeTaints = Defaults.orEmpty(nodeTaints);
+    resources = Defaults.orEmpty(resources);
   }
 }

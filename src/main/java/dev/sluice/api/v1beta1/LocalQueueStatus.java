@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.v1beta2.LocalQueueFairSharingStatus;
 import dev.sluice.api.v1beta2.LocalQueueFlavorUsage;
@@ -50,9 +50,9 @@ public record LocalQueueStatus(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public LocalQueueStatus {
-    conditions = Absent.orEmpty(conditions);
-    flavorsReservation = Absent.orEmpty(flavorsReservation);
-    flavorUsage = Absent.orEmpty(flavorUsage);
-    flavors = Absent.orEmpty(flavors);
+    conditions = Defaults.orEmpty(conditions);
+    flavorsReservation = Defaults.orEmpty(flavorsReservation);
+    flavorUsage = Defaults.orEmpty(flavorUsage);
+    flavors = Defaults.orEmpty(flavors);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.ListMap;
 import io.fabric8.kubernetes.api.model.Condition;
 import java.util.List;
@@ -19,6 +19,6 @@ public record MultiKueueClusterStatus(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public MultiKueueClusterStatus {
-    conditions = Absent.orEmpty(conditions);
+    conditions = Defaults.orEmpty(conditions);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.ListSet;
 import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
@@ -20,6 +20,6 @@ public record MultiKueueConfigSpec(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public MultiKueueConfigSpec {
-    clusters = Absent.orEmpty(clusters);
+    clusters = Defaults.orEmpty(clusters);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Patterns;
 import dev.sluice.api.schema.Text;
 import dev.sluice.api.schema.Values;
@@ -40,8 +40,8 @@ public record PodSetAssignment(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public PodSetAssignment {
-    name = Absent.or(name, "main");
-    flavors = Absent.orEmpty(flavors);
-    resourceUsage = Absent.orEmpty(resourceUsage);
+    name = Defaults.or(name, "main");
+    flavors = Defaults.orEmpty(flavors);
+    resourceUsage = Defaults.orEmpty(resourceUsage);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Patterns;
 import dev.sluice.api.schema.Text;
 import io.fabric8.generator.annotation.Pattern;
@@ -34,9 +34,9 @@ public record PodSetUpdate(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public PodSetUpdate {
-    labels = Absent.orEmpty(labels);
-    annotations = Absent.orEmpty(annotations);
-    nodeSelector = Absent.orEmpty(nodeSelector);
-    tolerations = Absent.orEmpty(tolerations);
+    labels = Defaults.orEmpty(labels);
+    annotations = Defaults.orEmpty(annotations);
+    nodeSelector = Defaults.orEmpty(nodeSelector);
+    tolerations = Defaults.orEmpty(tolerations);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.ListSet;
 import dev.sluice.api.schema.Patterns;
 import dev.sluice.api.schema.Text;
@@ -55,8 +55,8 @@ public record ProvisioningRequestConfigSpec(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public ProvisioningRequestConfigSpec {
-    managedResources = Absent.orEmpty(managedResources);
-    parameters = Absent.orEmpty(parameters);
-    retryStrategy = Absent.or(retryStrategy, ProvisioningRequestRetryStrategy.DEFAULT);
+    managedResources = Defaults.orEmpty(managedResources);
+    parameters = Defaults.orEmpty(parameters);
+    retryStrategy = Defaults.or(retryStrategy, ProvisioningRequestRetryStrategy.DEFAULT);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.v1beta2.ProvisioningRequestPodSetUpdatesNodeSelector;
 import io.fabric8.generator.annotation.Size;
 import java.util.List;
@@ -18,6 +18,6 @@ public record ProvisioningRequestPodSetUpdates(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public ProvisioningRequestPodSetUpdates {
-    nodeSelector = Absent.orEmpty(nodeSelector);
+    nodeSelector = Defaults.orEmpty(nodeSelector);
   }
 }

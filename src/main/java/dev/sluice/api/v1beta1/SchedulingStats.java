@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.v1beta2.SchedulingStatsEviction;
 import java.util.List;
@@ -17,6 +17,6 @@ public record SchedulingStats(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public SchedulingStats {
-    evictions = Absent.orEmpty(evictions);
+    evictions = Defaults.orEmpty(evictions);
   }
 }

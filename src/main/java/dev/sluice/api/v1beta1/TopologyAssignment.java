@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Atomic;
 import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
@@ -24,7 +24,7 @@ public record TopologyAssignment(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public TopologyAssignment {
-    levels = Absent.orEmpty(levels);
-    domains = Absent.orEmpty(domains);
+    levels = Defaults.orEmpty(levels);
+    domains = Defaults.orEmpty(domains);
   }
 }

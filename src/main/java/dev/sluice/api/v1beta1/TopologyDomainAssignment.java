@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Atomic;
 import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Required;
@@ -22,6 +22,6 @@ public record TopologyDomainAssignment(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public TopologyDomainAssignment {
-    values = Absent.orEmpty(values);
+    values = Defaults.orEmpty(values);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.schema.OneOf;
 import dev.sluice.api.schema.Patterns;
@@ -68,7 +68,7 @@ public record WorkloadSpec(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public WorkloadSpec {
-    podSets = Absent.orEmpty(podSets);
-    active = Absent.or(active, true);
+    podSets = Defaults.orEmpty(podSets);
+    active = Defaults.or(active, true);
   }
 }

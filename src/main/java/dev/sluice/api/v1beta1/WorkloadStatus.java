@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Atomic;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.v1beta2.PodSetRequest;
@@ -88,11 +88,11 @@ public record WorkloadStatus(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public WorkloadStatus {
-    admissionChecks = Absent.orEmpty(admissionChecks);
-    conditions = Absent.orEmpty(conditions);
-    nominatedClusterNames = Absent.orEmpty(nominatedClusterNames);
-    reclaimablePods = Absent.orEmpty(reclaimablePods);
-    resourceRequests = Absent.orEmpty(resourceRequests);
-    unhealthyNodes = Absent.orEmpty(unhealthyNodes);
+    admissionChecks = Defaults.orEmpty(admissionChecks);
+    conditions = Defaults.orEmpty(conditions);
+    nominatedClusterNames = Defaults.orEmpty(nominatedClusterNames);
+    reclaimablePods = Defaults.orEmpty(reclaimablePods);
+    resourceRequests = Defaults.orEmpty(resourceRequests);
+    unhealthyNodes = Defaults.orEmpty(unhealthyNodes);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Atomic;
 import dev.sluice.api.schema.DateTime;
 import dev.sluice.api.schema.Text;
@@ -43,7 +43,7 @@ public record AdmissionCheckState(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public AdmissionCheckState {
-    podSetUpdates = Absent.orEmpty(podSetUpdates);
+    podSetUpdates = Defaults.orEmpty(podSetUpdates);
   }
 
   /** A builder on which nothing is set yet. */

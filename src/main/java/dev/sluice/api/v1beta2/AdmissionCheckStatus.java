@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.ListMap;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -21,6 +21,6 @@ public record AdmissionCheckStatus(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public AdmissionCheckStatus {
-    conditions = Absent.orEmpty(conditions);
+    conditions = Defaults.orEmpty(conditions);
   }
 }

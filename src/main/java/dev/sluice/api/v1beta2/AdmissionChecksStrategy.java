@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.ListMap;
 import io.fabric8.generator.annotation.Required;
 import io.fabric8.generator.annotation.Size;
@@ -20,6 +20,6 @@ public record AdmissionChecksStrategy(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public AdmissionChecksStrategy {
-    admissionChecks = Absent.orEmpty(admissionChecks);
+    admissionChecks = Defaults.orEmpty(admissionChecks);
   }
 }

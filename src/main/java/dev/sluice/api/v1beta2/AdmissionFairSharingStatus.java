@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.DateTime;
 import io.fabric8.generator.annotation.Required;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -23,6 +23,6 @@ public record AdmissionFairSharingStatus(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public AdmissionFairSharingStatus {
-    consumedResources = Absent.orEmpty(consumedResources);
+    consumedResources = Defaults.orEmpty(consumedResources);
   }
 }

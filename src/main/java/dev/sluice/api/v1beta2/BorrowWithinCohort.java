@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import io.fabric8.generator.annotation.Default;
 import org.jspecify.annotations.Nullable;
 
@@ -23,6 +23,6 @@ public record BorrowWithinCohort(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public BorrowWithinCohort {
-    policy = Absent.or(policy, BorrowWithinCohortPolicy.NEVER);
+    policy = Defaults.or(policy, BorrowWithinCohortPolicy.NEVER);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.ValidationRule;
 
@@ -46,8 +46,8 @@ public record ClusterQueuePreemption(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public ClusterQueuePreemption {
-    borrowWithinCohort = Absent.or(borrowWithinCohort, BorrowWithinCohort.DEFAULT);
-    reclaimWithinCohort = Absent.or(reclaimWithinCohort, ReclaimWithinCohortPolicy.NEVER);
-    withinClusterQueue = Absent.or(withinClusterQueue, WithinClusterQueuePolicy.NEVER);
+    borrowWithinCohort = Defaults.or(borrowWithinCohort, BorrowWithinCohort.DEFAULT);
+    reclaimWithinCohort = Defaults.or(reclaimWithinCohort, ReclaimWithinCohortPolicy.NEVER);
+    withinClusterQueue = Defaults.or(withinClusterQueue, WithinClusterQueuePolicy.NEVER);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.ListMap;
 import io.fabric8.generator.annotation.Size;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -45,9 +45,9 @@ public record ClusterQueueStatus(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public ClusterQueueStatus {
-    conditions = Absent.orEmpty(conditions);
-    flavorsReservation = Absent.orEmpty(flavorsReservation);
-    flavorsUsage = Absent.orEmpty(flavorsUsage);
+    conditions = Defaults.orEmpty(conditions);
+    flavorsReservation = Defaults.orEmpty(flavorsReservation);
+    flavorsUsage = Defaults.orEmpty(flavorsUsage);
   }
 
   /** A builder on which nothing is set yet. */

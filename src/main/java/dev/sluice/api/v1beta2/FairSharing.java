@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.kubernetes.api.model.Quantity;
 
@@ -19,6 +19,6 @@ public record FairSharing(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public FairSharing {
-    weight = Absent.or(weight, new Quantity("1"));
+    weight = Defaults.or(weight, new Quantity("1"));
   }
 }

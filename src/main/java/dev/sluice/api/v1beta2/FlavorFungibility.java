@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.ValidationRule;
 import org.jspecify.annotations.Nullable;
@@ -42,7 +42,7 @@ public record FlavorFungibility(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public FlavorFungibility {
-    whenCanBorrow = Absent.or(whenCanBorrow, FlavorFungibilityPolicy.MAY_STOP_SEARCH);
-    whenCanPreempt = Absent.or(whenCanPreempt, FlavorFungibilityPolicy.TRY_NEXT_FLAVOR);
+    whenCanBorrow = Defaults.or(whenCanBorrow, FlavorFungibilityPolicy.MAY_STOP_SEARCH);
+    whenCanPreempt = Defaults.or(whenCanPreempt, FlavorFungibilityPolicy.TRY_NEXT_FLAVOR);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Text;
 import io.fabric8.generator.annotation.Default;
 import io.fabric8.generator.annotation.Required;
@@ -21,6 +21,6 @@ public record KubeConfig(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public KubeConfig {
-    locationType = Absent.or(locationType, LocationType.SECRET);
+    locationType = Defaults.or(locationType, LocationType.SECRET);
   }
 }

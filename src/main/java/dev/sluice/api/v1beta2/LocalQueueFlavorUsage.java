@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.schema.Patterns;
 import dev.sluice.api.schema.Text;
@@ -28,6 +28,6 @@ public record LocalQueueFlavorUsage(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public LocalQueueFlavorUsage {
-    resources = Absent.orEmpty(resources);
+    resources = Defaults.orEmpty(resources);
   }
 }

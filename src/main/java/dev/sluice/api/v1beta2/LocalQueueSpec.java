@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Patterns;
 import dev.sluice.api.schema.Text;
 import io.fabric8.generator.annotation.Default;
@@ -31,6 +31,6 @@ public record LocalQueueSpec(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public LocalQueueSpec {
-    stopPolicy = Absent.or(stopPolicy, StopPolicy.NONE);
+    stopPolicy = Defaults.or(stopPolicy, StopPolicy.NONE);
   }
 }

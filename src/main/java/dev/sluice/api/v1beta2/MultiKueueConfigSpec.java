@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Atomic;
 import dev.sluice.api.schema.Items;
 import io.fabric8.generator.annotation.Required;
@@ -33,6 +33,6 @@ public record MultiKueueConfigSpec(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public MultiKueueConfigSpec {
-    clusters = Absent.orEmpty(clusters);
+    clusters = Defaults.orEmpty(clusters);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Patterns;
 import dev.sluice.api.schema.Text;
 import io.fabric8.generator.annotation.Default;
@@ -41,7 +41,7 @@ public record PodSet(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public PodSet {
-    name = Absent.or(name, "main");
-    count = Absent.or(count, 1);
+    name = Defaults.or(name, "main");
+    count = Defaults.or(count, 1);
   }
 }

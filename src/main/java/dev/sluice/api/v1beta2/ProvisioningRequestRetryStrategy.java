@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import io.fabric8.generator.annotation.Default;
 
 /** How a failed request is tried again. */
@@ -23,8 +23,8 @@ public record ProvisioningRequestRetryStrategy(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public ProvisioningRequestRetryStrategy {
-    backoffBaseSeconds = Absent.or(backoffBaseSeconds, 60);
-    backoffLimitCount = Absent.or(backoffLimitCount, 3);
-    backoffMaxSeconds = Absent.or(backoffMaxSeconds, 1800);
+    backoffBaseSeconds = Defaults.or(backoffBaseSeconds, 60);
+    backoffLimitCount = Defaults.or(backoffLimitCount, 3);
+    backoffMaxSeconds = Defaults.or(backoffMaxSeconds, 1800);
   }
 }

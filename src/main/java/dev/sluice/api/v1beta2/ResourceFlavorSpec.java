@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Atomic;
 import dev.sluice.api.schema.Patterns;
 import dev.sluice.api.schema.Text;
@@ -52,8 +52,8 @@ public record ResourceFlavorSpec(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public ResourceFlavorSpec {
-    nodeLabels = Absent.orEmpty(nodeLabels);
-    nodeTaints = Absent.orEmpty(nodeTaints);
-    tolerations = Absent.orEmpty(tolerations);
+    nodeLabels = Defaults.orEmpty(nodeLabels);
+    nodeTaints = Defaults.orEmpty(nodeTaints);
+    tolerations = Defaults.orEmpty(tolerations);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Atomic;
 import dev.sluice.api.schema.ListMap;
 import io.fabric8.generator.annotation.Required;
@@ -37,7 +37,7 @@ public record ResourceGroup(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public ResourceGroup {
-    coveredResources = Absent.orEmpty(coveredResources);
-    flavors = Absent.orEmpty(flavors);
+    coveredResources = Defaults.orEmpty(coveredResources);
+    flavors = Defaults.orEmpty(flavors);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Atomic;
 import dev.sluice.api.schema.Items;
 import io.fabric8.generator.annotation.Required;
@@ -37,7 +37,7 @@ public record TopologyAssignment(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public TopologyAssignment {
-    levels = Absent.orEmpty(levels);
-    slices = Absent.orEmpty(slices);
+    levels = Defaults.orEmpty(levels);
+    slices = Defaults.orEmpty(slices);
   }
 }

@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Atomic;
 import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Required;
@@ -34,6 +34,6 @@ public record TopologyAssignmentSlice(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public TopologyAssignmentSlice {
-    valuesPerLevel = Absent.orEmpty(valuesPerLevel);
+    valuesPerLevel = Defaults.orEmpty(valuesPerLevel);
   }
 }

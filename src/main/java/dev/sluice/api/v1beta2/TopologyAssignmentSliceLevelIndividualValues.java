@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Atomic;
 import dev.sluice.api.schema.Items;
 import dev.sluice.api.schema.Text;
@@ -26,6 +26,6 @@ public record TopologyAssignmentSliceLevelIndividualValues(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public TopologyAssignmentSliceLevelIndividualValues {
-    roots = Absent.orEmpty(roots);
+    roots = Defaults.orEmpty(roots);
   }
 }

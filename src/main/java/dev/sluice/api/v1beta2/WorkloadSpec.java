@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.ListMap;
 import dev.sluice.api.schema.Patterns;
 import dev.sluice.api.schema.Text;
@@ -63,9 +63,9 @@ public record WorkloadSpec(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public WorkloadSpec {
-    active = Absent.or(active, true);
-    podSets = Absent.orEmpty(podSets);
-    preemptionGates = Absent.orEmpty(preemptionGates);
+    active = Defaults.or(active, true);
+    podSets = Defaults.orEmpty(podSets);
+    preemptionGates = Defaults.orEmpty(preemptionGates);
   }
 
   /** A builder on which nothing is set yet. */

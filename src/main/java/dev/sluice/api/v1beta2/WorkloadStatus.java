@@ -2,7 +2,7 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Absent;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Atomic;
 import dev.sluice.api.schema.Items;
 import dev.sluice.api.schema.ListMap;
@@ -96,13 +96,13 @@ public record WorkloadStatus(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public WorkloadStatus {
-    admissionChecks = Absent.orEmpty(admissionChecks);
-    conditions = Absent.orEmpty(conditions);
-    nominatedClusterNames = Absent.orEmpty(nominatedClusterNames);
-    preemptionGates = Absent.orEmpty(preemptionGates);
-    reclaimablePods = Absent.orEmpty(reclaimablePods);
-    resourceRequests = Absent.orEmpty(resourceRequests);
-    unhealthyNodes = Absent.orEmpty(unhealthyNodes);
+    admissionChecks = Defaults.orEmpty(admissionChecks);
+    conditions = Defaults.orEmpty(conditions);
+    nominatedClusterNames = Defaults.orEmpty(nominatedClusterNames);
+    preemptionGates = Defaults.orEmpty(preemptionGates);
+    reclaimablePods = Defaults.orEmpty(reclaimablePods);
+    resourceRequests = Defaults.orEmpty(resourceRequests);
+    unhealthyNodes = Defaults.orEmpty(unhealthyNodes);
   }
 
   /** A builder on which nothing is set yet. */

@@ -1,8 +1,8 @@
 package dev.sluice.checks.multikueue;
 
-import dev.sluice.checks.multikueue.access.Access;
+import dev.sluice.checks.multikueue.access.WorkerAccess;
 import dev.sluice.checks.multikueue.access.ClusterReason;
-import dev.sluice.checks.multikueue.link.LinkState;
+import dev.sluice.checks.multikueue.link.ConnectionState;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 
@@ -12,30 +12,30 @@ final class ClusterConditions {
   private ClusterConditions() {}
 
   /** Empty while nothing is known that would change what stands. */
-  static Optional<ActiveCondition> of(Access access, Optional<LinkState> link) {
-    return switch (access) {
-      case Access.Unknown() -> Optional.empty();
-      case Access.Here() ->
+  static Optional<ActiveCondition> of(WorkerAccess workerAccess, Optional<ConnectionState> link) {
+    return switch (workerAccess) {
+      case WorkerAccess.Unknown() -> Optional.empty();
+      case WorkerAccess.Here() ->
           Optional.of(new ActiveCondition(true, ClusterReason.ACTIVE.text(), "It is this cluster"));
-      case Access.Refused(ClusterReason reason, String message) -> inactive(reason, message);
-      case Access.Usable usable -> link.flatMap(ClusterConditions::of);
+      case WorkerAccess.Refused(ClusterReason reason, String message) -> inactive(reason, message);
+      case WorkerAccess.Usable usable -> link.flatMap(ClusterConditions::of);
     };
   }
 
-  private static Optional<ActiveCondition> of(LinkState link) {
+  private static Optional<ActiveCondition> of(ConnectionState link) {
     return switch (link) {
-      case LinkState.Connecting connecting -> Optional.empty();
-      case LinkState.Barred barred -> Optional.empty();
-      case LinkState.Connected connected ->
+      case ConnectionState.Connecting connecting -> Optional.empty();
+      case ConnectionState.Barred barred -> Optional.empty();
+      case ConnectionState.Connected connected ->
           Optional.of(new ActiveCondition(true, ClusterReason.ACTIVE.text(), "Connected"));
-      case LinkState.Unbuildable broken ->
+      case ConnectionState.Unbuildable broken ->
           inactive(ClusterReason.BAD_REST_CONFIG, "no client can be made: " + broken.cause());
-      case LinkState.Failing failing ->
+      case ConnectionState.Failing failing ->
           inactive(ClusterReason.CLIENT_CONNECTION_FAILED, message(failing));
     };
   }
 
-  private static String message(LinkState.Failing failing) {
+  private static String message(ConnectionState.Failing failing) {
     return failing.cause()
         + "; failed attempts: "
         + failing.attempts()

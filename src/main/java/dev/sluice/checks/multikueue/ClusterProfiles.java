@@ -2,7 +2,7 @@ package dev.sluice.checks.multikueue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.checks.multikueue.link.Around;
+import dev.sluice.checks.multikueue.link.ConnectionContext;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -37,7 +37,7 @@ final class ClusterProfiles implements AutoCloseable {
 
   private final KubernetesClient client;
   private final String namespace;
-  private final Around around;
+  private final ConnectionContext connectionContext;
   private final Runnable changed;
   private final ObjectMapper mapper = new ObjectMapper();
   private final ReentrantLock lock = new ReentrantLock();
@@ -50,16 +50,16 @@ final class ClusterProfiles implements AutoCloseable {
    *
    * @param changed is run when any of them changed, or when it gets known which there are
    */
-  ClusterProfiles(KubernetesClient client, String namespace, Around around, Runnable changed) {
+  ClusterProfiles(KubernetesClient client, String namespace, ConnectionContext connectionContext, Runnable changed) {
     this.client = client;
     this.namespace = namespace;
-    this.around = around;
+    this.connectionContext = connectionContext;
     this.changed = changed;
   }
 
   /** Begins to read, on another thread. */
   void start() {
-    around.io().execute(this::look);
+    connectionContext.io().execute(this::look);
   }
 
   /** Asks first: an informer makes much noise about a kind that nobody serves. */
@@ -105,7 +105,7 @@ final class ClusterProfiles implements AutoCloseable {
       if (news) {
         LOG.warn("clusterprofiles=unread reason=\"{}\"", failure.getMessage());
       }
-      around.delays().after(AGAIN, this::start);
+      connectionContext.delays().after(AGAIN, this::start);
     }
     if (news || failure == null) {
       changed.run();

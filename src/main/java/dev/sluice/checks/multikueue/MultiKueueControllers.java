@@ -2,33 +2,33 @@ package dev.sluice.checks.multikueue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.api.reading.Informers;
+import dev.sluice.api.reading.InformerSupervisor;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.KubeConfig;
 import dev.sluice.api.v1beta2.LocationType;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
-import dev.sluice.checks.multikueue.access.AccessSource;
-import dev.sluice.checks.multikueue.access.ClusterProfileRules;
+import dev.sluice.checks.multikueue.access.WorkerCredentialsResolver;
+import dev.sluice.checks.multikueue.access.ClusterProfileValidator;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
 import dev.sluice.checks.multikueue.capacity.NominalQuota;
 import dev.sluice.checks.multikueue.capacity.WorkerQueues;
-import dev.sluice.checks.multikueue.link.Around;
-import dev.sluice.checks.multikueue.link.ClusterLinks;
-import dev.sluice.checks.multikueue.link.LinkState;
+import dev.sluice.checks.multikueue.link.ConnectionContext;
+import dev.sluice.checks.multikueue.link.RemoteConnections;
+import dev.sluice.checks.multikueue.link.ConnectionState;
 import dev.sluice.checks.multikueue.link.RemoteObjects;
 import dev.sluice.checks.multikueue.quota.QuotaAutomation;
-import dev.sluice.checks.multikueue.quota.Worker;
-import dev.sluice.checks.multikueue.sending.Desk;
+import dev.sluice.checks.multikueue.quota.WorkerQuotaState;
+import dev.sluice.checks.multikueue.sending.MultiKueueWorkloadReconciler;
 import dev.sluice.controllers.Leadership;
-import dev.sluice.controllers.MergePatches;
-import dev.sluice.controllers.Notices;
-import dev.sluice.controllers.kinds.ConditionNotes;
-import dev.sluice.controllers.kinds.Registration;
-import dev.sluice.controllers.kinds.Signals;
-import dev.sluice.controllers.world.LocalWorkers;
-import dev.sluice.controllers.world.ObjectStore;
-import dev.sluice.controllers.world.World;
+import dev.sluice.controllers.ApiPatcher;
+import dev.sluice.controllers.EventNotifier;
+import dev.sluice.controllers.kinds.ExternalConditions;
+import dev.sluice.controllers.kinds.ControllerRegistration;
+import dev.sluice.controllers.kinds.ReconcileTrigger;
+import dev.sluice.controllers.world.LocalClusters;
+import dev.sluice.controllers.world.ObservableItemStore;
+import dev.sluice.controllers.world.InformerCaches;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -72,21 +72,21 @@ public final class MultiKueueControllers implements AutoCloseable {
       KubernetesClient client,
       String namespace,
       KubeconfigFiles files,
-      Optional<ClusterProfileRules> profiles,
+      Optional<ClusterProfileValidator> profiles,
       boolean pathsConfined,
       Leadership leadership,
-      MergePatches patches,
+      ApiPatcher patches,
       ObjectMapper mapper,
-      Notices notices,
-      Around around,
-      Desk.Rules sending,
+      EventNotifier eventNotifier,
+      ConnectionContext connectionContext,
+      MultiKueueWorkloadReconciler.Rules sending,
       Optional<WorkerQueues> queues,
       Optional<Quotas> quotas,
-      LocalWorkers localWorkers,
-      Informers informers) {
+      LocalClusters localClusters,
+      InformerSupervisor informerSupervisor) {
 
     InstantSource clock() {
-      return around.clock();
+      return connectionContext.clock();
     }
   }
 
@@ -97,25 +97,25 @@ public final class MultiKueueControllers implements AutoCloseable {
    * @param notes where it is said what became of it
    * @param again has the status of a ClusterQueue looked at once more
    */
-  public record Quotas(World world, ConditionNotes notes, Consumer<String> again) {}
+  public record Quotas(InformerCaches informerCaches, ExternalConditions notes, Consumer<String> again) {}
 
-  private final ObjectStore<MultiKueueCluster> clusters = new ObjectStore<>();
-  private final ObjectStore<MultiKueueConfig> configs = new ObjectStore<>();
-  private final ObjectStore<AdmissionCheck> checks = new ObjectStore<>();
-  private final ObjectStore<Secret> secrets = new ObjectStore<>();
-  private final Signals<MultiKueueCluster> clusterSignals = new Signals<>("worker-access");
-  private final Signals<AdmissionCheck> checkSignals = new Signals<>("worker-clusters");
+  private final ObservableItemStore<MultiKueueCluster> clusters = new ObservableItemStore<>();
+  private final ObservableItemStore<MultiKueueConfig> configs = new ObservableItemStore<>();
+  private final ObservableItemStore<AdmissionCheck> checks = new ObservableItemStore<>();
+  private final ObservableItemStore<Secret> secrets = new ObservableItemStore<>();
+  private final ReconcileTrigger<MultiKueueCluster> clusterSignals = new ReconcileTrigger<>("worker-access");
+  private final ReconcileTrigger<AdmissionCheck> checkSignals = new ReconcileTrigger<>("worker-clusters");
   private final SharedIndexInformer<Secret> secretInformer;
   private final SharedIndexInformer<MultiKueueConfig> configInformer;
-  private final ClusterLinks links;
+  private final RemoteConnections links;
   private final Optional<WorkerQueues> queues;
   private final Optional<QuotaAutomation> automation;
   private final Optional<ClusterProfiles> profiles;
-  private final LocalWorkers localWorkers;
-  private final Choices choices;
-  private final Desk desk;
-  private final ClusterReconciler clusterReconciler;
-  private final CheckReconciler checkReconciler;
+  private final LocalClusters localClusters;
+  private final ClusterSelection clusterSelection;
+  private final MultiKueueWorkloadReconciler multiKueueWorkloadReconciler;
+  private final MultiKueueClusterReconciler multiKueueClusterReconciler;
+  private final MultiKueueCheckReconciler multiKueueCheckReconciler;
   private volatile boolean secretsListed;
   private volatile boolean configsListed;
   private volatile boolean leading;
@@ -123,28 +123,28 @@ public final class MultiKueueControllers implements AutoCloseable {
   /** Reconcilers that are not registered, and informers that are not started. */
   public MultiKueueControllers(Parts parts) {
     queues = parts.queues();
-    localWorkers = parts.localWorkers();
-    choices = new Choices(clusters, configs, checks, localWorkers);
-    links = new ClusterLinks(parts.around(), new LinkSignals());
-    desk =
-        new Desk(
-            parts.client(), links, choices, parts.leadership(), parts.around(), parts.sending());
+    localClusters = parts.localClusters();
+    clusterSelection = new ClusterSelection(clusters, configs, checks, localClusters);
+    links = new RemoteConnections(parts.connectionContext(), new LinkSignals());
+    multiKueueWorkloadReconciler =
+        new MultiKueueWorkloadReconciler(
+            parts.client(), links, clusterSelection, parts.leadership(), parts.connectionContext(), parts.sending());
     profiles =
         parts
             .profiles()
             .map(
                 any ->
                     new ClusterProfiles(
-                        parts.client(), parts.namespace(), parts.around(), this::signalClusters));
-    AccessSource source =
-        new AccessSource(
+                        parts.client(), parts.namespace(), parts.connectionContext(), this::signalClusters));
+    WorkerCredentialsResolver source =
+        new WorkerCredentialsResolver(
             parts.namespace(),
             name -> secrets.find(parts.namespace(), name),
             () -> secretsListed,
             parts.files(),
             profiles(parts));
-    clusterReconciler =
-        new ClusterReconciler(
+    multiKueueClusterReconciler =
+        new MultiKueueClusterReconciler(
             parts.leadership(),
             clusterSignals,
             source,
@@ -152,13 +152,13 @@ public final class MultiKueueControllers implements AutoCloseable {
             links,
             parts.patches(),
             parts.mapper(),
-            parts.notices(),
+            parts.eventNotifier(),
             parts.clock());
-    checkReconciler =
-        new CheckReconciler(
+    multiKueueCheckReconciler =
+        new MultiKueueCheckReconciler(
             parts.leadership(),
             checkSignals,
-            new CheckConditions(configs::find, clusters::find),
+            new MultiKueueCheckConditions(configs::find, clusters::find),
             () -> configsListed && leading,
             parts.patches(),
             parts.mapper(),
@@ -179,35 +179,35 @@ public final class MultiKueueControllers implements AutoCloseable {
             .withLimit(PAGE)
             .runnableInformer(0)
             .itemStore(configs);
-    parts.informers().keep("secrets", secretInformer);
-    parts.informers().keep("multikueueconfigs", configInformer);
+    parts.informerSupervisor().keep("secrets", secretInformer);
+    parts.informerSupervisor().keep("multikueueconfigs", configInformer);
     secrets.observe((before, after) -> secretChanged(name(before, after)));
     configs.observe((before, after) -> targetsChanged());
     checks.observe(
         (before, after) -> {
-          choices.declare();
-          desk.wakeAll();
+          clusterSelection.declare();
+          multiKueueWorkloadReconciler.wakeAll();
           quotasChanged();
         });
     clusters.observe((before, after) -> clusterChanged(before, after));
   }
 
-  private Optional<AccessSource.Profiles> profiles(Parts parts) {
+  private Optional<WorkerCredentialsResolver.Profiles> profiles(Parts parts) {
     return parts
         .profiles()
         .flatMap(
             rules ->
                 profiles.map(
-                    found -> new AccessSource.Profiles(rules, found::find, found::listed)));
+                    found -> new WorkerCredentialsResolver.Profiles(rules, found::find, found::listed)));
   }
 
   /** Its labels say who may go there; its existence, whether its quota counts. */
   private void clusterChanged(
       @Nullable MultiKueueCluster before, @Nullable MultiKueueCluster after) {
-    choices.declare();
+    clusterSelection.declare();
     signalChecks();
-    if (before == null || after == null || !Choices.labels(before).equals(Choices.labels(after))) {
-      desk.wakeAll();
+    if (before == null || after == null || !ClusterSelection.labels(before).equals(ClusterSelection.labels(after))) {
+      multiKueueWorkloadReconciler.wakeAll();
       quotasChanged();
     }
   }
@@ -215,11 +215,11 @@ public final class MultiKueueControllers implements AutoCloseable {
   private QuotaAutomation automation(Parts parts, Quotas quotas, WorkerQueues them) {
     QuotaAutomation made =
         new QuotaAutomation(
-            quotas.world(),
+            quotas.informerCaches(),
             new QuotaAutomation.Around(
-                choices::config,
+                clusterSelection::config,
                 (worker, localQueues) -> standing(worker, localQueues, them),
-                parts.around().delays()),
+                parts.connectionContext().delays()),
             parts.patches(),
             parts.mapper(),
             parts.leadership(),
@@ -229,28 +229,28 @@ public final class MultiKueueControllers implements AutoCloseable {
     return made;
   }
 
-  private Worker standing(String worker, List<String> localQueues, WorkerQueues them) {
+  private WorkerQuotaState standing(String worker, List<String> localQueues, WorkerQueues them) {
     if (clusters.find(worker).isEmpty()) {
-      return new Worker.Away();
+      return new WorkerQuotaState.Away();
     }
-    if (localWorkers.isHere(worker)) {
-      return new Worker.Connected(new NominalQuota.Known(Map.of()));
+    if (localClusters.isHere(worker)) {
+      return new WorkerQuotaState.Connected(new NominalQuota.Known(Map.of()));
     }
     return switch (links
         .state(worker)
-        .orElseGet(() -> new LinkState.Connecting(Optional.empty()))) {
-      case LinkState.Connecting connecting -> new Worker.Unknown();
-      case LinkState.Connected connected -> new Worker.Connected(them.nominal(worker, localQueues));
-      case LinkState.Failing failing -> new Worker.Away();
-      case LinkState.Unbuildable broken -> new Worker.Away();
-      case LinkState.Barred barred -> new Worker.Away();
+        .orElseGet(() -> new ConnectionState.Connecting(Optional.empty()))) {
+      case ConnectionState.Connecting connecting -> new WorkerQuotaState.Unknown();
+      case ConnectionState.Connected connected -> new WorkerQuotaState.Connected(them.nominal(worker, localQueues));
+      case ConnectionState.Failing failing -> new WorkerQuotaState.Away();
+      case ConnectionState.Unbuildable broken -> new WorkerQuotaState.Away();
+      case ConnectionState.Barred barred -> new WorkerQuotaState.Away();
     };
   }
 
   private void targetsChanged() {
-    choices.declare();
+    clusterSelection.declare();
     signalChecks();
-    desk.wakeAll();
+    multiKueueWorkloadReconciler.wakeAll();
     quotasChanged();
   }
 
@@ -279,7 +279,7 @@ public final class MultiKueueControllers implements AutoCloseable {
 
   private void signalChecks() {
     checks.all().stream()
-        .filter(Checks::concerns)
+        .filter(MultiKueueChecks::concerns)
         .forEach(check -> checkSignals.signal(check.getMetadata().getName()));
   }
 
@@ -289,8 +289,8 @@ public final class MultiKueueControllers implements AutoCloseable {
 
   /** Registers the reconcilers. */
   public void register(Operator operator) {
-    Registration.register(operator, "multikueuecluster", clusterReconciler, clusters);
-    Registration.register(operator, "multikueue-admissioncheck", checkReconciler, checks);
+    ControllerRegistration.register(operator, "multikueuecluster", multiKueueClusterReconciler, clusters);
+    ControllerRegistration.register(operator, "multikueue-admissioncheck", multiKueueCheckReconciler, checks);
   }
 
   /**
@@ -321,12 +321,12 @@ public final class MultiKueueControllers implements AutoCloseable {
     leading = true;
     signalClusters();
     signalChecks();
-    desk.leadershipStarted();
+    multiKueueWorkloadReconciler.leadershipStarted();
     automation.ifPresent(QuotaAutomation::leadershipStarted);
   }
 
   /** The connections to the worker clusters. */
-  public ClusterLinks links() {
+  public RemoteConnections links() {
     return links;
   }
 
@@ -335,20 +335,20 @@ public final class MultiKueueControllers implements AutoCloseable {
   public void close() {
     secretInformer.stop();
     configInformer.stop();
-    desk.close();
+    multiKueueWorkloadReconciler.close();
     automation.ifPresent(QuotaAutomation::close);
     queues.ifPresent(WorkerQueues::close);
     profiles.ifPresent(ClusterProfiles::close);
     links.close();
   }
 
-  private final class LinkSignals implements ClusterLinks.Listener {
+  private final class LinkSignals implements RemoteConnections.Listener {
 
     @Override
     public void stateChanged(String cluster) {
       clusterSignals.signal(cluster);
       queues.ifPresent(it -> it.follow(cluster, links.client(cluster)));
-      desk.connectionChanged(cluster);
+      multiKueueWorkloadReconciler.connectionChanged(cluster);
       quotasChanged();
     }
 
@@ -358,7 +358,7 @@ public final class MultiKueueControllers implements AutoCloseable {
         RemoteObjects.Key key,
         @Nullable JsonNode before,
         @Nullable JsonNode after) {
-      desk.wake(key);
+      multiKueueWorkloadReconciler.wake(key);
     }
   }
 }

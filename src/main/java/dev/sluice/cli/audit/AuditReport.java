@@ -16,8 +16,8 @@ import java.util.Map;
 public record AuditReport(
     long changes,
     List<JobRecord> jobs,
-    Map<Pair, BigDecimal> peaks,
-    Map<Pair, BigDecimal> quotas,
+    Map<FlavorResourcePair, BigDecimal> peaks,
+    Map<FlavorResourcePair, BigDecimal> quotas,
     List<Violation> violations) {
 
   /** Copies. */

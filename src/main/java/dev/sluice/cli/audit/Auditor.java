@@ -10,28 +10,28 @@ import java.util.Map;
 
 /**
  * Replays a history, change by change, and notes every broken rule. Quotas are those of
- * ClusterQueues without a cohort; it says so of others instead of judging them. For one thread.
+ * ClusterQueueMapper without a cohort; it says so of others instead of judging them. For one thread.
  */
 public final class Auditor {
 
   private final List<Violation> violations = new ArrayList<>();
-  private final Map<Pair, BigDecimal> quotas = new HashMap<>();
-  private final Ledger admitted = new Ledger();
-  private final Ledger running = new Ledger();
-  private final Map<String, JobFile> jobs = new LinkedHashMap<>();
+  private final Map<FlavorResourcePair, BigDecimal> quotas = new HashMap<>();
+  private final QuotaLedger admitted = new QuotaLedger();
+  private final QuotaLedger running = new QuotaLedger();
+  private final Map<String, JobTimeline> jobs = new LinkedHashMap<>();
   private final Map<String, WorkloadFile> workloads = new HashMap<>();
   private final Map<String, PodFile> pods = new HashMap<>();
   private long changes;
   private long last;
 
   /** What was last seen of a Workload. */
-  private record WorkloadFile(boolean evicted, Map<String, Pair> pairs) {}
+  private record WorkloadFile(boolean evicted, Map<String, FlavorResourcePair> flavorResourcePairs) {}
 
   /** What was last seen of a pod. */
-  private record PodFile(Map<Pair, BigDecimal> requests, boolean ended) {}
+  private record PodFile(Map<FlavorResourcePair, BigDecimal> requests, boolean ended) {}
 
   /** All of a history, in whatever order. */
-  public static AuditReport audit(List<Change> history) {
+  public static AuditReport audit(List<ObjectChange> history) {
     Auditor auditor = new Auditor();
     history.stream()
         .sorted((one, other) -> Long.compare(one.revision(), other.revision()))
@@ -40,25 +40,25 @@ public final class Auditor {
   }
 
   /** The next change; revisions may only grow. */
-  public void accept(Change change) {
+  public void accept(ObjectChange objectChange) {
     changes++;
-    if (change.revision() <= last) {
-      violate(Rule.WHOLE_HISTORY, change, "comes after revision " + last);
+    if (objectChange.revision() <= last) {
+      violate(Rule.WHOLE_HISTORY, objectChange, "comes after revision " + last);
     }
-    last = Math.max(last, change.revision());
-    switch (change.kind()) {
-      case CLUSTER_QUEUE -> clusterQueue(change);
-      case WORKLOAD -> workload(change);
-      case JOB -> job(change);
-      case POD -> pod(change);
-      case LOCAL_QUEUE, COHORT -> violate(Rule.WHOLE_HISTORY, change, "is not judged here");
+    last = Math.max(last, objectChange.revision());
+    switch (objectChange.kind()) {
+      case CLUSTER_QUEUE -> clusterQueue(objectChange);
+      case WORKLOAD -> workload(objectChange);
+      case JOB -> job(objectChange);
+      case POD -> pod(objectChange);
+      case LOCAL_QUEUE, COHORT -> violate(Rule.WHOLE_HISTORY, objectChange, "is not judged here");
     }
   }
 
   /** What was found up to now. */
   public AuditReport report() {
     List<Violation> found = new ArrayList<>(violations);
-    for (JobFile job : jobs.values()) {
+    for (JobTimeline job : jobs.values()) {
       if (job.isQueued() && !job.completedWhole()) {
         found.add(
             new Violation(
@@ -70,80 +70,80 @@ public final class Auditor {
     }
     return new AuditReport(
         changes,
-        jobs.values().stream().filter(JobFile::isQueued).map(JobFile::record).toList(),
+        jobs.values().stream().filter(JobTimeline::isQueued).map(JobTimeline::record).toList(),
         admitted.peaks(),
         quotas,
         found);
   }
 
-  private void clusterQueue(Change change) {
-    String name = Reading.name(change.object());
-    quotas.keySet().removeIf(pair -> pair.clusterQueue().equals(name));
-    if (change.deleted()) {
+  private void clusterQueue(ObjectChange objectChange) {
+    String name = ObjectReader.name(objectChange.object());
+    quotas.keySet().removeIf(flavorResourcePair -> flavorResourcePair.clusterQueue().equals(name));
+    if (objectChange.deleted()) {
       return;
     }
-    quotas.putAll(Reading.quotas(change.object()));
-    if (!change.object().path("spec").path("cohortName").asText().isEmpty()) {
-      violate(Rule.WHOLE_HISTORY, change, "it is in a cohort, which is not judged here");
+    quotas.putAll(ObjectReader.quotas(objectChange.object()));
+    if (!objectChange.object().path("spec").path("cohortName").asText().isEmpty()) {
+      violate(Rule.WHOLE_HISTORY, objectChange, "it is in a cohort, which is not judged here");
     }
   }
 
-  private void workload(Change change) {
-    JsonNode workload = change.object();
-    String uid = Reading.uid(workload);
-    JobFile job = of(Reading.controllingJob(workload));
-    Map<Pair, BigDecimal> held = change.deleted() ? Map.of() : Reading.held(workload);
+  private void workload(ObjectChange objectChange) {
+    JsonNode workload = objectChange.object();
+    String uid = ObjectReader.uid(workload);
+    JobTimeline job = of(ObjectReader.controllingJob(workload));
+    Map<FlavorResourcePair, BigDecimal> held = objectChange.deleted() ? Map.of() : ObjectReader.held(workload);
     admitted.set(
-        uid, held, (pair, sum) -> within(Rule.QUOTA_KEPT, pair, sum, change, "held by Workloads"));
+        uid, held, (flavorResourcePair, sum) -> within(Rule.QUOTA_KEPT, flavorResourcePair, sum, objectChange, "held by Workloads"));
 
-    boolean live = !change.deleted() && !Reading.isTrue(workload, "Finished");
-    boolean evicted = Reading.isTrue(workload, "Evicted");
+    boolean live = !objectChange.deleted() && !ObjectReader.isTrue(workload, "Finished");
+    boolean evicted = ObjectReader.isTrue(workload, "Evicted");
     WorkloadFile before = workloads.get(uid);
     if (evicted && (before == null || !before.evicted())) {
       job.evicted();
     }
-    workloads.put(uid, new WorkloadFile(evicted, Reading.pairs(workload)));
+    workloads.put(uid, new WorkloadFile(evicted, ObjectReader.pairs(workload)));
     if (live && !job.claim(uid)) {
-      violate(Rule.ONE_WORKLOAD, change, "the Job " + job.name() + " has another one");
+      violate(Rule.ONE_WORKLOAD, objectChange, "the Job " + job.name() + " has another one");
     }
     if (!live) {
       job.release(uid);
     }
     if (!holds(job) && job.runs()) {
-      violate(Rule.HELD_UNTIL_ADMITTED, change, "the Job " + job.name() + " still runs");
+      violate(Rule.HELD_UNTIL_ADMITTED, objectChange, "the Job " + job.name() + " still runs");
     }
   }
 
-  private void job(Change change) {
-    JobFile job = of(Reading.uid(change.object()));
-    job.see(change);
+  private void job(ObjectChange objectChange) {
+    JobTimeline job = of(ObjectReader.uid(objectChange.object()));
+    job.see(objectChange);
     if (!job.isQueued()) {
       return;
     }
     if (job.runs() && !holds(job)) {
-      violate(Rule.HELD_UNTIL_ADMITTED, change, "spec.suspend is false");
+      violate(Rule.HELD_UNTIL_ADMITTED, objectChange, "spec.suspend is false");
     }
     if (job.starts() > 1 + job.evictions()) {
       violate(
           Rule.STARTED_ONCE,
-          change,
+          objectChange,
           "%d starts, %d evictions".formatted(job.starts(), job.evictions()));
     }
     if (job.templateTouched()) {
-      violate(Rule.TEMPLATE_KEPT, change, "spec.template");
+      violate(Rule.TEMPLATE_KEPT, objectChange, "spec.template");
     }
   }
 
-  private void pod(Change change) {
-    JsonNode pod = change.object();
-    String uid = Reading.uid(pod);
+  private void pod(ObjectChange objectChange) {
+    JsonNode pod = objectChange.object();
+    String uid = ObjectReader.uid(pod);
     PodFile before = pods.get(uid);
-    JobFile job = of(Reading.controllingJob(pod));
+    JobTimeline job = of(ObjectReader.controllingJob(pod));
     if (!job.isQueued()) {
       return;
     }
-    PodFile file = before == null ? created(change, job) : before;
-    if (!file.ended() && (change.deleted() || Reading.hasEnded(pod))) {
+    PodFile file = before == null ? created(objectChange, job) : before;
+    if (!file.ended() && (objectChange.deleted() || ObjectReader.hasEnded(pod))) {
       job.podEnded(pod.path("status").path("phase").asText());
       file = new PodFile(file.requests(), true);
     }
@@ -151,53 +151,53 @@ public final class Auditor {
     running.set(
         uid,
         file.ended() ? Map.of() : file.requests(),
-        (pair, sum) -> within(Rule.PODS_WITHIN_QUOTA, pair, sum, change, "requested by pods"));
+        (flavorResourcePair, sum) -> within(Rule.PODS_WITHIN_QUOTA, flavorResourcePair, sum, objectChange, "requested by pods"));
   }
 
-  private PodFile created(Change change, JobFile job) {
+  private PodFile created(ObjectChange objectChange, JobTimeline job) {
     if (!holds(job) && !job.isLeaving()) {
-      violate(Rule.NO_POD_BEFORE_ADMISSION, change, "of the Job " + job.name());
+      violate(Rule.NO_POD_BEFORE_ADMISSION, objectChange, "of the Job " + job.name());
     }
     job.podMade();
     boolean oneTooMany = job.podsMade() > job.podsAllowed();
     if (oneTooMany) {
       violate(
           Rule.ONE_SET_OF_PODS,
-          change,
+          objectChange,
           "pod %d of the Job %s, which may have %d"
               .formatted(job.podsMade(), job.name(), job.podsAllowed()));
     }
     WorkloadFile workload = workloads.get(job.workload());
-    Map<String, Pair> pairs = workload == null ? Map.of() : workload.pairs();
+    Map<String, FlavorResourcePair> flavorResourcePairs = workload == null ? Map.of() : workload.flavorResourcePairs();
     // One too many is a fault of its own; what it asks for isn't held against the quota as well.
-    return new PodFile(oneTooMany ? Map.of() : Reading.requests(change.object(), pairs), false);
+    return new PodFile(oneTooMany ? Map.of() : ObjectReader.requests(objectChange.object(), flavorResourcePairs), false);
   }
 
   /** The file of a Job; one that nobody keeps for what belongs to none. */
-  private JobFile of(String uid) {
-    return uid.isEmpty() ? new JobFile() : jobs.computeIfAbsent(uid, key -> new JobFile());
+  private JobTimeline of(String uid) {
+    return uid.isEmpty() ? new JobTimeline() : jobs.computeIfAbsent(uid, key -> new JobTimeline());
   }
 
-  private boolean holds(JobFile job) {
+  private boolean holds(JobTimeline job) {
     return admitted.holds(job.workload());
   }
 
-  private void within(Rule rule, Pair pair, BigDecimal sum, Change change, String how) {
-    BigDecimal quota = quotas.getOrDefault(pair, BigDecimal.ZERO);
+  private void within(Rule rule, FlavorResourcePair flavorResourcePair, BigDecimal sum, ObjectChange objectChange, String how) {
+    BigDecimal quota = quotas.getOrDefault(flavorResourcePair, BigDecimal.ZERO);
     if (sum.compareTo(quota) > 0) {
       violate(
           rule,
-          change,
+          objectChange,
           "%s: %s %s of %s"
               .formatted(
-                  pair,
+                  flavorResourcePair,
                   sum.stripTrailingZeros().toPlainString(),
                   how,
                   quota.stripTrailingZeros().toPlainString()));
     }
   }
 
-  private void violate(Rule rule, Change change, String detail) {
-    violations.add(new Violation(rule, change.revision(), Reading.name(change.object()), detail));
+  private void violate(Rule rule, ObjectChange objectChange, String detail) {
+    violations.add(new Violation(rule, objectChange.revision(), ObjectReader.name(objectChange.object()), detail));
   }
 }

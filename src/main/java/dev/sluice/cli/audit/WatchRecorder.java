@@ -39,30 +39,30 @@ public final class WatchRecorder implements AutoCloseable {
 
   private final KubernetesClient client;
   private final InstantSource clock;
-  private final Consumer<Change> told;
+  private final Consumer<ObjectChange> told;
   private final Set<AuditedKind> kinds;
   private final ObjectMapper json = new ObjectMapper();
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
-  private final NavigableMap<Long, Change> changes = new TreeMap<>();
-  private final Map<String, Change> current = new HashMap<>();
+  private final NavigableMap<Long, ObjectChange> objectChanges = new TreeMap<>();
+  private final Map<String, ObjectChange> current = new HashMap<>();
   private final List<Watch> watches = new ArrayList<>();
   private String gap = "";
   private long tellings;
 
   /** Records nothing before {@link #start}. */
   public WatchRecorder(KubernetesClient client, InstantSource clock) {
-    this(client, clock, change -> {});
+    this(client, clock, objectChange -> {});
   }
 
   /** The same; {@code told} is told of each change as it comes, on the threads of the watches. */
-  public WatchRecorder(KubernetesClient client, InstantSource clock, Consumer<Change> told) {
+  public WatchRecorder(KubernetesClient client, InstantSource clock, Consumer<ObjectChange> told) {
     this(client, clock, told, AuditedKind.JUDGED);
   }
 
   /** The same for these kinds. */
   public WatchRecorder(
-      KubernetesClient client, InstantSource clock, Consumer<Change> told, Set<AuditedKind> kinds) {
+      KubernetesClient client, InstantSource clock, Consumer<ObjectChange> told, Set<AuditedKind> kinds) {
     this.client = client;
     this.clock = clock;
     this.told = told;
@@ -95,10 +95,10 @@ public final class WatchRecorder implements AutoCloseable {
   }
 
   /** All changes up to now, in the order of their revisions. */
-  public List<Change> history() {
+  public List<ObjectChange> history() {
     lock.lock();
     try {
-      return List.copyOf(changes.values());
+      return List.copyOf(objectChanges.values());
     } finally {
       lock.unlock();
     }
@@ -107,8 +107,8 @@ public final class WatchRecorder implements AutoCloseable {
   /** The history of one object. */
   public List<JsonNode> historyOf(AuditedKind kind, String uid) {
     return history().stream()
-        .filter(change -> change.kind() == kind && Reading.uid(change.object()).equals(uid))
-        .map(Change::object)
+        .filter(objectChange -> objectChange.kind() == kind && ObjectReader.uid(objectChange.object()).equals(uid))
+        .map(ObjectChange::object)
         .toList();
   }
 
@@ -117,8 +117,8 @@ public final class WatchRecorder implements AutoCloseable {
     lock.lock();
     try {
       return current.values().stream()
-          .filter(change -> change.kind() == kind && !change.deleted())
-          .map(Change::object)
+          .filter(objectChange -> objectChange.kind() == kind && !objectChange.deleted())
+          .map(ObjectChange::object)
           .toList();
     } finally {
       lock.unlock();
@@ -149,7 +149,7 @@ public final class WatchRecorder implements AutoCloseable {
 
   /** Waits until all that the API server has now was seen; false when it took longer. */
   public boolean catchUp(Duration limit) {
-    List<Change> now = new ArrayList<>();
+    List<ObjectChange> now = new ArrayList<>();
     for (AuditedKind kind : kinds) {
       collection(kind).list().getItems().forEach(object -> now.add(change(kind, false, object)));
     }
@@ -160,10 +160,10 @@ public final class WatchRecorder implements AutoCloseable {
         .isPresent();
   }
 
-  private boolean isKnown(Change change) {
+  private boolean isKnown(ObjectChange objectChange) {
     lock.lock();
     try {
-      return changes.containsKey(change.revision());
+      return objectChanges.containsKey(objectChange.revision());
     } finally {
       lock.unlock();
     }
@@ -185,9 +185,9 @@ public final class WatchRecorder implements AutoCloseable {
     }
   }
 
-  private Change change(AuditedKind kind, boolean deleted, GenericKubernetesResource object) {
+  private ObjectChange change(AuditedKind kind, boolean deleted, GenericKubernetesResource object) {
     object.getMetadata().setManagedFields(null);
-    return new Change(
+    return new ObjectChange(
         Long.parseLong(object.getMetadata().getResourceVersion()),
         kind,
         deleted,
@@ -195,12 +195,12 @@ public final class WatchRecorder implements AutoCloseable {
   }
 
   private void keep(AuditedKind kind, boolean deleted, GenericKubernetesResource object) {
-    Change change = change(kind, deleted, object);
+    ObjectChange objectChange = change(kind, deleted, object);
     lock.lock();
     try {
-      changes.put(change.revision(), change);
-      told.accept(change);
-      current.put(object.getMetadata().getUid(), change);
+      objectChanges.put(objectChange.revision(), objectChange);
+      told.accept(objectChange);
+      current.put(object.getMetadata().getUid(), objectChange);
       tellings++;
       changed.signalAll();
     } finally {

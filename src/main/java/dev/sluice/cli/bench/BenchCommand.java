@@ -95,7 +95,7 @@ public final class BenchCommand implements Callable<Integer> {
     String run = "bench-" + Long.toString(System.currentTimeMillis(), 36);
     try (Installation installation = installation(run, chosen)) {
       Figures figures =
-          new Bench(
+          new Benchmark(
                   chosen,
                   installation,
                   Duration.ofSeconds(timeoutSeconds),

@@ -73,7 +73,7 @@ public record Scenario(
     classes = List.copyOf(classes);
   }
 
-  /** All ClusterQueues. */
+  /** All ClusterQueueMapper. */
   public int queues() {
     return cohorts * clusterQueuesPerCohort;
   }

@@ -2,7 +2,7 @@ package dev.sluice.cli.controlplane;
 
 import dev.sluice.cli.controlplane.binaries.Binaries;
 import dev.sluice.cli.controlplane.binaries.BinariesMissingException;
-import dev.sluice.cli.controlplane.binaries.BinaryChains;
+import dev.sluice.cli.controlplane.binaries.DefaultBinarySources;
 import dev.sluice.cli.controlplane.binaries.Progress;
 import java.nio.file.Path;
 import java.time.InstantSource;
@@ -31,7 +31,7 @@ public final class BinariesOption {
    */
   public Binaries obtain() throws BinariesMissingException {
     try {
-      return BinaryChains.standard(
+      return DefaultBinarySources.standard(
               Optional.ofNullable(directory),
               System.getenv(),
               InstantSource.system(),

@@ -28,8 +28,8 @@ public final class ControlPlane implements AutoCloseable {
   private final ControlPlaneSpec spec;
   private final Layout layout;
   private final Endpoints endpoints;
-  private final CommandLines commandLines;
-  private final Patience patience;
+  private final ProcessArguments processArguments;
+  private final Poller poller;
   private final StateFile state;
   private final ProcessLauncher launcher;
   private final Map<Program, ManagedProcess> processes = new EnumMap<>(Program.class);
@@ -39,14 +39,14 @@ public final class ControlPlane implements AutoCloseable {
       ControlPlaneSpec spec,
       Layout layout,
       Endpoints endpoints,
-      CommandLines commandLines,
-      Patience patience,
+      ProcessArguments processArguments,
+      Poller poller,
       StateFile state) {
     this.spec = spec;
     this.layout = layout;
     this.endpoints = endpoints;
-    this.commandLines = commandLines;
-    this.patience = patience;
+    this.processArguments = processArguments;
+    this.poller = poller;
     this.state = state;
     this.launcher = new ProcessLauncher(spec.lifetime());
   }
@@ -94,7 +94,7 @@ public final class ControlPlane implements AutoCloseable {
       launch(Program.CONTROLLER_MANAGER);
       launch(Program.SCHEDULER);
       launch(Program.KWOK);
-      PlayedNodes.all(spec.nodes()).forEach(node -> client.resource(node).create());
+      FakeNodes.all(spec.nodes()).forEach(node -> client.resource(node).create());
       awaitServiceAccount(client);
       awaitNodes(client);
     }
@@ -169,12 +169,12 @@ public final class ControlPlane implements AutoCloseable {
       throw new ControlPlaneException("control plane " + name() + " is stopped");
     }
     processes.put(
-        program, launcher.start(program.file(), commandLines.of(program), layout.log(program)));
+        program, launcher.start(program.file(), processArguments.of(program), layout.log(program)));
     state.write(processes);
   }
 
   private void awaitApiServer(KubernetesClient client) {
-    patience.await(
+    poller.await(
         "the API server was ready",
         List.of(process(Program.API_SERVER), process(Program.ETCD)),
         () -> isReady(client));
@@ -190,14 +190,14 @@ public final class ControlPlane implements AutoCloseable {
 
   /** Without it no pod can be made in the namespace; and it shows that controllers are at work. */
   private void awaitServiceAccount(KubernetesClient client) {
-    patience.await(
+    poller.await(
         "there was a default service account",
         List.of(process(Program.CONTROLLER_MANAGER), process(Program.API_SERVER)),
         () -> client.serviceAccounts().inNamespace("default").withName("default").get() != null);
   }
 
   private void awaitNodes(KubernetesClient client) {
-    patience.await(
+    poller.await(
         "all nodes were ready",
         List.of(process(Program.KWOK), process(Program.API_SERVER)),
         () -> client.nodes().list().getItems().stream().allMatch(ControlPlane::isReady));

@@ -93,8 +93,8 @@ public final class ControlPlanes {
             spec,
             layout,
             endpoints,
-            new CommandLines(binaries, spec, layout, endpoints),
-            new Patience(clock, START_LIMIT),
+            new ProcessArguments(binaries, spec, layout, endpoints),
+            new Poller(clock, START_LIMIT),
             new StateFile(layout.state(), state));
     Thread stopAtExit = stopAtExit(controlPlane);
     boolean started = false;

@@ -12,11 +12,11 @@ import java.security.cert.X509Certificate;
 record Credential(X509Certificate certificate, PrivateKey key) {
 
   String certificatePem() {
-    return Pem.of(certificate);
+    return ControlPlanePem.of(certificate);
   }
 
   String keyPem() {
-    return Pem.of(key);
+    return ControlPlanePem.of(key);
   }
 
   /** Never shows the key. */

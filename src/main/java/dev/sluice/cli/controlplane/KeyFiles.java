@@ -28,33 +28,33 @@ final class KeyFiles {
 
   void write() throws IOException {
     Files.createDirectories(layout.keys());
-    CertificateAuthority authority = CertificateAuthority.create("sluice-cluster-ca", now, random);
+    ControlPlaneAuthority authority = ControlPlaneAuthority.create("sluice-cluster-ca", now, random);
     writeCredential("ca", authority.own());
     writeCredential(
         "apiserver",
         authority.server(
             "kube-apiserver",
             List.of("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"),
-            List.of("127.0.0.1", CommandLines.FIRST_SERVICE_ADDRESS)));
+            List.of("127.0.0.1", ProcessArguments.FIRST_SERVICE_ADDRESS)));
     writeServiceAccountKeys();
     writeFrontProxy();
     writeKubeconfigs(authority);
   }
 
   private void writeServiceAccountKeys() throws IOException {
-    KeyPair keys = CertificateAuthority.newEllipticKeys(random);
-    secret(layout.key("sa.key"), Pem.of(keys.getPrivate()));
-    secret(layout.key("sa.pub"), Pem.of(keys.getPublic()));
+    KeyPair keys = ControlPlaneAuthority.newEllipticKeys(random);
+    secret(layout.key("sa.key"), ControlPlanePem.of(keys.getPrivate()));
+    secret(layout.key("sa.pub"), ControlPlanePem.of(keys.getPublic()));
   }
 
   /** With these the API server authenticates itself, and its users, to servers behind it. */
   private void writeFrontProxy() throws IOException {
-    CertificateAuthority authority = CertificateAuthority.create("sluice-proxy-ca", now, random);
+    ControlPlaneAuthority authority = ControlPlaneAuthority.create("sluice-proxy-ca", now, random);
     secret(layout.key("front-proxy-ca.crt"), authority.own().certificatePem());
     writeCredential("front-proxy-client", authority.client("front-proxy-client", List.of()));
   }
 
-  private void writeKubeconfigs(CertificateAuthority authority) throws IOException {
+  private void writeKubeconfigs(ControlPlaneAuthority authority) throws IOException {
     List<String> masters = List.of("system:masters");
     String admin = "sluice-admin";
     writeKubeconfig(
@@ -66,13 +66,13 @@ final class KeyFiles {
   }
 
   private void writeKubeconfig(
-      Program program, CertificateAuthority authority, String user, List<String> groups)
+      Program program, ControlPlaneAuthority authority, String user, List<String> groups)
       throws IOException {
     writeKubeconfig(layout.kubeconfig(program), authority, user, authority.client(user, groups));
   }
 
   private void writeKubeconfig(
-      Path file, CertificateAuthority authority, String user, Credential client)
+      Path file, ControlPlaneAuthority authority, String user, Credential client)
       throws IOException {
     secret(file, Kubeconfig.text(endpoints.server(), authority.own(), user, client));
   }

@@ -9,10 +9,10 @@ import java.util.Optional;
 /** One Job of the story of many clusters, as the manager has it and as workers do. */
 final class ClusterJob {
 
-  private final StoryClusters clusters;
+  private final ScenarioClusters clusters;
   private final String name;
 
-  ClusterJob(StoryClusters clusters, String name) {
+  ClusterJob(ScenarioClusters clusters, String name) {
     this.clusters = clusters;
     this.name = name;
   }
@@ -35,14 +35,14 @@ final class ClusterJob {
 
   private boolean isOwn(JsonNode workload) {
     return workload.at("/metadata/ownerReferences/0/name").asText().equals(name)
-        && workload.at("/metadata/namespace").asText().equals(MultiClusterStory.NAMESPACE);
+        && workload.at("/metadata/namespace").asText().equals(MultiClusterScenario.NAMESPACE);
   }
 
   /** Every state of the manager's Workload. */
   List<JsonNode> workloadHistory() {
     return clusters.manager().recorder().history().stream()
-        .filter(change -> change.kind() == AuditedKind.WORKLOAD && isOwn(change.object()))
-        .map(change -> change.object())
+        .filter(objectChange -> objectChange.kind() == AuditedKind.WORKLOAD && isOwn(objectChange.object()))
+        .map(objectChange -> objectChange.object())
         .toList();
   }
 
@@ -58,28 +58,28 @@ final class ClusterJob {
 
   /** How many of its pods run in a worker. */
   int runningIn(String worker) {
-    return clusters.runs().pods(MultiClusterStory.NAMESPACE, name, worker);
+    return clusters.runs().pods(MultiClusterScenario.NAMESPACE, name, worker);
   }
 
   /** The workers in which it ever had a pod. */
   List<String> ranIn() {
     return clusters.workers().values().stream()
         .filter(worker -> worker.podsEver(name) > 0)
-        .map(StoryMember::name)
+        .map(ScenarioMember::name)
         .toList();
   }
 
   boolean isComplete() {
-    return here().filter(it -> StoryClusters.isTrue(it, "Complete")).isPresent()
-        && workload().filter(it -> StoryClusters.isTrue(it, "Finished")).isPresent();
+    return here().filter(it -> ScenarioClusters.isTrue(it, "Complete")).isPresent()
+        && workload().filter(it -> ScenarioClusters.isTrue(it, "Finished")).isPresent();
   }
 
   /** Whether the manager's status ever told that so many pods run, and of as many that ended. */
   Optional<String> faultOfStatus(int pods) {
     List<JsonNode> history =
         clusters.manager().recorder().history().stream()
-            .filter(change -> change.kind() == AuditedKind.JOB)
-            .map(change -> change.object())
+            .filter(objectChange -> objectChange.kind() == AuditedKind.JOB)
+            .map(objectChange -> objectChange.object())
             .filter(it -> it.at("/metadata/name").asText().equals(name))
             .toList();
     boolean live = history.stream().anyMatch(it -> it.at("/status/active").asInt() == pods);
@@ -96,7 +96,7 @@ final class ClusterJob {
   List<String> leftInWorkers() {
     List<String> left = new ArrayList<>();
     String workload = workload().map(it -> it.at("/metadata/name").asText()).orElse("");
-    for (StoryMember worker : clusters.workers().values()) {
+    for (ScenarioMember worker : clusters.workers().values()) {
       if (!worker.named(AuditedKind.JOB, name).isEmpty()) {
         left.add("Job " + name + " in " + worker.name());
       }

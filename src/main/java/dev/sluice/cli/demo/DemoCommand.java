@@ -68,13 +68,13 @@ public final class DemoCommand implements Callable<Integer> {
       names = "--api-version",
       paramLabel = "VERSION",
       description = "In which the queues are written: ${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}).")
-  private StoryManifests.Version version = StoryManifests.Version.V1ALPHA2;
+  private ScenarioManifests.Version version = ScenarioManifests.Version.V1ALPHA2;
 
   @Option(
       names = "--queue-name-as",
       paramLabel = "FORM",
       description = "How Jobs name their queue: ${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}).")
-  private StoryManifests.Form form = StoryManifests.Form.ANNOTATION;
+  private ScenarioManifests.Form form = ScenarioManifests.Form.ANNOTATION;
 
   @Mixin private BinariesOption binaries = new BinariesOption();
 
@@ -90,17 +90,17 @@ public final class DemoCommand implements Callable<Integer> {
     }
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
-    DemoRun run = new DemoRun(new StoryManifests(version, form), keep, out, InstantSource.system());
+    DemoRun run = new DemoRun(new ScenarioManifests(version, form), keep, out, InstantSource.system());
     try {
-      List<Verdict> verdicts =
+      List<ExpectationResult> expectationResults =
           kubeconfig == null
               ? run.onOwnControlPlane(binaries.obtain())
               : run.inCluster(kubeconfig, !withoutOperator);
-      return verdicts.stream().allMatch(Verdict::held) ? 0 : 1;
+      return expectationResults.stream().allMatch(ExpectationResult::held) ? 0 : 1;
     } catch (BinariesMissingException e) {
       err.println(e.getMessage());
       return 3;
-    } catch (ControlPlaneException | StoryException e) {
+    } catch (ControlPlaneException | ScenarioException e) {
       err.println(e.getMessage());
       return 1;
     } catch (KubernetesClientException e) {

@@ -28,13 +28,13 @@ import java.util.function.Consumer;
 /** One demo, from the cluster to the summary. */
 final class DemoRun {
 
-  private final StoryManifests manifests;
+  private final ScenarioManifests manifests;
   private final boolean keep;
   private final PrintWriter out;
   private final InstantSource clock;
   private final SecureRandom random = new SecureRandom();
 
-  DemoRun(StoryManifests manifests, boolean keep, PrintWriter out, InstantSource clock) {
+  DemoRun(ScenarioManifests manifests, boolean keep, PrintWriter out, InstantSource clock) {
     this.manifests = manifests;
     this.keep = keep;
     this.out = out;
@@ -42,7 +42,7 @@ final class DemoRun {
   }
 
   /** On a control plane that is started for it. */
-  List<Verdict> onOwnControlPlane(Binaries binaries) {
+  List<ExpectationResult> onOwnControlPlane(Binaries binaries) {
     say("starting a control plane: etcd, API server, controllers, scheduler, played nodes");
     ControlPlane controlPlane =
         new ControlPlanes(ControlPlanes.defaultRoot(System.getenv()), clock)
@@ -52,11 +52,11 @@ final class DemoRun {
       OperatorProcess operator = operator(controlPlane.kubeconfig(), controlPlane.logs());
       try (KubernetesClient client = ApiClients.patient(controlPlane.kubeconfig())) {
         operator.awaitReady();
-        List<Verdict> verdicts = tell(client, new Stage.Own(client, true), recorder -> {});
+        List<ExpectationResult> expectationResults = tell(client, new DemoEnvironment.Own(client, true), recorder -> {});
         if (keep) {
           sayWhatStays(controlPlane, operator);
         }
-        return verdicts;
+        return expectationResults;
       } finally {
         if (!keep) {
           operator.close();
@@ -91,44 +91,44 @@ final class DemoRun {
   }
 
   /** In a cluster that exists. */
-  List<Verdict> inCluster(Path kubeconfig, boolean startOperator) {
+  List<ExpectationResult> inCluster(Path kubeconfig, boolean startOperator) {
     try (KubernetesClient client = ApiClients.patient(kubeconfig)) {
-      List<String> inTheWay = new StoryObjects(client).existing();
+      List<String> inTheWay = new ScenarioObjects(client).existing();
       if (!inTheWay.isEmpty()) {
-        throw new StoryException(
+        throw new ScenarioException(
             "the story makes these itself, but they exist: " + String.join(", ", inTheWay));
       }
-      Visit visit = new Visit(client);
+      ClusterCleanup clusterCleanup = new ClusterCleanup(client);
       if (!startOperator) {
-        return tell(client, new Stage.Foreign(), recorder -> clearStory(visit, recorder));
+        return tell(client, new DemoEnvironment.Foreign(), recorder -> clearStory(clusterCleanup, recorder));
       }
       say("starting the operator");
       Path files = temporaryDirectory();
       OperatorProcess operator = operator(kubeconfig, files);
       try {
         operator.awaitReady();
-        List<Verdict> verdicts =
-            tell(client, new Stage.Foreign(), recorder -> clearStory(visit, recorder));
+        List<ExpectationResult> expectationResults =
+            tell(client, new DemoEnvironment.Foreign(), recorder -> clearStory(clusterCleanup, recorder));
         if (keep) {
           out.printf(
               "%nexport KUBECONFIG=%s%nthe operator goes on as process %d, its log is %s%n",
               kubeconfig.toAbsolutePath(), operator.pid(), operator.log());
           out.flush();
         }
-        return verdicts;
+        return expectationResults;
       } finally {
         if (!keep) {
           operator.close();
-          visit.clearInstallation();
+          clusterCleanup.clearInstallation();
           delete(files);
         }
       }
     }
   }
 
-  private void clearStory(Visit visit, WatchRecorder recorder) {
+  private void clearStory(ClusterCleanup clusterCleanup, WatchRecorder recorder) {
     if (!keep) {
-      visit.clearStory(recorder);
+      clusterCleanup.clearStory(recorder);
     }
   }
 
@@ -143,21 +143,21 @@ final class DemoRun {
   }
 
   /** Tells the story and prints the summary; {@code after} may tidy up. */
-  private List<Verdict> tell(KubernetesClient client, Stage stage, Consumer<WatchRecorder> after) {
+  private List<ExpectationResult> tell(KubernetesClient client, DemoEnvironment demoEnvironment, Consumer<WatchRecorder> after) {
     Instant begin = clock.instant();
     try (WatchRecorder recorder = new WatchRecorder(client, clock);
-        EventLog events = new EventLog(client, FirstJobStory.NAMESPACE)) {
+        EventLog events = new EventLog(client, FirstJobScenario.NAMESPACE)) {
       recorder.start();
       List<FirstJobExpectation> expectations = List.of(FirstJobExpectation.values());
-      List<Verdict> verdicts;
+      List<ExpectationResult> expectationResults;
       try (Screen screen =
-          Screens.open(out, new PoolBoard(recorder, events), expectations, clock)) {
-        verdicts = new FirstJobStory(client, manifests, stage, recorder, screen).tell();
+          Screens.open(out, new PoolDashboard(recorder, events), expectations, clock)) {
+        expectationResults = new FirstJobScenario(client, manifests, demoEnvironment, recorder, screen).tell();
       }
       Screens.summary(
-          out, verdicts, Duration.between(begin, clock.instant()), manifests.toString());
+          out, expectationResults, Duration.between(begin, clock.instant()), manifests.toString());
       after.accept(recorder);
-      return verdicts;
+      return expectationResults;
     }
   }
 

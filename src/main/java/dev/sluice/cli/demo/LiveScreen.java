@@ -24,24 +24,24 @@ final class LiveScreen implements Screen {
   private static final String PLAIN = "\033[0m";
 
   private final PrintWriter out;
-  private final Board board;
+  private final Dashboard dashboard;
   private final List<? extends Expectation> expectations;
   private final InstantSource clock;
   private final int width;
   private final Instant begin;
-  private final Map<Expectation, Verdict> verdicts = new HashMap<>();
+  private final Map<Expectation, ExpectationResult> expectationResults = new HashMap<>();
   private final ScheduledExecutorService refresh = Executors.newSingleThreadScheduledExecutor();
   private String saying = "";
   private int drawn;
 
   LiveScreen(
       PrintWriter out,
-      Board board,
+      Dashboard dashboard,
       List<? extends Expectation> expectations,
       InstantSource clock,
       int width) {
     this.out = out;
-    this.board = board;
+    this.dashboard = dashboard;
     this.expectations = expectations;
     this.clock = clock;
     this.width = width;
@@ -55,8 +55,8 @@ final class LiveScreen implements Screen {
   }
 
   @Override
-  public synchronized void judged(Verdict verdict) {
-    verdicts.put(verdict.expectation(), verdict);
+  public synchronized void judged(ExpectationResult expectationResult) {
+    expectationResults.put(expectationResult.expectation(), expectationResult);
   }
 
   private synchronized void draw() {
@@ -74,12 +74,12 @@ final class LiveScreen implements Screen {
     long seconds = Duration.between(begin, clock.instant()).toSeconds();
     lines.add(heading("%3d s  %s".formatted(seconds, saying)));
     lines.add("");
-    for (Board.Section section : board.sections()) {
+    for (Dashboard.Section section : dashboard.sections()) {
       lines.add(heading(section.title()));
       section.lines().forEach(line -> lines.add(cut("  " + line)));
     }
     lines.add(heading("EVENTS"));
-    List<String> told = board.events();
+    List<String> told = dashboard.events();
     told.subList(Math.max(0, told.size() - EVENTS), told.size())
         .forEach(line -> lines.add(cut("  " + line)));
     lines.add(heading("EXPECTATIONS"));
@@ -91,11 +91,11 @@ final class LiveScreen implements Screen {
 
   private String expectation(Expectation expectation) {
     String text = cut("  %d. %s".formatted(expectation.number(), expectation.text()));
-    Verdict verdict = verdicts.get(expectation);
-    if (verdict == null) {
+    ExpectationResult expectationResult = expectationResults.get(expectation);
+    if (expectationResult == null) {
       return text;
     }
-    return (verdict.held() ? GREEN : RED) + text + PLAIN;
+    return (expectationResult.held() ? GREEN : RED) + text + PLAIN;
   }
 
   private String heading(String text) {

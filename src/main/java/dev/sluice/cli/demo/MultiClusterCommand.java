@@ -50,23 +50,23 @@ public final class MultiClusterCommand implements Callable<Integer> {
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
-    try (MultiClusterStage stage =
-        new MultiClusterStage(
+    try (MultiClusterEnvironment stage =
+        new MultiClusterEnvironment(
             binaries.obtain(),
             keep ? Lifetime.UNTIL_STOPPED : Lifetime.WITH_THIS_PROCESS,
             LOST_TIMEOUT,
             InstantSource.system(),
             line -> say(out, line))) {
       stage.start();
-      List<Verdict> verdicts = tell(stage, out);
+      List<ExpectationResult> expectationResults = tell(stage, out);
       if (keep) {
         stage.whatStays().forEach(line -> say(out, line));
       }
-      return verdicts.stream().allMatch(Verdict::held) ? 0 : 1;
+      return expectationResults.stream().allMatch(ExpectationResult::held) ? 0 : 1;
     } catch (BinariesMissingException e) {
       err.println(e.getMessage());
       return 3;
-    } catch (ControlPlaneException | StoryException e) {
+    } catch (ControlPlaneException | ScenarioException e) {
       err.println(e.getMessage());
       return 1;
     } catch (KubernetesClientException e) {
@@ -75,23 +75,23 @@ public final class MultiClusterCommand implements Callable<Integer> {
     }
   }
 
-  private static List<Verdict> tell(MultiClusterStage stage, PrintWriter out) {
+  private static List<ExpectationResult> tell(MultiClusterEnvironment stage, PrintWriter out) {
     InstantSource clock = InstantSource.system();
     Instant begin = clock.instant();
-    StoryClusters clusters = stage.clusters();
-    List<Verdict> verdicts;
-    try (EventLog events = new EventLog(clusters.manager().client(), MultiClusterStory.NAMESPACE);
+    ScenarioClusters clusters = stage.clusters();
+    List<ExpectationResult> expectationResults;
+    try (EventLog events = new EventLog(clusters.manager().client(), MultiClusterScenario.NAMESPACE);
         Screen screen =
             Screens.open(
                 out,
-                new ClusterBoard(clusters, events),
+                new ClusterDashboard(clusters, events),
                 List.of(MultiClusterExpectation.values()),
                 clock)) {
-      verdicts = stage.tell(screen);
+      expectationResults = stage.tell(screen);
     }
     Screens.summary(
-        out, verdicts, Duration.between(begin, clock.instant()), "a manager and two workers");
-    return verdicts;
+        out, expectationResults, Duration.between(begin, clock.instant()), "a manager and two workers");
+    return expectationResults;
   }
 
   private static void say(PrintWriter out, String line) {

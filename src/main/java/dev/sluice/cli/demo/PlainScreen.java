@@ -17,16 +17,16 @@ final class PlainScreen implements Screen {
   private static final long REFRESH_MILLIS = 250;
 
   private final PrintWriter out;
-  private final Board board;
+  private final Dashboard dashboard;
   private final InstantSource clock;
   private final Instant begin;
   private final Set<String> shown = new HashSet<>();
   private final ScheduledExecutorService refresh = Executors.newSingleThreadScheduledExecutor();
   private int eventsShown;
 
-  PlainScreen(PrintWriter out, Board board, InstantSource clock) {
+  PlainScreen(PrintWriter out, Dashboard dashboard, InstantSource clock) {
     this.out = out;
-    this.board = board;
+    this.dashboard = dashboard;
     this.clock = clock;
     this.begin = clock.instant();
     refresh.scheduleWithFixedDelay(
@@ -39,15 +39,15 @@ final class PlainScreen implements Screen {
   }
 
   @Override
-  public void judged(Verdict verdict) {
-    line("expect", verdict.toString());
+  public void judged(ExpectationResult expectationResult) {
+    line("expect", expectationResult.toString());
   }
 
   private synchronized void refresh() {
-    for (Board.Section section : board.sections()) {
+    for (Dashboard.Section section : dashboard.sections()) {
       section.lines().forEach(line -> once(section.tag(), line));
     }
-    List<String> told = board.events();
+    List<String> told = dashboard.events();
     for (; eventsShown < told.size(); eventsShown++) {
       line("event", told.get(eventsShown));
     }

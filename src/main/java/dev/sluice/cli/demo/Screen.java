@@ -1,7 +1,7 @@
 package dev.sluice.cli.demo;
 
 /** What is seen of the story while it goes on. */
-interface Screen extends Narrator, AutoCloseable {
+interface Screen extends ProgressListener, AutoCloseable {
 
   /** Shows the last state, and nothing from then on. */
   @Override

@@ -18,17 +18,17 @@ final class WorkerConnections {
           .withNamespaced(false)
           .build();
 
-  private final StoryClusters clusters;
+  private final ScenarioClusters clusters;
   private final ObjectMapper json = new ObjectMapper();
 
-  WorkerConnections(StoryClusters clusters) {
+  WorkerConnections(ScenarioClusters clusters) {
     this.clusters = clusters;
   }
 
   /**
    * Waits until they are.
    *
-   * @throws StoryException when they aren't after a long while
+   * @throws ScenarioException when they aren't after a long while
    */
   void await() {
     boolean connected =
@@ -38,14 +38,14 @@ final class WorkerConnections {
             .await(PATIENCE, () -> allConnected() ? Optional.of(true) : Optional.empty())
             .isPresent();
     if (!connected) {
-      throw new StoryException(
+      throw new ScenarioException(
           "the manager is not connected to its workers after %d s".formatted(PATIENCE.toSeconds()));
     }
   }
 
   private boolean allConnected() {
     return clusters.manager().client().genericKubernetesResources(KIND).list().getItems().stream()
-            .filter(each -> StoryClusters.isTrue(json.valueToTree(each), "Active"))
+            .filter(each -> ScenarioClusters.isTrue(json.valueToTree(each), "Active"))
             .count()
         == clusters.workers().size();
   }

@@ -47,33 +47,33 @@ final class ClusterExplanation {
   private List<String> lines(GenericKubernetesResource workload) {
     List<String> lines = new ArrayList<>();
     String namespace = workload.getMetadata().getNamespace();
-    String queue = Objects.text(workload, "spec", "queueName");
-    lines.add("Workload " + Objects.fullName(workload));
+    String queue = JsonPaths.text(workload, "spec", "queueName");
+    lines.add("Workload " + JsonPaths.fullName(workload));
     String clusterQueue = queues(lines, workload, namespace, queue);
     int why = lines.size();
     conditions(workload).forEach(lines::add);
-    if (!Objects.waits(workload)) {
-      WorkerAnswers answers = WorkerAnswers.of(workload, client);
+    if (!JsonPaths.waits(workload)) {
+      WorkerClusterAnswers answers = WorkerClusterAnswers.of(workload, client);
       lines.add(
-          why, "  why: " + Standing.of(workload, answers.message(), List.of(), false, List.of()));
+          why, "  why: " + WorkloadStatusText.of(workload, answers.message(), List.of(), false, List.of()));
       lines.addAll(why + 1, answers.lines());
       return lines;
     }
-    Surroundings around = new Surroundings(client, clusterQueue, namespace, queue);
-    List<Holder> holders = Holder.inTheWay(workload, around.holding());
+    QueueContext around = new QueueContext(client, clusterQueue, namespace, queue);
+    List<UsageHolder> usageHolders = UsageHolder.inTheWay(workload, around.holding());
     lines.add(
         why,
         "  why: "
-            + Standing.of(workload, around.ahead(workload), around.strict(), holders)
+            + WorkloadStatusText.of(workload, around.ahead(workload), around.strict(), usageHolders)
             + around.turn(workload));
     lines.addAll(around.lines(workload));
-    holders.stream().limit(HOLDERS).map(Holder::line).forEach(lines::add);
+    usageHolders.stream().limit(HOLDERS).map(UsageHolder::line).forEach(lines::add);
     return lines;
   }
 
   private String queues(
       List<String> lines, GenericKubernetesResource workload, String namespace, String queue) {
-    String admittedBy = Objects.text(workload, "status", "admission", "clusterQueue");
+    String admittedBy = JsonPaths.text(workload, "status", "admission", "clusterQueue");
     if (!admittedBy.isEmpty()) {
       lines.add("  LocalQueue " + queue + ", holds quota of ClusterQueue " + admittedBy);
       return admittedBy;
@@ -92,9 +92,9 @@ final class ClusterExplanation {
       lines.add("  LocalQueue " + queue + " does not exist in namespace " + namespace);
       return "";
     }
-    String clusterQueue = Objects.text(local, "spec", "clusterQueue");
+    String clusterQueue = JsonPaths.text(local, "spec", "clusterQueue");
     lines.add("  LocalQueue " + queue + " of ClusterQueue " + clusterQueue);
-    Objects.conditionLine(local, "Active", "False")
+    JsonPaths.conditionLine(local, "Active", "False")
         .ifPresent(line -> lines.add("  LocalQueue " + line));
     return clusterQueue;
   }
@@ -105,7 +105,7 @@ final class ClusterExplanation {
       lines.add("  spec.active is false: it is not queued until it is set to true");
     }
     for (String type : TOLD) {
-      Objects.condition(workload, type).map(Objects::line).ifPresent(lines::add);
+      JsonPaths.condition(workload, type).map(JsonPaths::line).ifPresent(lines::add);
     }
     if (lines.isEmpty()) {
       lines.add("  no condition yet: it was not evaluated");

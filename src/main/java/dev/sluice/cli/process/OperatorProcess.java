@@ -4,7 +4,7 @@ import dev.sluice.cli.Main;
 import dev.sluice.cli.controlplane.ControlPlaneException;
 import dev.sluice.cli.controlplane.Lifetime;
 import dev.sluice.cli.controlplane.ManagedProcess;
-import dev.sluice.cli.controlplane.Patience;
+import dev.sluice.cli.controlplane.Poller;
 import dev.sluice.cli.controlplane.ProcessLauncher;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -129,7 +129,7 @@ public final class OperatorProcess implements AutoCloseable {
    *     end of its log
    */
   public OperatorProcess awaitReady() {
-    new Patience(clock, READY_LIMIT)
+    new Poller(clock, READY_LIMIT)
         .await("the operator was ready", List.of(process), this::isReady);
     return this;
   }

@@ -4,13 +4,13 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ClusterQueueStatus;
 import dev.sluice.controllers.Leadership;
-import dev.sluice.controllers.MergePatches;
-import dev.sluice.controllers.Notices;
+import dev.sluice.controllers.ApiPatcher;
+import dev.sluice.controllers.EventNotifier;
 import dev.sluice.controllers.status.QueueStatuses;
-import dev.sluice.controllers.translation.NotActedUpon;
-import dev.sluice.controllers.translation.Reasons;
+import dev.sluice.controllers.translation.UnsupportedFields;
+import dev.sluice.controllers.translation.InactiveReasonText;
 import dev.sluice.engine.ClusterQueueView;
-import dev.sluice.engine.Views;
+import dev.sluice.engine.SchedulerViews;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Optional;
@@ -21,57 +21,57 @@ import org.jspecify.annotations.Nullable;
  * A ClusterQueue: held by its finalizer while Workloads hold its quota; its status is what the
  * engine says.
  */
-final class ClusterQueueReconciler extends LeaderReconciler<ClusterQueue> {
+final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
 
-  private final Views views;
+  private final SchedulerViews schedulerViews;
   private final Predicate<String> holdsQuota;
-  private final MergePatches writer;
-  private final WrittenStatuses<ClusterQueueStatus> statuses;
-  private final Remarks remarks;
-  private final ConditionNotes notes;
+  private final ApiPatcher writer;
+  private final StatusWriter<ClusterQueueStatus> statuses;
+  private final PerGenerationEvents perGenerationEvents;
+  private final ExternalConditions notes;
   private final InstantSource clock;
 
   /**
-   * A reconciler of ClusterQueues.
+   * A reconciler of ClusterQueueMapper.
    *
    * @param holdsQuota whether any Workload holds quota of the ClusterQueue of this name, by what
    *     the API server says
-   * @param notes what others say of ClusterQueues, to be shown as a condition
+   * @param notes what others say of ClusterQueueMapper, to be shown as a condition
    */
   ClusterQueueReconciler(
       Leadership leadership,
-      Signals<ClusterQueue> signals,
-      Views views,
+      ReconcileTrigger<ClusterQueue> reconcileTrigger,
+      SchedulerViews schedulerViews,
       Predicate<String> holdsQuota,
-      MergePatches writer,
+      ApiPatcher writer,
       ObjectMapper mapper,
-      Notices notices,
-      ConditionNotes notes,
+      EventNotifier eventNotifier,
+      ExternalConditions notes,
       InstantSource clock) {
-    super(leadership, signals);
-    this.views = views;
+    super(leadership, reconcileTrigger);
+    this.schedulerViews = schedulerViews;
     this.holdsQuota = holdsQuota;
     this.writer = writer;
-    this.statuses = new WrittenStatuses<>(mapper, writer, ClusterQueueStatus.class);
-    this.remarks = new Remarks(notices);
+    this.statuses = new StatusWriter<>(mapper, writer, ClusterQueueStatus.class);
+    this.perGenerationEvents = new PerGenerationEvents(eventNotifier);
     this.notes = notes;
     this.clock = clock;
   }
 
   @Override
   protected Step step(ClusterQueue queue) {
-    Optional<ClusterQueueView> view = views.clusterQueue(queue.getMetadata().getName());
+    Optional<ClusterQueueView> view = schedulerViews.clusterQueue(queue.getMetadata().getName());
     if (queue.isMarkedForDeletion()) {
-      if (!Finalizers.present(queue)) {
+      if (!FinalizerEditor.present(queue)) {
         return new Step.Done();
       }
       if (view.isPresent() && isFree(view.get())) {
-        return after(queue, writer.patch(queue, Finalizers.remove(queue)));
+        return after(queue, writer.patch(queue, FinalizerEditor.remove(queue)));
       }
     } else {
-      remarks.say(queue, NotActedUpon.REASON, NotActedUpon.in(queue));
-      if (!Finalizers.present(queue)
-          && after(queue, writer.patch(queue, Finalizers.add(queue))) instanceof Step.Again again) {
+      perGenerationEvents.say(queue, UnsupportedFields.REASON, UnsupportedFields.in(queue));
+      if (!FinalizerEditor.present(queue)
+          && after(queue, writer.patch(queue, FinalizerEditor.add(queue))) instanceof Step.Again again) {
         return again;
       }
     }
@@ -81,7 +81,7 @@ final class ClusterQueueReconciler extends LeaderReconciler<ClusterQueue> {
   /** Nobody holds its quota, and nobody can get any more: the engine knows that it is ending. */
   private boolean isFree(ClusterQueueView view) {
     boolean closed =
-        view.problems().stream().anyMatch(problem -> problem.reason().equals(Reasons.TERMINATING));
+        view.problems().stream().anyMatch(problem -> problem.reason().equals(InactiveReasonText.TERMINATING));
     return closed && view.reserving() == 0 && !holdsQuota.test(view.name());
   }
 
@@ -104,7 +104,7 @@ final class ClusterQueueReconciler extends LeaderReconciler<ClusterQueue> {
   @Override
   protected void forget(ClusterQueue queue) {
     statuses.forget(queue);
-    remarks.forget(queue);
+    perGenerationEvents.forget(queue);
     notes.forget(queue.getMetadata().getName());
   }
 }

@@ -4,42 +4,42 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.v1beta2.Cohort;
 import dev.sluice.api.v1beta2.CohortStatus;
 import dev.sluice.controllers.Leadership;
-import dev.sluice.controllers.MergePatches;
-import dev.sluice.controllers.Notices;
+import dev.sluice.controllers.ApiPatcher;
+import dev.sluice.controllers.EventNotifier;
 import dev.sluice.controllers.status.QueueStatuses;
-import dev.sluice.controllers.translation.Cohorts;
+import dev.sluice.controllers.translation.CohortMapper;
 import dev.sluice.engine.CohortView;
-import dev.sluice.engine.Views;
+import dev.sluice.engine.SchedulerViews;
 
 /**
  * A Cohort: it has no condition and no finalizer, so what is wrong with it is said in events. Its
  * status is its fair share, as the engine says.
  */
-final class CohortReconciler extends LeaderReconciler<Cohort> {
+final class CohortReconciler extends LeaderAwareReconciler<Cohort> {
 
   private static final String MISCONFIGURED = "Misconfigured";
 
-  private final Views views;
-  private final WrittenStatuses<CohortStatus> statuses;
-  private final Remarks faults;
+  private final SchedulerViews schedulerViews;
+  private final StatusWriter<CohortStatus> statuses;
+  private final PerGenerationEvents faults;
 
   CohortReconciler(
       Leadership leadership,
-      Signals<Cohort> signals,
-      Views views,
-      MergePatches writer,
+      ReconcileTrigger<Cohort> reconcileTrigger,
+      SchedulerViews schedulerViews,
+      ApiPatcher writer,
       ObjectMapper mapper,
-      Notices notices) {
-    super(leadership, signals);
-    this.views = views;
-    this.statuses = new WrittenStatuses<>(mapper, writer, CohortStatus.class);
-    this.faults = new Remarks(notices);
+      EventNotifier eventNotifier) {
+    super(leadership, reconcileTrigger);
+    this.schedulerViews = schedulerViews;
+    this.statuses = new StatusWriter<>(mapper, writer, CohortStatus.class);
+    this.faults = new PerGenerationEvents(eventNotifier);
   }
 
   @Override
   protected Step step(Cohort cohort) {
-    faults.say(cohort, MISCONFIGURED, Cohorts.translate(cohort).faults());
-    return views
+    faults.say(cohort, MISCONFIGURED, CohortMapper.translate(cohort).faults());
+    return schedulerViews
         .cohort(cohort.getMetadata().getName())
         .map(view -> writeStatus(cohort, view))
         .orElseGet(Step.Done::new);

@@ -4,30 +4,30 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.LocalQueueStatus;
 import dev.sluice.controllers.Leadership;
-import dev.sluice.controllers.MergePatches;
+import dev.sluice.controllers.ApiPatcher;
 import dev.sluice.controllers.status.QueueStatuses;
-import dev.sluice.controllers.translation.LocalQueues;
+import dev.sluice.controllers.translation.LocalQueueMapper;
 import dev.sluice.engine.LocalQueueView;
-import dev.sluice.engine.Views;
+import dev.sluice.engine.SchedulerViews;
 import java.time.InstantSource;
 
 /** A LocalQueue: its status is what the engine says. Nothing holds it when it is deleted. */
-final class LocalQueueReconciler extends LeaderReconciler<LocalQueue> {
+final class LocalQueueReconciler extends LeaderAwareReconciler<LocalQueue> {
 
-  private final Views views;
-  private final WrittenStatuses<LocalQueueStatus> statuses;
+  private final SchedulerViews schedulerViews;
+  private final StatusWriter<LocalQueueStatus> statuses;
   private final InstantSource clock;
 
   LocalQueueReconciler(
       Leadership leadership,
-      Signals<LocalQueue> signals,
-      Views views,
-      MergePatches writer,
+      ReconcileTrigger<LocalQueue> reconcileTrigger,
+      SchedulerViews schedulerViews,
+      ApiPatcher writer,
       ObjectMapper mapper,
       InstantSource clock) {
-    super(leadership, signals);
-    this.views = views;
-    this.statuses = new WrittenStatuses<>(mapper, writer, LocalQueueStatus.class);
+    super(leadership, reconcileTrigger);
+    this.schedulerViews = schedulerViews;
+    this.statuses = new StatusWriter<>(mapper, writer, LocalQueueStatus.class);
     this.clock = clock;
   }
 
@@ -36,8 +36,8 @@ final class LocalQueueReconciler extends LeaderReconciler<LocalQueue> {
     if (queue.isMarkedForDeletion()) {
       return new Step.Done();
     }
-    return views
-        .localQueue(LocalQueues.id(queue))
+    return schedulerViews
+        .localQueue(LocalQueueMapper.id(queue))
         .map(view -> writeStatus(queue, view))
         .orElseGet(Step.Done::new);
   }

@@ -9,17 +9,17 @@ import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.Topology;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
 import dev.sluice.controllers.Leadership;
-import dev.sluice.controllers.MergePatches;
-import dev.sluice.controllers.Notices;
-import dev.sluice.controllers.status.Pacer;
-import dev.sluice.controllers.translation.ClusterQueues;
-import dev.sluice.controllers.translation.Flavors;
-import dev.sluice.controllers.world.ObjectStore;
-import dev.sluice.controllers.world.World;
+import dev.sluice.controllers.ApiPatcher;
+import dev.sluice.controllers.EventNotifier;
+import dev.sluice.controllers.status.StatusRateLimiter;
+import dev.sluice.controllers.translation.ClusterQueueMapper;
+import dev.sluice.controllers.translation.FlavorMapper;
+import dev.sluice.controllers.world.ObservableItemStore;
+import dev.sluice.controllers.world.InformerCaches;
 import dev.sluice.engine.ViewListener;
-import dev.sluice.engine.Views;
+import dev.sluice.engine.SchedulerViews;
 import dev.sluice.workloads.WorkloadListener;
-import dev.sluice.workloads.WorkloadStore;
+import dev.sluice.workloads.WorkloadLister;
 import dev.sluice.workloads.WorkloadWriter;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.javaoperatorsdk.operator.Operator;
@@ -52,13 +52,13 @@ public final class QueueControllers implements AutoCloseable {
    */
   public record Parts(
       Leadership leadership,
-      World world,
-      Views views,
-      WorkloadStore workloads,
+      InformerCaches informerCaches,
+      SchedulerViews schedulerViews,
+      WorkloadLister workloads,
       WorkloadWriter workloadWriter,
-      MergePatches patches,
+      ApiPatcher patches,
       ObjectMapper mapper,
-      Notices notices,
+      EventNotifier eventNotifier,
       InstantSource clock,
       Pace pace) {}
 
@@ -77,16 +77,16 @@ public final class QueueControllers implements AutoCloseable {
     public static final Pace DEFAULT = new Pace(Duration.ofSeconds(1), 10);
   }
 
-  private final World world;
-  private final Signals<ResourceFlavor> flavorSignals = new Signals<>("flavors-in-use");
-  private final Signals<AdmissionCheck> checkSignals = new Signals<>("checks-in-use");
-  private final Signals<Topology> topologySignals = new Signals<>("topologies-in-use");
-  private final Signals<ClusterQueue> clusterQueueSignals = new Signals<>("cluster-queue-views");
-  private final Signals<LocalQueue> localQueueSignals = new Signals<>("local-queue-views");
-  private final Signals<Cohort> cohortSignals = new Signals<>("cohorts");
-  private final Signals<WorkloadPriorityClass> priorityClassSignals = new Signals<>("priorities");
-  private final ConditionNotes quotaNotes = new ConditionNotes("MultiKueueManagerQuotaAutomation");
-  private final ViewSignals viewSignals;
+  private final InformerCaches informerCaches;
+  private final ReconcileTrigger<ResourceFlavor> flavorSignals = new ReconcileTrigger<>("flavors-in-use");
+  private final ReconcileTrigger<AdmissionCheck> checkSignals = new ReconcileTrigger<>("checks-in-use");
+  private final ReconcileTrigger<Topology> topologySignals = new ReconcileTrigger<>("topologies-in-use");
+  private final ReconcileTrigger<ClusterQueue> clusterQueueSignals = new ReconcileTrigger<>("cluster-queue-views");
+  private final ReconcileTrigger<LocalQueue> localQueueSignals = new ReconcileTrigger<>("local-queue-views");
+  private final ReconcileTrigger<Cohort> cohortSignals = new ReconcileTrigger<>("cohorts");
+  private final ReconcileTrigger<WorkloadPriorityClass> priorityClassSignals = new ReconcileTrigger<>("priorities");
+  private final ExternalConditions quotaNotes = new ExternalConditions("MultiKueueManagerQuotaAutomation");
+  private final ViewEventSource viewEventSource;
   private final ClusterQueueReconciler clusterQueues;
   private final LocalQueueReconciler localQueues;
   private final CohortReconciler cohorts;
@@ -97,12 +97,12 @@ public final class QueueControllers implements AutoCloseable {
 
   /** Reconcilers that are not registered yet. */
   public QueueControllers(Parts parts) {
-    world = parts.world();
+    informerCaches = parts.informerCaches();
     Leadership leadership = parts.leadership();
-    viewSignals =
-        new ViewSignals(
-            parts.views(),
-            new Pacer<>(parts.pace().interval(), parts.pace().perSecond()),
+    viewEventSource =
+        new ViewEventSource(
+            parts.schedulerViews(),
+            new StatusRateLimiter<>(parts.pace().interval(), parts.pace().perSecond()),
             parts.clock(),
             clusterQueueSignals,
             localQueueSignals,
@@ -111,20 +111,20 @@ public final class QueueControllers implements AutoCloseable {
         new ClusterQueueReconciler(
             leadership,
             clusterQueueSignals,
-            parts.views(),
+            parts.schedulerViews(),
             name ->
                 parts.workloads().reservingIn(name).stream()
                     .anyMatch(workload -> !workload.finished()),
             parts.patches(),
             parts.mapper(),
-            parts.notices(),
+            parts.eventNotifier(),
             quotaNotes,
             parts.clock());
     localQueues =
         new LocalQueueReconciler(
             leadership,
             localQueueSignals,
-            parts.views(),
+            parts.schedulerViews(),
             parts.patches(),
             parts.mapper(),
             parts.clock());
@@ -132,37 +132,37 @@ public final class QueueControllers implements AutoCloseable {
         new CohortReconciler(
             leadership,
             cohortSignals,
-            parts.views(),
+            parts.schedulerViews(),
             parts.patches(),
             parts.mapper(),
-            parts.notices());
+            parts.eventNotifier());
     flavors =
         new ResourceFlavorReconciler(
-            leadership, flavorSignals, world, parts.patches(), parts.notices());
-    checks = new AdmissionCheckReconciler(leadership, checkSignals, world, parts.patches());
-    topologies = new TopologyReconciler(leadership, topologySignals, world, parts.patches());
+            leadership, flavorSignals, informerCaches, parts.patches(), parts.eventNotifier());
+    checks = new AdmissionCheckReconciler(leadership, checkSignals, informerCaches, parts.patches());
+    topologies = new TopologyReconciler(leadership, topologySignals, informerCaches, parts.patches());
     priorityClasses =
         new WorkloadPriorityClassReconciler(
             leadership,
             priorityClassSignals,
-            world.workloadPriorityClasses(),
+            informerCaches.workloadPriorityClasses(),
             parts.workloads(),
             parts.workloadWriter());
-    world
+    informerCaches
         .clusterQueues()
         .observe(
             (before, after) -> {
-              named(before, after, ClusterQueues::flavors)
-                  .forEach(name -> signalIfEnding(world.flavors(), flavorSignals, name));
-              named(before, after, ClusterQueues::admissionChecks)
-                  .forEach(name -> signalIfEnding(world.checks(), checkSignals, name));
+              named(before, after, ClusterQueueMapper::flavors)
+                  .forEach(name -> signalIfEnding(informerCaches.flavors(), flavorSignals, name));
+              named(before, after, ClusterQueueMapper::admissionChecks)
+                  .forEach(name -> signalIfEnding(informerCaches.checks(), checkSignals, name));
             });
-    world
+    informerCaches
         .flavors()
         .observe(
             (before, after) ->
-                named(before, after, flavor -> Flavors.topology(flavor).stream().toList())
-                    .forEach(name -> signalIfEnding(world.topologies(), topologySignals, name)));
+                named(before, after, flavor -> FlavorMapper.topology(flavor).stream().toList())
+                    .forEach(name -> signalIfEnding(informerCaches.topologies(), topologySignals, name)));
   }
 
   private static <U extends HasMetadata> List<String> named(
@@ -173,27 +173,27 @@ public final class QueueControllers implements AutoCloseable {
   }
 
   private static <U extends HasMetadata> void signalIfEnding(
-      ObjectStore<U> store, Signals<U> signals, String name) {
+      ObservableItemStore<U> store, ReconcileTrigger<U> reconcileTrigger, String name) {
     store
         .find(name)
         .filter(object -> object.getMetadata().getDeletionTimestamp() != null)
-        .ifPresent(object -> signals.signal(name));
+        .ifPresent(object -> reconcileTrigger.signal(name));
   }
 
   /** Registers all reconcilers; their informers fill the stores of the world. */
   public void register(Operator operator) {
-    Registration.register(operator, "resourceflavor", flavors, world.flavors());
-    Registration.register(operator, "clusterqueue", clusterQueues, world.clusterQueues());
-    Registration.register(operator, "localqueue", localQueues, world.localQueues());
-    Registration.register(operator, "cohort", cohorts, world.cohorts());
-    Registration.register(operator, "admissioncheck", checks, world.checks());
-    Registration.register(operator, "topology", topologies, world.topologies());
-    Registration.register(
-        operator, "workloadpriorityclass", priorityClasses, world.workloadPriorityClasses());
+    ControllerRegistration.register(operator, "resourceflavor", flavors, informerCaches.flavors());
+    ControllerRegistration.register(operator, "clusterqueue", clusterQueues, informerCaches.clusterQueues());
+    ControllerRegistration.register(operator, "localqueue", localQueues, informerCaches.localQueues());
+    ControllerRegistration.register(operator, "cohort", cohorts, informerCaches.cohorts());
+    ControllerRegistration.register(operator, "admissioncheck", checks, informerCaches.checks());
+    ControllerRegistration.register(operator, "topology", topologies, informerCaches.topologies());
+    ControllerRegistration.register(
+        operator, "workloadpriorityclass", priorityClasses, informerCaches.workloadPriorityClasses());
   }
 
-  /** Where it is said who keeps the quota of ClusterQueues. */
-  public ConditionNotes quotaNotes() {
+  /** Where it is said who keeps the quota of ClusterQueueMapper. */
+  public ExternalConditions quotaNotes() {
     return quotaNotes;
   }
 
@@ -204,7 +204,7 @@ public final class QueueControllers implements AutoCloseable {
 
   /** To be told of new views by the engine. */
   public ViewListener viewListener() {
-    return viewSignals;
+    return viewEventSource;
   }
 
   /** To be told of Workloads by their reader. */
@@ -214,22 +214,22 @@ public final class QueueControllers implements AutoCloseable {
 
   /** This process leads from now on, and everything is known: looks at every object once. */
   public void leadershipStarted() {
-    signalAll(world.flavors(), flavorSignals);
-    signalAll(world.checks(), checkSignals);
-    signalAll(world.topologies(), topologySignals);
-    signalAll(world.clusterQueues(), clusterQueueSignals);
-    signalAll(world.localQueues(), localQueueSignals);
-    signalAll(world.cohorts(), cohortSignals);
-    signalAll(world.workloadPriorityClasses(), priorityClassSignals);
+    signalAll(informerCaches.flavors(), flavorSignals);
+    signalAll(informerCaches.checks(), checkSignals);
+    signalAll(informerCaches.topologies(), topologySignals);
+    signalAll(informerCaches.clusterQueues(), clusterQueueSignals);
+    signalAll(informerCaches.localQueues(), localQueueSignals);
+    signalAll(informerCaches.cohorts(), cohortSignals);
+    signalAll(informerCaches.workloadPriorityClasses(), priorityClassSignals);
   }
 
-  private static <P extends HasMetadata> void signalAll(ObjectStore<P> store, Signals<P> signals) {
-    store.all().forEach(object -> signals.signal(ResourceID.fromResource(object)));
+  private static <P extends HasMetadata> void signalAll(ObservableItemStore<P> store, ReconcileTrigger<P> reconcileTrigger) {
+    store.all().forEach(object -> reconcileTrigger.signal(ResourceID.fromResource(object)));
   }
 
   /** Stops pacing; the reconcilers stop with their operator. */
   @Override
   public void close() {
-    viewSignals.close();
+    viewEventSource.close();
   }
 }

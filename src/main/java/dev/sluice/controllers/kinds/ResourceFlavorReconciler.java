@@ -2,42 +2,42 @@ package dev.sluice.controllers.kinds;
 
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.controllers.Leadership;
-import dev.sluice.controllers.MergePatches;
-import dev.sluice.controllers.Notices;
-import dev.sluice.controllers.translation.ClusterQueues;
-import dev.sluice.controllers.translation.NotActedUpon;
-import dev.sluice.controllers.world.World;
+import dev.sluice.controllers.ApiPatcher;
+import dev.sluice.controllers.EventNotifier;
+import dev.sluice.controllers.translation.ClusterQueueMapper;
+import dev.sluice.controllers.translation.UnsupportedFields;
+import dev.sluice.controllers.world.InformerCaches;
 
 /** A ResourceFlavor: held while a ClusterQueue gives quota for it. */
-final class ResourceFlavorReconciler extends UsedObjectReconciler<ResourceFlavor> {
+final class ResourceFlavorReconciler extends InUseFinalizerReconciler<ResourceFlavor> {
 
-  private final World world;
-  private final Remarks remarks;
+  private final InformerCaches informerCaches;
+  private final PerGenerationEvents perGenerationEvents;
 
   ResourceFlavorReconciler(
       Leadership leadership,
-      Signals<ResourceFlavor> signals,
-      World world,
-      MergePatches writer,
-      Notices notices) {
-    super(leadership, signals, writer);
-    this.world = world;
-    this.remarks = new Remarks(notices);
+      ReconcileTrigger<ResourceFlavor> reconcileTrigger,
+      InformerCaches informerCaches,
+      ApiPatcher writer,
+      EventNotifier eventNotifier) {
+    super(leadership, reconcileTrigger, writer);
+    this.informerCaches = informerCaches;
+    this.perGenerationEvents = new PerGenerationEvents(eventNotifier);
   }
 
   @Override
   boolean inUse(String name) {
-    return world.clusterQueues().all().stream()
-        .anyMatch(queue -> ClusterQueues.flavors(queue).contains(name));
+    return informerCaches.clusterQueues().all().stream()
+        .anyMatch(queue -> ClusterQueueMapper.flavors(queue).contains(name));
   }
 
   @Override
   void remark(ResourceFlavor flavor) {
-    remarks.say(flavor, NotActedUpon.REASON, NotActedUpon.in(flavor));
+    perGenerationEvents.say(flavor, UnsupportedFields.REASON, UnsupportedFields.in(flavor));
   }
 
   @Override
   protected void forget(ResourceFlavor flavor) {
-    remarks.forget(flavor);
+    perGenerationEvents.forget(flavor);
   }
 }

@@ -2,13 +2,13 @@ package dev.sluice.controllers.kinds;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.Keys;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
 import dev.sluice.controllers.Leadership;
-import dev.sluice.controllers.world.ObjectStore;
-import dev.sluice.workloads.Workload;
+import dev.sluice.controllers.world.ObservableItemStore;
+import dev.sluice.workloads.CachedWorkload;
 import dev.sluice.workloads.WorkloadListener;
-import dev.sluice.workloads.WorkloadStore;
+import dev.sluice.workloads.WorkloadLister;
 import dev.sluice.workloads.WorkloadWriter;
 import java.time.Duration;
 import java.util.Optional;
@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * A WorkloadPriorityClass: its value is the priority of every unfinished Workload that names it,
  * also of those whose job read an older value while it made them.
  */
-final class WorkloadPriorityClassReconciler extends LeaderReconciler<WorkloadPriorityClass>
+final class WorkloadPriorityClassReconciler extends LeaderAwareReconciler<WorkloadPriorityClass>
     implements WorkloadListener {
 
   private static final Logger LOG = LoggerFactory.getLogger(WorkloadPriorityClassReconciler.class);
@@ -31,19 +31,19 @@ final class WorkloadPriorityClassReconciler extends LeaderReconciler<WorkloadPri
   private static final int AT_A_TIME = 16;
   private static final Duration AGAIN = Duration.ofSeconds(1);
 
-  private final Signals<WorkloadPriorityClass> signals;
-  private final ObjectStore<WorkloadPriorityClass> classes;
-  private final WorkloadStore workloads;
+  private final ReconcileTrigger<WorkloadPriorityClass> reconcileTrigger;
+  private final ObservableItemStore<WorkloadPriorityClass> classes;
+  private final WorkloadLister workloads;
   private final WorkloadWriter writer;
 
   WorkloadPriorityClassReconciler(
       Leadership leadership,
-      Signals<WorkloadPriorityClass> signals,
-      ObjectStore<WorkloadPriorityClass> classes,
-      WorkloadStore workloads,
+      ReconcileTrigger<WorkloadPriorityClass> reconcileTrigger,
+      ObservableItemStore<WorkloadPriorityClass> classes,
+      WorkloadLister workloads,
       WorkloadWriter writer) {
-    super(leadership, signals);
-    this.signals = signals;
+    super(leadership, reconcileTrigger);
+    this.reconcileTrigger = reconcileTrigger;
     this.classes = classes;
     this.workloads = workloads;
     this.writer = writer;
@@ -55,7 +55,7 @@ final class WorkloadPriorityClassReconciler extends LeaderReconciler<WorkloadPri
     AtomicInteger written = new AtomicInteger();
     AtomicInteger left = new AtomicInteger();
     Semaphore free = new Semaphore(AT_A_TIME);
-    for (Workload workload : workloads.all()) {
+    for (CachedWorkload workload : workloads.all()) {
       if (className(workload).filter(name::equals).isPresent()
           && workload.spec().priority() != priorityClass.getValue()) {
         free.acquireUninterruptibly();
@@ -81,7 +81,7 @@ final class WorkloadPriorityClassReconciler extends LeaderReconciler<WorkloadPri
   }
 
   private static boolean stands(
-      Workload workload, WorkloadWriter.@Nullable Outcome outcome, @Nullable Throwable failure) {
+      CachedWorkload workload, WorkloadWriter.@Nullable Outcome outcome, @Nullable Throwable failure) {
     if (outcome == null) {
       LOG.debug(
           "Workload {} priority not written reason=\"{}\"",
@@ -105,24 +105,24 @@ final class WorkloadPriorityClassReconciler extends LeaderReconciler<WorkloadPri
   }
 
   @Override
-  public void changed(@Nullable Workload before, @Nullable Workload after) {
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
     if (before == null && after != null) {
       className(after)
           .flatMap(classes::find)
           .filter(priorityClass -> priorityClass.getValue() != after.spec().priority())
-          .ifPresent(priorityClass -> signals.signal(priorityClass.getMetadata().getName()));
+          .ifPresent(priorityClass -> reconcileTrigger.signal(priorityClass.getMetadata().getName()));
     }
   }
 
   /** The WorkloadPriorityClass that an unfinished Workload names, if it does. */
-  private static Optional<String> className(Workload workload) {
+  private static Optional<String> className(CachedWorkload workload) {
     return workload.finished()
         ? Optional.empty()
         : workload
             .spec()
             .priorityClass()
-            .filter(ref -> ref.group().equals(Keys.GROUP) && ref.kind().equals(KIND))
-            .map(Workload.PriorityClassRef::name);
+            .filter(ref -> ref.group().equals(KueueConstants.GROUP) && ref.kind().equals(KIND))
+            .map(CachedWorkload.PriorityClassRef::name);
   }
 
   private static ObjectNode priority(int value) {

@@ -11,14 +11,14 @@ import dev.sluice.api.v1beta2.LocalQueueFlavorUsage;
 import dev.sluice.api.v1beta2.LocalQueueResourceUsage;
 import dev.sluice.api.v1beta2.LocalQueueStatus;
 import dev.sluice.api.v1beta2.ResourceUsage;
-import dev.sluice.controllers.translation.Reasons;
+import dev.sluice.controllers.translation.InactiveReasonText;
 import dev.sluice.engine.ClusterQueueView;
 import dev.sluice.engine.CohortView;
 import dev.sluice.engine.LocalQueueView;
-import dev.sluice.engine.LocalUseView;
-import dev.sluice.model.Amounts;
-import dev.sluice.model.QueueProblem;
-import dev.sluice.quota.Share;
+import dev.sluice.engine.LocalQueueUsageView;
+import dev.sluice.model.ResourceAmounts;
+import dev.sluice.model.InactiveReason;
+import dev.sluice.quota.DominantResourceShare;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.time.Instant;
@@ -62,7 +62,7 @@ public final class QueueStatuses {
         .conditions(
             active(
                 conditions,
-                Reasons.byPrecedence(view.problems()),
+                InactiveReasonText.byPrecedence(view.problems()),
                 "Can admit new workloads",
                 "Can't admit new workloads: ",
                 generation,
@@ -70,7 +70,7 @@ public final class QueueStatuses {
         .pendingWorkloads(view.pendingActive() + view.pendingInadmissible())
         .reservingWorkloads(view.reserving())
         .admittedWorkloads(view.admitted())
-        .fairSharing(view.share().map(QueueStatuses::fairSharing).orElse(null))
+        .fairSharing(view.dominantResourceShare().map(QueueStatuses::fairSharing).orElse(null))
         .flavorsReservation(
             byFlavor(
                 view.usage(),
@@ -86,11 +86,11 @@ public final class QueueStatuses {
 
   /** The status of a Cohort. */
   public static CohortStatus cohort(CohortView view) {
-    return new CohortStatus(view.share().map(QueueStatuses::fairSharing).orElse(null));
+    return new CohortStatus(view.dominantResourceShare().map(QueueStatuses::fairSharing).orElse(null));
   }
 
-  private static FairSharingStatus fairSharing(Share share) {
-    return new FairSharingStatus(share.rounded());
+  private static FairSharingStatus fairSharing(DominantResourceShare dominantResourceShare) {
+    return new FairSharingStatus(dominantResourceShare.rounded());
   }
 
   /** The status of a LocalQueue; the parameters are those of {@link #clusterQueue}. */
@@ -124,7 +124,7 @@ public final class QueueStatuses {
   }
 
   /** What a LocalQueue used, in thousandths of a unit, or whole units where there are many. */
-  private static LocalQueueFairSharingStatus pastUse(LocalUseView past) {
+  private static LocalQueueFairSharingStatus pastUse(LocalQueueUsageView past) {
     Map<String, Quantity> consumed = new TreeMap<>();
     past.consumed()
         .forEach(
@@ -141,13 +141,13 @@ public final class QueueStatuses {
 
   private static List<Condition> active(
       List<Condition> conditions,
-      List<QueueProblem> problems,
+      List<InactiveReason> problems,
       String can,
       String cannot,
       long generation,
       Instant now) {
     if (problems.isEmpty()) {
-      return Conditions.with(conditions, ACTIVE, true, Reasons.READY, can, generation, now);
+      return Conditions.with(conditions, ACTIVE, true, InactiveReasonText.READY, can, generation, now);
     }
     return Conditions.with(
         conditions,
@@ -160,9 +160,9 @@ public final class QueueStatuses {
   }
 
   /** All messages, without the opening that they may share with the condition's message. */
-  private static String joined(List<QueueProblem> problems, String opening) {
+  private static String joined(List<InactiveReason> problems, String opening) {
     return problems.stream()
-        .map(QueueProblem::message)
+        .map(InactiveReason::message)
         .map(text -> text.startsWith(opening) ? text.substring(opening.length()) : text)
         .collect(Collectors.joining("; "));
   }
@@ -189,7 +189,7 @@ public final class QueueStatuses {
   private static ResourceUsage resource(
       dev.sluice.engine.FlavorUsage usage, ToLongFunction<dev.sluice.engine.FlavorUsage> part) {
     long total = part.applyAsLong(usage);
-    long borrowed = Math.max(0, Amounts.subtract(total, usage.nominal()));
+    long borrowed = Math.max(0, ResourceAmounts.subtract(total, usage.nominal()));
     return new ResourceUsage(
         usage.resource(), quantity(usage.resource(), borrowed), quantity(usage.resource(), total));
   }

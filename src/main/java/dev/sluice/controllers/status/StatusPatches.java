@@ -3,7 +3,7 @@ package dev.sluice.controllers.status;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.workloads.MergePatches;
+import dev.sluice.workloads.JsonMergePatch;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -24,7 +24,7 @@ public final class StatusPatches {
   public Optional<ObjectNode> between(@Nullable Object current, Object wanted) {
     ObjectNode from = current == null ? empty() : mapper.valueToTree(current);
     ObjectNode to = mapper.valueToTree(wanted);
-    ObjectNode changes = MergePatches.between(from, to);
+    ObjectNode changes = JsonMergePatch.between(from, to);
     return changes.isEmpty() ? Optional.empty() : Optional.of(empty().set("status", changes));
   }
 

@@ -1,10 +1,10 @@
 package dev.sluice.controllers.translation;
 
-import dev.sluice.api.Keys;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.AdmissionCheckStrategyRule;
 import dev.sluice.api.v1beta2.ClusterQueue;
-import dev.sluice.model.QueueProblem;
+import dev.sluice.model.InactiveReason;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -21,37 +21,37 @@ record CheckCombinations(Function<String, Optional<AdmissionCheck>> check) {
   private static final String PROVISIONING = "kueue.x-k8s.io/provisioning-request";
   private static final String FIELD = "spec.admissionChecksStrategy.admissionChecks";
 
-  List<QueueProblem> problemsOf(ClusterQueue queue) {
+  List<InactiveReason> problemsOf(ClusterQueue queue) {
     List<AdmissionCheckStrategyRule> rules = rules(queue);
-    List<AdmissionCheckStrategyRule> away = of(Keys.MULTIKUEUE, rules);
+    List<AdmissionCheckStrategyRule> away = of(KueueConstants.MULTIKUEUE, rules);
     if (away.isEmpty()) {
       return List.of();
     }
-    List<QueueProblem> problems = new ArrayList<>();
+    List<InactiveReason> problems = new ArrayList<>();
     if (away.size() > 1) {
       problems.add(
-          new QueueProblem(
-              Reasons.MULTIPLE_MULTI_KUEUE,
+          new InactiveReason(
+              InactiveReasonText.MULTIPLE_MULTI_KUEUE,
               "%s: %s are all of %s; only one may be"
-                  .formatted(FIELD, names(away), Keys.MULTIKUEUE)));
+                  .formatted(FIELD, names(away), KueueConstants.MULTIKUEUE)));
     }
     List<AdmissionCheckStrategyRule> perFlavor =
         away.stream().filter(rule -> !rule.onFlavors().isEmpty()).toList();
     if (!perFlavor.isEmpty()) {
       problems.add(
-          new QueueProblem(
-              Reasons.MULTI_KUEUE_PER_FLAVOR,
+          new InactiveReason(
+              InactiveReasonText.MULTI_KUEUE_PER_FLAVOR,
               "%s: %s is of %s and must apply to all flavors: leave onFlavors out"
-                  .formatted(FIELD, names(perFlavor), Keys.MULTIKUEUE)));
+                  .formatted(FIELD, names(perFlavor), KueueConstants.MULTIKUEUE)));
     }
     List<AdmissionCheckStrategyRule> provisioning = of(PROVISIONING, rules);
     if (!provisioning.isEmpty()) {
       problems.add(
-          new QueueProblem(
-              Reasons.MULTI_KUEUE_WITH_PROVISIONING,
+          new InactiveReason(
+              InactiveReasonText.MULTI_KUEUE_WITH_PROVISIONING,
               "%s: %s (%s) and %s (%s) can't be combined"
                   .formatted(
-                      FIELD, names(away), Keys.MULTIKUEUE, names(provisioning), PROVISIONING)));
+                      FIELD, names(away), KueueConstants.MULTIKUEUE, names(provisioning), PROVISIONING)));
     }
     return problems;
   }

@@ -5,13 +5,13 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.v1beta2.AdmissionChecksStrategy;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
-import dev.sluice.controllers.translation.ClusterQueues;
-import dev.sluice.controllers.world.World;
+import dev.sluice.controllers.translation.ClusterQueueMapper;
+import dev.sluice.controllers.world.InformerCaches;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.workloads.Finalizers;
-import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.WorkloadFinalizer;
+import dev.sluice.workloads.CachedWorkload;
 import dev.sluice.workloads.WorkloadListener;
-import dev.sluice.workloads.WorkloadStore;
+import dev.sluice.workloads.WorkloadLister;
 import dev.sluice.workloads.WorkloadWriter;
 import dev.sluice.workloads.WorkloadWriter.Outcome;
 import dev.sluice.workloads.WorkloadWriter.Urgency;
@@ -43,10 +43,10 @@ public final class WorkloadLifecycle implements WorkloadListener {
   private static final Logger LOG = LoggerFactory.getLogger(WorkloadLifecycle.class);
   private static final Duration AFTER_REFUSAL = Duration.ofSeconds(10);
 
-  private final WorkloadStore store;
+  private final WorkloadLister store;
   private final WorkloadWriter writer;
-  private final Function<Workload, Queues> queues;
-  private final LifecycleRules rules;
+  private final Function<CachedWorkload, QueueLookup> queueLookup;
+  private final LifecycleOptions rules;
   private final LifecycleEvents events;
   private final BooleanSupplier leading;
   private final InstantSource clock;
@@ -75,10 +75,10 @@ public final class WorkloadLifecycle implements WorkloadListener {
    * @param delays wakes it when something is due
    */
   public WorkloadLifecycle(
-      WorkloadStore store,
+      WorkloadLister store,
       WorkloadWriter writer,
-      Function<Workload, Queues> queues,
-      LifecycleRules rules,
+      Function<CachedWorkload, QueueLookup> queueLookup,
+      LifecycleOptions rules,
       LifecycleEvents events,
       BooleanSupplier leading,
       InstantSource clock,
@@ -86,7 +86,7 @@ public final class WorkloadLifecycle implements WorkloadListener {
       Delays delays) {
     this.store = store;
     this.writer = writer;
-    this.queues = queues;
+    this.queueLookup = queueLookup;
     this.rules = rules;
     this.events = events;
     this.leading = leading;
@@ -96,9 +96,9 @@ public final class WorkloadLifecycle implements WorkloadListener {
   }
 
   /** Looks at the Workloads of a queue whenever that queue is stopped, restarted, comes or goes. */
-  public void observe(World world) {
-    world.localQueues().observe(this::localQueueChanged);
-    world.clusterQueues().observe((before, after) -> clusterQueueChanged(world, before, after));
+  public void observe(InformerCaches informerCaches) {
+    informerCaches.localQueues().observe(this::localQueueChanged);
+    informerCaches.clusterQueues().observe((before, after) -> clusterQueueChanged(informerCaches, before, after));
   }
 
   /** This process leads from now on, and everything is known: looks at every Workload once. */
@@ -112,7 +112,7 @@ public final class WorkloadLifecycle implements WorkloadListener {
   }
 
   @Override
-  public void changed(@Nullable Workload before, @Nullable Workload after) {
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
     if (after != null) {
       lookIfNeeded(after);
     } else if (before != null) {
@@ -122,7 +122,7 @@ public final class WorkloadLifecycle implements WorkloadListener {
 
   private void localQueueChanged(@Nullable LocalQueue before, @Nullable LocalQueue after) {
     LocalQueue queue = after == null ? before : after;
-    if (queue == null || WorldQueues.standing(before) == WorldQueues.standing(after)) {
+    if (queue == null || CachedQueues.standing(before) == CachedQueues.standing(after)) {
       return;
     }
     executor.execute(
@@ -133,7 +133,7 @@ public final class WorkloadLifecycle implements WorkloadListener {
   }
 
   private void clusterQueueChanged(
-      World world, @Nullable ClusterQueue before, @Nullable ClusterQueue after) {
+      InformerCaches informerCaches, @Nullable ClusterQueue before, @Nullable ClusterQueue after) {
     ClusterQueue queue = after == null ? before : after;
     if (queue == null || isTheSame(before, after)) {
       return;
@@ -142,8 +142,8 @@ public final class WorkloadLifecycle implements WorkloadListener {
     executor.execute(
         () -> {
           store.reservingIn(name).forEach(this::lookIfNeeded);
-          world.localQueues().all().stream()
-              .filter(local -> WorldQueues.clusterQueue(local).equals(name))
+          informerCaches.localQueues().all().stream()
+              .filter(local -> CachedQueues.clusterQueue(local).equals(name))
               .forEach(
                   local ->
                       store
@@ -154,11 +154,11 @@ public final class WorkloadLifecycle implements WorkloadListener {
   }
 
   private static boolean isTheSame(@Nullable ClusterQueue before, @Nullable ClusterQueue after) {
-    return WorldQueues.standing(before) == WorldQueues.standing(after)
+    return CachedQueues.standing(before) == CachedQueues.standing(after)
         && before != null
         && after != null
         && Objects.equals(strategy(before), strategy(after))
-        && ClusterQueues.flavors(before).equals(ClusterQueues.flavors(after));
+        && ClusterQueueMapper.flavors(before).equals(ClusterQueueMapper.flavors(after));
   }
 
   private static @Nullable AdmissionChecksStrategy strategy(ClusterQueue queue) {
@@ -166,25 +166,25 @@ public final class WorkloadLifecycle implements WorkloadListener {
   }
 
   /** Cheap, since nearly always nothing is to be done. */
-  private void lookIfNeeded(Workload workload) {
+  private void lookIfNeeded(CachedWorkload workload) {
     if (mayAct() && !verdict(workload).isNothing()) {
       executor.execute(() -> look(workload.id()));
     }
   }
 
-  private Verdict verdict(Workload workload) {
-    return LifecycleDecisions.decide(workload, queues.apply(workload), rules, clock.instant());
+  private LifecycleAction verdict(CachedWorkload workload) {
+    return LifecyclePolicy.decide(workload, queueLookup.apply(workload), rules, clock.instant());
   }
 
   private void look(WorkloadId id) {
-    Optional<Workload> found =
+    Optional<CachedWorkload> found =
         store.get(id.namespace(), id.name()).filter(workload -> workload.id().equals(id));
     if (found.isEmpty() || !mayAct()) {
       return;
     }
-    Verdict verdict = verdict(found.get());
-    verdict.lookAgain().ifPresent(at -> setAlarm(id, at));
-    verdict.action().filter(action -> writing.add(id.uid())).ifPresent(a -> act(found.get(), a));
+    LifecycleAction lifecycleAction = verdict(found.get());
+    lifecycleAction.lookAgain().ifPresent(at -> setAlarm(id, at));
+    lifecycleAction.action().filter(action -> writing.add(id.uid())).ifPresent(a -> act(found.get(), a));
   }
 
   /** The alarm that rings first is enough: it looks, and sets the next. */
@@ -203,7 +203,7 @@ public final class WorkloadLifecycle implements WorkloadListener {
         });
   }
 
-  private void act(Workload workload, Verdict.Action action) {
+  private void act(CachedWorkload workload, LifecycleAction.Action action) {
     var unused =
         write(workload, action)
             .whenCompleteAsync(
@@ -218,22 +218,22 @@ public final class WorkloadLifecycle implements WorkloadListener {
                 executor);
   }
 
-  private CompletableFuture<Outcome> write(Workload workload, Verdict.Action action) {
+  private CompletableFuture<Outcome> write(CachedWorkload workload, LifecycleAction.Action action) {
     return switch (action) {
-      case Verdict.PatchStatus patch ->
+      case LifecycleAction.PatchStatus patch ->
           writer.patchStatus(workload.id(), workload.version(), patch.status(), Urgency.DECISION);
-      case Verdict.Deactivate deactivate -> {
+      case LifecycleAction.Deactivate deactivate -> {
         ObjectNode patch = JsonNodeFactory.instance.objectNode();
         patch.putObject("spec").put("active", false);
         yield writer.patch(workload.id(), workload.version(), patch);
       }
-      case Verdict.Delete delete -> writer.delete(workload.id());
-      case Verdict.RemoveFinalizer remove ->
-          writer.patch(workload.id(), workload.version(), Finalizers.removal(workload));
+      case LifecycleAction.Delete delete -> writer.delete(workload.id());
+      case LifecycleAction.RemoveFinalizer remove ->
+          writer.patch(workload.id(), workload.version(), WorkloadFinalizer.removal(workload));
     };
   }
 
-  private void carriedOut(Workload workload, Verdict.Action action, Outcome outcome) {
+  private void carriedOut(CachedWorkload workload, LifecycleAction.Action action, Outcome outcome) {
     switch (outcome) {
       case Outcome.Written written -> {
         LOG.info("workload={} {}", workload.id(), action.change());
@@ -250,12 +250,12 @@ public final class WorkloadLifecycle implements WorkloadListener {
     }
   }
 
-  private static List<Verdict.News> news(Verdict.Action action) {
+  private static List<LifecycleAction.News> news(LifecycleAction.Action action) {
     return switch (action) {
-      case Verdict.PatchStatus patch -> patch.news();
-      case Verdict.Delete delete -> delete.news();
-      case Verdict.Deactivate deactivate -> List.of();
-      case Verdict.RemoveFinalizer remove -> List.of();
+      case LifecycleAction.PatchStatus patch -> patch.news();
+      case LifecycleAction.Delete delete -> delete.news();
+      case LifecycleAction.Deactivate deactivate -> List.of();
+      case LifecycleAction.RemoveFinalizer remove -> List.of();
     };
   }
 }

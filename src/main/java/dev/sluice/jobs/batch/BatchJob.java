@@ -3,25 +3,25 @@ package dev.sluice.jobs.batch;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.Keys;
-import dev.sluice.api.placement.RemoteStatuses;
-import dev.sluice.jobs.JobAdapter;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.placement.RemoteStatusAnnotation;
+import dev.sluice.jobs.JobIntegration;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.JobState;
-import dev.sluice.jobs.PodSetStart;
+import dev.sluice.jobs.PodSetInfo;
 import dev.sluice.jobs.PodSetTemplate;
-import dev.sluice.jobs.PodTemplates;
+import dev.sluice.jobs.PodTemplateMerger;
 import dev.sluice.jobs.StartConflictException;
 import dev.sluice.jobs.TopologyRequests;
-import dev.sluice.workloads.MergePatches;
+import dev.sluice.workloads.JsonMergePatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /** Jobs of batch/v1 (contract: integrations, batch/v1 Job). */
-public final class BatchJob implements JobAdapter {
+public final class BatchJob implements JobIntegration {
 
   /** The kind. */
   public static final JobKind KIND = new JobKind("batch", "v1", "Job", "jobs", "batch/job");
@@ -42,7 +42,7 @@ public final class BatchJob implements JobAdapter {
     return new JobState(
         suspended,
         suspended && !active && (!begun || condition(job, "Suspended").isPresent()),
-        job.path("metadata").path("annotations").has(Keys.STOPPING),
+        job.path("metadata").path("annotations").has(KueueConstants.STOPPING),
         active,
         end(job),
         podsReady(job),
@@ -51,7 +51,7 @@ public final class BatchJob implements JobAdapter {
 
   @Override
   public Optional<JobState> told(JsonNode job) {
-    return RemoteStatuses.of(job)
+    return RemoteStatusAnnotation.of(job)
         .map(
             status -> {
               JobState here = state(job);
@@ -141,7 +141,7 @@ public final class BatchJob implements JobAdapter {
   }
 
   private static int minCount(JsonNode job) {
-    return job.path("metadata").path("annotations").path(Keys.JOB_MIN_PARALLELISM).asInt();
+    return job.path("metadata").path("annotations").path(KueueConstants.JOB_MIN_PARALLELISM).asInt();
   }
 
   @Override
@@ -160,24 +160,24 @@ public final class BatchJob implements JobAdapter {
   }
 
   @Override
-  public List<JobPatch> start(ObjectNode job, List<PodSetStart> starts)
+  public List<JobPatch> start(ObjectNode job, List<PodSetInfo> starts)
       throws StartConflictException {
-    PodSetStart start = starts.getFirst();
+    PodSetInfo start = starts.getFirst();
     ObjectNode started = job.deepCopy();
     ObjectNode spec = started.withObjectProperty("spec").put("suspend", false);
-    PodTemplates.merge(spec.withObjectProperty("template"), start);
+    PodTemplateMerger.merge(spec.withObjectProperty("template"), start);
     if (minCount(job) > 0 && start.count() != count(job)) {
       resize(started, start.count());
     }
     List<JobPatch> patches = new ArrayList<>(withoutStartTime(job));
-    patches.add(new JobPatch(false, MergePatches.between(job, started)));
+    patches.add(new JobPatch(false, JsonMergePatch.between(job, started)));
     return patches;
   }
 
   private static void resize(ObjectNode job, int count) {
     ObjectNode spec = job.withObjectProperty("spec").put("parallelism", count);
     JsonNode annotations = job.path("metadata").path("annotations");
-    if (annotations.path(Keys.JOB_COMPLETIONS_EQUAL_PARALLELISM).asText().equals("true")) {
+    if (annotations.path(KueueConstants.JOB_COMPLETIONS_EQUAL_PARALLELISM).asText().equals("true")) {
       spec.put("completions", count);
     }
   }
@@ -207,22 +207,22 @@ public final class BatchJob implements JobAdapter {
 
   private static JobPatch suspend() {
     ObjectNode body = JsonNodeFactory.instance.objectNode();
-    body.putObject("metadata").putObject("annotations").put(Keys.STOPPING, "true");
+    body.putObject("metadata").putObject("annotations").put(KueueConstants.STOPPING, "true");
     body.putObject("spec").put("suspend", true);
     return new JobPatch(false, body);
   }
 
   private static ObjectNode restored(JsonNode job, Optional<List<PodSetTemplate>> original) {
     ObjectNode restored = job.deepCopy();
-    restored.withObjectProperty("metadata").withObjectProperty("annotations").remove(Keys.STOPPING);
+    restored.withObjectProperty("metadata").withObjectProperty("annotations").remove(KueueConstants.STOPPING);
     if (original.isPresent() && original.get().size() == 1) {
       PodSetTemplate podSet = original.get().getFirst();
       ObjectNode spec = restored.withObjectProperty("spec");
-      PodTemplates.restore(spec.withObjectProperty("template"), podSet.template());
+      PodTemplateMerger.restore(spec.withObjectProperty("template"), podSet.template());
       if (minCount(job) > 0) {
         resize(restored, podSet.count());
       }
     }
-    return MergePatches.between(job, restored);
+    return JsonMergePatch.between(job, restored);
   }
 }

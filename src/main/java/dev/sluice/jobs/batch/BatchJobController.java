@@ -1,8 +1,8 @@
 package dev.sluice.jobs.batch;
 
-import dev.sluice.jobs.Ancestry;
+import dev.sluice.jobs.OwnerChainResolver;
 import dev.sluice.jobs.JobController;
-import dev.sluice.jobs.JobDirectory;
+import dev.sluice.jobs.IntegrationRegistry;
 import dev.sluice.jobs.JobReconciler;
 import java.util.concurrent.ExecutorService;
 import java.util.function.BooleanSupplier;
@@ -18,11 +18,11 @@ public final class BatchJobController extends JobController<BatchJobResource> {
    */
   public BatchJobController(
       JobReconciler reconciler,
-      Ancestry ancestry,
-      JobDirectory directory,
+      OwnerChainResolver ownerChainResolver,
+      IntegrationRegistry directory,
       JobReconciler.Surroundings around,
       ExecutorService background,
       BooleanSupplier leading) {
-    super(BatchJob.KIND, reconciler, ancestry, directory, around, background, leading);
+    super(BatchJob.KIND, reconciler, ownerChainResolver, directory, around, background, leading);
   }
 }

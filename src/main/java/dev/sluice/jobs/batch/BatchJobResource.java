@@ -4,11 +4,11 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.JsonDeserializer;
 import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
-import dev.sluice.api.reading.GuardedReading;
-import dev.sluice.api.reading.Unreadable;
+import dev.sluice.api.reading.TolerantDeserializers;
+import dev.sluice.api.reading.UnreadableMetadata;
 import dev.sluice.jobs.JobResource;
-import dev.sluice.jobs.JobView;
-import dev.sluice.jobs.JobViews;
+import dev.sluice.jobs.CachedJob;
+import dev.sluice.jobs.CachedJobParser;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.model.annotation.Group;
 import io.fabric8.kubernetes.model.annotation.Kind;
@@ -27,11 +27,11 @@ public final class BatchJobResource extends JobResource {
   private static final long serialVersionUID = 1L;
 
   /** Holds this view. */
-  public BatchJobResource(JobView view) {
+  public BatchJobResource(CachedJob view) {
     super(view);
   }
 
-  private BatchJobResource(JobView view, Unreadable metadata) {
+  private BatchJobResource(CachedJob view, UnreadableMetadata metadata) {
     super(view, metadata);
   }
 
@@ -51,12 +51,12 @@ public final class BatchJobResource extends JobResource {
     @Override
     public BatchJobResource deserialize(JsonParser parser, DeserializationContext context)
         throws IOException {
-      return GuardedReading.read(
+      return TolerantDeserializers.read(
           parser,
           context,
-          object -> new BatchJobResource(JobViews.of(adapter, object)),
+          object -> new BatchJobResource(CachedJobParser.of(adapter, object)),
           (object, metadata) ->
-              new BatchJobResource(JobViews.unreadable(BatchJob.KIND, object), metadata));
+              new BatchJobResource(CachedJobParser.unreadable(BatchJob.KIND, object), metadata));
     }
   }
 }

@@ -1,10 +1,10 @@
 package dev.sluice.jobs.pods;
 
-import dev.sluice.api.Keys;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobReconciler;
-import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.CachedWorkload;
 import dev.sluice.workloads.WorkloadListener;
-import dev.sluice.workloads.WorkloadStore;
+import dev.sluice.workloads.WorkloadLister;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
@@ -25,14 +25,14 @@ public final class PodController implements WorkloadListener, AutoCloseable {
 
   private static final long PAGE = 500;
 
-  private final PodDirectory directory;
+  private final PodIndex directory;
   private final JobReconciler singles;
-  private final GroupReconciler groups;
-  private final WorkloadStore workloads;
+  private final PodGroupReconciler groups;
+  private final WorkloadLister workloads;
   private final BooleanSupplier leading;
   private final SharedIndexInformer<PodResource> informer;
-  private final UnitQueue<PodUnit> units;
-  private final UnitQueue<LeavingWorkloads.Name> leaving;
+  private final PodWorkQueue<PodGroupKey> units;
+  private final PodWorkQueue<PodWorkloadFinalizer.Name> leaving;
   private volatile boolean synced;
 
   /**
@@ -47,9 +47,9 @@ public final class PodController implements WorkloadListener, AutoCloseable {
    */
   public PodController(
       KubernetesClient client,
-      PodDirectory directory,
+      PodIndex directory,
       JobReconciler singles,
-      GroupReconciler groups,
+      PodGroupReconciler groups,
       JobReconciler.Surroundings around,
       Executor executor,
       BiConsumer<Duration, Runnable> later,
@@ -63,14 +63,14 @@ public final class PodController implements WorkloadListener, AutoCloseable {
         client
             .resources(PodResource.class)
             .inAnyNamespace()
-            .withLabel(Keys.MANAGED, "true")
+            .withLabel(KueueConstants.MANAGED, "true")
             .withLimit(PAGE)
             .runnableInformer(0);
-    around.informers().keep("pods", informer);
-    this.units = new UnitQueue<>(this::reconcile, executor, later::accept);
-    LeavingWorkloads leavers = new LeavingWorkloads(directory, around);
+    around.informerSupervisor().keep("pods", informer);
+    this.units = new PodWorkQueue<>(this::reconcile, executor, later::accept);
+    PodWorkloadFinalizer leavers = new PodWorkloadFinalizer(directory, around);
     this.leaving =
-        new UnitQueue<>(
+        new PodWorkQueue<>(
             name -> mayAct() ? leavers.letGo(name) : Optional.empty(), executor, later::accept);
     informer.addEventHandler(new Watch());
     around.workloads().listen(this);
@@ -99,7 +99,7 @@ public final class PodController implements WorkloadListener, AutoCloseable {
   }
 
   private void wakeAll() {
-    directory.all().forEach(pod -> units.wake(PodUnit.of(pod)));
+    directory.all().forEach(pod -> units.wake(PodGroupKey.of(pod)));
     workloads.all().forEach(this::note);
   }
 
@@ -109,36 +109,36 @@ public final class PodController implements WorkloadListener, AutoCloseable {
   }
 
   @Override
-  public void changed(@Nullable Workload before, @Nullable Workload after) {
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
     note(after == null ? Objects.requireNonNull(before) : after);
   }
 
-  private void note(Workload workload) {
+  private void note(CachedWorkload workload) {
     String namespace = workload.id().namespace();
     workload
         .owner()
-        .filter(LeavingWorkloads::isPod)
-        .ifPresent(owner -> units.wake(PodUnit.single(namespace, owner.name())));
-    if (LeavingWorkloads.isOfGroup(workload)
+        .filter(PodWorkloadFinalizer::isPod)
+        .ifPresent(owner -> units.wake(PodGroupKey.single(namespace, owner.name())));
+    if (PodWorkloadFinalizer.isOfGroup(workload)
         || directory.hasGroup(namespace, workload.id().name())) {
-      units.wake(PodUnit.group(namespace, workload.id().name()));
+      units.wake(PodGroupKey.group(namespace, workload.id().name()));
     }
-    if (LeavingWorkloads.concerns(workload)) {
-      leaving.wake(new LeavingWorkloads.Name(workload.id().namespace(), workload.id().name()));
+    if (PodWorkloadFinalizer.concerns(workload)) {
+      leaving.wake(new PodWorkloadFinalizer.Name(workload.id().namespace(), workload.id().name()));
     }
   }
 
-  private Optional<Duration> reconcile(PodUnit unit) throws InterruptedException {
+  private Optional<Duration> reconcile(PodGroupKey unit) throws InterruptedException {
     if (!mayAct()) {
       return Optional.empty();
     }
     if (unit.group()) {
       return groups.reconcile(unit.namespace(), unit.name());
     }
-    Optional<PodView> pod =
+    Optional<CachedPod> pod =
         directory
             .find(unit.namespace(), unit.name())
-            .filter(found -> PodUnit.of(found).equals(unit));
+            .filter(found -> PodGroupKey.of(found).equals(unit));
     return pod.isEmpty() ? Optional.empty() : singles.reconcile(pod.get().job());
   }
 
@@ -158,7 +158,7 @@ public final class PodController implements WorkloadListener, AutoCloseable {
     @Override
     public void onDelete(PodResource last, boolean lastIsUnknown) {
       directory.remove(last.pod());
-      units.wake(PodUnit.of(last.pod()));
+      units.wake(PodGroupKey.of(last.pod()));
       singles.forget(last.pod().job());
       groups.forget(last.pod().job().ref());
     }
@@ -168,13 +168,13 @@ public final class PodController implements WorkloadListener, AutoCloseable {
       if (!resource.isReadable()) {
         return;
       }
-      PodView now = resource.pod();
-      Optional<PodView> before = directory.put(now);
+      CachedPod now = resource.pod();
+      Optional<CachedPod> before = directory.put(now);
       if (before.filter(now::looksLike).isPresent()) {
         return;
       }
-      units.wake(PodUnit.of(now));
-      before.map(PodUnit::of).filter(unit -> !unit.equals(PodUnit.of(now))).ifPresent(units::wake);
+      units.wake(PodGroupKey.of(now));
+      before.map(PodGroupKey::of).filter(unit -> !unit.equals(PodGroupKey.of(now))).ifPresent(units::wake);
     }
   }
 }

@@ -1,9 +1,9 @@
 package dev.sluice.jobs.pods;
 
-import dev.sluice.api.Keys;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobRef;
 import dev.sluice.jobs.JobState;
-import dev.sluice.jobs.JobView;
+import dev.sluice.jobs.CachedJob;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -27,19 +27,19 @@ final class PodGroup {
 
   private final String namespace;
   private final String name;
-  private final List<PodView> pods;
+  private final List<CachedPod> pods;
   private final Instant now;
 
   /** These pods, of which there may be none. */
-  PodGroup(String namespace, String name, List<PodView> pods, Instant now) {
+  PodGroup(String namespace, String name, List<CachedPod> pods, Instant now) {
     this.namespace = namespace;
     this.name = name;
     this.now = now;
     this.pods =
         pods.stream()
             .sorted(
-                Comparator.<PodView, Instant>comparing(pod -> pod.job().createdAt())
-                    .thenComparing(PodView::name))
+                Comparator.<CachedPod, Instant>comparing(pod -> pod.job().createdAt())
+                    .thenComparing(CachedPod::name))
             .toList();
   }
 
@@ -52,18 +52,18 @@ final class PodGroup {
   }
 
   /** All pods, oldest first. */
-  List<PodView> pods() {
+  List<CachedPod> pods() {
     return pods;
   }
 
-  private Stream<PodView.Group> said() {
+  private Stream<CachedPod.Group> said() {
     return pods.stream().flatMap(pod -> pod.group().stream());
   }
 
   /** How many pods it is to have; 0 when no pod says so. */
   int totalCount() {
     return said()
-        .mapToInt(PodView.Group::totalCount)
+        .mapToInt(CachedPod.Group::totalCount)
         .filter(count -> count > 0)
         .findFirst()
         .orElse(0);
@@ -71,18 +71,18 @@ final class PodGroup {
 
   /** Whether it gets its Workload with its first pod. */
   boolean fastAdmission() {
-    return said().anyMatch(PodView.Group::fastAdmission);
+    return said().anyMatch(CachedPod.Group::fastAdmission);
   }
 
   /** Whether it serves, and has no end. */
   boolean serving() {
-    return said().anyMatch(PodView.Group::serving);
+    return said().anyMatch(CachedPod.Group::serving);
   }
 
   /** Whether its pods are made by something that sees to their number itself. */
   boolean hasParent() {
     return pods.stream()
-        .anyMatch(pod -> pod.job().annotations().containsKey(Keys.POD_SUSPENDING_PARENT));
+        .anyMatch(pod -> pod.job().annotations().containsKey(KueueConstants.POD_SUSPENDING_PARENT));
   }
 
   /** Whether somebody else makes its Workload. */
@@ -96,39 +96,39 @@ final class PodGroup {
   }
 
   /** Whether a pod counts: it did not fail, and is not deleted before it had a node. */
-  static boolean isRunnable(PodView pod) {
-    return pod.phase() != PodView.Phase.FAILED && !(pod.job().deleting() && !pod.scheduled());
+  static boolean isRunnable(CachedPod pod) {
+    return pod.phase() != CachedPod.Phase.FAILED && !(pod.job().deleting() && !pod.scheduled());
   }
 
   /** The pods that count. */
-  List<PodView> runnable() {
+  List<CachedPod> runnable() {
     return pods.stream().filter(PodGroup::isRunnable).toList();
   }
 
   /** Those that count no more, the most recently active first. */
-  List<PodView> spent() {
+  List<CachedPod> spent() {
     return pods.stream()
         .filter(pod -> !isRunnable(pod))
-        .sorted(Comparator.comparing(PodView::lastActive).reversed())
+        .sorted(Comparator.comparing(CachedPod::lastActive).reversed())
         .toList();
   }
 
   /** Those that wait at their gate. */
-  List<PodView> waiting() {
+  List<CachedPod> waiting() {
     return pods.stream()
         .filter(pod -> pod.gated() && !pod.ended() && !pod.job().deleting())
         .toList();
   }
 
   /** Those that may run and that nobody deletes. */
-  List<PodView> startedAndKept() {
+  List<CachedPod> startedAndKept() {
     return pods.stream()
         .filter(pod -> !pod.gated() && !pod.ended() && !pod.job().deleting())
         .toList();
   }
 
   /** Those that use up what the Workload was given: started, and neither failed nor overdue. */
-  List<PodView> occupying() {
+  List<CachedPod> occupying() {
     return runnable().stream()
         .filter(pod -> !pod.gated() && pod.job().deletionTime().filter(now::isAfter).isEmpty())
         .toList();
@@ -140,12 +140,12 @@ final class PodGroup {
   }
 
   /** Those that hold a node, and aren't overdue to leave it. */
-  List<PodView> active() {
+  List<CachedPod> active() {
     return pods.stream().filter(this::isActive).toList();
   }
 
-  private boolean isActive(PodView pod) {
-    boolean placed = pod.phase() == PodView.Phase.RUNNING || pod.scheduled();
+  private boolean isActive(CachedPod pod) {
+    boolean placed = pod.phase() == CachedPod.Phase.RUNNING || pod.scheduled();
     return placed && !pod.ended() && pod.job().deletionTime().filter(now::isAfter).isEmpty();
   }
 
@@ -156,8 +156,8 @@ final class PodGroup {
         .min(Comparator.naturalOrder());
   }
 
-  private static boolean succeeded(PodView pod) {
-    return pod.phase() == PodView.Phase.SUCCEEDED;
+  private static boolean succeeded(CachedPod pod) {
+    return pod.phase() == CachedPod.Phase.SUCCEEDED;
   }
 
   /** How it ended, if it has. */
@@ -165,7 +165,7 @@ final class PodGroup {
     long succeeded = pods.stream().filter(PodGroup::succeeded).count();
     int total = totalCount();
     boolean allThrough = total > 0 && succeeded >= total;
-    boolean givenUp = !pods.isEmpty() && unretriable() && pods.stream().allMatch(PodView::ended);
+    boolean givenUp = !pods.isEmpty() && unretriable() && pods.stream().allMatch(CachedPod::ended);
     return !serving() && (allThrough || givenUp)
         ? Optional.of(new JobState.End(true, "Pods succeeded: %d/%d.".formatted(succeeded, total)))
         : Optional.empty();
@@ -183,13 +183,13 @@ final class PodGroup {
         ? Map.of()
         : pods.stream()
             .filter(PodGroup::succeeded)
-            .collect(Collectors.toMap(PodView::role, pod -> 1, Integer::sum));
+            .collect(Collectors.toMap(CachedPod::role, pod -> 1, Integer::sum));
   }
 
   /** The pods of each role, by its name. */
-  static Map<String, List<PodView>> byRole(List<PodView> pods) {
+  static Map<String, List<CachedPod>> byRole(List<CachedPod> pods) {
     return pods.stream()
-        .collect(Collectors.groupingBy(PodView::role, TreeMap::new, Collectors.toList()));
+        .collect(Collectors.groupingBy(CachedPod::role, TreeMap::new, Collectors.toList()));
   }
 
   /** What its pods don't agree about though they have to; empty when they agree. */
@@ -197,15 +197,15 @@ final class PodGroup {
     if (totalCount() == 0) {
       return Optional.of(
           "no pod says how many there are: annotation %s is missing"
-              .formatted(Keys.POD_GROUP_TOTAL_COUNT));
+              .formatted(KueueConstants.POD_GROUP_TOTAL_COUNT));
     }
-    List<PodView> alive = pods.stream().filter(pod -> pod.phase() != PodView.Phase.FAILED).toList();
+    List<CachedPod> alive = pods.stream().filter(pod -> pod.phase() != CachedPod.Phase.FAILED).toList();
     Optional<String> found =
         differing(
                 alive,
-                Keys.POD_GROUP_TOTAL_COUNT,
+                KueueConstants.POD_GROUP_TOTAL_COUNT,
                 pod -> pod.group().map(it -> it.totalCount() + "").orElse(""))
-            .or(() -> differing(alive, Keys.QUEUE_NAME, pod -> pod.job().queueName()));
+            .or(() -> differing(alive, KueueConstants.QUEUE_NAME, pod -> pod.job().queueName()));
     found = found.or(() -> outOfRange(alive));
     for (String label : labelsInCommon) {
       found =
@@ -215,13 +215,13 @@ final class PodGroup {
     return found;
   }
 
-  private Optional<String> outOfRange(List<PodView> alive) {
-    for (PodView pod : alive) {
-      String index = pod.job().labels().getOrDefault(Keys.POD_GROUP_POD_INDEX, "");
+  private Optional<String> outOfRange(List<CachedPod> alive) {
+    for (CachedPod pod : alive) {
+      String index = pod.job().labels().getOrDefault(KueueConstants.POD_GROUP_POD_INDEX, "");
       if (!index.isEmpty() && !isBelow(index, totalCount())) {
         return Optional.of(
             "label %s of pod %s is \"%s\", which has to be a number from 0 to %d"
-                .formatted(Keys.POD_GROUP_POD_INDEX, pod.name(), index, totalCount() - 1));
+                .formatted(KueueConstants.POD_GROUP_POD_INDEX, pod.name(), index, totalCount() - 1));
       }
     }
     return Optional.empty();
@@ -237,7 +237,7 @@ final class PodGroup {
   }
 
   private Optional<String> differing(
-      List<PodView> alive, String key, Function<PodView, String> value) {
+      List<CachedPod> alive, String key, Function<CachedPod, String> value) {
     Map<String, String> first = new LinkedHashMap<>();
     alive.forEach(pod -> first.putIfAbsent(value.apply(pod), pod.name()));
     if (first.size() < 2) {
@@ -257,8 +257,8 @@ final class PodGroup {
    * The group as if it were one job. It is named after its oldest pod, to which people are told
    * what happens to it.
    */
-  JobView asJob() {
-    Optional<JobView> oldest = pods.stream().map(PodView::job).findFirst();
+  CachedJob asJob() {
+    Optional<CachedJob> oldest = pods.stream().map(CachedPod::job).findFirst();
     JobState state =
         new JobState(
             startedAndKept().isEmpty(),
@@ -268,16 +268,16 @@ final class PodGroup {
             end(),
             isReady(),
             reclaimable());
-    return new JobView(
+    return new CachedJob(
         oldest
-            .map(JobView::ref)
+            .map(CachedJob::ref)
             .orElseGet(() -> new JobRef(SinglePod.KIND, namespace, name, "group " + name)),
-        oldest.map(JobView::version).orElse(0L),
-        oldest.map(JobView::createdAt).orElse(now),
+        oldest.map(CachedJob::version).orElse(0L),
+        oldest.map(CachedJob::createdAt).orElse(now),
         Optional.empty(),
-        oldest.flatMap(JobView::controller),
+        oldest.flatMap(CachedJob::controller),
         List.of(),
-        oldest.map(JobView::labels).orElse(Map.of()),
+        oldest.map(CachedJob::labels).orElse(Map.of()),
         annotations(oldest),
         state,
         Optional.empty(),
@@ -287,37 +287,37 @@ final class PodGroup {
   }
 
   /** Those of the oldest pod; a gate on any pod holds all of them. */
-  private Map<String, String> annotations(Optional<JobView> oldest) {
+  private Map<String, String> annotations(Optional<CachedJob> oldest) {
     Map<String, String> result =
-        new LinkedHashMap<>(oldest.map(JobView::annotations).orElse(Map.of()));
+        new LinkedHashMap<>(oldest.map(CachedJob::annotations).orElse(Map.of()));
     Set<String> gates = new LinkedHashSet<>();
-    for (PodView pod : pods) {
-      String said = pod.job().annotations().getOrDefault(Keys.ADMISSION_GATED_BY, "");
+    for (CachedPod pod : pods) {
+      String said = pod.job().annotations().getOrDefault(KueueConstants.ADMISSION_GATED_BY, "");
       gates.addAll(said.isEmpty() ? List.of() : List.of(said.split(",")));
     }
     if (gates.isEmpty()) {
-      result.remove(Keys.ADMISSION_GATED_BY);
+      result.remove(KueueConstants.ADMISSION_GATED_BY);
     } else {
-      result.put(Keys.ADMISSION_GATED_BY, String.join(",", gates));
+      result.put(KueueConstants.ADMISSION_GATED_BY, String.join(",", gates));
     }
     return result;
   }
 
-  private List<JobView.PodSet> podSets() {
-    List<JobView.PodSet> result = new ArrayList<>();
+  private List<CachedJob.PodSet> podSets() {
+    List<CachedJob.PodSet> result = new ArrayList<>();
     byRole(runnable())
         .forEach(
             (role, members) -> {
-              JobView.PodSet one = members.getFirst().job().podSets().getFirst();
+              CachedJob.PodSet one = members.getFirst().job().podSets().getFirst();
               result.add(
-                  new JobView.PodSet(
+                  new CachedJob.PodSet(
                       role, members.size(), 0, one.fingerprint(), one.priorityClassName()));
             });
     return result;
   }
 
   /** The pods that are not among those with these UIDs, and count. */
-  List<PodView> notAmong(Set<String> uids) {
+  List<CachedPod> notAmong(Set<String> uids) {
     Set<String> known = new HashSet<>(uids);
     return runnable().stream().filter(pod -> !known.contains(pod.job().ref().uid())).toList();
   }

@@ -4,8 +4,8 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.JsonDeserializer;
 import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
-import dev.sluice.api.reading.GuardedReading;
-import dev.sluice.api.reading.Unreadable;
+import dev.sluice.api.reading.TolerantDeserializers;
+import dev.sluice.api.reading.UnreadableMetadata;
 import dev.sluice.jobs.JobResource;
 import io.fabric8.kubernetes.model.annotation.Group;
 import io.fabric8.kubernetes.model.annotation.Kind;
@@ -23,21 +23,21 @@ public final class PodResource extends JobResource {
 
   private static final long serialVersionUID = 1L;
 
-  private final transient PodView pod;
+  private final transient CachedPod pod;
 
   /** Holds this view. */
-  public PodResource(PodView pod) {
+  public PodResource(CachedPod pod) {
     super(pod.job());
     this.pod = pod;
   }
 
-  private PodResource(PodView pod, Unreadable metadata) {
+  private PodResource(CachedPod pod, UnreadableMetadata metadata) {
     super(pod.job(), metadata);
     this.pod = pod;
   }
 
   /** What is known of the pod. */
-  public PodView pod() {
+  public CachedPod pod() {
     return pod;
   }
 
@@ -49,11 +49,11 @@ public final class PodResource extends JobResource {
     @Override
     public PodResource deserialize(JsonParser parser, DeserializationContext context)
         throws IOException {
-      return GuardedReading.read(
+      return TolerantDeserializers.read(
           parser,
           context,
-          object -> new PodResource(PodViews.of(adapter, object)),
-          (object, metadata) -> new PodResource(PodViews.unreadable(object), metadata));
+          object -> new PodResource(CachedPodParser.of(adapter, object)),
+          (object, metadata) -> new PodResource(CachedPodParser.unreadable(object), metadata));
     }
   }
 }

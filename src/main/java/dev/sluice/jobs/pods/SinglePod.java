@@ -4,19 +4,19 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.Keys;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobAction.StopReason;
-import dev.sluice.jobs.JobAdapter;
-import dev.sluice.jobs.JobEnding;
+import dev.sluice.jobs.JobIntegration;
+import dev.sluice.jobs.JobStopProcedure;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.JobState;
-import dev.sluice.jobs.PodSetStart;
+import dev.sluice.jobs.PodSetInfo;
 import dev.sluice.jobs.PodSetTemplate;
-import dev.sluice.jobs.PodTemplates;
+import dev.sluice.jobs.PodTemplateMerger;
 import dev.sluice.jobs.StartConflictException;
 import dev.sluice.jobs.TopologyRequests;
-import dev.sluice.workloads.MergePatches;
+import dev.sluice.workloads.JsonMergePatch;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
@@ -25,7 +25,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /** A Pod that is a job of its own (contract: integrations, Pod (single)). */
-public final class SinglePod implements JobAdapter {
+public final class SinglePod implements JobIntegration {
 
   /** The kind. */
   public static final JobKind KIND = new JobKind("", "v1", "Pod", "pods", "pod");
@@ -36,7 +36,7 @@ public final class SinglePod implements JobAdapter {
   private static final int LONGEST_MESSAGE = 32768;
 
   /** No place is chosen for pods, so that whoever is admitted needs no place either. */
-  private static final Set<String> GATES = Set.of(Keys.ADMISSION_GATE, Keys.TOPOLOGY_GATE);
+  private static final Set<String> GATES = Set.of(KueueConstants.ADMISSION_GATE, KueueConstants.TOPOLOGY_GATE);
 
   @Override
   public JobKind kind() {
@@ -74,7 +74,7 @@ public final class SinglePod implements JobAdapter {
   /** Whether it waits for its admission. */
   static boolean isGated(JsonNode pod) {
     for (JsonNode gate : pod.path("spec").path("schedulingGates")) {
-      if (gate.path("name").asText().equals(Keys.ADMISSION_GATE)) {
+      if (gate.path("name").asText().equals(KueueConstants.ADMISSION_GATE)) {
         return true;
       }
     }
@@ -107,19 +107,19 @@ public final class SinglePod implements JobAdapter {
     ObjectNode template = JsonNodeFactory.instance.objectNode();
     template.set("spec", pod.path("spec"));
     return new PodSetTemplate(
-        name, count, 0, template, TopologyRequests.of(pod, Keys.POD_GROUP_POD_INDEX));
+        name, count, 0, template, TopologyRequests.of(pod, KueueConstants.POD_GROUP_POD_INDEX));
   }
 
   @Override
-  public List<JobPatch> start(ObjectNode pod, List<PodSetStart> starts)
+  public List<JobPatch> start(ObjectNode pod, List<PodSetInfo> starts)
       throws StartConflictException {
     return List.of(start(pod, starts.getFirst()));
   }
 
   /** The write that gives a pod what its pod set got, and takes the gates away. */
-  static JobPatch start(ObjectNode pod, PodSetStart start) throws StartConflictException {
+  static JobPatch start(ObjectNode pod, PodSetInfo start) throws StartConflictException {
     ObjectNode started = pod.deepCopy();
-    PodTemplates.merge(started, start);
+    PodTemplateMerger.merge(started, start);
     ArrayNode gates = JsonNodeFactory.instance.arrayNode();
     for (JsonNode gate : started.path("spec").path("schedulingGates")) {
       if (!GATES.contains(gate.path("name").asText())) {
@@ -132,7 +132,7 @@ public final class SinglePod implements JobAdapter {
     } else {
       spec.set("schedulingGates", gates);
     }
-    return new JobPatch(false, MergePatches.between(pod, started));
+    return new JobPatch(false, JsonMergePatch.between(pod, started));
   }
 
   /** A pod can't be suspended. */
@@ -142,7 +142,7 @@ public final class SinglePod implements JobAdapter {
   }
 
   @Override
-  public Optional<JobEnding> ending() {
+  public Optional<JobStopProcedure> ending() {
     return Optional.of(SinglePod::lastWords);
   }
 

@@ -3,13 +3,13 @@ package dev.sluice.jobs.statefulset;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.Keys;
-import dev.sluice.jobs.JobAdapter;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.JobIntegration;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.JobState;
-import dev.sluice.jobs.JobViews;
-import dev.sluice.jobs.PodSetStart;
+import dev.sluice.jobs.CachedJobParser;
+import dev.sluice.jobs.PodSetInfo;
 import dev.sluice.jobs.PodSetTemplate;
 import dev.sluice.jobs.TopologyRequests;
 import java.util.List;
@@ -20,7 +20,7 @@ import java.util.Optional;
  * StatefulSets as jobs (contract: integrations, StatefulSet). They are neither started nor stopped
  * themselves: that happens to their pods.
  */
-public final class StatefulSets implements JobAdapter {
+public final class StatefulSets implements JobIntegration {
 
   /** The kind. */
   public static final JobKind KIND =
@@ -38,10 +38,10 @@ public final class StatefulSets implements JobAdapter {
   }
 
   /** The view of a StatefulSet. */
-  public SetView view(JsonNode object) {
+  public CachedStatefulSet view(JsonNode object) {
     JsonNode status = object.path("status");
-    return new SetView(
-        JobViews.of(this, object),
+    return new CachedStatefulSet(
+        CachedJobParser.of(this, object),
         replicas(object),
         status.path("replicas").asInt(),
         status.path("currentRevision").asText(),
@@ -49,8 +49,8 @@ public final class StatefulSets implements JobAdapter {
   }
 
   /** A view that holds the identity of a StatefulSet that can't be read, and nothing else. */
-  static SetView unreadable(JsonNode object) {
-    return new SetView(JobViews.unreadable(KIND, object), 0, 0, "", "");
+  static CachedStatefulSet unreadable(JsonNode object) {
+    return new CachedStatefulSet(CachedJobParser.unreadable(KIND, object), 0, 0, "", "");
   }
 
   private static int replicas(JsonNode object) {
@@ -65,7 +65,7 @@ public final class StatefulSets implements JobAdapter {
             .path("template")
             .path("metadata")
             .path("annotations")
-            .path(Keys.POD_SUSPENDING_PARENT)
+            .path(KueueConstants.POD_SUSPENDING_PARENT)
             .asText();
     JsonNode status = object.path("status");
     return new JobState(
@@ -93,7 +93,7 @@ public final class StatefulSets implements JobAdapter {
   }
 
   @Override
-  public List<JobPatch> start(ObjectNode object, List<PodSetStart> starts) {
+  public List<JobPatch> start(ObjectNode object, List<PodSetInfo> starts) {
     return List.of();
   }
 

@@ -1,14 +1,14 @@
 package dev.sluice.scheduling.flavor;
 
-import dev.sluice.model.Amounts;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.Flavor;
 import dev.sluice.model.FlavorAttempt;
-import dev.sluice.model.FlavorMode;
-import dev.sluice.model.Obstacle;
+import dev.sluice.model.AssignmentMode;
+import dev.sluice.model.FlavorRejection;
 import dev.sluice.model.PendingReason;
 import dev.sluice.model.PodSetAssignment;
-import dev.sluice.queue.Demand;
-import dev.sluice.queue.QueueState;
+import dev.sluice.queue.ResourceDemand;
+import dev.sluice.queue.ClusterQueueCache;
 import dev.sluice.quota.QuotaNode;
 import dev.sluice.scheduling.flavor.Fungibility.Fit;
 import java.util.ArrayList;
@@ -29,9 +29,9 @@ import org.jspecify.annotations.Nullable;
 public final class FlavorAssigner {
 
   private final Map<String, Flavor> flavors;
-  private final Simulation simulation;
-  private final Demand demand;
-  private final QueueState queue;
+  private final PreemptionOracle preemptionOracle;
+  private final ResourceDemand resourceDemand;
+  private final ClusterQueueCache queue;
   private final Fungibility fungibility;
   private final int @Nullable [] resume;
   private final int @Nullable [] only;
@@ -48,18 +48,18 @@ public final class FlavorAssigner {
 
   private FlavorAssigner(
       Map<String, Flavor> flavors,
-      Simulation simulation,
-      Demand demand,
+      PreemptionOracle preemptionOracle,
+      ResourceDemand resourceDemand,
       int @Nullable [] resume,
       int @Nullable [] only) {
     this.flavors = flavors;
-    this.simulation = simulation;
-    this.demand = demand;
-    this.queue = demand.queue();
+    this.preemptionOracle = preemptionOracle;
+    this.resourceDemand = resourceDemand;
+    this.queue = resourceDemand.queue();
     this.fungibility = new Fungibility(queue.spec().fungibility());
     this.resume = resume;
     this.only = only;
-    this.progress = new int[demand.podSets().size() * Math.max(1, queue.groups().size())];
+    this.progress = new int[resourceDemand.podSets().size() * Math.max(1, queue.groups().size())];
     Arrays.fill(progress, -1);
     this.chosen = progress.clone();
   }
@@ -74,11 +74,11 @@ public final class FlavorAssigner {
    *     start at the first flavor
    */
   public static Assignment assign(
-      Map<String, Flavor> flavors, Simulation simulation, Demand demand, int @Nullable [] resume) {
-    Assignment plain = resume == null ? PlainFit.of(flavors, demand) : null;
+      Map<String, Flavor> flavors, PreemptionOracle preemptionOracle, ResourceDemand resourceDemand, int @Nullable [] resume) {
+    Assignment plain = resume == null ? FastPathAssigner.of(flavors, resourceDemand) : null;
     return plain != null
         ? plain
-        : new FlavorAssigner(flavors, simulation, demand, resume, null).assign();
+        : new FlavorAssigner(flavors, preemptionOracle, resourceDemand, resume, null).assign();
   }
 
   /**
@@ -87,12 +87,12 @@ public final class FlavorAssigner {
    * @param only what was chosen, as {@link Assignment#chosen} says
    */
   public static Assignment reassign(
-      Map<String, Flavor> flavors, Simulation simulation, Demand demand, int[] only) {
-    return new FlavorAssigner(flavors, simulation, demand, null, only).assign();
+      Map<String, Flavor> flavors, PreemptionOracle preemptionOracle, ResourceDemand resourceDemand, int[] only) {
+    return new FlavorAssigner(flavors, preemptionOracle, resourceDemand, null, only).assign();
   }
 
   private Assignment assign() {
-    for (Demand.Bundle bundle : demand.bundles()) {
+    for (ResourceDemand.Bundle bundle : resourceDemand.bundles()) {
       assign(bundle);
     }
     List<Assignment.PairAmount> usage = new ArrayList<>(taken.size());
@@ -100,7 +100,7 @@ public final class FlavorAssigner {
     boolean fits = noFit == null && needed.isEmpty();
     return new Assignment(
         noFit,
-        () -> fits ? podSets(demand, chosen) : List.of(),
+        () -> fits ? podSets(resourceDemand, chosen) : List.of(),
         usage,
         needed.stream().mapToInt(Integer::intValue).toArray(),
         borrowLevel,
@@ -111,15 +111,15 @@ public final class FlavorAssigner {
         chosen);
   }
 
-  private int slot(Demand.Bundle bundle, int group) {
+  private int slot(ResourceDemand.Bundle bundle, int group) {
     return slot(queue, bundle, group);
   }
 
-  private static int slot(QueueState queue, Demand.Bundle bundle, int group) {
+  private static int slot(ClusterQueueCache queue, ResourceDemand.Bundle bundle, int group) {
     return bundle.members().getFirst() * queue.groups().size() + group;
   }
 
-  private void assign(Demand.Bundle bundle) {
+  private void assign(ResourceDemand.Bundle bundle) {
     boolean[] done = new boolean[queue.groups().size()];
     for (Map.Entry<String, Long> request : bundle.amounts().entrySet()) {
       int group = queue.groupOf(request.getKey());
@@ -137,7 +137,7 @@ public final class FlavorAssigner {
   private void refuse(String podSet, String resource, long amount) {
     attempts.add(
         new FlavorAttempt(
-            podSet, "", 0, List.of(new Obstacle.ResourceNotCovered(resource, amount))));
+            podSet, "", 0, List.of(new FlavorRejection.ResourceNotCovered(resource, amount))));
     worsen(PendingReason.NO_MATCHING_FLAVOR);
     uncovered = true;
   }
@@ -149,8 +149,8 @@ public final class FlavorAssigner {
   }
 
   /** Looks for the flavor of a resource group, and takes it. */
-  private void search(Demand.Bundle bundle, int groupIndex) {
-    QueueState.Group group = queue.groups().get(groupIndex);
+  private void search(ResourceDemand.Bundle bundle, int groupIndex) {
+    ClusterQueueCache.Group group = queue.groups().get(groupIndex);
     int slot = slot(bundle, groupIndex);
     int last = group.flavors().size() - 1;
     Candidate best = null;
@@ -191,32 +191,32 @@ public final class FlavorAssigner {
       Fit fit,
       int highest,
       List<Integer> needed,
-      List<Obstacle> obstacles,
+      List<FlavorRejection> flavorRejections,
       @Nullable PendingReason reason) {
 
     FlavorAttempt attempt() {
-      return new FlavorAttempt(podSet, flavor, fit.mode(), fit.borrowLevel(), obstacles);
+      return new FlavorAttempt(podSet, flavor, fit.mode(), fit.borrowLevel(), flavorRejections);
     }
   }
 
-  private Candidate candidate(Demand.Bundle bundle, QueueState.Group group, int index) {
+  private Candidate candidate(ResourceDemand.Bundle bundle, ClusterQueueCache.Group group, int index) {
     String name = group.flavors().get(index);
     for (int member : bundle.members()) {
-      Optional<Obstacle> obstacle =
-          Eligibility.obstacle(flavors.get(name), demand.podSets().get(member).placement());
-      if (obstacle.isPresent()) {
+      Optional<FlavorRejection> flavorRejection =
+          FlavorEligibility.obstacle(flavors.get(name), resourceDemand.podSets().get(member).nodeConstraints());
+      if (flavorRejection.isPresent()) {
         return new Candidate(
             bundle.name(),
             name,
             index,
-            new Fit(FlavorMode.NO_FIT, 0),
+            new Fit(AssignmentMode.NO_FIT, 0),
             0,
             List.of(),
-            List.of(obstacle.get()),
+            List.of(flavorRejection.get()),
             PendingReason.NO_MATCHING_FLAVOR);
       }
     }
-    List<Obstacle> obstacles = new ArrayList<>(0);
+    List<FlavorRejection> flavorRejections = new ArrayList<>(0);
     List<Integer> pairsNeeded = new ArrayList<>(0);
     PendingReason reason = null;
     Fit worst = Fit.PERFECT;
@@ -228,53 +228,53 @@ public final class FlavorAssigner {
         continue;
       }
       int pair = group.pairs()[index][i];
-      Fit fit = fit(resource, pair, amount, obstacles);
+      Fit fit = fit(resource, pair, amount, flavorRejections);
       worst = fungibility.prefers(worst, fit) ? fit : worst;
-      if (fit.mode() == FlavorMode.NO_FIT) {
-        PendingReason found = reasonOf(obstacles.getLast());
+      if (fit.mode() == AssignmentMode.NO_FIT) {
+        PendingReason found = reasonOf(flavorRejections.getLast());
         reason = reason == null || found.compareTo(reason) > 0 ? found : reason;
         continue;
       }
       highest = Math.max(highest, fit.borrowLevel());
-      if (fit.mode() != FlavorMode.FIT) {
+      if (fit.mode() != AssignmentMode.FIT) {
         pairsNeeded.add(pair);
       }
     }
     return new Candidate(
-        bundle.name(), name, index, worst, highest, pairsNeeded, obstacles, reason);
+        bundle.name(), name, index, worst, highest, pairsNeeded, flavorRejections, reason);
   }
 
-  private static PendingReason reasonOf(Obstacle obstacle) {
-    return obstacle instanceof Obstacle.ExceedsMaximum
+  private static PendingReason reasonOf(FlavorRejection flavorRejection) {
+    return flavorRejection instanceof FlavorRejection.ExceedsMaximum
         ? PendingReason.EXCEEDS_MAX_QUOTA
         : PendingReason.WAITING_FOR_QUOTA;
   }
 
   /** How an amount fits on top of what earlier pod sets took; says what is missing, if anything. */
-  private Fit fit(String resource, int pair, long amount, List<Obstacle> obstacles) {
+  private Fit fit(String resource, int pair, long amount, List<FlavorRejection> flavorRejections) {
     QuotaNode node = queue.node();
-    long wanted = Amounts.add(soFar(pair), amount);
+    long wanted = ResourceAmounts.add(soFar(pair), amount);
     long available = node.available(pair);
     if (wanted <= available) {
-      return new Fit(FlavorMode.FIT, node.borrowLevel(pair, wanted));
+      return new Fit(AssignmentMode.FIT, node.borrowLevel(pair, wanted));
     }
     competing |= wanted > amount;
     lacks.add(new Assignment.PairAmount(pair, wanted));
     long potential = node.potential(pair);
     if (wanted > potential) {
-      obstacles.add(new Obstacle.ExceedsMaximum(resource, wanted, potential));
-      return new Fit(FlavorMode.NO_FIT, 0);
+      flavorRejections.add(new FlavorRejection.ExceedsMaximum(resource, wanted, potential));
+      return new Fit(AssignmentMode.NO_FIT, 0);
     }
-    obstacles.add(new Obstacle.InsufficientQuota(resource, wanted, available, potential));
+    flavorRejections.add(new FlavorRejection.InsufficientQuota(resource, wanted, available, potential));
     if (node.nominal(pair) < wanted
-        && !simulation.triesBorrowing()
+        && !preemptionOracle.triesBorrowing()
         && !node.mayReclaim(pair, wanted)) {
-      return new Fit(FlavorMode.NO_FIT, 0);
+      return new Fit(AssignmentMode.NO_FIT, 0);
     }
     if (!queue.mayPreempt()) {
-      return new Fit(FlavorMode.NO_CANDIDATES, node.borrowLevel(pair, wanted));
+      return new Fit(AssignmentMode.NO_CANDIDATES, node.borrowLevel(pair, wanted));
     }
-    Simulation.Result result = simulation.simulate(pair, wanted);
+    PreemptionOracle.Result result = preemptionOracle.simulate(pair, wanted);
     return new Fit(result.mode(), result.borrowLevel());
   }
 
@@ -282,14 +282,14 @@ public final class FlavorAssigner {
     return taken.getOrDefault(pair, 0L);
   }
 
-  private void take(Demand.Bundle bundle, QueueState.Group group, Candidate best) {
+  private void take(ResourceDemand.Bundle bundle, ClusterQueueCache.Group group, Candidate best) {
     borrowLevel = Math.max(borrowLevel, best.highest);
     needed.addAll(best.needed);
-    competing |= best.fit.mode() == FlavorMode.PREEMPT || best.fit.mode() == FlavorMode.RECLAIM;
+    competing |= best.fit.mode() == AssignmentMode.PREEMPT || best.fit.mode() == AssignmentMode.RECLAIM;
     for (int i = 0; i < group.resources().size(); i++) {
       Long amount = bundle.amounts().get(group.resources().get(i));
       if (amount != null) {
-        taken.merge(group.pairs()[best.index][i], amount, Amounts::add);
+        taken.merge(group.pairs()[best.index][i], amount, ResourceAmounts::add);
       }
     }
   }
@@ -299,15 +299,15 @@ public final class FlavorAssigner {
    *
    * @param chosen the flavors, as {@link Assignment#chosen} says
    */
-  static List<PodSetAssignment> podSets(Demand demand, int[] chosen) {
-    QueueState queue = demand.queue();
+  static List<PodSetAssignment> podSets(ResourceDemand resourceDemand, int[] chosen) {
+    ClusterQueueCache queue = resourceDemand.queue();
     List<SortedMap<String, String>> flavorsOf = new ArrayList<>();
-    for (int i = 0; i < demand.podSets().size(); i++) {
+    for (int i = 0; i < resourceDemand.podSets().size(); i++) {
       flavorsOf.add(new TreeMap<>());
     }
-    for (Demand.Bundle bundle : demand.bundles()) {
+    for (ResourceDemand.Bundle bundle : resourceDemand.bundles()) {
       for (int member : bundle.members()) {
-        for (String resource : demand.total(member).keySet()) {
+        for (String resource : resourceDemand.total(member).keySet()) {
           int group = queue.groupOf(resource);
           int flavor = group < 0 ? -1 : chosen[slot(queue, bundle, group)];
           if (flavor >= 0) {
@@ -317,15 +317,15 @@ public final class FlavorAssigner {
       }
     }
     List<PodSetAssignment> result = new ArrayList<>();
-    for (int i = 0; i < demand.podSets().size(); i++) {
-      SortedMap<String, Long> usage = new TreeMap<>(demand.total(i));
+    for (int i = 0; i < resourceDemand.podSets().size(); i++) {
+      SortedMap<String, Long> usage = new TreeMap<>(resourceDemand.total(i));
       usage.keySet().retainAll(flavorsOf.get(i).keySet());
       result.add(
           new PodSetAssignment(
-              demand.podSets().get(i).name(),
+              resourceDemand.podSets().get(i).name(),
               flavorsOf.get(i),
               usage,
-              demand.podSets().get(i).count()));
+              resourceDemand.podSets().get(i).count()));
     }
     return result;
   }

@@ -1,15 +1,15 @@
 package dev.sluice.scheduling.flavor;
 
 import dev.sluice.model.FlavorFungibility;
-import dev.sluice.model.FlavorMode;
+import dev.sluice.model.AssignmentMode;
 
 /** Which of several flavors is preferred, and when the search stops (section 6). */
 record Fungibility(FlavorFungibility spec) {
 
   /** How a request fits, and how high in the tree it borrows. */
-  record Fit(FlavorMode mode, int borrowLevel) {
+  record Fit(AssignmentMode mode, int borrowLevel) {
 
-    static final Fit PERFECT = new Fit(FlavorMode.FIT, 0);
+    static final Fit PERFECT = new Fit(AssignmentMode.FIT, 0);
   }
 
   /** Whether {@code one} is better than {@code other}. */
@@ -26,7 +26,7 @@ record Fungibility(FlavorFungibility spec) {
   }
 
   /** What fits in no way is below what finds no victims, and that below all the rest. */
-  private static int rank(FlavorMode mode) {
+  private static int rank(AssignmentMode mode) {
     return switch (mode) {
       case NO_FIT -> 0;
       case NO_CANDIDATES -> 1;

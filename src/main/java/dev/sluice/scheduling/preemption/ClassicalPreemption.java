@@ -3,10 +3,10 @@ package dev.sluice.scheduling.preemption;
 import dev.sluice.model.PreemptionPolicies;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.model.PreemptionPolicies.WithinClusterQueue;
-import dev.sluice.queue.QueueState;
+import dev.sluice.queue.ClusterQueueCache;
 import dev.sluice.quota.QuotaNode;
-import dev.sluice.scheduling.preemption.Candidates.Candidate;
-import dev.sluice.scheduling.preemption.Source.Kind;
+import dev.sluice.scheduling.preemption.PreemptionCandidates.Candidate;
+import dev.sluice.scheduling.preemption.CandidateQueue.Kind;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -17,29 +17,29 @@ import org.jspecify.annotations.Nullable;
  * Preemption by priority and by who borrows (scheduling semantics, section 7): candidates are taken
  * one by one until the preemptor fits, then those that turn out not to be needed are left alone.
  */
-public final class ClassicalPreemption implements VictimSearch {
+public final class ClassicalPreemption implements PreemptionStrategy {
 
-  private final Function<QuotaNode, @Nullable QueueState> queues;
+  private final Function<QuotaNode, @Nullable ClusterQueueCache> queues;
 
   /**
    * The policy, for these queues.
    *
    * @param queues the queue at a node of the quota tree; null if it isn't declared any more
    */
-  public ClassicalPreemption(Function<QuotaNode, @Nullable QueueState> queues) {
+  public ClassicalPreemption(Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
     this.queues = queues;
   }
 
   @Override
-  public Optional<Found> find(Preemptor preemptor) {
-    PreemptionPolicies policies = preemptor.queue().spec().preemption();
+  public Optional<Found> find(PreemptionRequest preemptionRequest) {
+    PreemptionPolicies policies = preemptionRequest.queue().spec().preemption();
     if (policies.withinClusterQueue() == WithinClusterQueue.NEVER
         && policies.reclaimWithinCohort() == ReclaimWithinCohort.NEVER) {
       return Optional.empty();
     }
-    List<Source> sources = Sources.of(queues, preemptor);
-    for (boolean borrowing : attempts(preemptor, sources)) {
-      Optional<Found> found = attempt(preemptor, sources, borrowing);
+    List<CandidateQueue> candidateQueues = CandidateQueues.of(queues, preemptionRequest);
+    for (boolean borrowing : attempts(preemptionRequest, candidateQueues)) {
+      Optional<Found> found = attempt(preemptionRequest, candidateQueues, borrowing);
       if (found.isPresent()) {
         return found;
       }
@@ -48,19 +48,19 @@ public final class ClassicalPreemption implements VictimSearch {
   }
 
   /** Whether borrowing is allowed, attempt by attempt. */
-  private static boolean[] attempts(Preemptor preemptor, List<Source> sources) {
-    boolean hierarchical = any(preemptor, sources, Kind.HIERARCHICAL);
-    boolean others = hierarchical || any(preemptor, sources, Kind.OTHER);
-    boolean mayBorrow = preemptor.queue().spec().preemption().borrowWithinCohort();
-    if (!others || (!mayBorrow && !preemptor.isBelowNominal())) {
+  private static boolean[] attempts(PreemptionRequest preemptionRequest, List<CandidateQueue> candidateQueues) {
+    boolean hierarchical = any(preemptionRequest, candidateQueues, Kind.HIERARCHICAL);
+    boolean others = hierarchical || any(preemptionRequest, candidateQueues, Kind.OTHER);
+    boolean mayBorrow = preemptionRequest.queue().spec().preemption().borrowWithinCohort();
+    if (!others || (!mayBorrow && !preemptionRequest.isBelowNominal())) {
       return new boolean[] {true};
     }
     return !mayBorrow && !hierarchical ? new boolean[] {false, true} : new boolean[] {true, false};
   }
 
-  private static boolean any(Preemptor preemptor, List<Source> sources, Kind kind) {
-    for (Source source : sources) {
-      if (source.kind() == kind && source.hasCandidates(preemptor)) {
+  private static boolean any(PreemptionRequest preemptionRequest, List<CandidateQueue> candidateQueues, Kind kind) {
+    for (CandidateQueue candidateQueue : candidateQueues) {
+      if (candidateQueue.kind() == kind && candidateQueue.hasCandidates(preemptionRequest)) {
         return true;
       }
     }
@@ -68,33 +68,33 @@ public final class ClassicalPreemption implements VictimSearch {
   }
 
   private static Optional<Found> attempt(
-      Preemptor preemptor, List<Source> sources, boolean borrowing) {
-    if (!borrowing && !Reach.staysWithinNominal(preemptor)) {
+      PreemptionRequest preemptionRequest, List<CandidateQueue> candidateQueues, boolean borrowing) {
+    if (!borrowing && !PreemptionUpperBound.staysWithinNominal(preemptionRequest)) {
       return Optional.empty();
     }
-    Candidates candidates = new Candidates(preemptor, sources, borrowing);
-    List<Victim> taken = new ArrayList<>();
+    PreemptionCandidates preemptionCandidates = new PreemptionCandidates(preemptionRequest, candidateQueues, borrowing);
+    List<PreemptionTarget> taken = new ArrayList<>();
     Found found = null;
-    for (Candidate next = candidates.next(); next != null; next = candidates.next()) {
-      Source source = next.source();
-      if (source.kind() != Kind.OWN) {
-        if (!source.stillBorrows(preemptor)) {
-          candidates.drop();
+    for (Candidate next = preemptionCandidates.next(); next != null; next = preemptionCandidates.next()) {
+      CandidateQueue candidateQueue = next.candidateQueue();
+      if (candidateQueue.kind() != Kind.OWN) {
+        if (!candidateQueue.stillBorrows(preemptionRequest)) {
+          preemptionCandidates.drop();
           continue;
         }
       }
-      Victim victim =
-          new Victim(next.holder(), source.queue(), source.reason(preemptor, next.holder()));
-      victim.leave();
-      taken.add(victim);
-      if (preemptor.fits(borrowing)) {
-        FillBack.apply(preemptor, taken, borrowing);
-        found = new Found(taken, preemptor.borrowLevel());
+      PreemptionTarget preemptionTarget =
+          new PreemptionTarget(next.quotaHolder(), candidateQueue.queue(), candidateQueue.reason(preemptionRequest, next.quotaHolder()));
+      preemptionTarget.leave();
+      taken.add(preemptionTarget);
+      if (preemptionRequest.fits(borrowing)) {
+        FillBack.apply(preemptionRequest, taken, borrowing);
+        found = new Found(taken, preemptionRequest.borrowLevel());
         break;
       }
     }
-    for (Victim victim : taken.reversed()) {
-      victim.comeBack();
+    for (PreemptionTarget preemptionTarget : taken.reversed()) {
+      preemptionTarget.comeBack();
     }
     return Optional.ofNullable(found);
   }

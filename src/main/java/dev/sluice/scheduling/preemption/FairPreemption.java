@@ -6,12 +6,12 @@ import dev.sluice.model.PreemptionPolicies;
 import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.model.PreemptionReason;
-import dev.sluice.queue.Holder;
-import dev.sluice.queue.QueueState;
-import dev.sluice.quota.FairShares;
+import dev.sluice.queue.QuotaHolder;
+import dev.sluice.queue.ClusterQueueCache;
+import dev.sluice.quota.FairShareCalculator;
 import dev.sluice.quota.QuotaNode;
-import dev.sluice.quota.Share;
-import dev.sluice.scheduling.preemption.Targets.Target;
+import dev.sluice.quota.DominantResourceShare;
+import dev.sluice.scheduling.preemption.TargetQueueOrdering.Target;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -24,11 +24,11 @@ import org.jspecify.annotations.Nullable;
  * Preemption by fair shares (scheduling semantics, section 8): victims come from where most is, as
  * long as the preemptor's side ends up with less than the other had, or with no more than it keeps.
  */
-public final class FairPreemption implements VictimSearch {
+public final class FairPreemption implements PreemptionStrategy {
 
   private final FairSharing rules;
-  private final FairShares shares;
-  private final Function<QuotaNode, @Nullable QueueState> queues;
+  private final FairShareCalculator shares;
+  private final Function<QuotaNode, @Nullable ClusterQueueCache> queues;
 
   /**
    * The policy, for these queues.
@@ -36,47 +36,47 @@ public final class FairPreemption implements VictimSearch {
    * @param queues the queue at a node of the quota tree; null if it isn't declared any more
    */
   public FairPreemption(
-      FairSharing rules, FairShares shares, Function<QuotaNode, @Nullable QueueState> queues) {
+      FairSharing rules, FairShareCalculator shares, Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
     this.rules = rules;
     this.shares = shares;
     this.queues = queues;
   }
 
   @Override
-  public boolean mayPreemptBorrowing(QueueState queue) {
+  public boolean mayPreemptBorrowing(ClusterQueueCache queue) {
     PreemptionPolicies policies = queue.spec().preemption();
     return policies.borrowWithinCohort()
         || policies.reclaimWithinCohort() != ReclaimWithinCohort.NEVER;
   }
 
   @Override
-  public Optional<Found> find(Preemptor preemptor) {
-    if (!preemptor.queue().mayPreempt()) {
+  public Optional<Found> find(PreemptionRequest preemptionRequest) {
+    if (!preemptionRequest.queue().mayPreempt()) {
       return Optional.empty();
     }
-    Search search = new Search(preemptor);
-    preemptor.occupy();
+    Search search = new Search(preemptionRequest);
+    preemptionRequest.occupy();
     boolean fits = search.succeeds();
-    preemptor.vacate();
+    preemptionRequest.vacate();
     Found found = null;
     if (fits) {
-      FillBack.apply(preemptor, search.taken, true);
-      found = new Found(search.taken, preemptor.borrowLevel());
+      FillBack.apply(preemptionRequest, search.taken, true);
+      found = new Found(search.taken, preemptionRequest.borrowLevel());
     }
-    search.taken.reversed().forEach(Victim::comeBack);
+    search.taken.reversed().forEach(PreemptionTarget::comeBack);
     return Optional.ofNullable(found);
   }
 
   /** One search; the preemptor's request counts as used meanwhile. */
   private final class Search {
-    private final Preemptor preemptor;
-    private final List<Victim> taken = new ArrayList<>();
+    private final PreemptionRequest preemptionRequest;
+    private final List<PreemptionTarget> taken = new ArrayList<>();
 
     /** Of each queue, the first whom the first strategy didn't allow. */
-    private final Map<QuotaNode, Line> kept = new HashMap<>();
+    private final Map<QuotaNode, CandidateIterator> kept = new HashMap<>();
 
-    Search(Preemptor preemptor) {
-      this.preemptor = preemptor;
+    Search(PreemptionRequest preemptionRequest) {
+      this.preemptionRequest = preemptionRequest;
     }
 
     boolean succeeds() {
@@ -84,23 +84,23 @@ public final class FairPreemption implements VictimSearch {
           || (rules.strategies().size() > 1 && second(rules.strategies().get(1)));
     }
 
-    private @Nullable Line candidates(QuotaNode node) {
-      PreemptionPolicies policies = preemptor.queue().spec().preemption();
+    private @Nullable CandidateIterator candidates(QuotaNode node) {
+      PreemptionPolicies policies = preemptionRequest.queue().spec().preemption();
       boolean never =
-          node == preemptor.queue().node()
+          node == preemptionRequest.queue().node()
               ? policies.withinClusterQueue() == WithinClusterQueue.NEVER
               : policies.reclaimWithinCohort() == ReclaimWithinCohort.NEVER;
-      return never ? null : Targets.line(preemptor, node, queues);
+      return never ? null : TargetQueueOrdering.line(preemptionRequest, node, queues);
     }
 
     private boolean first(Strategy strategy) {
-      Targets targets = Targets.of(shares, preemptor, this::candidates);
-      for (Target target = targets.next(); target != null; target = targets.next()) {
+      TargetQueueOrdering targetQueueOrdering = TargetQueueOrdering.of(shares, preemptionRequest, this::candidates);
+      for (Target target = targetQueueOrdering.next(); target != null; target = targetQueueOrdering.next()) {
         boolean gave;
         if (target.isOwn()) {
           gave = take(target, PreemptionReason.IN_CLUSTER_QUEUE);
         } else if (rules.reclaimsWithinNominal()
-            && !preemptor.isBorrowing(preemptor.queue().node())) {
+            && !preemptionRequest.isBorrowing(preemptionRequest.queue().node())) {
           gave = take(target, PreemptionReason.IN_COHORT_RECLAMATION);
         } else {
           gave = takeAllowed(target, strategy);
@@ -125,16 +125,16 @@ public final class FairPreemption implements VictimSearch {
 
     /** The first candidate that the strategy allows, if there is one. */
     private boolean takeAllowed(Target target, Strategy strategy) {
-      Share preemptors = target.shareOfPreemptor();
-      Share before = target.share();
+      DominantResourceShare preemptors = target.shareOfPreemptor();
+      DominantResourceShare before = target.share();
       if (!mayAllow(strategy, preemptors, before)) {
         keep(target);
         target.line().close();
         return false;
       }
-      for (Holder holder = target.line().first(); holder != null; holder = target.line().first()) {
+      for (QuotaHolder quotaHolder = target.line().first(); quotaHolder != null; quotaHolder = target.line().first()) {
         if (strategy == Strategy.LESS_THAN_INITIAL_SHARE
-            || preemptors.compareTo(shareWithout(holder, target)) <= 0) {
+            || preemptors.compareTo(shareWithout(quotaHolder, target)) <= 0) {
           return take(target, PreemptionReason.IN_COHORT_FAIR_SHARING);
         }
         keep(target);
@@ -144,7 +144,7 @@ public final class FairPreemption implements VictimSearch {
     }
 
     /** Whether any candidate can be allowed: without one, the other side never has more. */
-    private static boolean mayAllow(Strategy strategy, Share preemptors, Share before) {
+    private static boolean mayAllow(Strategy strategy, DominantResourceShare preemptors, DominantResourceShare before) {
       int compared = preemptors.compareTo(before);
       return switch (strategy) {
         case LESS_THAN_INITIAL_SHARE -> compared < 0;
@@ -152,26 +152,26 @@ public final class FairPreemption implements VictimSearch {
       };
     }
 
-    private static Share shareWithout(Holder holder, Target target) {
-      QueueState queue = target.line().source().queue();
-      holder.leave(queue);
-      Share share = target.shareNow();
-      holder.comeBack(queue);
-      return share;
+    private static DominantResourceShare shareWithout(QuotaHolder quotaHolder, Target target) {
+      ClusterQueueCache queue = target.line().source().queue();
+      quotaHolder.leave(queue);
+      DominantResourceShare dominantResourceShare = target.shareNow();
+      quotaHolder.comeBack(queue);
+      return dominantResourceShare;
     }
 
     private void keep(Target target) {
-      Source source = target.line().source();
-      Holder holder = target.line().first();
-      if (holder != null) {
-        kept.putIfAbsent(source.queue().node(), Line.of(source, holder));
+      CandidateQueue candidateQueue = target.line().source();
+      QuotaHolder quotaHolder = target.line().first();
+      if (quotaHolder != null) {
+        kept.putIfAbsent(candidateQueue.queue().node(), CandidateIterator.of(candidateQueue, quotaHolder));
       }
     }
 
     /** Of each queue only the first who was kept is looked at. */
     private boolean second(Strategy strategy) {
-      Targets targets = Targets.of(shares, preemptor, kept::get);
-      for (Target target = targets.next(); target != null; target = targets.next()) {
+      TargetQueueOrdering targetQueueOrdering = TargetQueueOrdering.of(shares, preemptionRequest, kept::get);
+      for (Target target = targetQueueOrdering.next(); target != null; target = targetQueueOrdering.next()) {
         boolean allowed = mayAllow(strategy, target.shareOfPreemptor(), target.share());
         if (allowed && take(target, PreemptionReason.IN_COHORT_FAIR_SHARING) && fits()) {
           return true;
@@ -182,23 +182,23 @@ public final class FairPreemption implements VictimSearch {
     }
 
     private boolean take(Target target, PreemptionReason reason) {
-      Line line = target.line();
-      Holder holder = line.first();
-      if (holder == null) {
+      CandidateIterator candidateIterator = target.line();
+      QuotaHolder quotaHolder = candidateIterator.first();
+      if (quotaHolder == null) {
         return false;
       }
-      Victim victim = new Victim(holder, line.source().queue(), reason);
-      line.advance();
-      victim.leave();
-      taken.add(victim);
+      PreemptionTarget preemptionTarget = new PreemptionTarget(quotaHolder, candidateIterator.source().queue(), reason);
+      candidateIterator.advance();
+      preemptionTarget.leave();
+      taken.add(preemptionTarget);
       target.changed();
       return true;
     }
 
     private boolean fits() {
-      preemptor.vacate();
-      boolean fits = preemptor.fits(true);
-      preemptor.occupy();
+      preemptionRequest.vacate();
+      boolean fits = preemptionRequest.fits(true);
+      preemptionRequest.occupy();
       return fits;
     }
   }

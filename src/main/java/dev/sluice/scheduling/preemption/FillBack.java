@@ -13,14 +13,14 @@ final class FillBack {
    * @param taken the victims, all of whom have left; those who come back are taken off
    * @param borrowing whether the preemptor may borrow
    */
-  static void apply(Preemptor preemptor, List<Victim> taken, boolean borrowing) {
+  static void apply(PreemptionRequest preemptionRequest, List<PreemptionTarget> taken, boolean borrowing) {
     for (int i = taken.size() - 2; i >= 0; i--) {
-      Victim victim = taken.get(i);
-      victim.comeBack();
-      if (preemptor.fits(borrowing)) {
+      PreemptionTarget preemptionTarget = taken.get(i);
+      preemptionTarget.comeBack();
+      if (preemptionRequest.fits(borrowing)) {
         taken.remove(i);
       } else {
-        victim.leave();
+        preemptionTarget.leave();
       }
     }
   }

@@ -352,9 +352,9 @@ class ConfigurationLoaderTest {
   void refusesByPathValueAndRule(String yaml, String path, String message) {
     assertThat(problems(HEAD + yaml, ""))
         .anySatisfy(
-            problem -> {
-              assertThat(problem.path()).isEqualTo(path);
-              assertThat(problem.message()).startsWith(message);
+            validationError -> {
+              assertThat(validationError.path()).isEqualTo(path);
+              assertThat(validationError.message()).startsWith(message);
             });
   }
 
@@ -369,7 +369,7 @@ class ConfigurationLoaderTest {
 
     assertThat(problems(HEAD + yaml, "MultiKueueIncrementalDispatcherConfig=false"))
         .containsExactly(
-            new Problem(
+            new ValidationError(
                 "multiKueue.incrementalDispatcherConfig",
                 "needs the feature gate MultiKueueIncrementalDispatcherConfig, which is off"));
   }
@@ -380,7 +380,7 @@ class ConfigurationLoaderTest {
         failure(HEAD + "webhook: {port: -1}\nfoo: 1\npprofBindAddress: ':1'\n", "Nope=true");
 
     assertThat(failure.problems())
-        .extracting(Problem::path)
+        .extracting(ValidationError::path)
         .containsExactly("--feature-gates Nope", "webhook.port", "foo", "pprofBindAddress");
     assertThat(failure)
         .hasMessageStartingWith("configuration has 4 problems:\n  - --feature-gates Nope: ");
@@ -390,7 +390,7 @@ class ConfigurationLoaderTest {
   @ValueSource(strings = {"", "# nothing\n"})
   void anEmptyFileSaysWhatIsNeeded(String yaml) {
     assertThat(problems(yaml, ""))
-        .extracting(Problem::message)
+        .extracting(ValidationError::message)
         .containsExactly("the file is empty; at least apiVersion and kind are needed");
   }
 
@@ -399,13 +399,13 @@ class ConfigurationLoaderTest {
     assertThat(problems(HEAD + "webhook: {port: 1", ""))
         .singleElement()
         .satisfies(
-            problem -> assertThat(problem.message()).contains("line 3").contains("not YAML"));
+            validationError -> assertThat(validationError.message()).contains("line 3").contains("not YAML"));
   }
 
   @Test
   void aliasesAndFurtherDocumentsAreRefused() {
     assertThat(problems(HEAD + "namespace: &a x\npprofBindAddress: *a\n---\nkind: X\n", ""))
-        .extracting(Problem::message)
+        .extracting(ValidationError::message)
         .containsExactly(
             "line 4: YAML aliases are not allowed; write the value out",
             "line 6: a second YAML document; only one is allowed");
@@ -414,13 +414,13 @@ class ConfigurationLoaderTest {
   @Test
   void kindAndVersionMustBeKnown() {
     assertThat(problems("apiVersion: v1\nkind: ConfigMap\n", ""))
-        .extracting(Problem::toString)
+        .extracting(ValidationError::toString)
         .containsExactly(
             "kind: \"ConfigMap\" is not allowed; allowed: Configuration",
             "apiVersion: \"v1\" is not allowed; allowed: config.kueue.x-k8s.io/v1beta2 or"
                 + " config.kueue.x-k8s.io/v1beta1");
     assertThat(problems("namespace: a\n", ""))
-        .extracting(Problem::path)
+        .extracting(ValidationError::path)
         .containsExactly("kind", "apiVersion");
   }
 
@@ -500,9 +500,9 @@ class ConfigurationLoaderTest {
   void oldFilesAreRefusedByNameToo(String yaml, String path, String message) {
     assertThat(problems(OLD_HEAD + yaml, ""))
         .anySatisfy(
-            problem -> {
-              assertThat(problem.path()).isEqualTo(path);
-              assertThat(problem.message()).startsWith(message);
+            validationError -> {
+              assertThat(validationError.path()).isEqualTo(path);
+              assertThat(validationError.message()).startsWith(message);
             });
   }
 
@@ -568,7 +568,7 @@ class ConfigurationLoaderTest {
   @Test
   void gatesComeFromOnePlace() {
     assertThat(problems(HEAD + "featureGates: {LocalQueueMetrics: true}", "LocalQueueMetrics=true"))
-        .extracting(Problem::path)
+        .extracting(ValidationError::path)
         .containsExactly("--feature-gates");
   }
 
@@ -589,7 +589,7 @@ class ConfigurationLoaderTest {
     return ConfigurationLoader.parse(HEAD + yaml, "", () -> "own");
   }
 
-  private static List<Problem> problems(String yaml, String gates) {
+  private static List<ValidationError> problems(String yaml, String gates) {
     return failure(yaml, gates).problems();
   }
 

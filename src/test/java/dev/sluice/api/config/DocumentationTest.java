@@ -42,10 +42,10 @@ class DocumentationTest {
   }
 
   private static String today(FeatureGate gate) {
-    if (Supported.works(gate, true) && Supported.works(gate, false)) {
+    if (SupportedFeatures.works(gate, true) && SupportedFeatures.works(gate, false)) {
       return "on or off";
     }
-    return Supported.works(gate, true) ? "on" : "off";
+    return SupportedFeatures.works(gate, true) ? "on" : "off";
   }
 
   private static List<String> document() throws Exception {

@@ -8,10 +8,10 @@ import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.api.v1beta2.MultiKueueClusterStatus;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
 import dev.sluice.api.v1beta2.MultiKueueConfigSpec;
-import dev.sluice.checks.multikueue.access.Access;
+import dev.sluice.checks.multikueue.access.WorkerAccess;
 import dev.sluice.checks.multikueue.access.ClusterReason;
-import dev.sluice.checks.multikueue.access.Credentials;
-import dev.sluice.checks.multikueue.link.LinkState;
+import dev.sluice.checks.multikueue.access.WorkerCredentials;
+import dev.sluice.checks.multikueue.link.ConnectionState;
 import java.net.URI;
 import java.time.Instant;
 import java.util.HashMap;
@@ -25,9 +25,9 @@ import org.junit.jupiter.api.Test;
 class ConditionsTest {
 
   private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
-  private static final Access USABLE =
-      new Access.Usable(
-          new Credentials(
+  private static final WorkerAccess USABLE =
+      new WorkerAccess.Usable(
+          new WorkerCredentials(
               URI.create("https://worker"),
               Optional.empty(),
               Optional.empty(),
@@ -37,13 +37,13 @@ class ConditionsTest {
   private final Map<String, MultiKueueConfig> configs = new HashMap<>();
   private final Map<String, MultiKueueCluster> clusters = new HashMap<>();
 
-  private static Optional<ActiveCondition> ofLink(LinkState state) {
+  private static Optional<ActiveCondition> ofLink(ConnectionState state) {
     return ClusterConditions.of(USABLE, Optional.of(state));
   }
 
   @Test
   void aConnectedClusterIsActive() {
-    assertThat(ofLink(new LinkState.Connected(NOW)))
+    assertThat(ofLink(new ConnectionState.Connected(NOW)))
         .contains(new ActiveCondition(true, "Active", "Connected"));
   }
 
@@ -51,7 +51,7 @@ class ConditionsTest {
   void aFailingOneSaysHowOftenItWasTriedAndWhenNext() {
     assertThat(
             ofLink(
-                new LinkState.Failing(
+                new ConnectionState.Failing(
                     3, NOW.plusMillis(20_400), "connection refused", Optional.of(NOW))))
         .contains(
             new ActiveCondition(
@@ -62,8 +62,8 @@ class ConditionsTest {
 
   @Test
   void whatStandsIsLeftWhileNothingIsKnown() {
-    assertThat(ofLink(new LinkState.Connecting(Optional.empty()))).isEmpty();
-    assertThat(ClusterConditions.of(new Access.Unknown(), Optional.empty())).isEmpty();
+    assertThat(ofLink(new ConnectionState.Connecting(Optional.empty()))).isEmpty();
+    assertThat(ClusterConditions.of(new WorkerAccess.Unknown(), Optional.empty())).isEmpty();
     assertThat(ClusterConditions.of(USABLE, Optional.empty())).isEmpty();
   }
 
@@ -71,15 +71,15 @@ class ConditionsTest {
   void refusedAccessSaysWhy() {
     assertThat(
             ClusterConditions.of(
-                new Access.Refused(ClusterReason.INSECURE_KUBE_CONFIG, "no"),
-                Optional.of(new LinkState.Barred(Optional.of(NOW)))))
+                new WorkerAccess.Refused(ClusterReason.INSECURE_KUBE_CONFIG, "no"),
+                Optional.of(new ConnectionState.Barred(Optional.of(NOW)))))
         .contains(new ActiveCondition(false, "InsecureKubeConfig", "no"));
-    assertThat(ofLink(new LinkState.Unbuildable("bad key", Optional.of(NOW))))
+    assertThat(ofLink(new ConnectionState.Unbuildable("bad key", Optional.of(NOW))))
         .contains(new ActiveCondition(false, "BadRestConfig", "no client can be made: bad key"));
   }
 
   private ActiveCondition check(@Nullable AdmissionCheckParametersReference parameters) {
-    return new CheckConditions(
+    return new MultiKueueCheckConditions(
             name -> Optional.ofNullable(configs.get(name)),
             name -> Optional.ofNullable(clusters.get(name)))
         .of(new AdmissionCheckSpec("kueue.x-k8s.io/multikueue", parameters));

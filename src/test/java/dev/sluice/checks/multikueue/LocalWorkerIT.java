@@ -11,7 +11,7 @@ import dev.sluice.api.v1beta2.FlavorUsage;
 import dev.sluice.api.v1beta2.Workload;
 import dev.sluice.cli.controlplane.ControlPlane;
 import dev.sluice.cli.controlplane.NodeGroup;
-import dev.sluice.cli.controlplane.PlayedNodes;
+import dev.sluice.cli.controlplane.FakeNodes;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.batch.v1.JobCondition;
@@ -42,7 +42,7 @@ class LocalWorkerIT {
   void start(ControlPlane controlPlane, TestCluster cluster) {
     clusters = new ManyClusters(cluster.client());
     clusters.operator("manager", cluster.kubeconfig(), controlPlane.logs(), "");
-    PlayedNodes.of(NodeGroup.plentiful("own", 1))
+    FakeNodes.of(NodeGroup.plentiful("own", 1))
         .forEach(node -> clusters.manager().resource(node).create());
     apply(
         clusters.joinAndOperate("remote").client(),

@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.api.v1beta2.Workload;
 import dev.sluice.cli.controlplane.ControlPlane;
 import dev.sluice.cli.controlplane.NodeGroup;
-import dev.sluice.cli.controlplane.PlayedNodes;
+import dev.sluice.cli.controlplane.FakeNodes;
 import dev.sluice.cli.controlplane.binaries.Program;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
@@ -95,7 +95,7 @@ class MultiClusterIT {
       apply(worker, text("/scenarios/multi-cluster/" + name + "/setup.yaml"));
       watch(name, worker);
     }
-    PlayedNodes.of(NodeGroup.plentiful("gpu", 1).withCapacity("nvidia.com/gpu", "8"))
+    FakeNodes.of(NodeGroup.plentiful("gpu", 1).withCapacity("nvidia.com/gpu", "8"))
         .forEach(node -> clusters.worker("remote").resource(node).create());
     apply(manager, text("/scenarios/multi-cluster/manager/setup.yaml"));
     watch("manager", manager);

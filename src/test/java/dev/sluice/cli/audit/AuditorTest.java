@@ -27,7 +27,7 @@ class AuditorTest {
     assertThat(report.unfinished()).isEmpty();
     assertThat(report.peaks())
         .hasEntrySatisfying(
-            new Pair("pool", "only", "cpu"), peak -> assertThat(peak).isEqualByComparingTo("2"));
+            new FlavorResourcePair("pool", "only", "cpu"), peak -> assertThat(peak).isEqualByComparingTo("2"));
     assertThat(report.summary()).contains("21 writes", "2 Jobs", "4 pods");
   }
 
@@ -46,7 +46,7 @@ class AuditorTest {
     assertThat(broken(report)).containsExactly(Rule.QUOTA_KEPT);
     assertThat(report.violations().getFirst().revision()).isEqualTo(104);
     assertThat(report.violations().getFirst().detail()).contains("4", "of 3", "flavor only");
-    assertThat(report.peaks().get(new Pair("pool", "only", "cpu")))
+    assertThat(report.peaks().get(new FlavorResourcePair("pool", "only", "cpu")))
         .isEqualByComparingTo(BigDecimal.valueOf(4));
   }
 

@@ -11,7 +11,7 @@ import java.util.List;
 final class PlayedHistory {
 
   private final ObjectMapper yaml = new ObjectMapper(new YAMLFactory());
-  private final List<Change> changes = new ArrayList<>();
+  private final List<ObjectChange> objectChanges = new ArrayList<>();
   private long revision = 100;
 
   /** A ClusterQueue {@code pool} with so many CPUs of flavor {@code only}. */
@@ -162,7 +162,7 @@ final class PlayedHistory {
   }
 
   private PlayedHistory add(AuditedKind kind, boolean deleted, String text) {
-    changes.add(new Change(revision++, kind, deleted, read(text)));
+    objectChanges.add(new ObjectChange(revision++, kind, deleted, read(text)));
     return this;
   }
 
@@ -175,10 +175,10 @@ final class PlayedHistory {
   }
 
   AuditReport audit() {
-    return Auditor.audit(changes);
+    return Auditor.audit(objectChanges);
   }
 
-  List<Change> changes() {
-    return List.copyOf(changes);
+  List<ObjectChange> changes() {
+    return List.copyOf(objectChanges);
   }
 }

@@ -66,28 +66,28 @@ public final class StoreHistory {
     List<String> lines = new ArrayList<>();
     writes.clear();
     read(
-        change -> {
-          String name = Reading.name(change.object());
+        objectChange -> {
+          String name = ObjectReader.name(objectChange.object());
           if (names.stream().anyMatch((name + "-")::contains)) {
-            lines.add(line(change, name));
+            lines.add(line(objectChange, name));
           }
         });
     return lines;
   }
 
-  private static String line(Change change, String name) {
-    JsonNode object = change.object();
+  private static String line(ObjectChange objectChange, String name) {
+    JsonNode object = objectChange.object();
     return "%d %s %s%s created=%s suspend=%s phase=%s node=%s end=%s deletion=%s owner=%s"
         .formatted(
-            change.revision(),
-            change.kind(),
+            objectChange.revision(),
+            objectChange.kind(),
             name,
-            change.deleted() ? " GONE" : "",
+            objectChange.deleted() ? " GONE" : "",
             object.at("/metadata/creationTimestamp").asText(),
             object.at("/spec/suspend").asText(),
             object.at("/status/phase").asText(),
             object.at("/spec/nodeName").asText(),
-            Reading.end(object),
+            ObjectReader.end(object),
             object.at("/metadata/deletionTimestamp").asText(),
             object.at("/metadata/managedFields").valueStream().toList().reversed().stream()
                 .findFirst()
@@ -96,7 +96,7 @@ public final class StoreHistory {
   }
 
   /** Tells every write until now, in order. */
-  private void read(Consumer<Change> changes) {
+  private void read(Consumer<ObjectChange> objectChanges) {
     try (HttpClient http = HttpClient.newHttpClient()) {
       long end = mark(http);
       try (InputStream answer = send(http, "/v3/watch", watch());
@@ -104,7 +104,7 @@ public final class StoreHistory {
           MappingIterator<JsonNode> parts = json.readerFor(JsonNode.class).readValues(parser)) {
         long reached = 0;
         while (reached < end && parts.hasNext()) {
-          reached = Math.max(reached, tell(parts.next(), changes));
+          reached = Math.max(reached, tell(parts.next(), objectChanges));
         }
         if (reached < end) {
           throw new IllegalStateException(
@@ -149,7 +149,7 @@ public final class StoreHistory {
   }
 
   /** Tells the writes of one part; returns the last revision in it. */
-  private long tell(JsonNode part, Consumer<Change> changes) throws IOException {
+  private long tell(JsonNode part, Consumer<ObjectChange> objectChanges) throws IOException {
     if (part.has("error") || part.path("result").path("canceled").asBoolean()) {
       throw new IOException("the store's history is not whole: " + part);
     }
@@ -163,7 +163,7 @@ public final class StoreHistory {
         boolean deleted = event.path("type").asText().equals("DELETE");
         count(key, now, deleted);
         JsonNode value = (deleted ? event.path("prev_kv") : now).path("value");
-        changes.accept(new Change(last, kind.get(), deleted, object(key, value)));
+        objectChanges.accept(new ObjectChange(last, kind.get(), deleted, object(key, value)));
       }
     }
     return last;

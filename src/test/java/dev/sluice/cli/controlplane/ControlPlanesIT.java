@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sluice.cli.controlplane.ControlPlaneStatus.Condition;
 import dev.sluice.cli.controlplane.binaries.Binaries;
-import dev.sluice.cli.controlplane.binaries.BinaryChains;
+import dev.sluice.cli.controlplane.binaries.DefaultBinarySources;
 import dev.sluice.cli.controlplane.binaries.Progress;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.api.model.Quantity;
@@ -152,7 +152,7 @@ class ControlPlanesIT {
   }
 
   private static Binaries binaries() throws Exception {
-    return BinaryChains.standard(
+    return DefaultBinarySources.standard(
             Optional.empty(), System.getenv(), InstantSource.system(), Progress.onStandardError())
         .obtain();
   }

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.api.Keys;
-import dev.sluice.api.reading.Informers;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.reading.InformerSupervisor;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
@@ -17,13 +17,13 @@ import dev.sluice.controllers.KubernetesLeaseStore;
 import dev.sluice.controllers.Leadership;
 import dev.sluice.controllers.LeaseElector;
 import dev.sluice.controllers.LeaseStore;
-import dev.sluice.controllers.MergePatches;
-import dev.sluice.controllers.world.World;
-import dev.sluice.controllers.world.WorldFeed;
-import dev.sluice.controllers.world.WorldInformers;
-import dev.sluice.engine.EngineLoop;
-import dev.sluice.engine.EngineRules;
-import dev.sluice.model.Fact;
+import dev.sluice.controllers.ApiPatcher;
+import dev.sluice.controllers.world.InformerCaches;
+import dev.sluice.controllers.world.CacheEventFeed;
+import dev.sluice.controllers.world.AuxiliaryInformers;
+import dev.sluice.engine.SchedulerThread;
+import dev.sluice.engine.EngineOptions;
+import dev.sluice.model.SchedulerEvent;
 import dev.sluice.model.PodSetAssignment;
 import dev.sluice.model.ReservingWorkload;
 import dev.sluice.model.WorkloadId;
@@ -69,11 +69,11 @@ class QueueControllersIT {
 
   private static final Duration LIMIT = Duration.ofSeconds(30);
 
-  private final World world = World.empty();
+  private final InformerCaches informerCaches = InformerCaches.empty();
   private final SetWorkloads workloads = new SetWorkloads();
-  private final EngineLoop engine =
-      new EngineLoop(
-          EngineRules.DEFAULT,
+  private final SchedulerThread engine =
+      new SchedulerThread(
+          EngineOptions.DEFAULT,
           decision -> {},
           (nanos, admitted) -> {},
           InstantSource.system(),
@@ -99,18 +99,18 @@ class QueueControllersIT {
         new QueueControllers(
             new QueueControllers.Parts(
                 leadership,
-                world,
+                informerCaches,
                 engine.views(),
                 workloads,
                 workloads,
-                new MergePatches(client, mapper, leadership, 4),
+                new ApiPatcher(client, mapper, leadership, 4),
                 mapper,
                 new KeptNotices(),
                 InstantSource.system(),
                 QueueControllers.Pace.DEFAULT));
     engine.listen(controllers.viewListener());
-    WorldFeed feed = new WorldFeed(world, engine, false);
-    WorldInformers informers = new WorldInformers(client, world, new Informers());
+    CacheEventFeed feed = new CacheEventFeed(informerCaches, engine, false);
+    AuxiliaryInformers informers = new AuxiliaryInformers(client, informerCaches, new InformerSupervisor());
     Operator operator =
         new Operator(
             configuration ->
@@ -124,7 +124,7 @@ class QueueControllersIT {
     informers.start().get();
     operator.start();
     feed.open();
-    engine.submit(new Fact.DecidingEnabled(true));
+    engine.submit(new SchedulerEvent.DecidingEnabled(true));
   }
 
   @AfterAll
@@ -150,9 +150,9 @@ class QueueControllersIT {
     assertThat(active.getMessage()).isEqualTo("Can admit new workloads");
     awaitActive(cluster, LocalQueue.class, "a", "True", "Ready");
     assertThat(get(cluster, ClusterQueue.class, "a").getMetadata().getFinalizers())
-        .containsExactly(Keys.RESOURCE_IN_USE);
+        .containsExactly(KueueConstants.RESOURCE_IN_USE);
     assertThat(get(cluster, ResourceFlavor.class, "flavor-a").getMetadata().getFinalizers())
-        .containsExactly(Keys.RESOURCE_IN_USE);
+        .containsExactly(KueueConstants.RESOURCE_IN_USE);
   }
 
   @Test
@@ -209,7 +209,7 @@ class QueueControllersIT {
     await().atMost(LIMIT).until(() -> held(cluster, ResourceFlavor.class, "flavor-c"));
     WorkloadId id = new WorkloadId("uid-c", cluster.namespace(), "w");
     engine.submit(
-        new Fact.WorkloadReserving(
+        new SchedulerEvent.WorkloadReserving(
             new ReservingWorkload(
                 id,
                 1,
@@ -249,7 +249,7 @@ class QueueControllersIT {
     assertThat(held(cluster, ResourceFlavor.class, "flavor-c")).isTrue();
 
     // and all go with the Workload
-    engine.submit(new Fact.WorkloadReleased(id, 2));
+    engine.submit(new SchedulerEvent.WorkloadReleased(id, 2));
     awaitGone(cluster, ClusterQueue.class, "c");
     awaitGone(cluster, ResourceFlavor.class, "flavor-c");
     awaitGone(cluster, Topology.class, "racks-c");
@@ -372,7 +372,7 @@ class QueueControllersIT {
   }
 
   private static boolean held(TestCluster cluster, Class<? extends HasMetadata> type, String name) {
-    return Finalizers.present(get(cluster, type, name));
+    return FinalizerEditor.present(get(cluster, type, name));
   }
 
   private static <T extends CustomResource<?, ?>> Condition awaitActive(

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.api.Keys;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
@@ -12,16 +12,16 @@ import dev.sluice.controllers.Fakes.KeptNotices;
 import dev.sluice.controllers.Fakes.SetViews;
 import dev.sluice.controllers.Fakes.SetWorkloads;
 import dev.sluice.controllers.Leadership;
-import dev.sluice.controllers.MergePatches;
-import dev.sluice.controllers.world.World;
+import dev.sluice.controllers.ApiPatcher;
+import dev.sluice.controllers.world.InformerCaches;
 import dev.sluice.engine.ClusterQueueView;
 import dev.sluice.engine.FlavorUsage;
 import dev.sluice.engine.LocalQueueView;
-import dev.sluice.model.Amounts;
+import dev.sluice.model.ResourceAmounts;
 import dev.sluice.model.LocalQueueId;
-import dev.sluice.model.QueueProblem;
+import dev.sluice.model.InactiveReason;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.CachedWorkload;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -54,7 +54,7 @@ class QueueControllersTest {
   @SuppressWarnings("NullAway.Init") // set by the extension
   private KubernetesClient client;
 
-  private final World world = World.empty();
+  private final InformerCaches informerCaches = InformerCaches.empty();
   private final SetViews views = new SetViews();
   private final SetWorkloads workloads = new SetWorkloads();
   private final KeptNotices notices = new KeptNotices();
@@ -74,11 +74,11 @@ class QueueControllersTest {
         new QueueControllers(
             new QueueControllers.Parts(
                 leadership,
-                world,
+                informerCaches,
                 views,
                 workloads,
                 workloads,
-                new MergePatches(client, mapper, leadership, 4),
+                new ApiPatcher(client, mapper, leadership, 4),
                 mapper,
                 notices,
                 InstantSource.system(),
@@ -114,7 +114,7 @@ class QueueControllersTest {
         .untilAsserted(
             () -> {
               ClusterQueue queue = get(ClusterQueue.class, "pool");
-              assertThat(queue.getMetadata().getFinalizers()).containsExactly(Keys.RESOURCE_IN_USE);
+              assertThat(queue.getMetadata().getFinalizers()).containsExactly(KueueConstants.RESOURCE_IN_USE);
               assertThat(queue.getStatus()).isNotNull();
               Condition active = queue.getStatus().conditions().getFirst();
               assertThat(active.getType()).isEqualTo("Active");
@@ -148,8 +148,8 @@ class QueueControllersTest {
     view(
         "pool",
         List.of(
-            new QueueProblem("AdmissionCheckNotFound", "AdmissionCheck \"a\" doesn't exist"),
-            new QueueProblem("Stopped", "Can't admit new workloads: it is stopped")),
+            new InactiveReason("AdmissionCheckNotFound", "AdmissionCheck \"a\" doesn't exist"),
+            new InactiveReason("Stopped", "Can't admit new workloads: it is stopped")),
         0,
         0);
 
@@ -176,7 +176,7 @@ class QueueControllersTest {
             id,
             "pool",
             List.of(
-                new QueueProblem(
+                new InactiveReason(
                     "ClusterQueueDoesNotExist",
                     "Can't submit new workloads to ClusterQueue pool: it doesn't exist")),
             0,
@@ -207,20 +207,20 @@ class QueueControllersTest {
     leads = false;
     create(ClusterQueue.class, CLUSTER_QUEUE);
     view("pool", List.of(), 1, 0);
-    await().until(() -> world.clusterQueues().find("pool").isPresent());
+    await().until(() -> informerCaches.clusterQueues().find("pool").isPresent());
     await()
         .during(Duration.ofMillis(300))
         .until(
             () ->
                 get(ClusterQueue.class, "pool").getStatus() == null
-                    && !Finalizers.present(get(ClusterQueue.class, "pool")));
+                    && !FinalizerEditor.present(get(ClusterQueue.class, "pool")));
 
     // when
     leads = true;
     controllers.leadershipStarted();
 
     // then
-    await().until(() -> Finalizers.present(get(ClusterQueue.class, "pool")));
+    await().until(() -> FinalizerEditor.present(get(ClusterQueue.class, "pool")));
     controllers.viewListener().changed(Set.of("pool"), Set.of(), Set.of());
     await().until(() -> get(ClusterQueue.class, "pool").getStatus() != null);
   }
@@ -272,7 +272,7 @@ class QueueControllersTest {
             });
   }
 
-  private void view(String name, List<QueueProblem> problems, int pending, int reserving) {
+  private void view(String name, List<InactiveReason> problems, int pending, int reserving) {
     views.clusterQueues.put(
         name,
         new ClusterQueueView(
@@ -286,7 +286,7 @@ class QueueControllersTest {
             0,
             List.of(
                 new FlavorUsage(
-                    "default", "cpu", 5000, Amounts.UNLIMITED, Amounts.UNLIMITED, 0, 0))));
+                    "default", "cpu", 5000, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED, 0, 0))));
     controllers.viewListener().changed(Set.of(name), Set.of(), Set.of());
   }
 
@@ -305,9 +305,9 @@ class QueueControllersTest {
     return queue.getStatus().conditions().getFirst();
   }
 
-  private static Workload workload(
+  private static CachedWorkload workload(
       String name, int priority, boolean finished, String priorityClass) {
-    return new Workload(
+    return new CachedWorkload(
         new WorkloadId("uid-" + name, "team", name),
         10,
         1,
@@ -318,25 +318,25 @@ class QueueControllersTest {
         Optional.empty(),
         Map.of(),
         Map.of(),
-        new Workload.Spec(
+        new CachedWorkload.Spec(
             "main",
             List.of(),
             priority,
             Optional.of(
-                new Workload.PriorityClassRef(
+                new CachedWorkload.PriorityClassRef(
                     "kueue.x-k8s.io", "WorkloadPriorityClass", priorityClass)),
             true,
             0),
-        new Workload.Status(
+        new CachedWorkload.Status(
             finished
                 ? List.of(
-                    new Workload.Condition("Finished", "True", "Succeeded", "", Instant.EPOCH, 1))
+                    new CachedWorkload.Condition("Finished", "True", "Succeeded", "", Instant.EPOCH, 1))
                 : List.of(),
             Optional.empty(),
             List.of(),
             Map.of(),
             Optional.empty(),
-            Workload.History.NONE,
+            CachedWorkload.History.NONE,
             false));
   }
 

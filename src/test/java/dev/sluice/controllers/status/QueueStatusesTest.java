@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.engine.LocalQueueView;
-import dev.sluice.engine.LocalUseView;
+import dev.sluice.engine.LocalQueueUsageView;
 import dev.sluice.model.LocalQueueId;
 import java.time.Instant;
 import java.util.List;
@@ -19,7 +19,7 @@ class QueueStatusesTest {
   private static final Instant NOW = Instant.parse("2026-01-01T10:00:00Z");
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private static String fairSharing(Optional<LocalUseView> past) {
+  private static String fairSharing(Optional<LocalQueueUsageView> past) {
     LocalQueueView view =
         new LocalQueueView(
             new LocalQueueId("team", "main"), "pool", List.of(), 0, 0, 0, 0, List.of(), past);
@@ -28,9 +28,9 @@ class QueueStatusesTest {
         .toString();
   }
 
-  private static Optional<LocalUseView> past(Map<String, Double> consumed) {
+  private static Optional<LocalQueueUsageView> past(Map<String, Double> consumed) {
     return Optional.of(
-        new LocalUseView(new TreeMap<>(consumed), Instant.parse("2026-01-01T09:59:58.7Z"), 7));
+        new LocalQueueUsageView(new TreeMap<>(consumed), Instant.parse("2026-01-01T09:59:58.7Z"), 7));
   }
 
   @Test

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.AdmissionCheckSpec;
 import dev.sluice.api.v1beta2.ClusterQueue;
-import dev.sluice.model.QueueProblem;
+import dev.sluice.model.InactiveReason;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.List;
 import java.util.Map;
@@ -28,7 +28,7 @@ class CheckCombinationsTest {
           "budget",
           "example.com/budget");
 
-  private List<QueueProblem> problems(String rules) {
+  private List<InactiveReason> problems(String rules) {
     ClusterQueue queue =
         Serialization.unmarshal(
             "metadata: {name: q}\nspec: {admissionChecksStrategy: {admissionChecks: [%s]}}"
@@ -55,7 +55,7 @@ class CheckCombinationsTest {
   void twoAreTooMany() {
     assertThat(problems("{name: away}, {name: far}"))
         .containsExactly(
-            new QueueProblem(
+            new InactiveReason(
                 "MultipleMultiKueueAdmissionChecks",
                 FIELD + "[away, far] are all of kueue.x-k8s.io/multikueue; only one may be"));
   }
@@ -64,7 +64,7 @@ class CheckCombinationsTest {
   void itAppliesToAllFlavors() {
     assertThat(problems("{name: away, onFlavors: [a]}"))
         .containsExactly(
-            new QueueProblem(
+            new InactiveReason(
                 "MultiKueueAdmissionCheckAppliedPerFlavor",
                 FIELD
                     + "[away] is of kueue.x-k8s.io/multikueue and must apply to all flavors:"
@@ -74,7 +74,7 @@ class CheckCombinationsTest {
   @Test
   void nodesAreNotMadeHereForWorkThatGoesAway() {
     assertThat(problems("{name: away}, {name: nodes}"))
-        .extracting(QueueProblem::reason)
+        .extracting(InactiveReason::reason)
         .containsExactly("MultiKueueWithProvisioningRequest");
   }
 }

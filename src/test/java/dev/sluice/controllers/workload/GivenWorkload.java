@@ -3,7 +3,7 @@ package dev.sluice.controllers.workload;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
-import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.CachedWorkload;
 import dev.sluice.workloads.WorkloadParser;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -128,7 +128,7 @@ final class GivenWorkload {
     return this;
   }
 
-  Workload get() {
+  CachedWorkload get() {
     try {
       return PARSER.parse(new ObjectMapper().writeValueAsBytes(object));
     } catch (IOException e) {

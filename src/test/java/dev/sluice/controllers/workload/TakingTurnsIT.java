@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * LocalQueues of one ClusterQueue take turns by what they used, on a real control plane, and an
+ * LocalQueueMapper of one ClusterQueue take turns by what they used, on a real control plane, and an
  * operator that is started again knows what was used before.
  */
 @ControlPlaneTest(exclusive = true)

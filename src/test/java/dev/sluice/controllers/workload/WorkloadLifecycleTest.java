@@ -7,11 +7,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
-import dev.sluice.controllers.world.ObjectStore;
-import dev.sluice.controllers.world.World;
+import dev.sluice.controllers.world.ObservableItemStore;
+import dev.sluice.controllers.world.InformerCaches;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.workloads.Workload;
-import dev.sluice.workloads.WorkloadStore;
+import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workloads.WorkloadLister;
 import dev.sluice.workloads.WorkloadWriter;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.utils.Serialization;
@@ -33,12 +33,12 @@ import org.junit.jupiter.api.Test;
 /** The life cycle at work: when it looks, what it writes, what it does with the outcome. */
 class WorkloadLifecycleTest {
 
-  private final Map<String, Workload> workloads = new HashMap<>();
+  private final Map<String, CachedWorkload> workloads = new HashMap<>();
   private final List<String> written = new ArrayList<>();
   private final Queue<CompletableFuture<WorkloadWriter.Outcome>> outcomes = new ArrayDeque<>();
   private final List<String> events = new ArrayList<>();
   private final Map<Duration, Runnable> later = new HashMap<>();
-  private final World world = World.empty();
+  private final InformerCaches informerCaches = InformerCaches.empty();
   private Instant now = SINCE.plusSeconds(60);
   private boolean leading = true;
   private final WorkloadLifecycle lifecycle = lifecycle();
@@ -47,15 +47,15 @@ class WorkloadLifecycleTest {
   void queuesAreOpen() {
     queue("Open");
     clusterQueue("None");
-    lifecycle.observe(world);
+    lifecycle.observe(informerCaches);
   }
 
   private WorkloadLifecycle lifecycle() {
     return new WorkloadLifecycle(
         new Store(),
         new Writer(),
-        new WorldQueues(world),
-        LifecycleRules.PATIENT,
+        new CachedQueues(informerCaches),
+        LifecycleOptions.PATIENT,
         (id, news) -> events.add(news.reason()),
         () -> leading,
         () -> now,
@@ -65,7 +65,7 @@ class WorkloadLifecycleTest {
 
   private void queue(String stopPolicy) {
     put(
-        world.localQueues(),
+        informerCaches.localQueues(),
         Serialization.unmarshal(
             """
             metadata: {name: training, namespace: team, uid: lq, resourceVersion: "%d"}
@@ -77,7 +77,7 @@ class WorkloadLifecycleTest {
 
   private void clusterQueue(String stopPolicy) {
     put(
-        world.clusterQueues(),
+        informerCaches.clusterQueues(),
         Serialization.unmarshal(
             """
             metadata: {name: research, uid: cq, resourceVersion: "%s"}
@@ -87,12 +87,12 @@ class WorkloadLifecycleTest {
             ClusterQueue.class));
   }
 
-  private static <R extends HasMetadata> void put(ObjectStore<R> store, R object) {
+  private static <R extends HasMetadata> void put(ObservableItemStore<R> store, R object) {
     store.put(store.getKey(object), object);
   }
 
   private void seen(GivenWorkload given) {
-    Workload after = given.get();
+    CachedWorkload after = given.get();
     lifecycle.changed(workloads.put(after.id().name(), after), after);
   }
 
@@ -228,30 +228,30 @@ class WorkloadLifecycleTest {
         .containsExactly("object@100 {\"metadata\":{\"finalizers\":[\"example.com/other\"]}}");
   }
 
-  private final class Store implements WorkloadStore {
+  private final class Store implements WorkloadLister {
 
     @Override
-    public Optional<Workload> get(String namespace, String name) {
+    public Optional<CachedWorkload> get(String namespace, String name) {
       return Optional.ofNullable(workloads.get(name));
     }
 
     @Override
-    public Collection<Workload> ownedBy(String ownerUid) {
+    public Collection<CachedWorkload> ownedBy(String ownerUid) {
       return workloads.values();
     }
 
     @Override
-    public Collection<Workload> inQueue(String namespace, String queueName) {
+    public Collection<CachedWorkload> inQueue(String namespace, String queueName) {
       return List.copyOf(workloads.values());
     }
 
     @Override
-    public Collection<Workload> reservingIn(String clusterQueue) {
-      return workloads.values().stream().filter(Workload::quotaReserved).toList();
+    public Collection<CachedWorkload> reservingIn(String clusterQueue) {
+      return workloads.values().stream().filter(CachedWorkload::quotaReserved).toList();
     }
 
     @Override
-    public Iterable<Workload> all() {
+    public Iterable<CachedWorkload> all() {
       return List.copyOf(workloads.values());
     }
 

@@ -8,11 +8,11 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
-import dev.sluice.api.Keys;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.GivenJob;
 import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.JobState;
-import dev.sluice.jobs.PodSetStart;
+import dev.sluice.jobs.PodSetInfo;
 import dev.sluice.jobs.PodSetTemplate;
 import dev.sluice.jobs.StartConflictException;
 import java.util.ArrayList;
@@ -45,7 +45,7 @@ class BatchJobTest {
     @Test
     void theSmallestParallelismIsRecorded() {
       assertThat(podSet(job()).minCount()).isZero();
-      assertThat(podSet(job().annotation(Keys.JOB_MIN_PARALLELISM, "2")).minCount()).isEqualTo(2);
+      assertThat(podSet(job().annotation(KueueConstants.JOB_MIN_PARALLELISM, "2")).minCount()).isEqualTo(2);
     }
 
     @Test
@@ -272,7 +272,7 @@ class BatchJobTest {
 
     @Test
     void mayBeWithFewerPods() throws Exception {
-      GivenJob job = job().annotation(Keys.JOB_MIN_PARALLELISM, "1");
+      GivenJob job = job().annotation(KueueConstants.JOB_MIN_PARALLELISM, "1");
       JobPatch patch = adapter.start(job.object(), List.of(onSpot(2))).getFirst();
       assertThat(patch.body().at("/spec/parallelism").asInt()).isEqualTo(2);
       assertThat(patch.body().path("spec").has("completions")).isFalse();
@@ -282,8 +282,8 @@ class BatchJobTest {
     void mayTakeCompletionsAlong() throws Exception {
       GivenJob job =
           job()
-              .annotation(Keys.JOB_MIN_PARALLELISM, "1")
-              .annotation(Keys.JOB_COMPLETIONS_EQUAL_PARALLELISM, "true");
+              .annotation(KueueConstants.JOB_MIN_PARALLELISM, "1")
+              .annotation(KueueConstants.JOB_COMPLETIONS_EQUAL_PARALLELISM, "true");
       JobPatch patch = adapter.start(job.object(), List.of(onSpot(2))).getFirst();
       assertThat(patch.body().at("/spec/completions").asInt()).isEqualTo(2);
     }
@@ -342,12 +342,12 @@ class BatchJobTest {
       ObjectNode stopped = stop(running, Optional.empty(), new ArrayList<>());
       assertThat(stopped.at("/spec/template")).isEqualTo(running.at("/spec/template"));
       assertThat(stopped.at("/spec/suspend").asBoolean()).isTrue();
-      assertThat(stopped.at("/metadata/annotations").has(Keys.STOPPING)).isFalse();
+      assertThat(stopped.at("/metadata/annotations").has(KueueConstants.STOPPING)).isFalse();
     }
 
     @Test
     void givesTheParallelismBack() throws Exception {
-      GivenJob job = job().annotation(Keys.JOB_MIN_PARALLELISM, "1");
+      GivenJob job = job().annotation(KueueConstants.JOB_MIN_PARALLELISM, "1");
       List<PodSetTemplate> original = adapter.podSets(job.object().deepCopy());
       JobPatch start = adapter.start(job.object(), List.of(onSpot(2))).getFirst();
       ObjectNode running = applied(job.object(), start);
@@ -372,12 +372,12 @@ class BatchJobTest {
     }
   }
 
-  private static PodSetStart onSpot(int count) {
-    return new PodSetStart(
+  private static PodSetInfo onSpot(int count) {
+    return new PodSetInfo(
         "main",
         count,
-        Map.of(Keys.PODSET, "main"),
-        Map.of(Keys.WORKLOAD, "job-sample-355fa"),
+        Map.of(KueueConstants.PODSET, "main"),
+        Map.of(KueueConstants.WORKLOAD, "job-sample-355fa"),
         Map.of("instance-type", "spot"),
         List.of(yaml("{key: spot, operator: Exists, effect: NoSchedule}")),
         List.of());

@@ -4,8 +4,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.Keys;
-import dev.sluice.workloads.Workload;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.workloads.CachedWorkload;
 import dev.sluice.workloads.WorkloadParser;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,8 +22,8 @@ final class GivenGroupWorkload {
     ObjectNode metadata = object.putObject("metadata");
     metadata.put("name", "sample").put("namespace", "team").put("uid", "uid-of-sample");
     metadata.put("resourceVersion", "200").put("creationTimestamp", "2026-03-01T10:05:00Z");
-    metadata.putArray("finalizers").add(Keys.RESOURCE_IN_USE);
-    metadata.putObject("annotations").put(Keys.IS_GROUP_WORKLOAD, "true");
+    metadata.putArray("finalizers").add(KueueConstants.RESOURCE_IN_USE);
+    metadata.putObject("annotations").put(KueueConstants.IS_GROUP_WORKLOAD, "true");
     metadata.putArray("ownerReferences");
     object.putObject("spec").put("queueName", "training").put("active", true).putArray("podSets");
     object.putObject("status").putArray("conditions");
@@ -83,7 +83,7 @@ final class GivenGroupWorkload {
 
   /** Not made for a group. */
   GivenGroupWorkload ofSomethingElse() {
-    object.withObject("/metadata/annotations").remove(Keys.IS_GROUP_WORKLOAD);
+    object.withObject("/metadata/annotations").remove(KueueConstants.IS_GROUP_WORKLOAD);
     return this;
   }
 
@@ -141,7 +141,7 @@ final class GivenGroupWorkload {
     return this;
   }
 
-  Workload get() {
+  CachedWorkload get() {
     try {
       return new WorkloadParser().parse(object.toString().getBytes(StandardCharsets.UTF_8));
     } catch (IOException e) {

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
-import dev.sluice.api.Keys;
+import dev.sluice.api.KueueConstants;
 import java.time.Instant;
 
 /**
@@ -60,8 +60,8 @@ final class GivenPod {
   /** A pod of group sample, which has so many. */
   static GivenPod member(String name, int total) {
     return pod(name)
-        .annotation(Keys.POD_GROUP_NAME, "sample")
-        .annotation(Keys.POD_GROUP_TOTAL_COUNT, Integer.toString(total));
+        .annotation(KueueConstants.POD_GROUP_NAME, "sample")
+        .annotation(KueueConstants.POD_GROUP_TOTAL_COUNT, Integer.toString(total));
   }
 
   GivenPod label(String key, String value) {
@@ -81,7 +81,7 @@ final class GivenPod {
   }
 
   GivenPod role(String role) {
-    return annotation(Keys.ROLE_HASH, role);
+    return annotation(KueueConstants.ROLE_HASH, role);
   }
 
   /** Created so many minutes later than others. */
@@ -153,7 +153,7 @@ final class GivenPod {
     return object;
   }
 
-  PodView view() {
-    return PodViews.of(new SinglePod(), object);
+  CachedPod view() {
+    return CachedPodParser.of(new SinglePod(), object);
   }
 }

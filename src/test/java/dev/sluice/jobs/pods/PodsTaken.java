@@ -6,15 +6,15 @@ import java.util.List;
 /** What is made of pods that come one by one, for tests of other rooms. */
 public final class PodsTaken {
 
-  private final PodDirectory directory = new PodDirectory();
+  private final PodIndex directory = new PodIndex();
 
   /** A pod comes, or changes: it, and the group that it is in, are looked at. */
-  public void take(PodView pod) {
+  public void take(CachedPod pod) {
     directory.put(pod);
     pod.group()
         .ifPresent(
             group -> {
-              List<PodView> pods = directory.group(pod.namespace(), group.name());
+              List<CachedPod> pods = directory.group(pod.namespace(), group.name());
               new PodGroup(pod.namespace(), group.name(), pods, GivenCluster.NOW).asJob();
             });
   }

@@ -16,12 +16,12 @@ import dev.sluice.jobs.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.JobAction.StopReason;
-import dev.sluice.jobs.JobDecisions;
-import dev.sluice.jobs.JobRules;
-import dev.sluice.jobs.JobView;
-import dev.sluice.jobs.Situation;
-import dev.sluice.jobs.Standing;
-import dev.sluice.workloads.Workload;
+import dev.sluice.jobs.JobPolicy;
+import dev.sluice.jobs.JobOptions;
+import dev.sluice.jobs.CachedJob;
+import dev.sluice.jobs.ReconcileContext;
+import dev.sluice.jobs.ManagementStatus;
+import dev.sluice.workloads.CachedWorkload;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -140,14 +140,14 @@ class SinglePodDecisionsTest {
   }
 
   private List<JobAction> decide(GivenPod pod, GivenGroupWorkload... workloads) {
-    JobView job = pod.view().job();
-    List<Workload> owned = List.of(workloads).stream().map(GivenGroupWorkload::get).toList();
-    return new JobDecisions(
-            new SinglePod(), JobRules.defaults("kueue-system"), (view, workload) -> elsewhere)
+    CachedJob job = pod.view().job();
+    List<CachedWorkload> owned = List.of(workloads).stream().map(GivenGroupWorkload::get).toList();
+    return new JobPolicy(
+            new SinglePod(), JobOptions.defaults("kueue-system"), (view, workload) -> elsewhere)
         .decide(
-            new Situation(
+            new ReconcileContext(
                 job,
-                new Standing.Own(),
+                new ManagementStatus.Own(),
                 owned,
                 Optional.empty(),
                 cluster,

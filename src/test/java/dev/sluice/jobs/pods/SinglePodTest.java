@@ -5,15 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.Keys;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.JobAction.StopReason;
 import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.JobState;
-import dev.sluice.jobs.PodSetStart;
+import dev.sluice.jobs.PodSetInfo;
 import dev.sluice.jobs.PodSetTemplate;
 import dev.sluice.jobs.StartConflictException;
-import dev.sluice.workloads.MergePatches;
+import dev.sluice.workloads.JsonMergePatch;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -72,7 +72,7 @@ class SinglePodTest {
                     + " other.example/gate}]")
             .object();
     ObjectNode started =
-        MergePatches.applied(object, adapter.start(object, List.of(spot())).getFirst().body());
+        JsonMergePatch.applied(object, adapter.start(object, List.of(spot())).getFirst().body());
     assertThat(started.at("/spec/schedulingGates").findValuesAsText("name"))
         .containsExactly("other.example/gate");
     assertThat(started.at("/spec/nodeSelector/instance-type").asText()).isEqualTo("spot");
@@ -104,7 +104,7 @@ class SinglePodTest {
             .orElseThrow();
     assertThat(words.ofStatus()).isTrue();
     assertThat(words.fieldOwner()).isEqualTo("kueue");
-    ObjectNode told = MergePatches.applied(object, words.body());
+    ObjectNode told = JsonMergePatch.applied(object, words.body());
     assertThat(told.at("/status/conditions")).hasSize(2);
     assertThat(told.at("/status/conditions/1").toString())
         .isEqualTo(
@@ -122,18 +122,18 @@ class SinglePodTest {
   @Test
   void namesItsGroupByAnnotationOrLabel() {
     assertThat(pod("p1").view().group()).isEmpty();
-    assertThat(pod("p1").label(Keys.POD_GROUP_NAME, "old").view().group().orElseThrow().name())
+    assertThat(pod("p1").label(KueueConstants.POD_GROUP_NAME, "old").view().group().orElseThrow().name())
         .isEqualTo("old");
-    PodView.Group group =
+    CachedPod.Group group =
         pod("p1")
-            .label(Keys.POD_GROUP_NAME, "old")
-            .annotation(Keys.POD_GROUP_NAME, "new")
-            .annotation(Keys.POD_GROUP_TOTAL_COUNT, "3")
-            .annotation(Keys.RETRIABLE_IN_GROUP, "false")
+            .label(KueueConstants.POD_GROUP_NAME, "old")
+            .annotation(KueueConstants.POD_GROUP_NAME, "new")
+            .annotation(KueueConstants.POD_GROUP_TOTAL_COUNT, "3")
+            .annotation(KueueConstants.RETRIABLE_IN_GROUP, "false")
             .view()
             .group()
             .orElseThrow();
-    assertThat(group).isEqualTo(new PodView.Group("new", 3, false, false, false));
+    assertThat(group).isEqualTo(new CachedPod.Group("new", 3, false, false, false));
   }
 
   @Test
@@ -142,12 +142,12 @@ class SinglePodTest {
     assertThat(pod("p1").running().view().job().text()).isEmpty();
   }
 
-  private static PodSetStart spot() {
-    return new PodSetStart(
+  private static PodSetInfo spot() {
+    return new PodSetInfo(
         "main",
         1,
-        Map.of(Keys.PODSET, "main"),
-        Map.of(Keys.WORKLOAD, "pod-p1-73ac2"),
+        Map.of(KueueConstants.PODSET, "main"),
+        Map.of(KueueConstants.WORKLOAD, "pod-p1-73ac2"),
         Map.of("instance-type", "spot"),
         GivenCluster.cluster().find("spot").orElseThrow().tolerations(),
         List.of());

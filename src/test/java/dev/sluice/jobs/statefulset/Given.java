@@ -4,10 +4,10 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
-import dev.sluice.jobs.pods.PodView;
-import dev.sluice.jobs.pods.PodViews;
+import dev.sluice.jobs.pods.CachedPod;
+import dev.sluice.jobs.pods.CachedPodParser;
 import dev.sluice.jobs.pods.SinglePod;
-import dev.sluice.workloads.Workload;
+import dev.sluice.workloads.CachedWorkload;
 import dev.sluice.workloads.WorkloadParser;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -92,16 +92,16 @@ final class Given {
     return object;
   }
 
-  static SetView set(Edit... edits) {
+  static CachedStatefulSet set(Edit... edits) {
     return new StatefulSets().view(edited(yaml(SET), edits));
   }
 
-  static PodView pod(Edit... edits) {
-    return PodViews.of(new SinglePod(), edited(yaml(POD), edits));
+  static CachedPod pod(Edit... edits) {
+    return CachedPodParser.of(new SinglePod(), edited(yaml(POD), edits));
   }
 
   /** A Workload as it was created, with changes. */
-  static Workload workload(JsonNode created, Edit... edits) {
+  static CachedWorkload workload(JsonNode created, Edit... edits) {
     ObjectNode object = created.deepCopy();
     ObjectNode metadata = object.withObjectProperty("metadata");
     metadata.put("uid", "workload-uid").put("resourceVersion", "30").put("generation", 1);

@@ -29,30 +29,30 @@ public final class KubeconfigFiles {
   }
 
   /** What the file gives access to, as it is now. */
-  public Access read(String location) {
+  public WorkerAccess read(String location) {
     try {
-      return KubeconfigRules.read(text(file(location), location));
-    } catch (Unusable e) {
+      return KubeconfigValidator.read(text(file(location), location));
+    } catch (InvalidAccessException e) {
       return e.refusal();
     }
   }
 
-  private Path file(String location) throws Unusable {
+  private Path file(String location) throws InvalidAccessException {
     Path path = path(location);
     if (!confined) {
       return path;
     }
     String allowed = "a file under " + root;
     if (!path.normalize().toString().equals(location)) {
-      throw Unusable.bad(FIELD, "\"" + location + "\" has .. or other detours", allowed);
+      throw InvalidAccessException.bad(FIELD, "\"" + location + "\" has .. or other detours", allowed);
     }
     if (!path.startsWith(root) || path.equals(root)) {
-      throw Unusable.bad(FIELD, "\"" + location + "\" lies elsewhere", allowed);
+      throw InvalidAccessException.bad(FIELD, "\"" + location + "\" lies elsewhere", allowed);
     }
     try {
       Path real = path.toRealPath();
       if (!real.startsWith(root.toRealPath())) {
-        throw Unusable.bad(FIELD, "\"" + location + "\" leads elsewhere by a link", allowed);
+        throw InvalidAccessException.bad(FIELD, "\"" + location + "\" leads elsewhere by a link", allowed);
       }
       return real;
     } catch (IOException e) {
@@ -60,34 +60,34 @@ public final class KubeconfigFiles {
     }
   }
 
-  private static Path path(String location) throws Unusable {
+  private static Path path(String location) throws InvalidAccessException {
     try {
       Path path = Path.of(location);
       if (path.isAbsolute()) {
         return path;
       }
     } catch (InvalidPathException e) {
-      throw Unusable.bad(FIELD, "is no path", "an absolute path");
+      throw InvalidAccessException.bad(FIELD, "is no path", "an absolute path");
     }
-    throw Unusable.bad(FIELD, "\"" + location + "\" is not absolute", "an absolute path");
+    throw InvalidAccessException.bad(FIELD, "\"" + location + "\" is not absolute", "an absolute path");
   }
 
-  private static String text(Path file, String location) throws Unusable {
+  private static String text(Path file, String location) throws InvalidAccessException {
     try {
       if (!Files.isRegularFile(file)) {
         throw missing(location);
       }
       if (Files.size(file) > LARGEST) {
-        throw Unusable.bad(FIELD, "\"" + location + "\" is too large", LARGEST + " bytes");
+        throw InvalidAccessException.bad(FIELD, "\"" + location + "\" is too large", LARGEST + " bytes");
       }
       return Files.readString(file);
     } catch (IOException e) {
-      throw Unusable.bad(FIELD, "\"" + location + "\" can't be read as text", "a kubeconfig");
+      throw InvalidAccessException.bad(FIELD, "\"" + location + "\" can't be read as text", "a kubeconfig");
     }
   }
 
-  private static Unusable missing(String location) {
-    return Unusable.bad(
+  private static InvalidAccessException missing(String location) {
+    return InvalidAccessException.bad(
         FIELD,
         "file \"" + location + "\" does not exist",
         "a file with a kubeconfig; once it exists, it is read within seconds");

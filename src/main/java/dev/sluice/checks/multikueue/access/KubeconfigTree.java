@@ -44,30 +44,30 @@ final class KubeconfigTree {
     }
 
     /** A text; empty if it is absent or empty. */
-    Optional<String> text(String field) throws Unusable {
+    Optional<String> text(String field) throws InvalidAccessException {
       JsonNode value = fields.path(field);
       if (value.isMissingNode() || value.isNull()) {
         return Optional.empty();
       }
       if (!value.isTextual()) {
-        throw Unusable.bad(path(field), "is no text", "a text");
+        throw InvalidAccessException.bad(path(field), "is no text", "a text");
       }
       return Optional.of(value.textValue()).filter(text -> !text.isEmpty());
     }
   }
 
   /** The tree of a YAML or JSON text. */
-  static KubeconfigTree parse(String text) throws Unusable {
+  static KubeconfigTree parse(String text) throws InvalidAccessException {
     ObjectMapper mapper =
         new ObjectMapper(new YAMLFactory()).enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION);
     try {
       JsonNode root = mapper.readTree(text);
       if (root == null || !root.isObject()) {
-        throw Unusable.bad("kubeconfig", "is no object", "a kubeconfig in YAML or JSON");
+        throw InvalidAccessException.bad("kubeconfig", "is no object", "a kubeconfig in YAML or JSON");
       }
       return new KubeconfigTree(root);
     } catch (JsonProcessingException e) {
-      throw Unusable.bad("kubeconfig", "can't be parsed" + line(e), "a kubeconfig in YAML or JSON");
+      throw InvalidAccessException.bad("kubeconfig", "can't be parsed" + line(e), "a kubeconfig in YAML or JSON");
     }
   }
 
@@ -77,7 +77,7 @@ final class KubeconfigTree {
   }
 
   /** The name of the context that counts. */
-  Optional<String> currentContext() throws Unusable {
+  Optional<String> currentContext() throws InvalidAccessException {
     return new Entry("kubeconfig", root).text("current-context");
   }
 
@@ -86,13 +86,13 @@ final class KubeconfigTree {
    *
    * @param field where the contents of an entry are
    */
-  Map<String, Entry> entries(String list, String field) throws Unusable {
+  Map<String, Entry> entries(String list, String field) throws InvalidAccessException {
     JsonNode array = root.path(list);
     if (array.isMissingNode() || array.isNull()) {
       return Map.of();
     }
     if (!array.isArray()) {
-      throw Unusable.bad(list, "is no list", "a list of entries with a name and a " + field);
+      throw InvalidAccessException.bad(list, "is no list", "a list of entries with a name and a " + field);
     }
     Map<String, Entry> entries = new LinkedHashMap<>();
     for (JsonNode each : array) {
@@ -100,21 +100,21 @@ final class KubeconfigTree {
       String path = list + "[" + name + "]";
       JsonNode fields = each.path(field);
       if (!fields.isObject() && !fields.isNull() && !fields.isMissingNode()) {
-        throw Unusable.bad(path + "." + field, "is no object", "an object");
+        throw InvalidAccessException.bad(path + "." + field, "is no object", "an object");
       }
       if (entries.put(name, new Entry(path + "." + field, fields)) != null) {
-        throw Unusable.bad(path, "is given twice", "each name once");
+        throw InvalidAccessException.bad(path, "is given twice", "each name once");
       }
     }
     return entries;
   }
 
   /** The entry of a name that another field gives. */
-  static Entry find(Map<String, Entry> entries, String name, String field) throws Unusable {
+  static Entry find(Map<String, Entry> entries, String name, String field) throws InvalidAccessException {
     Entry found = entries.get(name);
     if (found == null) {
       List<String> names = new ArrayList<>(entries.keySet());
-      throw Unusable.bad(
+      throw InvalidAccessException.bad(
           field,
           "\"" + name + "\" is not defined",
           names.isEmpty() ? "a name that is defined; none is" : String.join(", ", names));

@@ -2,9 +2,9 @@ package dev.sluice.checks.multikueue.capacity;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.Quantities;
-import dev.sluice.checks.multikueue.link.WhileConnected;
-import dev.sluice.model.Amounts;
-import dev.sluice.workloads.Workload;
+import dev.sluice.checks.multikueue.link.ConnectionScope;
+import dev.sluice.model.ResourceAmounts;
+import dev.sluice.workloads.CachedWorkload;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.math.BigDecimal;
 import java.util.Collection;
@@ -20,12 +20,12 @@ import java.util.stream.Collectors;
  * Watches the queues of workers, as long as each is connected. A worker that doesn't let its queues
  * be read is one of which nothing is known.
  */
-public final class WorkerQueues implements Fitting, AutoCloseable {
+public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
 
   private final List<Runnable> observers = new CopyOnWriteArrayList<>();
-  private final WhileConnected<QueueWatch> watched =
-      new WhileConnected<>(
-          (cluster, client) -> new QueueWatch(client, this::changed), QueueWatch::stop);
+  private final ConnectionScope<RemoteQueueInformer> watched =
+      new ConnectionScope<>(
+          (cluster, client) -> new RemoteQueueInformer(client, this::changed), RemoteQueueInformer::stop);
 
   /** Has this run whenever the spec of a worker's queue changes; it returns soon. */
   public void observe(Runnable observer) {
@@ -42,7 +42,7 @@ public final class WorkerQueues implements Fitting, AutoCloseable {
   }
 
   @Override
-  public Set<String> of(Workload workload) {
+  public Set<String> of(CachedWorkload workload) {
     Map<String, BigDecimal> requests = requests(workload);
     String queue = workload.id().namespace() + "/" + workload.spec().queueName();
     return watched.now().entrySet().stream()
@@ -51,22 +51,22 @@ public final class WorkerQueues implements Fitting, AutoCloseable {
         .collect(Collectors.toSet());
   }
 
-  private static boolean fits(QueueWatch worker, String queue, Map<String, BigDecimal> requests) {
+  private static boolean fits(RemoteQueueInformer worker, String queue, Map<String, BigDecimal> requests) {
     return worker
         .clusterQueueOf(queue)
         .flatMap(worker::clusterQueue)
-        .filter(found -> QueueRoom.of(found).fits(requests))
+        .filter(found -> AvailableQuota.of(found).fits(requests))
         .isPresent();
   }
 
   /**
-   * The quota that a connected worker guarantees to the ClusterQueues behind its LocalQueues of
+   * The quota that a connected worker guarantees to the ClusterQueueMapper behind its LocalQueueMapper of
    * these names, each once.
    *
    * @param localQueues as {@code namespace/name}
    */
   public NominalQuota nominal(String cluster, Collection<String> localQueues) {
-    QueueWatch worker = watched.now().get(cluster);
+    RemoteQueueInformer worker = watched.now().get(cluster);
     if (worker == null) {
       return new NominalQuota.NotYet();
     }
@@ -91,14 +91,14 @@ public final class WorkerQueues implements Fitting, AutoCloseable {
         for (JsonNode resource : flavor.path("resources")) {
           String name = resource.path("name").asText();
           long amount = Quantities.amount(name, resource.path("nominalQuota").asText("0"));
-          sum.merge(name, amount, Amounts::add);
+          sum.merge(name, amount, ResourceAmounts::add);
         }
       }
     }
   }
 
   /** What it was given here is what it asks for there. */
-  private static Map<String, BigDecimal> requests(Workload workload) {
+  private static Map<String, BigDecimal> requests(CachedWorkload workload) {
     Map<String, BigDecimal> total = new HashMap<>();
     workload
         .status()

@@ -16,7 +16,7 @@ public sealed interface Dispatcher {
   Duration ROUND = Duration.ofMinutes(5);
 
   /** Who is nominated now. Nobody new is, before the other admission checks are Ready. */
-  Nomination nominate(Situation situation);
+  DispatchResult nominate(DispatchContext dispatchContext);
 
   /**
    * Offers to all clusters that are connected, at once, in the order of their names. Who was
@@ -24,18 +24,18 @@ public sealed interface Dispatcher {
    */
   record AllAtOnce() implements Dispatcher {
     @Override
-    public Nomination nominate(Situation situation) {
-      List<String> standing = situation.standing();
-      if (!situation.othersReady()) {
-        return new Nomination(standing, false, Optional.empty());
+    public DispatchResult nominate(DispatchContext dispatchContext) {
+      List<String> standing = dispatchContext.standing();
+      if (!dispatchContext.othersReady()) {
+        return new DispatchResult(standing, false, Optional.empty());
       }
       List<String> all =
-          situation.configured().stream()
-              .filter(name -> situation.connected().contains(name) || standing.contains(name))
+          dispatchContext.configured().stream()
+              .filter(name -> dispatchContext.connected().contains(name) || standing.contains(name))
               .distinct()
               .sorted()
               .toList();
-      return new Nomination(all, all.size() > standing.size(), Optional.empty());
+      return new DispatchResult(all, all.size() > standing.size(), Optional.empty());
     }
   }
 
@@ -48,33 +48,33 @@ public sealed interface Dispatcher {
    */
   record Incremental(int stepSize, boolean configOrder) implements Dispatcher {
     @Override
-    public Nomination nominate(Situation situation) {
-      List<String> standing = situation.standing();
-      if (!situation.othersReady()) {
-        return new Nomination(standing, false, Optional.empty());
+    public DispatchResult nominate(DispatchContext dispatchContext) {
+      List<String> standing = dispatchContext.standing();
+      if (!dispatchContext.othersReady()) {
+        return new DispatchResult(standing, false, Optional.empty());
       }
       List<String> left =
-          inOrder(situation)
-              .filter(name -> situation.connected().contains(name) && !standing.contains(name))
+          inOrder(dispatchContext)
+              .filter(name -> dispatchContext.connected().contains(name) && !standing.contains(name))
               .toList();
-      Optional<Instant> due = situation.lastRound().map(last -> last.plus(ROUND));
-      boolean waits = !standing.isEmpty() && due.filter(situation.now()::isBefore).isPresent();
+      Optional<Instant> due = dispatchContext.lastRound().map(last -> last.plus(ROUND));
+      boolean waits = !standing.isEmpty() && due.filter(dispatchContext.now()::isBefore).isPresent();
       if (waits || left.isEmpty()) {
-        return new Nomination(standing, false, left.isEmpty() ? Optional.empty() : due);
+        return new DispatchResult(standing, false, left.isEmpty() ? Optional.empty() : due);
       }
       List<String> added = left.subList(0, Math.min(stepSize, left.size()));
       List<String> all = new ArrayList<>(standing);
       all.addAll(added);
-      return new Nomination(
+      return new DispatchResult(
           all,
           true,
           added.size() == left.size()
               ? Optional.empty()
-              : Optional.of(situation.now().plus(ROUND)));
+              : Optional.of(dispatchContext.now().plus(ROUND)));
     }
 
-    private Stream<String> inOrder(Situation situation) {
-      Stream<String> names = situation.configured().stream().distinct();
+    private Stream<String> inOrder(DispatchContext dispatchContext) {
+      Stream<String> names = dispatchContext.configured().stream().distinct();
       return configOrder ? names : names.sorted();
     }
   }
@@ -90,36 +90,36 @@ public sealed interface Dispatcher {
     static final Duration PATIENCE = Duration.ofSeconds(5);
 
     @Override
-    public Nomination nominate(Situation situation) {
-      List<String> standing = situation.standing();
-      if (!situation.othersReady()) {
-        return new Nomination(standing, false, Optional.empty());
+    public DispatchResult nominate(DispatchContext dispatchContext) {
+      List<String> standing = dispatchContext.standing();
+      if (!dispatchContext.othersReady()) {
+        return new DispatchResult(standing, false, Optional.empty());
       }
       if (standing.isEmpty()) {
-        return situation.configured().stream()
-            .filter(situation.connected()::contains)
-            .filter(situation.fitting()::contains)
+        return dispatchContext.configured().stream()
+            .filter(dispatchContext.connected()::contains)
+            .filter(dispatchContext.fitting()::contains)
             .findFirst()
             .map(
                 best ->
-                    new Nomination(
-                        List.of(best), true, Optional.of(situation.now().plus(PATIENCE))))
-            .orElseGet(() -> new AllAtOnce().nominate(situation));
+                    new DispatchResult(
+                        List.of(best), true, Optional.of(dispatchContext.now().plus(PATIENCE))))
+            .orElseGet(() -> new AllAtOnce().nominate(dispatchContext));
       }
       Optional<Instant> due =
-          situation.lastRound().map(last -> last.plus(PATIENCE)).filter(situation.now()::isBefore);
-      boolean waits = standing.size() == 1 && situation.connected().contains(standing.getFirst());
+          dispatchContext.lastRound().map(last -> last.plus(PATIENCE)).filter(dispatchContext.now()::isBefore);
+      boolean waits = standing.size() == 1 && dispatchContext.connected().contains(standing.getFirst());
       return waits && due.isPresent()
-          ? new Nomination(standing, false, due)
-          : new AllAtOnce().nominate(situation);
+          ? new DispatchResult(standing, false, due)
+          : new AllAtOnce().nominate(dispatchContext);
     }
   }
 
   /** Leaves the choice to somebody else, who writes {@code status.nominatedClusterNames}. */
   record External() implements Dispatcher {
     @Override
-    public Nomination nominate(Situation situation) {
-      return new Nomination(situation.standing(), false, Optional.empty());
+    public DispatchResult nominate(DispatchContext dispatchContext) {
+      return new DispatchResult(dispatchContext.standing(), false, Optional.empty());
     }
   }
 }

@@ -1,6 +1,6 @@
 package dev.sluice.checks.multikueue.link;
 
-import dev.sluice.checks.multikueue.access.Credentials;
+import dev.sluice.checks.multikueue.access.WorkerCredentials;
 import dev.sluice.checks.multikueue.access.ExecPlugin;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
@@ -12,7 +12,7 @@ import java.time.InstantSource;
 import java.util.concurrent.Executor;
 
 /** Sessions by clients that know nothing but the credentials they are given. */
-public final class WorkerClients implements Session.Connector {
+public final class WorkerClients implements RemoteSession.Connector {
 
   private static final String WORKLOADS = "apis/kueue.x-k8s.io/v1beta2/workloads";
   private static final Duration CONNECT = Duration.ofSeconds(10);
@@ -21,7 +21,7 @@ public final class WorkerClients implements Session.Connector {
   private final String selector;
   private final InstantSource clock;
   private final InstantSource wallClock;
-  private final PluginLogin logins;
+  private final ExecCredentialProvider logins;
 
   /**
    * Sessions that watch Workloads.
@@ -35,35 +35,35 @@ public final class WorkerClients implements Session.Connector {
     this.selector = selector;
     this.clock = clock;
     this.wallClock = wallClock;
-    this.logins = new PluginLogin(LOGIN, io);
+    this.logins = new ExecCredentialProvider(LOGIN, io);
   }
 
   @Override
-  public Session open(Credentials credentials, RemoteObjects objects) throws IOException {
-    KubernetesClient client = client(credentials);
-    return new RemoteWatch(client, WORKLOADS, selector, objects, clock);
+  public RemoteSession open(WorkerCredentials workerCredentials, RemoteObjects objects) throws IOException {
+    KubernetesClient client = client(workerCredentials);
+    return new RemoteReflector(client, WORKLOADS, selector, objects, clock);
   }
 
   /** Nothing comes from the environment of this process, and nothing is tried behind our back. */
-  private KubernetesClient client(Credentials credentials) throws IOException {
+  private KubernetesClient client(WorkerCredentials workerCredentials) throws IOException {
     ConfigBuilder builder =
         new ConfigBuilder(Config.empty())
-            .withMasterUrl(credentials.server().toString())
+            .withMasterUrl(workerCredentials.server().toString())
             .withTrustCerts(false)
             .withDisableHostnameVerification(false)
-            .withCaCertData(credentials.authority().orElse(null))
-            .withClientCertData(credentials.certificate().orElse(null))
-            .withClientKeyData(credentials.key().orElse(null))
-            .withOauthToken(credentials.token().orElse(null))
+            .withCaCertData(workerCredentials.authority().orElse(null))
+            .withClientCertData(workerCredentials.certificate().orElse(null))
+            .withClientKeyData(workerCredentials.key().orElse(null))
+            .withOauthToken(workerCredentials.token().orElse(null))
             .withConnectionTimeout((int) CONNECT.toMillis())
             .withRequestRetryBackoffLimit(0);
-    if (credentials.plugin().isPresent()) {
-      ExecPlugin plugin = credentials.plugin().get();
-      PluginLogin.Login login = logins.run(plugin);
+    if (workerCredentials.plugin().isPresent()) {
+      ExecPlugin plugin = workerCredentials.plugin().get();
+      ExecCredentialProvider.Login login = logins.run(plugin);
       login.certificate().ifPresent(builder::withClientCertData);
       login.key().ifPresent(builder::withClientKeyData);
       if (login.token().isPresent()) {
-        builder.withOauthTokenProvider(new PluginToken(plugin, logins, login, wallClock));
+        builder.withOauthTokenProvider(new ExecCredentialToken(plugin, logins, login, wallClock));
       }
     }
     Config config = builder.build();

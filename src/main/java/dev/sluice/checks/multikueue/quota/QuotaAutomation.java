@@ -6,15 +6,15 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
 import dev.sluice.api.v1beta2.QuotaManagement;
-import dev.sluice.checks.multikueue.link.Around.Delays;
-import dev.sluice.checks.multikueue.quota.QuotaRule.Outcome;
+import dev.sluice.checks.multikueue.link.ConnectionContext.Delays;
+import dev.sluice.checks.multikueue.quota.ManagerQuotaPolicy.Outcome;
 import dev.sluice.controllers.Leadership;
-import dev.sluice.controllers.MergePatches;
+import dev.sluice.controllers.ApiPatcher;
 import dev.sluice.controllers.PatchOutcome;
-import dev.sluice.controllers.kinds.ConditionNotes;
-import dev.sluice.controllers.kinds.ConditionNotes.Note;
-import dev.sluice.controllers.translation.ClusterQueues;
-import dev.sluice.controllers.world.World;
+import dev.sluice.controllers.kinds.ExternalConditions;
+import dev.sluice.controllers.kinds.ExternalConditions.Note;
+import dev.sluice.controllers.translation.ClusterQueueMapper;
+import dev.sluice.controllers.world.InformerCaches;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -30,7 +30,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the sum of the workers' quotas to the manager's ClusterQueues that ask for it, whenever
+ * Writes the sum of the workers' quotas to the manager's ClusterQueueMapper that ask for it, whenever
  * anything changes that it depends on. Several changes in a row are looked at once.
  */
 public final class QuotaAutomation {
@@ -45,12 +45,12 @@ public final class QuotaAutomation {
           "The quota is what was written: quotaManagement of the MultiKueueConfig is not"
               + " Automated");
 
-  private final World world;
+  private final InformerCaches informerCaches;
   private final Around around;
-  private final MergePatches patches;
+  private final ApiPatcher patches;
   private final ObjectMapper mapper;
   private final Leadership leadership;
-  private final ConditionNotes notes;
+  private final ExternalConditions notes;
   private final Consumer<String> again;
   private final AtomicBoolean due = new AtomicBoolean();
   private volatile boolean open;
@@ -60,7 +60,7 @@ public final class QuotaAutomation {
    *
    * @param config the MultiKueueConfig of a check, if the check is one that sends elsewhere; empty
    *     inside if there is no such config
-   * @param worker how a worker stands, given the names of LocalQueues ({@code namespace/name})
+   * @param worker how a worker stands, given the names of LocalQueueMapper ({@code namespace/name})
    * @param delays runs a task after a while, on another thread
    */
   public record Around(
@@ -72,8 +72,8 @@ public final class QuotaAutomation {
   @FunctionalInterface
   public interface Standing {
 
-    /** How this worker stands, and what it has behind its LocalQueues of these names. */
-    Worker of(String worker, List<String> localQueues);
+    /** How this worker stands, and what it has behind its LocalQueueMapper of these names. */
+    WorkerQuotaState of(String worker, List<String> localQueues);
   }
 
   /**
@@ -83,22 +83,22 @@ public final class QuotaAutomation {
    * @param again has the status of a ClusterQueue looked at once more
    */
   public QuotaAutomation(
-      World world,
+      InformerCaches informerCaches,
       Around around,
-      MergePatches patches,
+      ApiPatcher patches,
       ObjectMapper mapper,
       Leadership leadership,
-      ConditionNotes notes,
+      ExternalConditions notes,
       Consumer<String> again) {
-    this.world = world;
+    this.informerCaches = informerCaches;
     this.around = around;
     this.patches = patches;
     this.mapper = mapper;
     this.leadership = leadership;
     this.notes = notes;
     this.again = again;
-    world.clusterQueues().observe(this::changed);
-    world.localQueues().observe(this::changed);
+    informerCaches.clusterQueues().observe(this::changed);
+    informerCaches.localQueues().observe(this::changed);
   }
 
   /** Only what is declared counts: a status changes with every Workload. */
@@ -127,13 +127,13 @@ public final class QuotaAutomation {
   private void look() {
     due.set(false);
     if (open && leadership.leading()) {
-      world.clusterQueues().all().forEach(this::look);
+      informerCaches.clusterQueues().all().forEach(this::look);
     }
   }
 
   private void look(ClusterQueue queue) {
     Optional<Optional<MultiKueueConfig>> config =
-        ClusterQueues.admissionChecks(queue).stream()
+        ClusterQueueMapper.admissionChecks(queue).stream()
             .flatMap(check -> around.config().apply(check).stream())
             .findFirst();
     if (config.isEmpty() || queue.isMarkedForDeletion()) {
@@ -145,21 +145,21 @@ public final class QuotaAutomation {
         .map(MultiKueueConfig::getSpec)
         .filter(spec -> spec.quotaManagement() == QuotaManagement.AUTOMATED)
         .ifPresentOrElse(
-            spec -> keep(queue, QuotaRule.of(queue, workers(queue, spec.clusters()))),
+            spec -> keep(queue, ManagerQuotaPolicy.of(queue, workers(queue, spec.clusters()))),
             () -> say(queue, Optional.of(NOT_REQUESTED)));
   }
 
-  private Map<String, Worker> workers(ClusterQueue queue, List<String> clusters) {
+  private Map<String, WorkerQuotaState> workers(ClusterQueue queue, List<String> clusters) {
     String name = queue.getMetadata().getName();
     List<String> localQueues =
-        world.localQueues().all().stream()
+        informerCaches.localQueues().all().stream()
             .filter(each -> each.getSpec() != null && name.equals(each.getSpec().clusterQueue()))
             .map(each -> each.getMetadata().getNamespace() + "/" + each.getMetadata().getName())
             .sorted()
             .toList();
-    Map<String, Worker> workers = new LinkedHashMap<>();
-    clusters.forEach(cluster -> workers.put(cluster, around.worker().of(cluster, localQueues)));
-    return workers;
+    Map<String, WorkerQuotaState> workerQuotaStates = new LinkedHashMap<>();
+    clusters.forEach(cluster -> workerQuotaStates.put(cluster, around.worker().of(cluster, localQueues)));
+    return workerQuotaStates;
   }
 
   private void keep(ClusterQueue queue, Outcome outcome) {

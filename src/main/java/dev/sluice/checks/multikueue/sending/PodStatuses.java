@@ -153,7 +153,7 @@ final class PodStatuses {
   }
 
   private static ObjectNode between(JsonNode local, ObjectNode wanted) {
-    return JobCopies.statusPatch(local, wanted);
+    return RemoteJobFactory.statusPatch(local, wanted);
   }
 
   private static String seconds(Instant time) {

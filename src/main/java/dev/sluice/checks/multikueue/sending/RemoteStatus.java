@@ -3,8 +3,8 @@ package dev.sluice.checks.multikueue.sending;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.placement.LocalWorker;
-import dev.sluice.api.placement.RemoteStatuses;
+import dev.sluice.api.placement.LocalClusterAnnotations;
+import dev.sluice.api.placement.RemoteStatusAnnotation;
 import java.util.List;
 
 /**
@@ -21,21 +21,21 @@ final class RemoteStatus {
    * Whether the job might have run here, so that its status belongs to a controller of this
    * cluster. Only kinds that tell when they have ended can be so.
    */
-  static boolean isFor(SentKind kind, JsonNode job) {
+  static boolean isFor(MultiKueueKind kind, JsonNode job) {
     return !kind.status().ends().isEmpty()
         && job.path("metadata")
             .path("annotations")
-            .path(LocalWorker.MAY_RUN_HERE)
+            .path(LocalClusterAnnotations.MAY_RUN_HERE)
             .asText()
             .equals("true");
   }
 
   /** The job with the status that was last told, and as one that nothing holds back. */
-  static ObjectNode shown(SentKind kind, ObjectNode job) {
+  static ObjectNode shown(MultiKueueKind kind, ObjectNode job) {
     ObjectNode shown = job.deepCopy();
     shown.set(
         "status",
-        RemoteStatuses.of(job)
+        RemoteStatusAnnotation.of(job)
             .<JsonNode>map(it -> it)
             .orElseGet(JsonNodeFactory.instance::objectNode));
     ObjectNode parent = shown;
@@ -57,14 +57,14 @@ final class RemoteStatus {
     patch
         .putObject("metadata")
         .putObject("annotations")
-        .put(LocalWorker.REMOTE_STATUS, status.toString());
+        .put(LocalClusterAnnotations.REMOTE_STATUS, status.toString());
     return patch;
   }
 
   /** Has the job tell none. */
   static ObjectNode silent() {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
-    patch.putObject("metadata").putObject("annotations").putNull(LocalWorker.REMOTE_STATUS);
+    patch.putObject("metadata").putObject("annotations").putNull(LocalClusterAnnotations.REMOTE_STATUS);
     return patch;
   }
 }

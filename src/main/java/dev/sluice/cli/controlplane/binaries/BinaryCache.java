@@ -61,7 +61,7 @@ public final class BinaryCache implements BinarySource {
   }
 
   /** A source that makes what it is asked for, and keeps it here. */
-  public BinarySource filledBy(BundleMaker maker) {
+  public BinarySource filledBy(BundleBuilder maker) {
     return new BinarySource() {
       @Override
       public String name() {
@@ -75,7 +75,7 @@ public final class BinaryCache implements BinarySource {
     };
   }
 
-  private Path fill(Bundle bundle, BundleMaker maker)
+  private Path fill(Bundle bundle, BundleBuilder maker)
       throws SourceFailedException, InterruptedException {
     Path directory = directory(bundle);
     Path lockFile = root.resolve(directory.getFileName() + ".lock");
@@ -118,7 +118,7 @@ public final class BinaryCache implements BinarySource {
     return channel.lock();
   }
 
-  private void make(Bundle bundle, BundleMaker maker, Path directory)
+  private void make(Bundle bundle, BundleBuilder maker, Path directory)
       throws IOException, SourceFailedException, InterruptedException {
     String prefix = directory.getFileName() + ".part-";
     removeLeftOvers(prefix);

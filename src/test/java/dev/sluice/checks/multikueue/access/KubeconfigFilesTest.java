@@ -37,19 +37,19 @@ class KubeconfigFilesTest {
     Files.createSymbolicLink(root.resolve("in"), root.resolve("below/good"));
   }
 
-  private Access confined(String location) {
+  private WorkerAccess confined(String location) {
     return new KubeconfigFiles(root, true).read(location);
   }
 
-  private static Access bad(String message) {
-    return new Access.Refused(
+  private static WorkerAccess bad(String message) {
+    return new WorkerAccess.Refused(
         ClusterReason.BAD_KUBE_CONFIG, "clusterSource.kubeConfig.location: " + message);
   }
 
   @Test
   void filesUnderTheRootAreRead() {
-    assertThat(confined(root + "/below/good")).isInstanceOf(Access.Usable.class);
-    assertThat(confined(root + "/in")).isInstanceOf(Access.Usable.class);
+    assertThat(confined(root + "/below/good")).isInstanceOf(WorkerAccess.Usable.class);
+    assertThat(confined(root + "/in")).isInstanceOf(WorkerAccess.Usable.class);
   }
 
   @Test
@@ -82,8 +82,8 @@ class KubeconfigFilesTest {
   void withoutTheGateTheyMayLieAnywhere() {
     KubeconfigFiles files = new KubeconfigFiles(root, false);
 
-    assertThat(files.read(directory + "/outside")).isInstanceOf(Access.Usable.class);
-    assertThat(files.read(root + "/out")).isInstanceOf(Access.Usable.class);
-    assertThat(files.read("outside")).isInstanceOf(Access.Refused.class);
+    assertThat(files.read(directory + "/outside")).isInstanceOf(WorkerAccess.Usable.class);
+    assertThat(files.read(root + "/out")).isInstanceOf(WorkerAccess.Usable.class);
+    assertThat(files.read("outside")).isInstanceOf(WorkerAccess.Refused.class);
   }
 }

@@ -15,12 +15,12 @@ class DispatcherTest {
   private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
   private static final List<String> CONFIG = List.of("d", "a", "c", "b");
 
-  private static Situation situation(Set<String> connected, List<String> nominated) {
-    return new Situation(CONFIG, connected, nominated, Optional.empty(), true, NOW);
+  private static DispatchContext situation(Set<String> connected, List<String> nominated) {
+    return new DispatchContext(CONFIG, connected, nominated, Optional.empty(), true, NOW);
   }
 
-  private static Situation later(Situation before, Nomination said, Duration after) {
-    return new Situation(
+  private static DispatchContext later(DispatchContext before, DispatchResult said, Duration after) {
+    return new DispatchContext(
         before.configured(),
         before.connected(),
         said.clusters(),
@@ -31,15 +31,15 @@ class DispatcherTest {
 
   @Test
   void allAtOnceAsksAllConnectedOnesByName() {
-    Nomination said =
+    DispatchResult said =
         new Dispatcher.AllAtOnce().nominate(situation(Set.of("d", "a", "b"), List.of()));
 
-    assertThat(said).isEqualTo(new Nomination(List.of("a", "b", "d"), true, Optional.empty()));
+    assertThat(said).isEqualTo(new DispatchResult(List.of("a", "b", "d"), true, Optional.empty()));
   }
 
   @Test
   void allAtOnceAddsWhoConnectsAndKeepsWhoIsLost() {
-    Nomination said =
+    DispatchResult said =
         new Dispatcher.AllAtOnce().nominate(situation(Set.of("a", "c"), List.of("a", "b")));
 
     assertThat(said.clusters()).containsExactly("a", "b", "c");
@@ -60,8 +60,8 @@ class DispatcherTest {
 
   @Test
   void nobodyIsAskedBeforeTheOtherChecksAreReady() {
-    Situation waiting =
-        new Situation(CONFIG, Set.of("a", "b"), List.of(), Optional.empty(), false, NOW);
+    DispatchContext waiting =
+        new DispatchContext(CONFIG, Set.of("a", "b"), List.of(), Optional.empty(), false, NOW);
 
     assertThat(new Dispatcher.AllAtOnce().nominate(waiting).clusters()).isEmpty();
     assertThat(new Dispatcher.Incremental(2, true).nominate(waiting).clusters()).isEmpty();
@@ -70,19 +70,19 @@ class DispatcherTest {
   @Test
   void incrementalAsksStepByStepInTheOrderOfTheConfig() {
     Dispatcher dispatcher = new Dispatcher.Incremental(3, true);
-    Situation first = situation(Set.of("a", "b", "c", "d"), List.of());
+    DispatchContext first = situation(Set.of("a", "b", "c", "d"), List.of());
 
-    Nomination round1 = dispatcher.nominate(first);
+    DispatchResult round1 = dispatcher.nominate(first);
     assertThat(round1.clusters()).containsExactly("d", "a", "c");
     assertThat(round1.lookAgain()).contains(NOW.plus(Duration.ofMinutes(5)));
 
-    Situation early = later(first, round1, Duration.ofMinutes(5).minusNanos(1));
+    DispatchContext early = later(first, round1, Duration.ofMinutes(5).minusNanos(1));
     assertThat(dispatcher.nominate(early))
-        .isEqualTo(new Nomination(List.of("d", "a", "c"), false, round1.lookAgain()));
+        .isEqualTo(new DispatchResult(List.of("d", "a", "c"), false, round1.lookAgain()));
 
-    Situation due = later(first, round1, Duration.ofMinutes(5));
+    DispatchContext due = later(first, round1, Duration.ofMinutes(5));
     assertThat(dispatcher.nominate(due))
-        .isEqualTo(new Nomination(List.of("d", "a", "c", "b"), true, Optional.empty()));
+        .isEqualTo(new DispatchResult(List.of("d", "a", "c", "b"), true, Optional.empty()));
   }
 
   @Test
@@ -96,7 +96,7 @@ class DispatcherTest {
 
   @Test
   void incrementalSpendsNoRoundOnClustersThatAreLost() {
-    Nomination said =
+    DispatchResult said =
         new Dispatcher.Incremental(2, true).nominate(situation(Set.of("c", "b"), List.of()));
 
     assertThat(said.clusters()).containsExactly("c", "b");
@@ -106,7 +106,7 @@ class DispatcherTest {
   void incrementalAsksAtOnceWhenSomebodyConnectsAtLast() {
     Dispatcher dispatcher = new Dispatcher.Incremental(1, true);
     assertThat(dispatcher.nominate(situation(Set.of(), List.of())))
-        .isEqualTo(new Nomination(List.of(), false, Optional.empty()));
+        .isEqualTo(new DispatchResult(List.of(), false, Optional.empty()));
 
     assertThat(dispatcher.nominate(situation(Set.of("b"), List.of())).clusters())
         .containsExactly("b");
@@ -115,20 +115,20 @@ class DispatcherTest {
   @Test
   void anExternalDispatcherIsNeverSecondGuessed() {
     assertThat(new Dispatcher.External().nominate(situation(Set.of("a", "b"), List.of("b"))))
-        .isEqualTo(new Nomination(List.of("b"), false, Optional.empty()));
+        .isEqualTo(new DispatchResult(List.of("b"), false, Optional.empty()));
   }
 
   @Test
   void theConfigurationNamesTheDispatcher() {
-    assertThat(Dispatchers.of(named(MultiKueue.ALL_AT_ONCE, Optional.empty()), true))
+    assertThat(DispatcherFactory.of(named(MultiKueue.ALL_AT_ONCE, Optional.empty()), true))
         .isEqualTo(new Dispatcher.AllAtOnce());
-    assertThat(Dispatchers.of(named(MultiKueue.INCREMENTAL, Optional.empty()), false))
+    assertThat(DispatcherFactory.of(named(MultiKueue.INCREMENTAL, Optional.empty()), false))
         .isEqualTo(new Dispatcher.Incremental(3, false));
-    assertThat(Dispatchers.of(named(MultiKueue.INCREMENTAL, Optional.of(1)), true))
+    assertThat(DispatcherFactory.of(named(MultiKueue.INCREMENTAL, Optional.of(1)), true))
         .isEqualTo(new Dispatcher.Incremental(1, true));
-    assertThat(Dispatchers.of(named(MultiKueue.BEST_FIT, Optional.empty()), true))
+    assertThat(DispatcherFactory.of(named(MultiKueue.BEST_FIT, Optional.empty()), true))
         .isEqualTo(new Dispatcher.BestFit());
-    assertThat(Dispatchers.of(named("example.com/mine", Optional.empty()), true))
+    assertThat(DispatcherFactory.of(named("example.com/mine", Optional.empty()), true))
         .isEqualTo(new Dispatcher.External());
   }
 
@@ -144,9 +144,9 @@ class DispatcherTest {
         List.of());
   }
 
-  private static Situation fitting(
+  private static DispatchContext fitting(
       Set<String> connected, List<String> nominated, Set<String> fitting, int secondsAgo) {
-    return new Situation(
+    return new DispatchContext(
         CONFIG,
         connected,
         nominated,
@@ -158,16 +158,16 @@ class DispatcherTest {
 
   @Test
   void bestFitAsksTheMostPreferredOneThatHasRoom() {
-    Nomination said =
+    DispatchResult said =
         new Dispatcher.BestFit()
             .nominate(fitting(Set.of("a", "b", "c", "d"), List.of(), Set.of("b", "c"), 0));
 
-    assertThat(said).isEqualTo(new Nomination(List.of("c"), true, Optional.of(NOW.plusSeconds(5))));
+    assertThat(said).isEqualTo(new DispatchResult(List.of("c"), true, Optional.of(NOW.plusSeconds(5))));
   }
 
   @Test
   void bestFitDoesNotCountOnWhoIsLost() {
-    Nomination said =
+    DispatchResult said =
         new Dispatcher.BestFit()
             .nominate(fitting(Set.of("a", "b"), List.of(), Set.of("c", "b"), 0));
 
@@ -176,10 +176,10 @@ class DispatcherTest {
 
   @Test
   void bestFitAsksAllWhenNobodyHasRoom() {
-    Nomination said =
+    DispatchResult said =
         new Dispatcher.BestFit().nominate(fitting(Set.of("a", "b"), List.of(), Set.of(), 0));
 
-    assertThat(said).isEqualTo(new Nomination(List.of("a", "b"), true, Optional.empty()));
+    assertThat(said).isEqualTo(new DispatchResult(List.of("a", "b"), true, Optional.empty()));
   }
 
   @Test
@@ -188,7 +188,7 @@ class DispatcherTest {
     Set<String> connected = Set.of("a", "c");
 
     assertThat(dispatcher.nominate(fitting(connected, List.of("c"), Set.of("a"), 4)))
-        .isEqualTo(new Nomination(List.of("c"), false, Optional.of(NOW.plusSeconds(1))));
+        .isEqualTo(new DispatchResult(List.of("c"), false, Optional.of(NOW.plusSeconds(1))));
     assertThat(dispatcher.nominate(fitting(connected, List.of("c"), Set.of("a"), 5)).clusters())
         .containsExactly("a", "c");
   }
@@ -207,7 +207,7 @@ class DispatcherTest {
     assertThat(
             new Dispatcher.BestFit()
                 .nominate(
-                    new Situation(
+                    new DispatchContext(
                         CONFIG, Set.of("a"), List.of(), Optional.empty(), false, Set.of("a"), NOW))
                 .clusters())
         .isEmpty();

@@ -69,7 +69,7 @@ class FencingModelTest {
   }
 
   private static Outcome play(Random random, Worker worker, Duration timeout, Duration grace) {
-    FenceTerms terms = new FenceTerms(timeout);
+    FenceTimeouts terms = new FenceTimeouts(timeout);
     Clock manager = Clock.any(random);
     long cut = random.nextLong(1_000, 3 * timeout.toMillis());
     long noticed = cut + random.nextLong(0, 2 * timeout.toMillis());
@@ -150,7 +150,7 @@ class FencingModelTest {
         }
       }
       seen = now;
-      Instant deadline = FenceRule.deadline(known, clock.at(0), stopAfter);
+      Instant deadline = FencePolicy.deadline(known, clock.at(0), stopAfter);
       if (!clock.at(now).isBefore(deadline)) {
         return now;
       }

@@ -79,7 +79,7 @@ class LeaseClockTest {
   void theDeadlineIsCountedFromTheLeaseOrElseFromTheCopy() {
     Duration after = Duration.ofSeconds(8);
 
-    assertThat(FenceRule.deadline(Optional.of(listed()), at(100), after)).isEqualTo(at(9));
-    assertThat(FenceRule.deadline(Optional.empty(), at(100), after)).isEqualTo(at(108));
+    assertThat(FencePolicy.deadline(Optional.of(listed()), at(100), after)).isEqualTo(at(9));
+    assertThat(FencePolicy.deadline(Optional.empty(), at(100), after)).isEqualTo(at(108));
   }
 }

@@ -32,14 +32,14 @@ class LeaseReaderIT {
       throws IOException {
     KubernetesClient client = cluster.client();
     Resource<Lease> lease =
-        client.leases().inNamespace(cluster.namespace()).withName(Fences.lease("me"));
+        client.leases().inNamespace(cluster.namespace()).withName(FenceAnnotations.lease("me"));
     client
         .leases()
         .inNamespace(cluster.namespace())
         .resource(
             new LeaseBuilder()
                 .withNewMetadata()
-                .withName(Fences.lease("me"))
+                .withName(FenceAnnotations.lease("me"))
                 .endMetadata()
                 .withNewSpec()
                 .withHolderIdentity("process")
@@ -65,7 +65,7 @@ class LeaseReaderIT {
   private LeaseReader.Reading read(KubernetesClient client, TestCluster cluster)
       throws IOException {
     return new LeaseReader(client, cluster.namespace(), clock)
-        .read(Fences.lease("me"))
+        .read(FenceAnnotations.lease("me"))
         .orElseThrow();
   }
 

@@ -1,7 +1,7 @@
 package dev.sluice.checks.multikueue.link;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.checks.multikueue.access.Credentials;
+import dev.sluice.checks.multikueue.access.WorkerCredentials;
 import dev.sluice.checks.multikueue.link.RemoteObjects.Key;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * runs on the test's own thread, so a session that lasts is played by staying connected until the
  * test breaks it.
  */
-final class Stage implements ClusterLinks.Listener {
+final class Stage implements RemoteConnections.Listener {
 
   private final Deque<Play> plays = new ArrayDeque<>();
   private final List<Delayed> delayed = new ArrayList<>();
@@ -30,10 +30,10 @@ final class Stage implements ClusterLinks.Listener {
   private int closed;
   private Instant now = Instant.parse("2026-03-01T12:00:00Z");
 
-  final ClusterLinks links =
-      new ClusterLinks(
-          new Around(
-              (credentials, objects) -> open(credentials),
+  final RemoteConnections links =
+      new RemoteConnections(
+          new ConnectionContext(
+              (workerCredentials, objects) -> open(workerCredentials),
               Runnable::run,
               (delay, task) -> delayed.add(new Delayed(now.plus(delay), task)),
               () -> now),
@@ -43,7 +43,7 @@ final class Stage implements ClusterLinks.Listener {
   interface Play {
 
     /** Runs it to its end. */
-    void run(Session.Events events) throws IOException;
+    void run(RemoteSession.Events events) throws IOException;
   }
 
   private record Delayed(Instant due, Runnable task) {}
@@ -93,8 +93,8 @@ final class Stage implements ClusterLinks.Listener {
     return closed;
   }
 
-  static Credentials credentials(String token) {
-    return new Credentials(
+  static WorkerCredentials credentials(String token) {
+    return new WorkerCredentials(
         URI.create("https://worker"),
         Optional.empty(),
         Optional.of(token),
@@ -102,10 +102,10 @@ final class Stage implements ClusterLinks.Listener {
         Optional.empty());
   }
 
-  private Session open(Credentials credentials) {
-    opened.add(credentials.token().orElse(""));
+  private RemoteSession open(WorkerCredentials workerCredentials) {
+    opened.add(workerCredentials.token().orElse(""));
     Play play = plays.remove();
-    return new Session() {
+    return new RemoteSession() {
       @Override
       public void run(Duration limit, Events events) throws IOException {
         patience.add(limit);

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.workloads.MergePatches;
+import dev.sluice.workloads.JsonMergePatch;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,7 +36,7 @@ class PodStatusesTest {
   }
 
   private static JsonNode status(String local, JsonNode patch) throws Exception {
-    return MergePatches.applied(pod(local).deepCopy(), patch.deepCopy()).path("status");
+    return JsonMergePatch.applied(pod(local).deepCopy(), patch.deepCopy()).path("status");
   }
 
   private static JsonNode json(String text) throws Exception {

@@ -95,7 +95,7 @@ class BinaryCacheTest {
 
   @Test
   void manyThatAskAtOnceHaveItMadeOnce() throws Exception {
-    BundleMaker maker = maker(Programs::make);
+    BundleBuilder maker = maker(Programs::make);
     Callable<Path> asking = () -> cache().filledBy(maker).obtain(Bundle.ETCD);
 
     try (var executor = Executors.newFixedThreadPool(8)) {
@@ -157,8 +157,8 @@ class BinaryCacheTest {
     }
   }
 
-  private BundleMaker maker(Making making) {
-    return new BundleMaker() {
+  private BundleBuilder maker(Making making) {
+    return new BundleBuilder() {
       @Override
       public String name() {
         return "maker";

@@ -1,0 +1,290 @@
+package dev.sluice.api.config;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.JsonNodeType;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.BiFunction;
+import java.util.stream.Collectors;
+
+/**
+ * The fields of one object of the file. Each read takes a field by name and type; a value of
+ * another type is noted as a problem and read as absent. What was never asked for is unknown.
+ */
+final class ObjectFieldReader {
+
+  private final JsonNode object;
+  private final String path;
+  private final ValidationErrors validationErrors;
+  private final Set<String> asked = new LinkedHashSet<>();
+
+  ObjectFieldReader(JsonNode object, String path, ValidationErrors validationErrors) {
+    this.validationErrors = validationErrors;
+    this.path = path;
+    boolean usable = object.isObject() || object.isMissingNode() || object.isNull();
+    if (!usable) {
+      validationErrors.value(path, shown(object), "fields with values");
+    }
+    this.object = object.isObject() ? object : JsonNodeFactory.instance.objectNode();
+  }
+
+  static String below(String path, String name) {
+    return path.isEmpty() ? name : path + "." + name;
+  }
+
+  /** The full path of a field of this object. */
+  String path(String name) {
+    return below(path, name);
+  }
+
+  ValidationErrors problems() {
+    return validationErrors;
+  }
+
+  /** Whether the field is there with a value. */
+  boolean has(String name) {
+    return object.hasNonNull(name);
+  }
+
+  /** Whether the file gives the field at this path below, with a value. */
+  boolean given(String below) {
+    JsonNode node = object.at("/" + below.replace('.', '/'));
+    return !node.isMissingNode() && !node.isNull();
+  }
+
+  Optional<String> text(String name) {
+    return typed(name, JsonNodeType.STRING, "a text").map(JsonNode::textValue);
+  }
+
+  String text(String name, String otherwise) {
+    return text(name).orElse(otherwise);
+  }
+
+  /** A text that must be there. */
+  String required(String name, String allowed) {
+    Optional<String> text = text(name).filter(value -> !value.isEmpty());
+    if (text.isEmpty() && (!has(name) || object.get(name).isTextual())) {
+      validationErrors.add(path(name), "is missing; needed: " + allowed);
+    }
+    return text.orElse("");
+  }
+
+  Optional<Boolean> flag(String name) {
+    return typed(name, JsonNodeType.BOOLEAN, "true or false").map(JsonNode::booleanValue);
+  }
+
+  boolean flag(String name, boolean otherwise) {
+    return flag(name).orElse(otherwise);
+  }
+
+  Optional<Long> whole(String name, long least, long most) {
+    String allowed = "a whole number from " + least + " to " + most;
+    Optional<JsonNode> node = typed(name, JsonNodeType.NUMBER, allowed);
+    if (node.isEmpty()) {
+      return Optional.empty();
+    }
+    JsonNode number = node.get();
+    boolean fits =
+        number.isIntegralNumber()
+            && number.canConvertToLong()
+            && number.longValue() >= least
+            && number.longValue() <= most;
+    validationErrors.check(fits, path(name), shown(number), allowed);
+    return fits ? Optional.of(number.longValue()) : Optional.empty();
+  }
+
+  int whole(String name, int otherwise, int least, int most) {
+    return whole(name, least, most).map(Long::intValue).orElse(otherwise);
+  }
+
+  double number(String name, double otherwise) {
+    return typed(name, JsonNodeType.NUMBER, "a number")
+        .map(JsonNode::doubleValue)
+        .orElse(otherwise);
+  }
+
+  Optional<Duration> duration(String name) {
+    Optional<String> text = text(name);
+    if (text.isEmpty()) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(GoDuration.parse(text.get()));
+    } catch (IllegalArgumentException e) {
+      validationErrors.add(path(name), String.valueOf(e.getMessage()));
+      return Optional.empty();
+    }
+  }
+
+  /** A duration of at least {@code least}; {@code otherwise} when it is absent or wrong. */
+  Duration duration(String name, Duration otherwise, Duration least) {
+    Duration duration = duration(name).orElse(otherwise);
+    if (duration.compareTo(least) < 0) {
+      validationErrors.value(
+          path(name), GoDuration.format(duration), "at least " + GoDuration.format(least));
+      return otherwise;
+    }
+    return duration;
+  }
+
+  /** What one of a few words stands for. */
+  <T> Optional<T> word(String name, Map<String, T> words) {
+    Optional<String> text = text(name);
+    text.filter(value -> !words.containsKey(value))
+        .ifPresent(value -> validationErrors.value(path(name), value, alternatives(words)));
+    return text.map(words::get);
+  }
+
+  /** The fields of an object below this one; empty ones when it is absent. */
+  ObjectFieldReader object(String name) {
+    asked.add(name);
+    return new ObjectFieldReader(object.path(name), path(name), validationErrors);
+  }
+
+  /** The fields of each object of a list. */
+  List<ObjectFieldReader> objects(String name) {
+    return each(name, (node, at) -> Optional.of(new ObjectFieldReader(node, at, validationErrors)));
+  }
+
+  /** The texts of a list. */
+  List<String> texts(String name) {
+    return each(name, this::textAt);
+  }
+
+  /** The whole numbers of a list. */
+  List<Integer> integers(String name) {
+    return each(
+        name,
+        (node, at) -> {
+          validationErrors.check(node.isInt() || node.isLong(), at, shown(node), "a whole number");
+          return node.isNumber() ? Optional.of(node.intValue()) : Optional.empty();
+        });
+  }
+
+  /** The values of a map with free keys, read by {@code read}; null values are skipped. */
+  <T> Map<String, T> map(String name, BiFunction<JsonNode, String, Optional<T>> read) {
+    Map<String, T> result = new LinkedHashMap<>();
+    ObjectFieldReader inner = object(name);
+    inner
+        .object
+        .properties()
+        .forEach(
+            entry -> {
+              if (!entry.getValue().isNull()) {
+                read.apply(entry.getValue(), name(inner.path, entry.getKey()))
+                    .ifPresent(value -> result.put(entry.getKey(), value));
+              }
+            });
+    return result;
+  }
+
+  /** A text at a path, or empty with a problem noted. */
+  Optional<String> textAt(JsonNode node, String at) {
+    validationErrors.check(node.isTextual(), at, shown(node), "a text" + quoteHint(node));
+    return Optional.ofNullable(node.textValue());
+  }
+
+  /** Takes fields that are known and that nobody reads. */
+  void accept(String... names) {
+    asked.addAll(List.of(names));
+  }
+
+  /** Ends the reading: fields that nobody asked for are unknown. */
+  void nothingElse() {
+    object
+        .properties()
+        .forEach(
+            entry -> {
+              if (!asked.contains(entry.getKey())) {
+                validationErrors.add(path(entry.getKey()), "unknown field" + suggestion(entry.getKey()));
+              }
+            });
+  }
+
+  /**
+   * Fields that another version of the file has: they are unknown here, and the message says so.
+   */
+  void onlyIn(String version, String... names) {
+    for (String name : names) {
+      asked.add(name);
+      if (object.has(name)) {
+        validationErrors.add(path(name), "unknown field: only files of version " + version + " have it");
+      }
+    }
+  }
+
+  private static String alternatives(Map<String, ?> words) {
+    return words.keySet().stream().sorted().collect(Collectors.joining(", "));
+  }
+
+  private String suggestion(String unknown) {
+    String known = String.join(", ", asked);
+    return asked.stream()
+        .filter(name -> name.toLowerCase(Locale.ROOT).equals(unknown.toLowerCase(Locale.ROOT)))
+        .findFirst()
+        .map(name -> "; did you mean " + name + "?")
+        .orElse("; known here: " + known);
+  }
+
+  private <T> List<T> each(String name, BiFunction<JsonNode, String, Optional<T>> read) {
+    asked.add(name);
+    JsonNode list = object.path(name);
+    if (list.isMissingNode() || list.isNull()) {
+      return List.of();
+    }
+    validationErrors.check(list.isArray(), path(name), shown(list), "a list");
+    List<T> result = new ArrayList<>();
+    for (int i = 0; list.isArray() && i < list.size(); i++) {
+      read.apply(list.get(i), path(name) + "[" + i + "]").ifPresent(result::add);
+    }
+    return List.copyOf(result);
+  }
+
+  private Optional<JsonNode> typed(String name, JsonNodeType type, String allowed) {
+    asked.add(name);
+    JsonNode node = object.path(name);
+    if (node.isMissingNode() || node.isNull()) {
+      return Optional.empty();
+    }
+    if (node.getNodeType() != type) {
+      String hint = type == JsonNodeType.STRING ? quoteHint(node) : "";
+      validationErrors.value(path(name), shown(node), allowed + hint);
+      return Optional.empty();
+    }
+    return Optional.of(node);
+  }
+
+  private static String quoteHint(JsonNode node) {
+    return node.isValueNode() && !node.isTextual() && !node.isNull()
+        ? " (write it in quotes: \"" + node.asText() + "\")"
+        : "";
+  }
+
+  private static Object shown(JsonNode node) {
+    return switch (node.getNodeType()) {
+      case STRING -> node.textValue();
+      case ARRAY -> new Shown("a list");
+      case OBJECT -> new Shown("an object");
+      default -> new Shown(node.asText());
+    };
+  }
+
+  private static String name(String path, String key) {
+    return path + (key.indexOf('.') >= 0 || key.indexOf('/') >= 0 ? "[" + key + "]" : "." + key);
+  }
+
+  private record Shown(String text) {
+    @Override
+    public String toString() {
+      return text;
+    }
+  }
+}

@@ -1,0 +1,107 @@
+package dev.sluice.api.config;
+
+import com.fasterxml.jackson.core.JsonLocation;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import com.fasterxml.jackson.dataformat.yaml.YAMLParser;
+import java.io.IOException;
+
+/**
+ * Reads one YAML document strictly: fields given twice, aliases and further documents are problems.
+ */
+final class StrictYamlDocument {
+
+  private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
+
+  private final YAMLParser parser;
+  private final ValidationErrors validationErrors;
+
+  private StrictYamlDocument(YAMLParser parser, ValidationErrors validationErrors) {
+    this.parser = parser;
+    this.validationErrors = validationErrors;
+  }
+
+  /**
+   * The document as a tree. What can't be read is noted in {@code problems}; the tree then holds
+   * what was read before.
+   */
+  static JsonNode read(String yaml, ValidationErrors validationErrors) throws IOException {
+    try (YAMLParser parser = new YAMLFactory().createParser(yaml)) {
+      return new StrictYamlDocument(parser, validationErrors).whole();
+    } catch (JsonProcessingException e) {
+      JsonLocation at = e.getLocation();
+      String line = at == null ? "" : "line " + at.getLineNr() + ": ";
+      validationErrors.add("", line + "not YAML: " + e.getOriginalMessage().lines().findFirst().orElse(""));
+      return NODES.missingNode();
+    }
+  }
+
+  private JsonNode whole() throws IOException {
+    JsonToken first = parser.nextToken();
+    if (first == null) {
+      validationErrors.add("", "the file is empty; at least apiVersion and kind are needed");
+      return NODES.missingNode();
+    }
+    JsonNode root = value(first, "");
+    if (parser.nextToken() != null) {
+      validationErrors.add("", "line " + line() + ": a second YAML document; only one is allowed");
+    }
+    return root;
+  }
+
+  private JsonNode value(JsonToken token, String path) throws IOException {
+    if (parser.isCurrentAlias()) {
+      validationErrors.add(path, "line " + line() + ": YAML aliases are not allowed; write the value out");
+      return NODES.nullNode();
+    }
+    return switch (token) {
+      case START_OBJECT -> object(path);
+      case START_ARRAY -> array(path);
+      case VALUE_TRUE -> NODES.booleanNode(true);
+      case VALUE_FALSE -> NODES.booleanNode(false);
+      case VALUE_NUMBER_INT ->
+          parser.getNumberType() == JsonParser.NumberType.BIG_INTEGER
+              ? NODES.numberNode(parser.getBigIntegerValue())
+              : NODES.numberNode(parser.getLongValue());
+      case VALUE_NUMBER_FLOAT -> NODES.numberNode(parser.getDecimalValue());
+      case VALUE_NULL -> NODES.nullNode();
+      default -> NODES.textNode(parser.getText());
+    };
+  }
+
+  private JsonNode object(String path) throws IOException {
+    ObjectNode object = NODES.objectNode();
+    while (parser.nextToken() != JsonToken.END_OBJECT) {
+      String name = parser.currentName();
+      String below = ObjectFieldReader.below(path, name);
+      int line = line();
+      JsonNode value = value(parser.nextToken(), below);
+      if (object.has(name)) {
+        validationErrors.add(below, "line " + line + ": given twice; each field may be given once");
+      } else {
+        object.set(name, value);
+      }
+    }
+    return object;
+  }
+
+  private JsonNode array(String path) throws IOException {
+    ArrayNode array = NODES.arrayNode();
+    for (JsonToken token = parser.nextToken();
+        token != JsonToken.END_ARRAY;
+        token = parser.nextToken()) {
+      array.add(value(token, path + "[" + array.size() + "]"));
+    }
+    return array;
+  }
+
+  private int line() {
+    return parser.currentTokenLocation().getLineNr();
+  }
+}

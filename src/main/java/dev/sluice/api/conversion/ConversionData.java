@@ -1,0 +1,81 @@
+package dev.sluice.api.conversion;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+/**
+ * What an object said in one version and can't say in another. It travels in one annotation, an
+ * object with an entry for each version that something was said in; an entry is taken out again
+ * when the object returns to that version.
+ */
+final class ConversionData {
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final ObjectNode recalled;
+  private final ObjectNode kept = JsonNodeFactory.instance.objectNode();
+
+  private ConversionData(ObjectNode recalled) {
+    this.recalled = recalled;
+  }
+
+  /** Takes what was kept for the given version out of the object's annotation. */
+  static ConversionData takenFrom(ObjectNode object, String version) {
+    ObjectNode all = annotation(object);
+    ConversionData conversionData = new ConversionData(ConversionJson.object(all.get(version)));
+    all.remove(version);
+    write(object, all);
+    return conversionData;
+  }
+
+  /** What was said in the target version before; empty when nothing is known. */
+  ObjectNode recalled() {
+    return recalled;
+  }
+
+  /** What can't be said in the target version; to be filled. */
+  ObjectNode kept() {
+    return kept;
+  }
+
+  /** Nothing has to be kept, and what was kept is of no use any more. */
+  void keepNothing() {
+    kept.removeAll();
+  }
+
+  /** Puts what is kept from the given version into the object's annotation. */
+  void writeTo(ObjectNode object, String version) {
+    ObjectNode all = annotation(object);
+    all.remove(version);
+    if (!kept.isEmpty()) {
+      all.set(version, kept);
+    }
+    write(object, all);
+  }
+
+  private static ObjectNode annotation(ObjectNode object) {
+    String text =
+        object.path("metadata").path("annotations").path(HubConverter.ANNOTATION).asText("");
+    try {
+      return ConversionJson.object(text.isEmpty() ? null : JSON.readTree(text));
+    } catch (JsonProcessingException e) {
+      return JsonNodeFactory.instance.objectNode();
+    }
+  }
+
+  private static void write(ObjectNode object, ObjectNode all) {
+    JsonNode metadata = object.path("metadata");
+    if (all.isEmpty()) {
+      if (metadata.path("annotations") instanceof ObjectNode annotations
+          && annotations.remove(HubConverter.ANNOTATION) != null
+          && annotations.isEmpty()) {
+        ((ObjectNode) metadata).remove("annotations");
+      }
+    } else {
+      object.withObject("/metadata/annotations").put(HubConverter.ANNOTATION, all.toString());
+    }
+  }
+}

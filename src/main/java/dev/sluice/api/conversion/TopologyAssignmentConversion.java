@@ -1,0 +1,141 @@
+package dev.sluice.api.conversion;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+
+/**
+ * Where pods run: a list of domains in v1beta1, runs of domains in compact form in the stored
+ * version. The order of domains is the order of pod ranks and stays.
+ */
+final class TopologyAssignmentConversion {
+
+  private static final String FIELD = "topologyAssignment";
+
+  private TopologyAssignmentConversion() {}
+
+  /**
+   * Writes the domains as runs.
+   *
+   * @param written runs that the domains were once written as; used if they are still the same
+   *     domains
+   */
+  static void up(JsonNode podSetAssignment, ArrayNode written) {
+    if (podSetAssignment.get(FIELD) instanceof ObjectNode assignment
+        && assignment.remove("domains") instanceof ArrayNode domains) {
+      int levels = assignment.path("levels").size();
+      boolean same = !written.isEmpty() && expanded(written, levels).equals(domains);
+      assignment.set("slices", same ? written : compact(domains, levels));
+    }
+  }
+
+  /**
+   * Writes runs as domains; returns the runs if they are not what the domains would be written as.
+   */
+  static ArrayNode down(JsonNode podSetAssignment) {
+    if (podSetAssignment.get(FIELD) instanceof ObjectNode assignment
+        && assignment.remove("slices") instanceof ArrayNode slices) {
+      int levels = assignment.path("levels").size();
+      ArrayNode domains = expanded(slices, levels);
+      assignment.set("domains", domains);
+      return compact(domains, levels).equals(slices) ? slices.arrayNode() : slices;
+    }
+    return JsonNodeFactory.instance.arrayNode();
+  }
+
+  private static ArrayNode expanded(ArrayNode slices, int levels) {
+    ArrayNode domains = slices.arrayNode();
+    for (JsonNode slice : slices) {
+      for (int index = 0; index < slice.path("domainCount").asInt(); index++) {
+        ObjectNode domain = domains.addObject();
+        ArrayNode values = domain.putArray("values");
+        for (int level = 0; level < levels; level++) {
+          values.add(value(slice.path("valuesPerLevel").path(level), index));
+        }
+        domain.set("count", count(slice.path("podCounts"), index));
+      }
+    }
+    return domains;
+  }
+
+  private static String value(JsonNode level, int index) {
+    JsonNode individual = level.path("individual");
+    return level.has("universal")
+        ? level.path("universal").asText()
+        : individual.path("prefix").asText()
+            + individual.path("roots").path(index).asText()
+            + individual.path("suffix").asText();
+  }
+
+  private static JsonNode count(JsonNode counts, int index) {
+    return counts.has("universal")
+        ? counts.path("universal")
+        : counts.path("individual").path(index);
+  }
+
+  private static ArrayNode compact(ArrayNode domains, int levels) {
+    ArrayNode slices = domains.arrayNode();
+    if (!domains.isEmpty()) {
+      ObjectNode slice = slices.addObject();
+      slice.put("domainCount", domains.size());
+      ObjectNode counts = slice.putObject("podCounts");
+      List<JsonNode> pods = domains.valueStream().map(domain -> domain.path("count")).toList();
+      if (new HashSet<>(pods).size() == 1) {
+        counts.set("universal", pods.getFirst());
+      } else {
+        counts.putArray("individual").addAll(pods);
+      }
+      ArrayNode values = slice.putArray("valuesPerLevel");
+      for (int level = 0; level < levels; level++) {
+        values.add(level(domains, level));
+      }
+    }
+    return slices;
+  }
+
+  private static ObjectNode level(ArrayNode domains, int level) {
+    List<String> values = new ArrayList<>();
+    domains.forEach(domain -> values.add(domain.path("values").path(level).asText()));
+    ObjectNode result = domains.objectNode();
+    if (new HashSet<>(values).size() == 1) {
+      return result.put("universal", values.getFirst());
+    }
+    ObjectNode individual = result.putObject("individual");
+    String prefix = commonPrefix(values);
+    List<String> rests = values.stream().map(value -> value.substring(prefix.length())).toList();
+    String suffix = commonSuffix(rests);
+    if (!prefix.isEmpty()) {
+      individual.put("prefix", prefix);
+    }
+    if (!suffix.isEmpty()) {
+      individual.put("suffix", suffix);
+    }
+    ArrayNode roots = individual.putArray("roots");
+    rests.forEach(rest -> roots.add(rest.substring(0, rest.length() - suffix.length())));
+    return result;
+  }
+
+  private static String commonPrefix(List<String> values) {
+    String prefix = values.getFirst();
+    for (String value : values) {
+      while (!value.startsWith(prefix)) {
+        prefix = prefix.substring(0, prefix.length() - 1);
+      }
+    }
+    return prefix;
+  }
+
+  private static String commonSuffix(List<String> values) {
+    String suffix = values.getFirst();
+    for (String value : values) {
+      while (!value.endsWith(suffix)) {
+        suffix = suffix.substring(1);
+      }
+    }
+    return suffix;
+  }
+}

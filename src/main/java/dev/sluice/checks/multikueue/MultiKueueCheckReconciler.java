@@ -1,0 +1,61 @@
+package dev.sluice.checks.multikueue;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.v1beta2.AdmissionCheck;
+import dev.sluice.api.v1beta2.AdmissionCheckStatus;
+import dev.sluice.controllers.Leadership;
+import dev.sluice.controllers.ApiPatcher;
+import dev.sluice.controllers.kinds.LeaderAwareReconciler;
+import dev.sluice.controllers.kinds.ReconcileTrigger;
+import dev.sluice.controllers.kinds.StatusWriter;
+import io.fabric8.kubernetes.api.model.Condition;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.function.BooleanSupplier;
+
+/** An AdmissionCheck of this room: its condition says whether there are clusters for it. */
+final class MultiKueueCheckReconciler extends LeaderAwareReconciler<AdmissionCheck> {
+
+  private final MultiKueueCheckConditions conditions;
+  private final BooleanSupplier listed;
+  private final StatusWriter<AdmissionCheckStatus> statuses;
+  private final InstantSource clock;
+
+  MultiKueueCheckReconciler(
+      Leadership leadership,
+      ReconcileTrigger<AdmissionCheck> reconcileTrigger,
+      MultiKueueCheckConditions conditions,
+      BooleanSupplier listed,
+      ApiPatcher patches,
+      ObjectMapper mapper,
+      InstantSource clock) {
+    super(leadership, reconcileTrigger);
+    this.conditions = conditions;
+    this.listed = listed;
+    this.statuses = new StatusWriter<>(mapper, patches, AdmissionCheckStatus.class);
+    this.clock = clock;
+  }
+
+  @Override
+  protected Step step(AdmissionCheck check) {
+    if (!MultiKueueChecks.concerns(check) || !listed.getAsBoolean()) {
+      return new Step.Done();
+    }
+    ActiveCondition condition = conditions.of(check.getSpec());
+    return statuses
+        .write(
+            check,
+            standing -> {
+              List<Condition> present = standing == null ? List.of() : standing.conditions();
+              return new AdmissionCheckStatus(
+                  condition.in(present, generation(check), clock.instant()));
+            })
+        .map(outcome -> after(check, outcome))
+        .orElseGet(Step.Done::new);
+  }
+
+  @Override
+  protected void forget(AdmissionCheck check) {
+    statuses.forget(check);
+  }
+}

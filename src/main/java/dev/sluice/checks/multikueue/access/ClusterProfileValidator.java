@@ -1,0 +1,126 @@
+package dev.sluice.checks.multikueue.access;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.config.MultiKueue.AccessProvider;
+import dev.sluice.checks.multikueue.access.KubeconfigTree.Entry;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The rules for ClusterProfiles: where the cluster is comes from the profile, and who logs in there
+ * from the operator's own configuration. Whoever may write a profile may not choose what is run.
+ */
+public final class ClusterProfileValidator {
+
+  private static final String EXEC_EXTENSION = "client.authentication.k8s.io/exec";
+  private static final List<String> VERSIONS =
+      List.of("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1");
+
+  /** Lists of ways to reach a cluster, by their name today and their old one. */
+  private static final List<String> LISTS = List.of("accessProviders", "credentialProviders");
+
+  private final List<AccessProvider> providers;
+
+  /** Rules for programs that are configured. */
+  public ClusterProfileValidator(List<AccessProvider> providers) {
+    this.providers = List.copyOf(providers);
+  }
+
+  /**
+   * What a ClusterProfile gives access to: {@link WorkerAccess.Usable} or {@link WorkerAccess.Refused}.
+   *
+   * @param name of the profile, for people
+   */
+  public WorkerAccess read(String name, JsonNode profile) {
+    try {
+      return new WorkerAccess.Usable(credentials(profile));
+    } catch (InvalidAccessException e) {
+      WorkerAccess.Refused refused = e.refusal();
+      boolean ours = refused.reason() == ClusterReason.BAD_REST_CONFIG;
+      return new WorkerAccess.Refused(
+          ours ? refused.reason() : ClusterReason.BAD_CLUSTER_PROFILE,
+          "ClusterProfile \"" + name + "\": " + refused.message());
+    }
+  }
+
+  private WorkerCredentials credentials(JsonNode profile) throws InvalidAccessException {
+    List<String> offered = new ArrayList<>();
+    for (String list : LISTS) {
+      for (JsonNode way : profile.path("status").path(list)) {
+        String wayName = way.path("name").asText();
+        Optional<AccessProvider> provider =
+            providers.stream().filter(known -> known.name().equals(wayName)).findFirst();
+        if (provider.isPresent()) {
+          String path = "status." + list + "[" + wayName + "].cluster";
+          return credentials(provider.get(), new Entry(path, way.path("cluster")));
+        }
+        offered.add(wayName);
+      }
+    }
+    String configured =
+        String.join(", ", providers.stream().map(provider -> provider.name()).toList());
+    throw InvalidAccessException.bad(
+        "status.accessProviders",
+        offered.isEmpty() ? "is empty" : String.join(", ", offered) + " is not configured",
+        configured.isEmpty()
+            ? "names in multiKueue.clusterProfile.accessProviders of the configuration, which has"
+                + " none"
+            : configured);
+  }
+
+  private static WorkerCredentials credentials(AccessProvider provider, Entry cluster) throws InvalidAccessException {
+    String field = "multiKueue.clusterProfile.accessProviders[" + provider.name() + "].execConfig";
+    if (!VERSIONS.contains(provider.apiVersion())) {
+      throw InvalidAccessException.unsupported(
+          field + ".apiVersion",
+          "\"" + provider.apiVersion() + "\" is not supported",
+          String.join(", ", VERSIONS));
+    }
+    if (provider.interactiveMode().equals("Always")) {
+      throw InvalidAccessException.unsupported(
+          field + ".interactiveMode",
+          "Always needs a terminal, which the operator hasn't",
+          "Never, IfAvailable");
+    }
+    KubeconfigValidator.Place place = KubeconfigValidator.place(cluster);
+    return new WorkerCredentials(
+        place.server(),
+        place.authority(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.empty(),
+        Optional.of(
+            new ExecPlugin(
+                provider.command(), provider.args(), provider.env(), info(provider, cluster))));
+  }
+
+  private static ObjectNode info(AccessProvider provider, Entry cluster) {
+    ObjectNode info = JsonNodeFactory.instance.objectNode();
+    info.put("apiVersion", provider.apiVersion()).put("kind", "ExecCredential");
+    ObjectNode spec = info.putObject("spec").put("interactive", false);
+    if (provider.provideClusterInfo()) {
+      ObjectNode told = spec.putObject("cluster");
+      for (String field : List.of("server", "certificate-authority-data", "disable-compression")) {
+        if (cluster.fields().hasNonNull(field)) {
+          told.set(field, cluster.fields().path(field).deepCopy());
+        }
+      }
+      extension(cluster.fields()).ifPresent(config -> told.set("config", config.deepCopy()));
+    }
+    return info;
+  }
+
+  /** What is for the program alone; a list of names and values, or a map. */
+  private static Optional<JsonNode> extension(JsonNode cluster) {
+    JsonNode extensions = cluster.path("extensions");
+    for (JsonNode each : extensions) {
+      if (each.path("name").asText().equals(EXEC_EXTENSION)) {
+        return Optional.of(each.path("extension"));
+      }
+    }
+    return Optional.of(extensions.path(EXEC_EXTENSION)).filter(it -> !it.isMissingNode());
+  }
+}

@@ -1,0 +1,39 @@
+package dev.sluice.checks.multikueue.access;
+
+/** Ends the reading of an access that has to be refused. */
+final class InvalidAccessException extends Exception {
+
+  private static final long serialVersionUID = 1L;
+
+  private final ClusterReason reason;
+  private final String explanation;
+
+  private InvalidAccessException(ClusterReason reason, String explanation) {
+    super(explanation);
+    this.reason = reason;
+    this.explanation = explanation;
+  }
+
+  /** It is not what it should be. */
+  static InvalidAccessException bad(String field, String what, String allowed) {
+    return of(ClusterReason.BAD_KUBE_CONFIG, field, what, allowed);
+  }
+
+  /** It asks for what nobody may have. */
+  static InvalidAccessException insecure(String field, String what, String allowed) {
+    return of(ClusterReason.INSECURE_KUBE_CONFIG, field, what, allowed);
+  }
+
+  /** It asks for what no client here can do. */
+  static InvalidAccessException unsupported(String field, String what, String allowed) {
+    return of(ClusterReason.BAD_REST_CONFIG, field, what, allowed);
+  }
+
+  static InvalidAccessException of(ClusterReason reason, String field, String what, String allowed) {
+    return new InvalidAccessException(reason, field + ": " + what + "; allowed: " + allowed);
+  }
+
+  WorkerAccess.Refused refusal() {
+    return new WorkerAccess.Refused(reason, explanation);
+  }
+}

@@ -1,0 +1,118 @@
+package dev.sluice.checks.multikueue.capacity;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.util.Objects;
+import java.util.Optional;
+
+/** The queues of one worker, watched as long as one connection to it lasts. */
+final class RemoteQueueInformer {
+
+  private static final long PAGE = 500;
+  private static final ResourceDefinitionContext LOCAL_QUEUES =
+      kind("LocalQueue", "localqueues", true);
+  private static final ResourceDefinitionContext CLUSTER_QUEUES =
+      kind("ClusterQueue", "clusterqueues", false);
+
+  private final ObjectMapper mapper = new ObjectMapper();
+  private final SharedIndexInformer<GenericKubernetesResource> localQueues;
+  private final SharedIndexInformer<GenericKubernetesResource> clusterQueues;
+  private volatile Optional<String> trouble = Optional.empty();
+
+  /** Watches from now on; {@code changed} is told when what it has of specs is another. */
+  RemoteQueueInformer(KubernetesClient client, Runnable changed) {
+    this.localQueues = begin(client, LOCAL_QUEUES, changed);
+    this.clusterQueues = begin(client, CLUSTER_QUEUES, changed);
+  }
+
+  private SharedIndexInformer<GenericKubernetesResource> begin(
+      KubernetesClient client, ResourceDefinitionContext kind, Runnable changed) {
+    SharedIndexInformer<GenericKubernetesResource> informer =
+        kind.isNamespaceScoped()
+            ? client
+                .genericKubernetesResources(kind)
+                .inAnyNamespace()
+                .withLimit(PAGE)
+                .runnableInformer(0)
+            : client.genericKubernetesResources(kind).withLimit(PAGE).runnableInformer(0);
+    informer.exceptionHandler(
+        (started, failure) -> {
+          trouble = Optional.of(String.valueOf(failure.getMessage()));
+          changed.run();
+          return true;
+        });
+    informer.addEventHandler(new Changes(changed));
+    var unused = informer.start().thenRun(changed);
+    return informer;
+  }
+
+  private static ResourceDefinitionContext kind(String kind, String plural, boolean namespaced) {
+    return new ResourceDefinitionContext.Builder()
+        .withGroup("kueue.x-k8s.io")
+        .withVersion("v1beta2")
+        .withKind(kind)
+        .withPlural(plural)
+        .withNamespaced(namespaced)
+        .build();
+  }
+
+  /** Whether all queues were listed once. */
+  boolean listed() {
+    return localQueues.hasSynced() && clusterQueues.hasSynced();
+  }
+
+  /** What kept the queues from being read, the last time that anything did. */
+  Optional<String> trouble() {
+    return trouble;
+  }
+
+  /** The name of the ClusterQueue behind a LocalQueue ({@code namespace/name}). */
+  Optional<String> clusterQueueOf(String localQueue) {
+    return Optional.ofNullable(localQueues.getStore().getByKey(localQueue))
+        .map(queue -> mapper.valueToTree(queue).path("spec").path("clusterQueue").asText())
+        .filter(name -> !name.isEmpty());
+  }
+
+  /** The ClusterQueue of this name. */
+  Optional<JsonNode> clusterQueue(String name) {
+    return Optional.ofNullable(clusterQueues.getStore().getByKey(name)).map(mapper::valueToTree);
+  }
+
+  void stop() {
+    localQueues.stop();
+    clusterQueues.stop();
+  }
+
+  /** Passes on what changes specs: a status changes with every Workload. */
+  private static final class Changes implements ResourceEventHandler<GenericKubernetesResource> {
+
+    private final Runnable changed;
+
+    Changes(Runnable changed) {
+      this.changed = changed;
+    }
+
+    @Override
+    public void onAdd(GenericKubernetesResource queue) {
+      changed.run();
+    }
+
+    @Override
+    public void onUpdate(GenericKubernetesResource before, GenericKubernetesResource after) {
+      if (!Objects.equals(
+          before.getMetadata().getGeneration(), after.getMetadata().getGeneration())) {
+        changed.run();
+      }
+    }
+
+    @Override
+    public void onDelete(GenericKubernetesResource queue, boolean unknown) {
+      changed.run();
+    }
+  }
+}

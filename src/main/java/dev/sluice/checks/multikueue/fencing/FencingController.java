@@ -1,0 +1,250 @@
+package dev.sluice.checks.multikueue.fencing;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.reading.InformerSupervisor;
+import dev.sluice.checks.multikueue.link.ConnectionContext;
+import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workloads.WorkloadListener;
+import dev.sluice.workloads.WorkloadReader;
+import dev.sluice.workloads.WorkloadWriter;
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the fences of a cluster that works for managers: what they sent is switched off when they
+ * are not heard of for as long as it says. Any replica listens; the one that leads acts.
+ */
+public final class FencingController
+    implements WorkloadListener, ResourceEventHandler<Lease>, AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(FencingController.class);
+  private static final Duration TICK = Duration.ofMillis(500);
+
+  private final Parts parts;
+  private final Map<String, Fenced> fenced = new ConcurrentHashMap<>();
+  private final Map<String, LeaseClock> leases = new ConcurrentHashMap<>();
+  private final AtomicBoolean busy = new AtomicBoolean();
+  private final SharedIndexInformer<Lease> informer;
+  private final LeaseReader reader;
+  private volatile boolean listed;
+  private volatile boolean closed;
+
+  /**
+   * What it stands on.
+   *
+   * @param client of this cluster
+   * @param namespace the operator's own, where managers' Leases are
+   * @param reader of Workloads; it isn't started yet
+   * @param writer of Workloads
+   * @param leading whether this process may act
+   * @param io runs what waits for answers
+   * @param delays runs what is due later
+   * @param clock the time; it is never set
+   * @param told is told of what was switched off
+   * @param informers keeps watches going
+   */
+  public record Parts(
+      KubernetesClient client,
+      String namespace,
+      WorkloadReader reader,
+      WorkloadWriter writer,
+      BooleanSupplier leading,
+      Executor io,
+      ConnectionContext.Delays delays,
+      InstantSource clock,
+      Consumer<CachedWorkload> told,
+      InformerSupervisor informerSupervisor) {}
+
+  private record Fenced(CachedWorkload workload, String origin, Duration after) {}
+
+  /** Nothing is done before {@link #start}. */
+  public FencingController(Parts parts) {
+    this.parts = parts;
+    this.reader = new LeaseReader(parts.client(), parts.namespace(), parts.clock());
+    this.informer =
+        parts
+            .client()
+            .leases()
+            .inNamespace(parts.namespace())
+            .withLabel(FenceAnnotations.ORIGIN)
+            .runnableInformer(0);
+    parts.informerSupervisor().keep("fences", informer);
+    informer.addEventHandler(this);
+    parts.reader().listen(this);
+  }
+
+  /** Begins to listen, and to look at times. */
+  public void start() {
+    var unused = informer.start().thenRun(() -> listed = true);
+    tick();
+  }
+
+  @Override
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    if (after != null) {
+      String key = key(after);
+      Optional<Duration> limit =
+          after.finished() || !after.spec().active() || after.deleting()
+              ? Optional.empty()
+              : FenceAnnotations.after(after);
+      limit.ifPresentOrElse(
+          it ->
+              fenced.put(
+                  key, new Fenced(after, after.labels().getOrDefault(FenceAnnotations.ORIGIN, ""), it)),
+          () -> fenced.remove(key));
+    } else if (before != null) {
+      fenced.remove(key(before));
+    }
+  }
+
+  private static String key(CachedWorkload workload) {
+    return workload.id().namespace() + "/" + workload.id().name();
+  }
+
+  @Override
+  public void onAdd(Lease lease) {
+    heard(lease);
+  }
+
+  @Override
+  public void onUpdate(Lease before, Lease after) {
+    heard(after);
+  }
+
+  /** What was heard stays true. */
+  @Override
+  public void onDelete(Lease lease, boolean unknown) {
+    LOG.info("lease={} deleted=true", lease.getMetadata().getName());
+  }
+
+  private void heard(Lease lease) {
+    String origin = lease.getMetadata().getLabels().get(FenceAnnotations.ORIGIN);
+    if (origin == null || lease.getSpec() == null || lease.getSpec().getRenewTime() == null) {
+      return;
+    }
+    String holder = Optional.ofNullable(lease.getSpec().getHolderIdentity()).orElse("");
+    Instant sent = lease.getSpec().getRenewTime().toInstant();
+    Instant now = parts.clock().instant();
+    LeaseClock after =
+        leases.computeIfPresent(origin, (any, known) -> known.heard(holder, sent, now));
+    if (after == null) {
+      parts.io().execute(() -> readFirst(origin));
+    }
+  }
+
+  /** An event doesn't say how old a renewal is. If this fails, {@link #look} asks again. */
+  private void readFirst(String origin) {
+    try {
+      read(origin);
+    } catch (IOException e) {
+      LOG.warn("lease={} age=unknown reason=\"{}\"", FenceAnnotations.lease(origin), e.toString());
+    }
+  }
+
+  private void read(String origin) throws IOException {
+    reader
+        .read(FenceAnnotations.lease(origin))
+        .ifPresent(
+            it ->
+                leases.compute(
+                    origin,
+                    (any, known) ->
+                        known == null
+                            ? LeaseClock.listed(it.holder(), it.sent(), it.earliest(), it.latest())
+                            : known.heard(it.holder(), it.sent(), it.answered())));
+  }
+
+  private void tick() {
+    if (closed) {
+      return;
+    }
+    if (listed && parts.leading().getAsBoolean() && !overdue().isEmpty()) {
+      parts.io().execute(this::look);
+    }
+    parts.delays().after(TICK, this::tick);
+  }
+
+  private List<Fenced> overdue() {
+    Instant now = parts.clock().instant();
+    return fenced.values().stream()
+        .filter(
+            each ->
+                !now.isBefore(
+                    FencePolicy.deadline(
+                        Optional.ofNullable(leases.get(each.origin())),
+                        each.workload().createdAt(),
+                        each.after())))
+        .toList();
+  }
+
+  /** Nothing is switched off that a renewal would save which only wasn't told of yet. */
+  private void look() {
+    if (!busy.compareAndSet(false, true)) {
+      return;
+    }
+    try {
+      for (String origin : overdue().stream().map(Fenced::origin).collect(Collectors.toSet())) {
+        read(origin);
+      }
+      overdue().forEach(this::stop);
+    } catch (IOException e) {
+      LOG.warn("fence=unknown reason=\"{}\"", e.toString());
+    } finally {
+      busy.set(false);
+    }
+  }
+
+  private void stop(Fenced overdue) {
+    CachedWorkload workload = overdue.workload();
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    patch.putObject("spec").put("active", false);
+    fenced.remove(key(workload), overdue);
+    var unused =
+        parts
+            .writer()
+            .patch(workload.id(), 0, patch)
+            .whenComplete(
+                (outcome, failure) -> {
+                  if (outcome instanceof WorkloadWriter.Outcome.Written) {
+                    LOG.warn(
+                        "workload={} fenced=true origin={} after={}",
+                        workload.id(),
+                        overdue.origin(),
+                        overdue.after());
+                    parts.told().accept(workload);
+                  } else if (!(outcome instanceof WorkloadWriter.Outcome.Gone)) {
+                    LOG.warn(
+                        "workload={} fenced=false outcome={} failure={}",
+                        workload.id(),
+                        outcome,
+                        String.valueOf(failure));
+                    fenced.putIfAbsent(key(workload), overdue);
+                  }
+                });
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    informer.stop();
+  }
+}

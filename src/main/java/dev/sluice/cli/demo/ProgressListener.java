@@ -1,0 +1,11 @@
+package dev.sluice.cli.demo;
+
+/** Is told how the story goes on. */
+public interface ProgressListener {
+
+  /** Something happens, or is about to. */
+  void say(String line);
+
+  /** An expectation was judged. */
+  void judged(ExpectationResult expectationResult);
+}

@@ -1,0 +1,39 @@
+package dev.sluice.controllers.kinds;
+
+import dev.sluice.controllers.Leadership;
+import dev.sluice.controllers.ApiPatcher;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+
+/**
+ * An object that others name: it carries the finalizer, and is held until nobody names it any more.
+ *
+ * @param <P> the kind
+ */
+abstract class InUseFinalizerReconciler<P extends HasMetadata> extends LeaderAwareReconciler<P> {
+
+  private final ApiPatcher writer;
+
+  InUseFinalizerReconciler(Leadership leadership, ReconcileTrigger<P> reconcileTrigger, ApiPatcher writer) {
+    super(leadership, reconcileTrigger);
+    this.writer = writer;
+  }
+
+  /** Whether another object names this one. */
+  abstract boolean inUse(String name);
+
+  /** Says what people should know about the object; nothing unless a kind has something to say. */
+  void remark(P object) {}
+
+  @Override
+  protected Step step(P object) {
+    boolean held = FinalizerEditor.present(object);
+    if (!object.isMarkedForDeletion()) {
+      remark(object);
+      return held ? new Step.Done() : after(object, writer.patch(object, FinalizerEditor.add(object)));
+    }
+    if (held && !inUse(object.getMetadata().getName())) {
+      return after(object, writer.patch(object, FinalizerEditor.remove(object)));
+    }
+    return new Step.Done();
+  }
+}

@@ -1,0 +1,97 @@
+package dev.sluice.install;
+
+import dev.sluice.webhooks.WebhookConfigurations;
+import dev.sluice.webhooks.WebhookRegistration;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** Everything that is installed beside the definitions of the API. */
+public final class InstallManifests {
+
+  /** The namespace of the shipped manifests. */
+  public static final String NAMESPACE = "kueue-system";
+
+  /** The Service through which the API server reaches the webhooks. */
+  public static final String WEBHOOK_SERVICE = "kueue-webhook-service";
+
+  /** The operator's service account. */
+  public static final String SERVICE_ACCOUNT = "kueue-controller-manager";
+
+  private static final Set<String> PERMISSIONS =
+      Set.of("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ServiceAccount");
+
+  private InstallManifests() {}
+
+  /** The user that the operator is in a cluster, when it lives in this namespace. */
+  public static String user(String namespace) {
+    return "system:serviceaccount:" + namespace + ":" + SERVICE_ACCOUNT;
+  }
+
+  /** The whole of the shipped manifest, in the order in which it can be applied. */
+  public static List<HasMetadata> all() {
+    List<HasMetadata> objects = new ArrayList<>(base(NAMESPACE));
+    objects.addAll(UserClusterRoles.all());
+    objects.addAll(
+        webhooks(
+            WebhookRegistration.shipped(NAMESPACE, WEBHOOK_SERVICE, InstallManifests.user(NAMESPACE))));
+    return objects;
+  }
+
+  /**
+   * What an operator outside of the cluster needs there: the namespace, the service account and the
+   * roles, those for people included.
+   *
+   * @param namespace of the operator's own objects
+   */
+  public static List<HasMetadata> permissions(String namespace) {
+    List<HasMetadata> objects = new ArrayList<>();
+    for (HasMetadata object : base(namespace)) {
+      if (object.getKind().equals("Namespace") || PERMISSIONS.contains(object.getKind())) {
+        objects.add(object);
+      }
+    }
+    objects.addAll(UserClusterRoles.all());
+    return objects;
+  }
+
+  /** Both registrations of webhooks. */
+  public static List<HasMetadata> webhooks(WebhookRegistration registration) {
+    WebhookConfigurations webhooks = new WebhookConfigurations(registration);
+    return List.of(webhooks.mutating(), webhooks.validating());
+  }
+
+  /** The objects that {@link #baseText} writes down, for another namespace. */
+  private static List<HasMetadata> base(String namespace) {
+    KubernetesSerialization serialization = new KubernetesSerialization();
+    List<HasMetadata> objects = new ArrayList<>();
+    for (String document : documents()) {
+      HasMetadata object =
+          serialization.unmarshal(document.replace(NAMESPACE, namespace), HasMetadata.class);
+      objects.add(object);
+    }
+    return objects;
+  }
+
+  /** The part that is written by hand, document by document, for the shipped namespace. */
+  static List<String> documents() {
+    return List.of(baseText().split("(?m)^---\n", -1));
+  }
+
+  private static String baseText() {
+    try (InputStream in = InstallManifests.class.getResourceAsStream("base.yaml")) {
+      if (in == null) {
+        throw new IllegalStateException("base.yaml is missing beside " + InstallManifests.class);
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

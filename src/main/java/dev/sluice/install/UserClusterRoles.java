@@ -1,0 +1,129 @@
+package dev.sluice.install;
+
+import dev.sluice.webhooks.WebhookKind;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBuilder;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * ClusterRoles that administrators bind to people: a viewer and an editor for every kind, and two
+ * that gather what those who run a batch platform, and those who use it, need.
+ */
+public final class UserClusterRoles {
+
+  private static final String GROUP = "kueue.x-k8s.io";
+  private static final String ADMIN = "rbac.kueue.x-k8s.io/batch-admin";
+  private static final String USER = "rbac.kueue.x-k8s.io/batch-user";
+  private static final List<String> READ = List.of("get", "list", "watch");
+  private static final List<String> EDIT =
+      List.of("create", "delete", "get", "list", "patch", "update", "watch");
+
+  /** Kinds of the operator's own API, singular and plural. */
+  private static final List<Kind> OWN =
+      List.of(
+          new Kind("admissioncheck", GROUP, "admissionchecks", true),
+          new Kind("clusterqueue", GROUP, "clusterqueues", true),
+          new Kind("cohort", GROUP, "cohorts", true),
+          new Kind("localqueue", GROUP, "localqueues", true),
+          new Kind("multikueuecluster", GROUP, "multikueueclusters", true),
+          new Kind("multikueueconfig", GROUP, "multikueueconfigs", false),
+          new Kind("provisioningrequestconfig", GROUP, "provisioningrequestconfigs", false),
+          new Kind("resourceflavor", GROUP, "resourceflavors", false),
+          new Kind("topology", GROUP, "topologies", false),
+          new Kind("workload", GROUP, "workloads", true),
+          new Kind("workloadpriorityclass", GROUP, "workloadpriorityclasses", false));
+
+  /** What users of a platform may look at, and the jobs that they submit. */
+  private static final Set<String> FOR_USERS = Set.of("localqueue", "workload");
+
+  /** Kinds that every cluster has roles for already. */
+  private static final Set<String> CORE = Set.of("", "apps");
+
+  private record Kind(String name, String group, String plural, boolean hasStatus) {}
+
+  private UserClusterRoles() {}
+
+  /** All of them, in the order of their names within each group. */
+  public static List<ClusterRole> all() {
+    List<ClusterRole> roles = new ArrayList<>();
+    roles.add(gathering("kueue-batch-admin-role", ADMIN));
+    roles.add(gathering("kueue-batch-user-role", USER));
+    for (Kind kind : OWN) {
+      roles.add(role(kind, "editor", EDIT, List.of(ADMIN)));
+      roles.add(
+          role(
+              kind,
+              "viewer",
+              READ,
+              FOR_USERS.contains(kind.name()) ? List.of(ADMIN, USER) : List.of(ADMIN)));
+    }
+    for (Kind kind : jobs()) {
+      roles.add(role(kind, "editor", EDIT, List.of(ADMIN, USER)));
+      roles.add(role(kind, "viewer", READ, List.of(ADMIN, USER)));
+    }
+    roles.add(pending("cq", "clusterqueues", List.of(ADMIN)));
+    roles.add(pending("lq", "localqueues", List.of(ADMIN, USER)));
+    return roles;
+  }
+
+  private static List<Kind> jobs() {
+    return WebhookKind.all().stream()
+        .filter(it -> !it.isOwn() && !CORE.contains(it.group()))
+        .map(it -> new Kind(it.kind().toLowerCase(Locale.ROOT), it.group(), it.plural(), true))
+        .toList();
+  }
+
+  private static ClusterRole gathering(String name, String label) {
+    return new ClusterRoleBuilder()
+        .withNewMetadata()
+        .withName(name)
+        .endMetadata()
+        .withNewAggregationRule()
+        .addNewClusterRoleSelector()
+        .addToMatchLabels(label, "true")
+        .endClusterRoleSelector()
+        .endAggregationRule()
+        .build();
+  }
+
+  private static ClusterRole role(Kind kind, String what, List<String> verbs, List<String> labels) {
+    ClusterRoleBuilder role =
+        named("kueue-" + kind.name() + "-" + what + "-role", labels)
+            .addNewRule()
+            .withApiGroups(kind.group())
+            .withResources(kind.plural())
+            .withVerbs(verbs)
+            .endRule();
+    if (kind.hasStatus()) {
+      role.addNewRule()
+          .withApiGroups(kind.group())
+          .withResources(kind.plural() + "/status")
+          .withVerbs("get")
+          .endRule();
+    }
+    return role.build();
+  }
+
+  private static ClusterRole pending(String queue, String plural, List<String> labels) {
+    return named("kueue-pending-workloads-" + queue + "-viewer-role", labels)
+        .addNewRule()
+        .withApiGroups("visibility." + GROUP)
+        .withResources(plural + "/pendingworkloads")
+        .withVerbs("get")
+        .endRule()
+        .build();
+  }
+
+  private static ClusterRoleBuilder named(String name, List<String> labels) {
+    ClusterRoleBuilder role =
+        new ClusterRoleBuilder().withNewMetadata().withName(name).endMetadata();
+    for (String label : labels) {
+      role.editMetadata().addToLabels(Map.of(label, "true")).endMetadata();
+    }
+    return role;
+  }
+}

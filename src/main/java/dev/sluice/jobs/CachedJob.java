@@ -1,0 +1,115 @@
+package dev.sluice.jobs;
+
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.QueueNames;
+import dev.sluice.workloads.PodTemplateHash;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What is kept of a job: all that its Workload, its start and its stop are decided by.
+ *
+ * @param ref which
+ * @param version its resourceVersion as a number
+ * @param createdAt when it was created
+ * @param deletionTime when its deletion is due, if it is being deleted; a grace period lies before
+ * @param controller the object that controls it, if there is one
+ * @param finalizers its finalizers
+ * @param labels its labels
+ * @param annotations its annotations, without those of kubectl
+ * @param state how it stands, by its own status alone
+ * @param told how it stands by what it tells of another cluster, if it tells anything; unproven
+ * @param podSets its pod sets
+ * @param priorityClass the priority class that the kind itself names; empty when it names none
+ * @param text the object as JSON, without managed fields; empty unless it is suspended and has not
+ *     ended, since only then is it composed from or started
+ */
+public record CachedJob(
+    JobRef ref,
+    long version,
+    Instant createdAt,
+    Optional<Instant> deletionTime,
+    Optional<Controller> controller,
+    List<String> finalizers,
+    Map<String, String> labels,
+    Map<String, String> annotations,
+    JobState state,
+    Optional<JobState> told,
+    List<PodSet> podSets,
+    String priorityClass,
+    String text) {
+
+  public CachedJob {
+    finalizers = List.copyOf(finalizers);
+    labels = Map.copyOf(labels);
+    annotations = Map.copyOf(annotations);
+    podSets = List.copyOf(podSets);
+  }
+
+  /** The same job, standing otherwise. */
+  CachedJob standing(JobState other) {
+    return new CachedJob(
+        ref,
+        version,
+        createdAt,
+        deletionTime,
+        controller,
+        finalizers,
+        labels,
+        annotations,
+        other,
+        Optional.empty(),
+        podSets,
+        priorityClass,
+        text);
+  }
+
+  /** A controlling owner. */
+  public record Controller(String apiVersion, String kind, String name, String uid) {}
+
+  /**
+   * A pod set without its template.
+   *
+   * @param minCount with how few pods it may start; 0 when it must be all
+   * @param priorityClassName the core PriorityClass of its pods; empty when they have none
+   */
+  public record PodSet(
+      String name,
+      int count,
+      int minCount,
+      PodTemplateHash fingerprint,
+      String priorityClassName) {}
+
+  /** Whether it has a deletion timestamp. */
+  public boolean deleting() {
+    return deletionTime.isPresent();
+  }
+
+  /** The LocalQueue it names; empty when it names none. */
+  public String queueName() {
+    return QueueNames.of(labels, annotations).orElse("");
+  }
+
+  /** The WorkloadPriorityClass it names; empty when it names none. */
+  public String workloadPriorityClass() {
+    return labels.getOrDefault(KueueConstants.PRIORITY_CLASS, "");
+  }
+
+  /** The Workload that was made for it by somebody else; empty when there is none. */
+  public String prebuiltWorkload() {
+    String annotation = annotations.getOrDefault(KueueConstants.PREBUILT_WORKLOAD_NAME, "");
+    return annotation.isEmpty() ? labels.getOrDefault(KueueConstants.PREBUILT_WORKLOAD_NAME, "") : annotation;
+  }
+
+  /** How many seconds it may run; 0 when there is no limit, or none that is a positive integer. */
+  public int maximumExecutionTimeSeconds() {
+    String seconds = labels.getOrDefault(KueueConstants.MAX_EXEC_TIME_SECONDS, "");
+    try {
+      return seconds.isEmpty() ? 0 : Math.max(0, Integer.parseInt(seconds));
+    } catch (NumberFormatException notANumber) {
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,54 @@
+package dev.sluice.jobs;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/**
+ * The part of the configuration that jobs are handled by.
+ *
+ * @param manageJobsWithoutQueueName whether jobs that name no queue are taken over too
+ * @param managedNamespaces the namespaces whose jobs are handled at all, by name
+ * @param labelKeysToCopy labels that a Workload takes from its job
+ * @param longestWorkloadName how long the name of a Workload may become
+ * @param queueLabelsOnPods whether started pods carry the names of their queues (gate
+ *     AssignQueueLabelsForPods)
+ * @param workloadAnnotationOnPods whether started pods carry the name of their Workload (gate
+ *     TopologyAwareScheduling)
+ * @param podsReady whether somebody waits for the pods of admitted jobs to be ready
+ * @param afterDeactivated how long a job is kept whose Workload the operator deactivated; empty:
+ *     forever
+ * @param partialAdmission whether a job may start with fewer pods (gate PartialAdmission)
+ */
+public record JobOptions(
+    boolean manageJobsWithoutQueueName,
+    Predicate<String> managedNamespaces,
+    List<String> labelKeysToCopy,
+    int longestWorkloadName,
+    boolean queueLabelsOnPods,
+    boolean workloadAnnotationOnPods,
+    boolean podsReady,
+    Optional<Duration> afterDeactivated,
+    boolean partialAdmission) {
+
+  public JobOptions {
+    labelKeysToCopy = List.copyOf(labelKeysToCopy);
+  }
+
+  /** The rules of a configuration that says nothing, for an operator in the given namespace. */
+  public static JobOptions defaults(String operatorNamespace) {
+    Set<String> spared = Set.of("kube-system", operatorNamespace);
+    return new JobOptions(
+        false,
+        namespace -> !spared.contains(namespace),
+        List.of(),
+        WorkloadNames.LONGEST,
+        true,
+        true,
+        false,
+        Optional.empty(),
+        true);
+  }
+}

@@ -1,0 +1,396 @@
+package dev.sluice.jobs;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.JobAction.CreateWorkload;
+import dev.sluice.jobs.JobAction.DeleteWorkload;
+import dev.sluice.jobs.JobAction.FinishWorkload;
+import dev.sluice.jobs.JobAction.LookAgain;
+import dev.sluice.jobs.JobAction.PatchStatus;
+import dev.sluice.jobs.JobAction.PatchWorkload;
+import dev.sluice.jobs.JobAction.ReleaseJob;
+import dev.sluice.jobs.JobAction.RemoveFinalizer;
+import dev.sluice.jobs.JobAction.Start;
+import dev.sluice.jobs.JobAction.Stop;
+import dev.sluice.jobs.JobAction.StopReason;
+import dev.sluice.jobs.JobAction.Warn;
+import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workloads.CachedWorkload.Condition;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * What a job needs, given how it and its Workload stand: a pure function, in the contract's order
+ * (Workload life cycle, section 8). It answers with what can be done now; what depends on its
+ * outcome is decided when the outcome is seen.
+ */
+public final class JobPolicy {
+
+  private static final Duration RETRY = Duration.ofSeconds(5);
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final JobIntegration adapter;
+  private final JobOptions rules;
+  private final WorkloadFactory composer;
+  private final WorkloadSynchronizer upkeep;
+  private final RemoteExecutionCheck remoteExecutionCheck;
+
+  /** For jobs of the adapter's kind, under the given rules. */
+  public JobPolicy(JobIntegration adapter, JobOptions rules, RemoteExecutionCheck remoteExecutionCheck) {
+    this.adapter = adapter;
+    this.rules = rules;
+    this.composer = new WorkloadFactory(rules);
+    this.upkeep = new WorkloadSynchronizer();
+    this.remoteExecutionCheck = remoteExecutionCheck;
+  }
+
+  /** The name of the Workload that is made for a job. */
+  String workloadName(CachedJob job) {
+    return composer.name(job.ref());
+  }
+
+  /** What to do; nothing when all is as it should be. */
+  public List<JobAction> decide(ReconcileContext given) {
+    ReconcileContext reconcileContext = believed(given);
+    if (reconcileContext.job().deleting()) {
+      return leaving(reconcileContext);
+    }
+    return switch (reconcileContext.managementStatus()) {
+      case ManagementStatus.Unmanaged unmanaged -> UnqueuedJobPolicy.decide(reconcileContext, rules);
+      case ManagementStatus.NestedTooDeep deep ->
+          List.of(new Warn("JobNestingTooDeep", "more than 10 owners up the chain; not handled"));
+      case ManagementStatus.ChildOfManaged child -> child(reconcileContext.job(), child);
+      case ManagementStatus.Own own ->
+          reconcileContext.job().prebuiltWorkload().isEmpty() ? own(reconcileContext) : prebuilt(reconcileContext);
+    };
+  }
+
+  /** With the job's status in another cluster, where it runs there. */
+  private ReconcileContext believed(ReconcileContext given) {
+    return given
+        .job()
+        .told()
+        .filter(told -> remoteExecutionCheck.isTelling(given.job(), given.owned()))
+        .map(told -> given.with(given.job().standing(told)))
+        .orElse(given);
+  }
+
+  /**
+   * A job that is being deleted needs no guarding. One that can only be stopped by its deletion
+   * gives its quota back when its pods are gone, or should be by now.
+   */
+  private List<JobAction> leaving(ReconcileContext reconcileContext) {
+    CachedJob job = reconcileContext.job();
+    Optional<CachedWorkload> sentBack =
+        reconcileContext.owned().stream()
+            .filter(workload -> adapter.ending().isPresent() && !workload.finished())
+            .filter(workload -> workload.evicted() && workload.quotaReserved())
+            .findFirst();
+    Instant due = job.deletionTime().orElseThrow();
+    boolean running = job.state().active() && reconcileContext.now().isBefore(due);
+    if (sentBack.isPresent() && !running) {
+      return dropReservation(reconcileContext, sentBack.get(), false);
+    }
+    List<JobAction> actions = new ArrayList<>(letGoOf(reconcileContext.owned()));
+    actions.addAll(release(job));
+    if (sentBack.isPresent()) {
+      actions.add(new LookAgain(Duration.between(reconcileContext.now(), due)));
+    }
+    return actions;
+  }
+
+  /** Takes our finalizer off a job, if its kind has one. */
+  private static List<JobAction> release(CachedJob job) {
+    if (!job.finalizers().contains(KueueConstants.MANAGED)) {
+      return List.of();
+    }
+    return List.of(new ReleaseJob(ReleaseJob.patchOf(job)));
+  }
+
+  /** Takes the finalizers off Workloads that have them. */
+  static List<JobAction> letGoOf(List<CachedWorkload> workloads) {
+    return workloads.stream()
+        .filter(CachedWorkload::finalized)
+        .<JobAction>map(RemoveFinalizer::new)
+        .toList();
+  }
+
+  private static List<JobAction> child(CachedJob job, ManagementStatus.ChildOfManaged child) {
+    if (child.ancestorAdmitted() || job.state().suspended() || job.state().end().isPresent()) {
+      return List.of();
+    }
+    return List.of(
+        new Stop(StopReason.NOT_ADMITTED, Optional.empty(), "Its owner is not admitted"));
+  }
+
+  private List<JobAction> prebuilt(ReconcileContext reconcileContext) {
+    CachedJob job = reconcileContext.job();
+    Optional<CachedWorkload> prebuilt = reconcileContext.prebuilt();
+    if (prebuilt.filter(PrebuiltWorkloads::isFree).isPresent()) {
+      return List.of(PrebuiltWorkloads.adopt(prebuilt.get(), job));
+    }
+    boolean ours =
+        prebuilt
+            .flatMap(CachedWorkload::owner)
+            .filter(owner -> owner.uid().equals(job.ref().uid()))
+            .isPresent();
+    if (ours) {
+      return own(reconcileContext);
+    }
+    if (job.state().end().isPresent()) {
+      return release(job);
+    }
+    return unstopped(job)
+        ? List.of(stop(StopReason.NO_MATCHING_WORKLOAD, Optional.empty(), noWorkload(job)))
+        : PrebuiltWorkloads.awaited(prebuilt, RETRY);
+  }
+
+  private List<JobAction> own(ReconcileContext reconcileContext) {
+    CachedJob job = reconcileContext.job();
+    OwnedWorkloads workloads = OwnedWorkloads.of(reconcileContext, rules);
+    if (workloads.match().isEmpty() && !workloads.leaving().isEmpty()) {
+      return deleted(job, workloads);
+    }
+    List<JobAction> actions = new ArrayList<>(letGoOf(workloads.leaving()));
+    actions.addAll(
+        workloads.match().isPresent()
+            ? withWorkload(reconcileContext, workloads, workloads.match().get())
+            : withoutWorkload(reconcileContext, workloads));
+    return actions;
+  }
+
+  /** The Workload is being deleted, or must go first: the job stops, then it is let go. */
+  private List<JobAction> deleted(CachedJob job, OwnedWorkloads workloads) {
+    if (job.state().end().isEmpty() && unstopped(job)) {
+      return List.of(
+          stop(StopReason.WORKLOAD_DELETED, workloads.original(), "Its Workload is being deleted"));
+    }
+    boolean running = job.state().end().isEmpty() && job.state().active();
+    return running ? List.of() : letGoOf(workloads.leaving());
+  }
+
+  private List<JobAction> withoutWorkload(ReconcileContext reconcileContext, OwnedWorkloads workloads) {
+    CachedJob job = reconcileContext.job();
+    if (job.state().end().isPresent()) {
+      return release(job);
+    }
+    if (unstopped(job)) {
+      return List.of(stop(StopReason.NO_MATCHING_WORKLOAD, workloads.original(), noWorkload(job)));
+    }
+    if (!workloads.strays().isEmpty()) {
+      return outOfStep(reconcileContext, workloads.strays());
+    }
+    return job.state().active() ? List.of() : create(reconcileContext);
+  }
+
+  private List<JobAction> outOfStep(ReconcileContext reconcileContext, List<CachedWorkload> strays) {
+    CachedWorkload first = strays.getFirst();
+    if (!reconcileContext.job().prebuiltWorkload().isEmpty()) {
+      return List.of(finish(reconcileContext, first, "OutOfSync", "The prebuilt workload is out of sync"));
+    }
+    if (strays.size() == 1 && !first.quotaReserved() && !first.finished()) {
+      return withPriority(
+          reconcileContext,
+          priority ->
+              new PatchWorkload(
+                  first,
+                  composer.rewrite(reconcileContext.job(), templates(reconcileContext.job()), priority),
+                  "Updated Workload " + first.id() + " to what the job says now"));
+    }
+    return strays.stream()
+        .<JobAction>map(stray -> new DeleteWorkload(stray, "it does not match its job any more"))
+        .toList();
+  }
+
+  private List<JobAction> create(ReconcileContext reconcileContext) {
+    CachedJob job = reconcileContext.job();
+    return withPriority(
+        reconcileContext, priority -> new CreateWorkload(composer.compose(job, templates(job), priority)));
+  }
+
+  private List<JobAction> withWorkload(
+      ReconcileContext reconcileContext, OwnedWorkloads workloads, CachedWorkload workload) {
+    CachedJob job = reconcileContext.job();
+    List<JobAction> strays =
+        workloads.strays().stream()
+            .<JobAction>map(stray -> new DeleteWorkload(stray, "the job has another Workload"))
+            .toList();
+    if (!strays.isEmpty()) {
+      return strays;
+    }
+    if (workload.finished()) {
+      List<JobAction> actions = new ArrayList<>(letGoOf(List.of(workload)));
+      actions.addAll(release(job));
+      return actions;
+    }
+    if (job.state().end().isPresent()) {
+      return List.of(finish(reconcileContext, workload, job.state().end().get()));
+    }
+    if (job.state().stopUnfinished()) {
+      return List.of(stop(stopReason(workload), workloads.original(), "Stopping is completed"));
+    }
+    if (workload.evicted()) {
+      return evicted(reconcileContext, workload);
+    }
+    List<JobAction> actions = new ArrayList<>(reclaim(job, workload));
+    if (actions.isEmpty()) {
+      actions.addAll(podsReady(reconcileContext, workload));
+    }
+    return actions.isEmpty() ? inTheQueue(reconcileContext, workload) : actions;
+  }
+
+  private List<JobAction> podsReady(ReconcileContext reconcileContext, CachedWorkload workload) {
+    if (!rules.podsReady()) {
+      return List.of();
+    }
+    JobState state = reconcileContext.job().state();
+    ObjectNode status =
+        WorkloadStatuses.podsReady(
+            workload,
+            state.podsReady() && (!state.suspended() || remoteExecutionCheck.runs(reconcileContext.job(), workload)),
+            reconcileContext.now());
+    return status.isEmpty()
+        ? List.of()
+        : List.of(new PatchStatus(workload, status, "podsReady=" + state.podsReady()));
+  }
+
+  private static StopReason stopReason(CachedWorkload workload) {
+    return workload.evicted() ? StopReason.WORKLOAD_EVICTED : StopReason.NOT_ADMITTED;
+  }
+
+  private List<JobAction> reclaim(CachedJob job, CachedWorkload workload) {
+    Map<String, Integer> known = workload.status().reclaimablePods();
+    boolean more =
+        job.state().reclaimable().entrySet().stream()
+            .anyMatch(pods -> pods.getValue() > known.getOrDefault(pods.getKey(), 0));
+    boolean stopped = job.state().suspended() && !remoteExecutionCheck.runs(job, workload);
+    if (!more || stopped || !workload.admitted()) {
+      return List.of();
+    }
+    ObjectNode status = WorkloadStatuses.reclaimable(job.state().reclaimable());
+    return List.of(new PatchStatus(workload, status, "reclaimable pods"));
+  }
+
+  /** Second phase of an eviction: the job stops; when its pods are gone, so is its quota. */
+  private List<JobAction> evicted(ReconcileContext reconcileContext, CachedWorkload workload) {
+    CachedJob job = reconcileContext.job();
+    Condition evicted = workload.status().condition("Evicted").orElseThrow();
+    if (!job.state().suspended()) {
+      return List.of(stop(StopReason.WORKLOAD_EVICTED, Optional.of(workload), evicted.message()));
+    }
+    if (job.state().active()) {
+      return List.of();
+    }
+    if (workload.quotaReserved()) {
+      return dropReservation(
+          reconcileContext, workload, WorkloadStatuses.REQUEUED_AT_ONCE.contains(evicted.reason()));
+    }
+    Optional<JobAction> retention = Retention.of(workload, rules, reconcileContext.now());
+    return retention.isPresent() ? List.of(retention.get()) : upkeep.inStep(reconcileContext, workload);
+  }
+
+  private List<JobAction> dropReservation(
+      ReconcileContext reconcileContext, CachedWorkload workload, boolean requeued) {
+    ObjectNode status =
+        WorkloadStatuses.reservationDropped(
+            workload,
+            workload.status().condition("Evicted").orElseThrow(),
+            requeued,
+            rules.podsReady(),
+            reconcileContext.now());
+    return List.of(new PatchStatus(workload, status, "reservation dropped"));
+  }
+
+  private List<JobAction> inTheQueue(ReconcileContext reconcileContext, CachedWorkload workload) {
+    boolean suspended = reconcileContext.job().state().suspended();
+    if (workload.admitted()) {
+      return suspended && !remoteExecutionCheck.runs(reconcileContext.job(), workload)
+          ? start(reconcileContext, workload)
+          : upkeep.inStep(reconcileContext, workload);
+    }
+    return suspended
+        ? upkeep.inStep(reconcileContext, workload)
+        : List.of(
+            stop(
+                StopReason.NOT_ADMITTED,
+                Optional.of(workload),
+                "Workload " + workload.id() + " is not admitted"));
+  }
+
+  private List<JobAction> start(ReconcileContext reconcileContext, CachedWorkload workload) {
+    CachedWorkload.Admission admission = workload.status().admission().orElseThrow();
+    try {
+      Optional<List<PodSetInfo>> starts =
+          PodSetInfos.of(workload, admission, reconcileContext.flavors(), rules);
+      if (starts.isEmpty()) {
+        return List.of(new LookAgain(Duration.ofSeconds(1)));
+      }
+      if (starts.get().size() != reconcileContext.job().podSets().size()) {
+        throw new StartConflictException(
+            "the job has %d pod sets, but %d were admitted"
+                .formatted(reconcileContext.job().podSets().size(), starts.get().size()));
+      }
+      List<JobPatch> patches = adapter.start(object(reconcileContext.job()), starts.get());
+      return List.of(
+          new Start(workload, patches, "Admitted by ClusterQueue " + admission.clusterQueue()));
+    } catch (StartConflictException conflict) {
+      return List.of(finish(reconcileContext, workload, "FailedToStart", conflict.conflict()));
+    }
+  }
+
+  private List<JobAction> withPriority(
+      ReconcileContext reconcileContext, Function<PrioritySource.Found, JobAction> action) {
+    return switch (PrioritySource.of(reconcileContext.job(), reconcileContext.priorities())) {
+      case PrioritySource.Found found -> List.of(action.apply(found));
+      case PrioritySource.Missing missing ->
+          List.of(
+              new Warn(
+                  "WorkloadPriorityClassNotFound",
+                  "%s \"%s\" does not exist".formatted(missing.kind(), missing.name())),
+              new LookAgain(RETRY));
+    };
+  }
+
+  /** Marks a Workload finished as its job ended. */
+  static FinishWorkload finish(ReconcileContext reconcileContext, CachedWorkload workload, JobState.End end) {
+    String reason = end.succeeded() ? "Succeeded" : "Failed";
+    return finish(reconcileContext, workload, reason, end.message());
+  }
+
+  private static FinishWorkload finish(
+      ReconcileContext reconcileContext, CachedWorkload workload, String reason, String message) {
+    ObjectNode status = WorkloadStatuses.finished(workload, reason, message, reconcileContext.now());
+    return new FinishWorkload(workload, status, reason, message);
+  }
+
+  private static Stop stop(StopReason reason, Optional<CachedWorkload> original, String note) {
+    return new Stop(reason, original, note);
+  }
+
+  private static boolean unstopped(CachedJob job) {
+    return !job.state().suspended() || job.state().stopUnfinished();
+  }
+
+  private static String noWorkload(CachedJob job) {
+    return "No Workload matches what " + job.ref() + " says";
+  }
+
+  private List<PodSetTemplate> templates(CachedJob job) {
+    return adapter.podSets(object(job));
+  }
+
+  private static ObjectNode object(CachedJob job) {
+    try {
+      return (ObjectNode) JSON.readTree(job.text());
+    } catch (JsonProcessingException ownText) {
+      throw new IllegalStateException("the text of " + job.ref() + " is not JSON", ownText);
+    }
+  }
+}

@@ -1,0 +1,18 @@
+package dev.sluice.jobs;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.time.Instant;
+import java.util.Optional;
+
+/** How jobs are stopped that can't be suspended: something is noted on them, then they go. */
+@FunctionalInterface
+public interface JobStopProcedure {
+
+  /**
+   * What is written on the job before it is deleted; empty when it says so already.
+   *
+   * @param note why it is stopped, for people
+   */
+  Optional<JobPatch> lastWords(
+      JsonNode object, JobAction.StopReason reason, String note, Instant now);
+}

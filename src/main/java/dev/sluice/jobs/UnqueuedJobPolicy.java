@@ -1,0 +1,80 @@
+package dev.sluice.jobs;
+
+import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.JobAction.DeleteWorkload;
+import dev.sluice.jobs.JobAction.Stop;
+import dev.sluice.jobs.JobAction.StopReason;
+import dev.sluice.workloads.CachedWorkload;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * What becomes of the Workloads of a job that names no queue any more. Whoever takes the queue off
+ * a suspended job gets its quota back, and its place in line. A job that runs is left alone; what
+ * it holds is given back when it ends.
+ */
+final class UnqueuedJobPolicy {
+
+  private final ReconcileContext reconcileContext;
+  private final JobOptions rules;
+  private final List<CachedWorkload> leaving = new ArrayList<>();
+  private final List<CachedWorkload> live = new ArrayList<>();
+
+  private UnqueuedJobPolicy(ReconcileContext reconcileContext, JobOptions rules) {
+    this.reconcileContext = reconcileContext;
+    this.rules = rules;
+    for (CachedWorkload workload : reconcileContext.owned()) {
+      if (!isMadeFor(reconcileContext.job(), workload)) {
+        continue;
+      }
+      if (workload.deleting()) {
+        leaving.add(workload);
+      } else if (!workload.finished()) {
+        live.add(workload);
+      }
+    }
+  }
+
+  /** Workloads that another controller made for the job are not ours to take away. */
+  private static boolean isMadeFor(CachedJob job, CachedWorkload workload) {
+    return job.ref().uid().equals(workload.labels().get(KueueConstants.JOB_UID));
+  }
+
+  /** What to do about the Workloads of an unmanaged job; nothing where no job is handled. */
+  static List<JobAction> decide(ReconcileContext reconcileContext, JobOptions rules) {
+    boolean handled = rules.managedNamespaces().test(reconcileContext.job().ref().namespace());
+    return handled ? new UnqueuedJobPolicy(reconcileContext, rules).decide() : List.of();
+  }
+
+  private List<JobAction> decide() {
+    JobState state = reconcileContext.job().state();
+    if (live.isEmpty() && leaving.isEmpty()) {
+      return List.of();
+    }
+    if (state.end().isPresent()) {
+      List<JobAction> actions = new ArrayList<>(JobPolicy.letGoOf(leaving));
+      live.forEach(
+          workload ->
+              actions.add(JobPolicy.finish(reconcileContext, workload, state.end().orElseThrow())));
+      return actions;
+    }
+    if (!state.suspended()) {
+      return takenAway(live.stream().filter(workload -> !workload.quotaReserved()).toList());
+    }
+    if (state.stopUnfinished()) {
+      return List.of(
+          new Stop(
+              StopReason.WORKLOAD_DELETED,
+              OwnedWorkloads.of(reconcileContext, rules).original(),
+              "Stopping is completed"));
+    }
+    return state.active() ? List.of() : takenAway(live);
+  }
+
+  private List<JobAction> takenAway(List<CachedWorkload> unwanted) {
+    List<JobAction> actions = new ArrayList<>(JobPolicy.letGoOf(leaving));
+    unwanted.forEach(
+        workload -> actions.add(new DeleteWorkload(workload, "its job names no queue any more")));
+    return actions;
+  }
+}

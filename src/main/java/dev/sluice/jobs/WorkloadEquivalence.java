@@ -1,0 +1,81 @@
+package dev.sluice.jobs;
+
+import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workloads.CachedWorkload.Assignment;
+import java.util.List;
+import java.util.Optional;
+
+/** Whether a Workload says what its job says (contract: Workload life cycle, section 7). */
+final class WorkloadEquivalence {
+
+  private WorkloadEquivalence() {}
+
+  /**
+   * Whether the Workload is still the job's. A Workload with quota may say it in two ways: as the
+   * job was when it was suspended, or as it is while it runs.
+   */
+  static boolean matches(CachedJob job, CachedWorkload workload, JobOptions rules) {
+    if (!sameOwner(job, workload)
+        || job.maximumExecutionTimeSeconds() != workload.spec().maximumExecutionTimeSeconds()
+        || job.podSets().size() != workload.spec().podSets().size()) {
+      return false;
+    }
+    Optional<CachedWorkload.Admission> admission =
+        workload.status().admission().filter(given -> workload.quotaReserved());
+    if (admission.isEmpty()) {
+      return looksPlain(job, workload, rules);
+    }
+    return looksStarted(job, workload, admission.get().podSetAssignments())
+        || (job.state().suspended() && looksPlain(job, workload, rules));
+  }
+
+  private static boolean sameOwner(CachedJob job, CachedWorkload workload) {
+    return workload
+        .owner()
+        .filter(owner -> job.ref().kind().is(owner.apiVersion(), owner.kind()))
+        .filter(owner -> owner.uid().equals(job.ref().uid()))
+        .filter(owner -> owner.name().equals(job.ref().name()))
+        .isPresent();
+  }
+
+  private static boolean looksPlain(CachedJob job, CachedWorkload workload, JobOptions rules) {
+    boolean withTolerations = !workload.admitted();
+    for (int i = 0; i < job.podSets().size(); i++) {
+      CachedJob.PodSet ours = job.podSets().get(i);
+      CachedWorkload.PodSet theirs = workload.spec().podSets().get(i);
+      if (ours.count() != theirs.count()
+          || (rules.partialAdmission() ? ours.minCount() : 0) != theirs.minCount()
+          || !sameTemplate(ours, theirs, withTolerations)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean looksStarted(
+      CachedJob job, CachedWorkload workload, List<Assignment> assignments) {
+    for (int i = 0; i < job.podSets().size(); i++) {
+      CachedJob.PodSet ours = job.podSets().get(i);
+      CachedWorkload.PodSet theirs = workload.spec().podSets().get(i);
+      int given =
+          assignments.stream()
+              .filter(assignment -> assignment.name().equals(theirs.name()))
+              .mapToInt(Assignment::count)
+              .findFirst()
+              .orElse(theirs.count());
+      if (ours.count() != given || !sameTemplate(ours, theirs, false)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean sameTemplate(
+      CachedJob.PodSet ours, CachedWorkload.PodSet theirs, boolean withTolerations) {
+    return withTolerations
+        ? ours.fingerprint().full().equals(theirs.template().fingerprint())
+        : ours.fingerprint()
+            .withoutTolerations()
+            .equals(theirs.template().fingerprintWithoutTolerations());
+  }
+}

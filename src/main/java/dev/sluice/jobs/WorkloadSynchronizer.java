@@ -1,0 +1,87 @@
+package dev.sluice.jobs;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.placement.PlacementLimits;
+import dev.sluice.jobs.JobAction.PatchWorkload;
+import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workloads.CachedWorkload.PriorityClassRef;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/**
+ * Keeps a Workload in step with what may change on a job: queue, priority class, gates, and where
+ * it may go.
+ */
+public final class WorkloadSynchronizer {
+
+  /** At most one patch, with all that differs. */
+  public List<JobAction> inStep(ReconcileContext reconcileContext, CachedWorkload workload) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    CachedJob job = reconcileContext.job();
+    queue(job, workload, patch);
+    priority(reconcileContext, workload, patch);
+    gates(job, workload, patch);
+    placement(job, workload, patch);
+    if (patch.isEmpty()) {
+      return List.of();
+    }
+    return List.of(
+        new PatchWorkload(workload, patch, "Updated Workload " + workload.id() + ": " + patch));
+  }
+
+  private static void queue(CachedJob job, CachedWorkload workload, ObjectNode patch) {
+    boolean mayChange = job.state().suspended() && !workload.quotaReserved();
+    if (mayChange && !job.queueName().equals(workload.spec().queueName())) {
+      patch.withObjectProperty("spec").put("queueName", job.queueName());
+    }
+  }
+
+  private static void priority(ReconcileContext reconcileContext, CachedWorkload workload, ObjectNode patch) {
+    String wanted = reconcileContext.job().workloadPriorityClass();
+    Optional<PriorityClassRef> present = workload.spec().priorityClass();
+    boolean byLabel = present.filter(ref -> ref.kind().equals("WorkloadPriorityClass")).isPresent();
+    String known = byLabel ? present.orElseThrow().name() : "";
+    boolean mayChange = !workload.quotaReserved() || (byLabel && !wanted.isEmpty());
+    if (wanted.equals(known) || !mayChange) {
+      return;
+    }
+    if (PrioritySource.of(reconcileContext.job(), reconcileContext.priorities())
+        instanceof PrioritySource.Found found) {
+      ObjectNode spec = patch.withObjectProperty("spec");
+      spec.setAll(WorkloadFactory.priority(found));
+      if (!spec.has("priorityClassRef")) {
+        spec.putNull("priorityClassRef");
+      }
+    }
+  }
+
+  private static void gates(CachedJob job, CachedWorkload workload, ObjectNode patch) {
+    String known = workload.annotations().getOrDefault(KueueConstants.ADMISSION_GATED_BY, "");
+    String wanted = job.annotations().getOrDefault(KueueConstants.ADMISSION_GATED_BY, "");
+    if (known.isEmpty() || known.equals(wanted)) {
+      return;
+    }
+    ObjectNode annotations = patch.withObjectProperty("metadata").withObjectProperty("annotations");
+    if (wanted.isEmpty()) {
+      annotations.putNull(KueueConstants.ADMISSION_GATED_BY);
+    } else {
+      annotations.put(KueueConstants.ADMISSION_GATED_BY, wanted);
+    }
+  }
+
+  /** Where it may go can be changed until it goes. */
+  private static void placement(CachedJob job, CachedWorkload workload, ObjectNode patch) {
+    if (!job.state().suspended() || workload.admitted()) {
+      return;
+    }
+    for (String key : PlacementLimits.KEYS) {
+      String wanted = job.annotations().get(key);
+      if (!Objects.equals(wanted, workload.annotations().get(key))) {
+        patch.withObjectProperty("metadata").withObjectProperty("annotations").put(key, wanted);
+      }
+    }
+  }
+}

@@ -1,0 +1,126 @@
+package dev.sluice.jobs.statefulset;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.JobPatch;
+import dev.sluice.jobs.pods.CachedPod;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What the pods of a StatefulSet are told so that they make a group: a pure function. It concerns
+ * them only as long as they wait at their gates.
+ */
+final class StatefulSetPods {
+
+  private static final String REVISION = "controller-revision-hash";
+  private static final Set<String> GATES = Set.of(KueueConstants.ADMISSION_GATE, KueueConstants.TOPOLOGY_GATE);
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private StatefulSetPods() {}
+
+  /** Whether this is a pod that the StatefulSet made and that is held back for it. */
+  static boolean isOf(CachedStatefulSet set, CachedPod pod) {
+    return pod.job()
+            .controller()
+            .filter(owner -> owner.uid().equals(set.job().ref().uid()))
+            .isPresent()
+        && StatefulSets.KIND
+            .framework()
+            .equals(pod.job().annotations().get(KueueConstants.POD_SUSPENDING_PARENT));
+  }
+
+  /**
+   * The write that a pod of the set needs; empty when it needs none.
+   *
+   * @param workload name of the set's Workload
+   * @param waitsHere whether that is not admitted, and nothing of the set runs in another cluster
+   */
+  static Optional<JobPatch> needed(CachedStatefulSet set, String workload, boolean waitsHere, CachedPod pod) {
+    if (!pod.gated() || pod.job().deleting() || pod.ended() || set.replicas() == 0) {
+      return Optional.empty();
+    }
+    boolean leaving = set.replaces(pod.job().labels().getOrDefault(REVISION, ""));
+    return leaving && waitsHere ? Optional.of(letGo(pod)) : told(set, workload, pod);
+  }
+
+  /**
+   * A rollout waits for pods of the old revision to run. Without a Workload that is admitted they
+   * would be stopped again as members of a group, so they are none.
+   */
+  private static JobPatch letGo(CachedPod pod) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    ArrayNode gates = JsonNodeFactory.instance.arrayNode();
+    for (JsonNode gate : object(pod).path("spec").path("schedulingGates")) {
+      if (!GATES.contains(gate.path("name").asText())) {
+        gates.add(gate);
+      }
+    }
+    patch.putObject("spec").set("schedulingGates", gates);
+    if (pod.job().labels().containsKey(KueueConstants.MANAGED)) {
+      patch.withObjectProperty("metadata").withObjectProperty("labels").putNull(KueueConstants.MANAGED);
+    }
+    return new JobPatch(false, patch);
+  }
+
+  private static JsonNode object(CachedPod pod) {
+    try {
+      return JSON.readTree(pod.job().text());
+    } catch (JsonProcessingException ownText) {
+      throw new IllegalStateException("the text of a pod is not JSON", ownText);
+    }
+  }
+
+  private static Optional<JobPatch> told(CachedStatefulSet set, String workload, CachedPod pod) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    differences(labels(set), pod.job().labels(), "labels", patch);
+    differences(annotations(set, workload), pod.job().annotations(), "annotations", patch);
+    return patch.isEmpty() ? Optional.empty() : Optional.of(new JobPatch(false, patch));
+  }
+
+  private static void differences(
+      Map<String, String> wanted, Map<String, String> known, String field, ObjectNode patch) {
+    wanted.forEach(
+        (key, value) -> {
+          if (!value.equals(known.get(key))) {
+            patch.withObjectProperty("metadata").withObjectProperty(field).put(key, value);
+          }
+        });
+  }
+
+  private static Map<String, String> labels(CachedStatefulSet set) {
+    Map<String, String> labels = new LinkedHashMap<>();
+    labels.put(KueueConstants.MANAGED, "true");
+    if (!set.job().queueName().isEmpty()) {
+      labels.put(KueueConstants.QUEUE_NAME, set.job().queueName());
+    }
+    if (!set.job().workloadPriorityClass().isEmpty()) {
+      labels.put(KueueConstants.PRIORITY_CLASS, set.job().workloadPriorityClass());
+    }
+    String origin = set.job().labels().get(KueueConstants.MULTIKUEUE_ORIGIN);
+    if (origin != null) {
+      labels.put(KueueConstants.MULTIKUEUE_ORIGIN, origin);
+      labels.put(KueueConstants.MULTIKUEUE_WORKER_POD, "true");
+    }
+    return labels;
+  }
+
+  private static Map<String, String> annotations(CachedStatefulSet set, String workload) {
+    Map<String, String> annotations = new LinkedHashMap<>();
+    annotations.put(KueueConstants.PREBUILT_WORKLOAD_NAME, workload);
+    annotations.put(KueueConstants.POD_GROUP_NAME, workload);
+    annotations.put(KueueConstants.POD_GROUP_TOTAL_COUNT, Integer.toString(set.replicas()));
+    annotations.put(KueueConstants.POD_GROUP_FAST_ADMISSION, "true");
+    annotations.put(KueueConstants.POD_GROUP_SERVING, "true");
+    annotations.put(KueueConstants.ROLE_HASH, StatefulSets.POD_SET);
+    annotations.put(KueueConstants.POD_GROUP_POD_INDEX_LABEL, StatefulSets.INDEX_LABEL);
+    return annotations;
+  }
+}

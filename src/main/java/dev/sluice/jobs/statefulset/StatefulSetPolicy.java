@@ -1,0 +1,226 @@
+package dev.sluice.jobs.statefulset;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.JobAction;
+import dev.sluice.jobs.JobAction.CreateWorkload;
+import dev.sluice.jobs.JobAction.DeleteWorkload;
+import dev.sluice.jobs.JobAction.LookAgain;
+import dev.sluice.jobs.JobAction.PatchStatus;
+import dev.sluice.jobs.JobAction.PatchWorkload;
+import dev.sluice.jobs.JobAction.Warn;
+import dev.sluice.jobs.JobRef;
+import dev.sluice.jobs.JobOptions;
+import dev.sluice.jobs.CachedJob;
+import dev.sluice.jobs.PodSetTemplate;
+import dev.sluice.jobs.PrioritySource;
+import dev.sluice.jobs.ReconcileContext;
+import dev.sluice.jobs.ManagementStatus;
+import dev.sluice.jobs.WorkloadFactory;
+import dev.sluice.jobs.WorkloadSynchronizer;
+import dev.sluice.workloads.Evictions;
+import dev.sluice.workloads.PodsReady;
+import dev.sluice.workloads.StatusPatch;
+import dev.sluice.workloads.CachedWorkload;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Function;
+
+/**
+ * What the Workload of a StatefulSet needs: a pure function. Its pods are started and stopped as
+ * those of any group, which is not decided here.
+ */
+final class StatefulSetPolicy {
+
+  /** What {@code kueue.x-k8s.io/job-owner-gvk} says of a StatefulSet. */
+  static final String OWNER_GVK = "apps/v1, Kind=StatefulSet";
+
+  private static final Duration RETRY = Duration.ofSeconds(5);
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private final StatefulSets adapter = new StatefulSets();
+  private final JobOptions rules;
+  private final WorkloadFactory composer;
+  private final WorkloadSynchronizer upkeep = new WorkloadSynchronizer();
+
+  StatefulSetPolicy(JobOptions rules) {
+    this.rules = rules;
+    this.composer = new WorkloadFactory(rules);
+  }
+
+  /**
+   * What to do; nothing when all is as it should be.
+   *
+   * @param situation the set as a job, and its Workload, if there is one, as the prebuilt one
+   * @param name of its Workload
+   */
+  List<JobAction> decide(CachedStatefulSet set, ReconcileContext reconcileContext, String name) {
+    if (set.job().deleting() || !set.heldBack()) {
+      return List.of();
+    }
+    return switch (reconcileContext.managementStatus()) {
+      case ManagementStatus.Unmanaged unmanaged -> List.of();
+      case ManagementStatus.ChildOfManaged child -> List.of();
+      case ManagementStatus.NestedTooDeep deep ->
+          List.of(new Warn("JobNestingTooDeep", "more than 10 owners up the chain; not handled"));
+      case ManagementStatus.Own own ->
+          reconcileContext.prebuilt().isPresent()
+              ? withWorkload(set, reconcileContext, reconcileContext.prebuilt().get())
+              : withoutWorkload(set, reconcileContext, name);
+    };
+  }
+
+  /** Of one that was sent here the Workload comes from where it comes from. */
+  private List<JobAction> withoutWorkload(CachedStatefulSet set, ReconcileContext reconcileContext, String name) {
+    if (set.replicas() == 0 || set.isSent()) {
+      return List.of();
+    }
+    return withPriority(reconcileContext, priority -> new CreateWorkload(compose(set, name, priority)));
+  }
+
+  private ObjectNode compose(CachedStatefulSet set, String name, PrioritySource.Found priority) {
+    CachedJob job = set.job();
+    ObjectNode workload = composer.compose(job, name, podSets(job), priority);
+    ObjectNode metadata = workload.withObjectProperty("metadata");
+    metadata.putArray("ownerReferences").add(reference(job.ref()));
+    metadata.withObjectProperty("labels").put(KueueConstants.JOB_UID, job.ref().uid());
+    metadata
+        .withObjectProperty("annotations")
+        .put(KueueConstants.IS_GROUP_WORKLOAD, "true")
+        .put(KueueConstants.JOB_OWNER_GVK, OWNER_GVK)
+        .put(KueueConstants.JOB_OWNER_NAME, job.ref().name());
+    return workload;
+  }
+
+  private List<JobAction> withWorkload(CachedStatefulSet set, ReconcileContext reconcileContext, CachedWorkload workload) {
+    if (workload.deleting() || workload.finished()) {
+      return List.of();
+    }
+    if (!"true".equals(workload.annotations().get(KueueConstants.IS_GROUP_WORKLOAD))) {
+      return List.of(
+          new Warn(
+              "WorkloadNameConflict",
+              "Workload " + workload.id() + " exists and was not made for a group of pods"),
+          new LookAgain(RETRY));
+    }
+    if (!isOwned(workload, set.job().ref())) {
+      return List.of(adopt(workload, set.job().ref()));
+    }
+    if (set.isSent()) {
+      return List.of();
+    }
+    if (set.replicas() == 0) {
+      return hold(set, workload, reconcileContext);
+    }
+    if (workload.quotaReserved()) {
+      return sameCount(set, workload)
+          ? upkeep.inStep(reconcileContext, workload)
+          : List.of(new DeleteWorkload(workload, "the StatefulSet has another number of replicas"));
+    }
+    return waiting(set, reconcileContext, workload);
+  }
+
+  private List<JobAction> waiting(CachedStatefulSet set, ReconcileContext reconcileContext, CachedWorkload workload) {
+    if (!sameCount(set, workload) || !sameTemplate(set, workload)) {
+      return withPriority(
+          reconcileContext,
+          priority ->
+              new PatchWorkload(
+                  workload,
+                  composer.rewrite(set.job(), podSets(set.job()), priority),
+                  "Updated Workload " + workload.id() + " to what the StatefulSet says now"));
+    }
+    if (StatefulSetWorkloads.isOnHold(workload)) {
+      StatusPatch patch =
+          StatusPatch.of(workload, reconcileContext.now())
+              .dropReservation("PendingEvaluation", "The StatefulSet is scaled up from 0");
+      return List.of(new PatchStatus(workload, patch.build(), "taken from hold"));
+    }
+    return upkeep.inStep(reconcileContext, workload);
+  }
+
+  /** Nothing is to run: when nothing does any more, the quota goes back. */
+  private List<JobAction> hold(CachedStatefulSet set, CachedWorkload workload, ReconcileContext reconcileContext) {
+    if (set.present() > 0 || StatefulSetWorkloads.isOnHold(workload)) {
+      return List.of();
+    }
+    StatusPatch patch =
+        StatusPatch.of(workload, reconcileContext.now())
+            .dropReservation("OnHold", "The StatefulSet is scaled to 0");
+    if (rules.podsReady()) {
+      PodsReady.begin(patch);
+    }
+    Evictions.forgetPlace(patch, workload, reconcileContext.now());
+    return List.of(new PatchStatus(workload, patch.build(), "put on hold"));
+  }
+
+  private static boolean sameCount(CachedStatefulSet set, CachedWorkload workload) {
+    List<CachedWorkload.PodSet> podSets = workload.spec().podSets();
+    return podSets.size() == 1 && podSets.getFirst().count() == set.replicas();
+  }
+
+  private static boolean sameTemplate(CachedStatefulSet set, CachedWorkload workload) {
+    return set.job()
+        .podSets()
+        .getFirst()
+        .fingerprint()
+        .full()
+        .equals(workload.spec().podSets().getFirst().template().fingerprint());
+  }
+
+  private static boolean isOwned(CachedWorkload workload, JobRef set) {
+    return workload.coOwners().stream().anyMatch(owner -> owner.uid().equals(set.uid()))
+        || workload.owner().filter(owner -> owner.uid().equals(set.uid())).isPresent();
+  }
+
+  /** The set becomes an owner beside those that are there. */
+  private static PatchWorkload adopt(CachedWorkload workload, JobRef set) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    ArrayNode owners = patch.putObject("metadata").putArray("ownerReferences");
+    workload.owner().ifPresent(owner -> owners.add(reference(owner).put("controller", true)));
+    workload.coOwners().forEach(owner -> owners.add(reference(owner)));
+    owners.add(reference(set));
+    return new PatchWorkload(workload, patch, "");
+  }
+
+  private static ObjectNode reference(JobRef set) {
+    return reference(
+        new CachedWorkload.Owner(set.kind().apiVersion(), set.kind().kind(), set.name(), set.uid()));
+  }
+
+  private static ObjectNode reference(CachedWorkload.Owner owner) {
+    return JsonNodeFactory.instance
+        .objectNode()
+        .put("apiVersion", owner.apiVersion())
+        .put("kind", owner.kind())
+        .put("name", owner.name())
+        .put("uid", owner.uid());
+  }
+
+  private List<PodSetTemplate> podSets(CachedJob job) {
+    try {
+      JsonNode object = JSON.readTree(job.text());
+      return adapter.podSets(object);
+    } catch (JsonProcessingException ownText) {
+      throw new IllegalStateException("the text of " + job.ref() + " is not JSON", ownText);
+    }
+  }
+
+  private static List<JobAction> withPriority(
+      ReconcileContext reconcileContext, Function<PrioritySource.Found, JobAction> action) {
+    return switch (PrioritySource.of(reconcileContext.job(), reconcileContext.priorities())) {
+      case PrioritySource.Found found -> List.of(action.apply(found));
+      case PrioritySource.Missing missing ->
+          List.of(
+              new Warn(
+                  "WorkloadPriorityClassNotFound",
+                  "%s \"%s\" does not exist".formatted(missing.kind(), missing.name())),
+              new LookAgain(RETRY));
+    };
+  }
+}

@@ -1,0 +1,175 @@
+package dev.sluice.jobs.statefulset;
+
+import dev.sluice.jobs.OwnerChainResolver;
+import dev.sluice.jobs.RemoteExecutionCheck;
+import dev.sluice.jobs.JobAction;
+import dev.sluice.jobs.JobExecutor;
+import dev.sluice.jobs.JobClient;
+import dev.sluice.jobs.JobPatch;
+import dev.sluice.jobs.JobReconciler;
+import dev.sluice.jobs.JobOptions;
+import dev.sluice.jobs.CachedJob;
+import dev.sluice.jobs.ReconcileContext;
+import dev.sluice.jobs.ManagementStatus;
+import dev.sluice.jobs.Futures;
+import dev.sluice.jobs.pods.CachedPod;
+import dev.sluice.workloads.CachedWorkload;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Semaphore;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings one StatefulSet at a time, and its pods, to where they should be: looks, decides, acts.
+ * For one set it must not be called by two threads at once; for different ones it may.
+ */
+public final class StatefulSetReconciler {
+
+  private static final Logger LOG = LoggerFactory.getLogger(StatefulSetReconciler.class);
+  private static final Duration SOON = Duration.ofMillis(200);
+  private static final Duration UNTIL_SEEN = Duration.ofSeconds(1);
+  private static final Duration LATER = Duration.ofSeconds(30);
+
+  private final StatefulSetPolicy decisions;
+  private final JobExecutor executor;
+  private final OwnerChainResolver ownerChainResolver;
+  private final RemoteExecutionCheck remoteExecutionCheck;
+  private final StatefulSetWorkloads workloads;
+  private final JobReconciler.Surroundings around;
+  private final Semaphore writers;
+
+  /**
+   * For all StatefulSets.
+   *
+   * @param elsewhere which of them run in other clusters
+   * @param writers how many may be written for at a time
+   */
+  public StatefulSetReconciler(
+      JobOptions rules,
+      OwnerChainResolver ownerChainResolver,
+      RemoteExecutionCheck remoteExecutionCheck,
+      StatefulSetWorkloads workloads,
+      JobReconciler.Surroundings around,
+      int writers) {
+    this.decisions = new StatefulSetPolicy(rules);
+    this.executor = new JobExecutor(new StatefulSets(), around);
+    this.ownerChainResolver = ownerChainResolver;
+    this.remoteExecutionCheck = remoteExecutionCheck;
+    this.workloads = workloads;
+    this.around = around;
+    this.writers = new Semaphore(writers);
+  }
+
+  /** The name of the Workload of a set. */
+  String workloadOf(CachedStatefulSet set) {
+    String sent = set.isSent() ? set.job().prebuiltWorkload() : "";
+    return sent.isEmpty() ? workloads.name(set.job().ref().name(), set.uidOfOrigin()) : sent;
+  }
+
+  /**
+   * Does what the set and its pods need now.
+   *
+   * @param pods those of the set that wait at their gates; others may be among them
+   * @return after what time to look again even if nothing happens; empty if something will
+   */
+  Optional<Duration> reconcile(CachedStatefulSet set, List<CachedPod> pods) throws InterruptedException {
+    if (executor.unseen(set.job())) {
+      return Optional.of(UNTIL_SEEN);
+    }
+    Optional<Duration> again = workload(set);
+    return again.isPresent() ? again : pods(set, pods);
+  }
+
+  /** The set is gone. */
+  void forget(CachedStatefulSet set) {
+    executor.forget(set.job().ref());
+  }
+
+  private Optional<Duration> workload(CachedStatefulSet set) throws InterruptedException {
+    List<JobAction> actions = decide(set);
+    if (actions.isEmpty()) {
+      return Optional.empty();
+    }
+    writers.acquire();
+    try {
+      if (actions.getFirst() instanceof JobAction.DeleteWorkload) {
+        Futures.forResult(around.workloads().refresh(set.job().ref().namespace(), workloadOf(set)));
+        actions = decide(set);
+      }
+      return executor.execute(set.job(), actions);
+    } finally {
+      writers.release();
+    }
+  }
+
+  private List<JobAction> decide(CachedStatefulSet set) {
+    String name = workloadOf(set);
+    ReconcileContext reconcileContext =
+        new ReconcileContext(
+            set.job(),
+            ownerChainResolver.standing(set.job()),
+            List.of(),
+            find(set, name),
+            around.flavors(),
+            around.priorities(),
+            around.clock().instant());
+    return decisions.decide(set, reconcileContext, name);
+  }
+
+  private Optional<CachedWorkload> find(CachedStatefulSet set, String name) {
+    return workloads.store().get(set.job().ref().namespace(), name);
+  }
+
+  private Optional<Duration> pods(CachedStatefulSet set, List<CachedPod> pods) throws InterruptedException {
+    if (!(ownerChainResolver.standing(set.job()) instanceof ManagementStatus.Own)) {
+      return Optional.empty();
+    }
+    String name = workloadOf(set);
+    boolean waitsHere =
+        find(set, name)
+            .filter(workload -> !workload.admitted() && !remoteExecutionCheck.runs(set.job(), workload))
+            .isPresent();
+    Optional<Duration> again = Optional.empty();
+    for (CachedPod pod : pods) {
+      Optional<JobPatch> patch =
+          StatefulSetPods.isOf(set, pod) ? StatefulSetPods.needed(set, name, waitsHere, pod) : Optional.empty();
+      if (patch.isPresent()) {
+        again = sooner(again, write(set, pod.job(), patch.get()));
+      }
+    }
+    return again;
+  }
+
+  private static Optional<Duration> sooner(Optional<Duration> one, Optional<Duration> other) {
+    return one.isPresent() && (other.isEmpty() || one.get().compareTo(other.get()) <= 0)
+        ? one
+        : other;
+  }
+
+  private Optional<Duration> write(CachedStatefulSet set, CachedJob pod, JobPatch patch)
+      throws InterruptedException {
+    writers.acquire();
+    try {
+      return switch (Futures.forResult(around.objects().patch(pod.ref(), pod.version(), patch))) {
+        case JobClient.Outcome.Written written -> {
+          LOG.info("job=\"{}\" pod={} joins its group or leaves it", set.job().ref(), pod.ref());
+          yield Optional.empty();
+        }
+        case JobClient.Outcome.Conflict conflict -> Optional.of(SOON);
+        case JobClient.Outcome.Gone gone -> Optional.empty();
+        case JobClient.Outcome.Refused refused -> {
+          LOG.warn(
+              "job=\"{}\" pod={} not written, reason=\"{}\"",
+              set.job().ref(),
+              pod.ref(),
+              refused.message());
+          yield Optional.of(LATER);
+        }
+      };
+    } finally {
+      writers.release();
+    }
+  }
+}

@@ -1,0 +1,196 @@
+package dev.sluice.server;
+
+import com.sun.net.httpserver.Headers;
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpsExchange;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Reads requests within the limits, has them answered, and sends the answers. */
+final class HttpExchangeHandler implements AutoCloseable {
+
+  private static final Logger log = LoggerFactory.getLogger(HttpExchangeHandler.class);
+
+  private final HttpHandler httpHandler;
+  private final Duration transfer;
+  private final BodyBudget bodies;
+  private final BodyReader reader;
+  private final ConcurrencyLimiter answers;
+  private final ConcurrencyLimiter streams;
+  private final ScheduledThreadPoolExecutor deadlines;
+
+  HttpExchangeHandler(HttpHandler httpHandler, HttpLimits limits) {
+    this.httpHandler = httpHandler;
+    this.transfer = limits.transfer();
+    this.bodies = new BodyBudget(limits.bodies());
+    this.reader = new BodyReader(limits.patience());
+    this.answers = new ConcurrencyLimiter(limits.concurrent(), limits.work() / 3 * 2, limits.patience());
+    this.streams = new ConcurrencyLimiter(limits.concurrent() / 8, limits.work() / 3, limits.patience());
+    this.deadlines =
+        new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("http-", 0).factory());
+    deadlines.setRemoveOnCancelPolicy(true);
+  }
+
+  /**
+   * Serves one request, in a thread that serves no other.
+   *
+   * @throws IOException when the connection is of no further use
+   */
+  void serve(HttpExchange exchange) throws IOException {
+    try (BodyBudget.Share share = bodies.open();
+        exchange) {
+      Head head = head(exchange);
+      Optional<Response> atOnce = httpHandler.answerAtOnce(head.known());
+      if (atOnce.isPresent()) {
+        refuse(exchange, share, atOnce.get());
+        return;
+      }
+      RequestBody requestBody;
+      try {
+        requestBody = read(exchange, head, share);
+      } catch (BodyReader.TooLargeException e) {
+        refuse(exchange, share, Response.text(413, String.valueOf(e.getMessage())));
+        return;
+      } catch (OverloadException e) {
+        refuse(exchange, share, overload(head, e));
+        return;
+      }
+      answer(exchange, head, requestBody, share);
+    }
+  }
+
+  private record Head(HttpHandler.Head known, String query, Map<String, String> headers, long length) {
+    Request with(RequestBody requestBody) {
+      return new Request(known.method(), known.path(), query, headers, requestBody);
+    }
+  }
+
+  private RequestBody read(HttpExchange exchange, Head head, BodyBudget.Share share) throws IOException {
+    Future<?> deadline = deadline(share);
+    try {
+      int max = httpHandler.maxBody(head.known().path());
+      return reader.read(exchange.getRequestBody(), head.length(), max, share);
+    } finally {
+      deadline.cancel(false);
+    }
+  }
+
+  private void answer(HttpExchange exchange, Head head, RequestBody requestBody, BodyBudget.Share share)
+      throws IOException {
+    share.transfers(false);
+    Request request = head.with(requestBody);
+    long cost = httpHandler.cost(request);
+    boolean streamed = httpHandler.isStreamed(head.known().path());
+    ConcurrencyLimiter gate = streamed ? streams : answers;
+    if (!gate.fits(cost)) {
+      refuse(
+          exchange, share, Response.text(413, "the body would take " + cost + " bytes of memory"));
+      return;
+    }
+    Response response;
+    try (ConcurrencyLimiter.Pass pass = gate.enter(cost)) {
+      response = answer(request);
+      if (streamed) {
+        send(exchange, share, response);
+        return;
+      }
+    } catch (OverloadException e) {
+      refuse(exchange, share, overload(head, e));
+      return;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("the server is closing", e);
+    }
+    send(exchange, share, response);
+  }
+
+  private Response answer(Request request) {
+    try {
+      return httpHandler.answer(request);
+    } catch (RuntimeException | StackOverflowError e) {
+      log.error("request method={} path={} reason=bug", request.method(), request.path(), e);
+      return Response.text(500, "internal error");
+    }
+  }
+
+  private static Response overload(Head head, OverloadException e) {
+    log.warn("request path={} result=refused reason=\"{}\"", head.known().path(), e.getMessage());
+    return Response.text(503, String.valueOf(e.getMessage()));
+  }
+
+  /** Answers without having read all of the request, after which the connection is of no use. */
+  private void refuse(HttpExchange exchange, BodyBudget.Share share, Response response)
+      throws IOException {
+    exchange.getResponseHeaders().set("Connection", "close");
+    if (response.status() == 503) {
+      exchange.getResponseHeaders().set("Retry-After", "1");
+    }
+    send(exchange, share, response);
+  }
+
+  private void send(HttpExchange exchange, BodyBudget.Share share, Response response)
+      throws IOException {
+    share.transfers(true);
+    Future<?> deadline = deadline(share);
+    try (exchange) {
+      exchange.getResponseHeaders().set("Content-Type", response.contentType());
+      long length = response.content().length();
+      boolean bodiless = exchange.getRequestMethod().equals("HEAD") || length == 0;
+      exchange.sendResponseHeaders(response.status(), bodiless ? -1 : Math.max(0, length));
+      if (!bodiless) {
+        response.content().writeTo(exchange.getResponseBody());
+      }
+    } finally {
+      deadline.cancel(false);
+    }
+  }
+
+  private Future<?> deadline(BodyBudget.Share share) {
+    return deadlines.schedule(share::cut, transfer.toMillis(), TimeUnit.MILLISECONDS);
+  }
+
+  private static Head head(HttpExchange exchange) {
+    Map<String, String> headers = new HashMap<>();
+    Headers sent = exchange.getRequestHeaders();
+    sent.forEach((name, values) -> headers.put(name.toLowerCase(Locale.ROOT), values.getFirst()));
+    String query = exchange.getRequestURI().getRawQuery();
+    String path = exchange.getRequestURI().getPath();
+    return new Head(
+        new HttpHandler.Head(
+            exchange.getRequestMethod(), path == null ? "" : path, hasCertificate(exchange)),
+        query == null ? "" : query,
+        headers,
+        length(headers));
+  }
+
+  /** The platform has checked that it is a number, and that there are not both. */
+  private static long length(Map<String, String> headers) {
+    return headers.containsKey("transfer-encoding")
+        ? -1
+        : Long.parseLong(headers.getOrDefault("content-length", "0").strip());
+  }
+
+  private static boolean hasCertificate(HttpExchange exchange) {
+    try {
+      return exchange instanceof HttpsExchange https
+          && https.getSSLSession().getPeerCertificates().length > 0;
+    } catch (SSLPeerUnverifiedException e) {
+      return false;
+    }
+  }
+
+  @Override
+  public void close() {
+    deadlines.shutdownNow();
+  }
+}

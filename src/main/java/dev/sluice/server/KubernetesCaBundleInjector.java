@@ -1,0 +1,167 @@
+package dev.sluice.server;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import dev.sluice.api.ApiVersions;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.Resource;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes the authorities into the webhook configurations and into the custom resource definitions
+ * that are converted by webhook. Objects that don't exist are passed over: they may come later.
+ */
+public final class KubernetesCaBundleInjector implements CaBundleInjector {
+
+  /** The definitions whose versions differ in more than their name. */
+  public static final List<String> CONVERTED =
+      Stream.of(
+              "localqueues",
+              "clusterqueues",
+              "workloads",
+              "cohorts",
+              "multikueueclusters",
+              "resourceflavors")
+          .map(plural -> plural + "." + ApiVersions.GROUP)
+          .toList();
+
+  private static final Logger log = LoggerFactory.getLogger(KubernetesCaBundleInjector.class);
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final PatchContext JSON_PATCH = PatchContext.of(PatchType.JSON);
+
+  private final KubernetesClient client;
+  private final String configurationPrefix;
+  private final List<String> definitions;
+
+  /**
+   * For the objects that the contract names.
+   *
+   * @param webhookServiceName as configured; the webhook configurations are named after it
+   * @param definitions full names of the custom resource definitions
+   */
+  public KubernetesCaBundleInjector(
+      KubernetesClient client, String webhookServiceName, List<String> definitions) {
+    this.client = client;
+    this.configurationPrefix = configurationPrefix(webhookServiceName);
+    this.definitions = List.copyOf(definitions);
+  }
+
+  /** What the names of the webhook configurations begin with. */
+  public static String configurationPrefix(String webhookServiceName) {
+    String suffix = "-webhook-service";
+    return webhookServiceName.endsWith(suffix)
+        ? webhookServiceName.substring(0, webhookServiceName.length() - suffix.length())
+        : webhookServiceName;
+  }
+
+  @Override
+  public void publish(String caBundle) {
+    String encoded =
+        Base64.getEncoder().encodeToString(caBundle.getBytes(StandardCharsets.US_ASCII));
+    configuration("MutatingWebhookConfiguration", "mutating", encoded);
+    configuration("ValidatingWebhookConfiguration", "validating", encoded);
+    for (String definition : definitions) {
+      definition(definition, encoded);
+    }
+  }
+
+  private void configuration(String kind, String word, String caBundle) {
+    var resource =
+        resource(
+            "admissionregistration.k8s.io",
+            kind,
+            kind.toLowerCase(Locale.ROOT) + "s",
+            configurationPrefix + "-" + word + "-webhook-configuration");
+    GenericKubernetesResource found = resource.get();
+    if (found == null) {
+      return;
+    }
+    JsonNode webhooks = JSON.valueToTree(found.getAdditionalProperties()).path("webhooks");
+    ArrayNode patch = guarded(found);
+    for (int i = 0; i < webhooks.size(); i++) {
+      add(
+          patch,
+          webhooks.get(i).path("clientConfig"),
+          "/webhooks/" + i + "/clientConfig",
+          caBundle);
+    }
+    apply(resource, patch, kind, found);
+  }
+
+  private void definition(String name, String caBundle) {
+    var resource =
+        resource(
+            "apiextensions.k8s.io", "CustomResourceDefinition", "customresourcedefinitions", name);
+    GenericKubernetesResource found = resource.get();
+    if (found == null) {
+      return;
+    }
+    JsonNode conversion =
+        JSON.valueToTree(found.getAdditionalProperties()).path("spec").path("conversion");
+    if (!conversion.path("strategy").asText().equals("Webhook")) {
+      return;
+    }
+    ArrayNode patch = guarded(found);
+    add(
+        patch,
+        conversion.path("webhook").path("clientConfig"),
+        "/spec/conversion/webhook/clientConfig",
+        caBundle);
+    apply(resource, patch, "CustomResourceDefinition", found);
+  }
+
+  private Resource<GenericKubernetesResource> resource(
+      String group, String kind, String plural, String name) {
+    ResourceDefinitionContext context =
+        new ResourceDefinitionContext.Builder()
+            .withGroup(group)
+            .withVersion("v1")
+            .withKind(kind)
+            .withPlural(plural)
+            .withNamespaced(false)
+            .build();
+    return client.genericKubernetesResources(context).withName(name);
+  }
+
+  private static ArrayNode guarded(GenericKubernetesResource found) {
+    ArrayNode patch = JSON.createArrayNode();
+    patch
+        .addObject()
+        .put("op", "test")
+        .put("path", "/metadata/resourceVersion")
+        .put("value", found.getMetadata().getResourceVersion());
+    return patch;
+  }
+
+  private static void add(ArrayNode patch, JsonNode clientConfig, String path, String caBundle) {
+    if (clientConfig.isObject() && !clientConfig.path("caBundle").asText().equals(caBundle)) {
+      patch.addObject().put("op", "add").put("path", path + "/caBundle").put("value", caBundle);
+    }
+  }
+
+  private static void apply(
+      Resource<GenericKubernetesResource> resource,
+      ArrayNode patch,
+      String kind,
+      GenericKubernetesResource found) {
+    if (patch.size() > 1) {
+      resource.patch(JSON_PATCH, patch.toString());
+      log.info(
+          "trust kind={} name={} entries={} reason=caBundle",
+          kind,
+          found.getMetadata().getName(),
+          patch.size() - 1);
+    }
+  }
+}

@@ -1,0 +1,59 @@
+package dev.sluice.webhooks;
+
+import dev.sluice.api.KueueConstants;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** The annotation that names who else must let go of a job or Workload. */
+final class AdmissionGateValidation {
+
+  private static final FieldPath PATH =
+      FieldPath.of("metadata", "annotations").key(KueueConstants.ADMISSION_GATED_BY);
+  private static final int MAX_LENGTH = 63;
+
+  private AdmissionGateValidation() {}
+
+  static void form(Map<String, String> annotations, FieldErrors bad) {
+    String value = annotations.get(KueueConstants.ADMISSION_GATED_BY);
+    if (value == null) {
+      return;
+    }
+    Set<String> seen = new HashSet<>();
+    for (String item : items(value)) {
+      if (item.isEmpty()) {
+        bad.invalid(PATH, value, "must be names separated by commas, none of them empty");
+      } else if (!seen.add(item)) {
+        bad.duplicate(PATH, item, "a name may appear only once");
+      } else if (item.length() > MAX_LENGTH) {
+        bad.invalid(PATH, item, "must be no more than " + MAX_LENGTH + " bytes");
+      } else {
+        bad.invalid(PATH, item, NameValidation.domainPrefixedPath(item));
+      }
+    }
+  }
+
+  /** After creation names may go but not come. */
+  static void change(Map<String, String> before, Map<String, String> now, FieldErrors bad) {
+    String value = now.get(KueueConstants.ADMISSION_GATED_BY);
+    if (value == null) {
+      return;
+    }
+    String old = before.get(KueueConstants.ADMISSION_GATED_BY);
+    if (old == null) {
+      bad.forbidden(PATH, "may be given only at creation, now \"" + value + "\"");
+      return;
+    }
+    List<String> added = new ArrayList<>(items(value));
+    added.removeAll(items(old));
+    if (!value.isEmpty() && !added.isEmpty()) {
+      bad.invalid(PATH, value, "names may only be removed, not added: " + String.join(", ", added));
+    }
+  }
+
+  private static List<String> items(String value) {
+    return List.of(value.split(",", -1));
+  }
+}

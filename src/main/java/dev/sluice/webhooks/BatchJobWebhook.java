@@ -1,0 +1,205 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.TextNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.placement.LocalClusterAnnotations;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.OptionalInt;
+
+/** Jobs of batch/v1. */
+final class BatchJobWebhook {
+
+  private static final FieldPath SPEC = FieldPath.of("spec");
+  private static final FieldPath TEMPLATE_ANNOTATIONS =
+      FieldPath.of("spec", "template", "metadata", "annotations");
+  private static final FieldPath MIN = JobMetadata.ANNOTATIONS.key(KueueConstants.JOB_MIN_PARALLELISM);
+  private static final FieldPath EQUAL =
+      JobMetadata.ANNOTATIONS.key(KueueConstants.JOB_COMPLETIONS_EQUAL_PARALLELISM);
+  private static final String JOB_CONTROLLER = "kubernetes.io/job-controller";
+  private static final FeatureGate ELASTIC_GATE = FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES;
+
+  private final WebhookSettings settings;
+  private final JobDefaults defaults;
+  private final JobMetadataValidation keys;
+  private final TopologyValidation topology;
+  private final JobWarnings notices;
+
+  BatchJobWebhook(WebhookSettings settings, ClusterLookup cluster) {
+    this.settings = settings;
+    this.defaults = new JobDefaults(settings, cluster);
+    this.keys = new JobMetadataValidation(settings, cluster, true);
+    this.topology = new TopologyValidation(settings);
+    this.notices = new JobWarnings(settings);
+  }
+
+  AdmissionResult fillIn(AdmissionRequest request) {
+    if (!request.isCreate()) {
+      return AdmissionResult.allowed();
+    }
+    JsonPatch patch = new JsonPatch(request.object());
+    boolean managed = defaults.fillIn(request, patch, "spec", "suspend");
+    if (managed) {
+      defaults.sendElsewhere(request, patch, JOB_CONTROLLER, "spec", "managedBy");
+    }
+    JobMetadata job = facts(request.object());
+    if (managed && job.isElastic() && settings.isOn(ELASTIC_GATE)) {
+      patch.append(
+          JsonNodeFactory.instance.objectNode().put("name", KueueConstants.ELASTIC_JOB),
+          "spec",
+          "template",
+          "spec",
+          "schedulingGates");
+    }
+    return AdmissionResult.patched(patch);
+  }
+
+  AdmissionResult check(AdmissionRequest request) {
+    if (request.isFadingOut()) {
+      return AdmissionResult.allowed();
+    }
+    boolean reduced = request.isUpdate() && mayBeReduced(request);
+    List<FieldError> errors = new ArrayList<>(form(request.object(), reduced));
+    if (request.isUpdate()) {
+      // What was there before the webhook doesn't make the job unchangeable.
+      if (!errors.isEmpty()) {
+        errors.removeAll(form(request.oldObject(), reduced));
+      }
+      errors.addAll(change(request));
+    }
+    return errors.isEmpty()
+        ? new AdmissionResult.Allowed(JsonNodeFactory.instance.arrayNode(), notices.of(request))
+        : new AdmissionResult.Rejected(errors);
+  }
+
+  /**
+   * Whether a job may have no more pods than its minimum: it was started with so few, and is
+   * changed neither in that nor in its minimum until it is restored.
+   */
+  private static boolean mayBeReduced(AdmissionRequest request) {
+    JobMetadata before = facts(request.oldObject());
+    JobMetadata now = facts(request.object());
+    return Objects.equals(
+            before.annotations().get(KueueConstants.JOB_MIN_PARALLELISM),
+            now.annotations().get(KueueConstants.JOB_MIN_PARALLELISM))
+        && (!now.isSuspended() || pods(request.oldObject()) == pods(request.object()));
+  }
+
+  private List<FieldError> form(JsonNode object, boolean mayBeReduced) {
+    FieldErrors bad = new FieldErrors();
+    JobMetadata job = facts(object);
+    keys.form(job, bad);
+    if (job.annotations().containsKey(LocalClusterAnnotations.MAY_RUN_HERE)
+        && ReviewJson.text(object, "spec", "managedBy").equals(KueueConstants.MULTIKUEUE)) {
+      bad.forbidden(
+          JobMetadata.ANNOTATIONS.key(LocalClusterAnnotations.MAY_RUN_HERE),
+          "a job with spec.managedBy " + KueueConstants.MULTIKUEUE + " runs in other clusters only");
+    }
+    partial(job, object, mayBeReduced, bad);
+    PodSetShape podSet =
+        new PodSetShape(
+            pods(object),
+            TEMPLATE_ANNOTATIONS,
+            ReviewJson.annotations(ReviewJson.at(object, "spec", "template")));
+    topology.check(List.of(podSet), bad);
+    if (job.isElastic()) {
+      elastic(podSet, bad);
+    }
+    return bad.errors();
+  }
+
+  private static void partial(JobMetadata job, JsonNode object, boolean mayBeReduced, FieldErrors bad) {
+    String min = job.annotations().get(KueueConstants.JOB_MIN_PARALLELISM);
+    if (min != null) {
+      OptionalInt number = NumberReader.int32(min);
+      long pods = pods(object);
+      long most = mayBeReduced ? pods : pods - 1;
+      if (number.isEmpty() || number.getAsInt() <= 0 || number.getAsInt() > most) {
+        bad.invalid(
+            MIN, min, "must be an integer greater than 0 and less than the pods count, " + pods);
+      }
+      if (job.isElastic()) {
+        bad.invalid(MIN, min, "must not be given together with " + KueueConstants.ELASTIC_JOB + "=true");
+      }
+    }
+    String equal = job.annotations().get(KueueConstants.JOB_COMPLETIONS_EQUAL_PARALLELISM);
+    if (equal != null) {
+      completionsEqual(equal, object, bad);
+    }
+  }
+
+  private static void completionsEqual(String value, JsonNode object, FieldErrors bad) {
+    if (!value.equals("true") && !value.equals("false")) {
+      bad.invalid(EQUAL, value, "must be a boolean value, true or false");
+      return;
+    }
+    if (value.equals("false")) {
+      return;
+    }
+    JsonNode spec = ReviewJson.at(object, "spec");
+    if (!ReviewJson.text(spec, "completionMode").equals("Indexed")) {
+      bad.invalid(EQUAL, value, "must not be true unless spec.completionMode is Indexed");
+    }
+    long parallelism = ReviewJson.at(spec, "parallelism").asLong(1);
+    JsonNode completions = ReviewJson.at(spec, "completions");
+    if (completions.asLong(-1) != parallelism) {
+      bad.invalid(
+          SPEC.child("completions"),
+          completions,
+          "must be equal to parallelism, "
+              + parallelism
+              + ", with "
+              + KueueConstants.JOB_COMPLETIONS_EQUAL_PARALLELISM);
+    }
+  }
+
+  private static void elastic(PodSetShape podSet, FieldErrors bad) {
+    for (String key : List.of(KueueConstants.PODSET_REQUIRED_TOPOLOGY, KueueConstants.PODSET_PREFERRED_TOPOLOGY)) {
+      if (podSet.annotations().containsKey(key)) {
+        bad.forbidden(podSet.path().key(key), "may not be set for an elastic job");
+      }
+    }
+  }
+
+  private List<FieldError> change(AdmissionRequest request) {
+    FieldErrors bad = new FieldErrors();
+    JobMetadata before = facts(request.oldObject());
+    JobMetadata now = facts(request.object());
+    keys.change(before, now, request.namespace(), bad);
+    if (!before.isSuspended() && !now.isSuspended()) {
+      whileRunning(before, now, request, bad);
+    }
+    return bad.errors();
+  }
+
+  private static void whileRunning(
+      JobMetadata before, JobMetadata now, AdmissionRequest request, FieldErrors bad) {
+    JsonNode parallelism = ReviewJson.at(request.object(), "spec", "parallelism");
+    if (now.annotations().containsKey(KueueConstants.JOB_MIN_PARALLELISM)
+        && parallelism.asLong(1) != ReviewJson.at(request.oldObject(), "spec", "parallelism").asLong(1)) {
+      bad.immutable(
+          SPEC.child("parallelism"),
+          parallelism,
+          "while the job runs with " + KueueConstants.JOB_MIN_PARALLELISM);
+    }
+    String key = KueueConstants.JOB_COMPLETIONS_EQUAL_PARALLELISM;
+    if (!Objects.equals(before.annotations().get(key), now.annotations().get(key))) {
+      bad.immutable(
+          EQUAL, TextNode.valueOf(now.annotations().getOrDefault(key, "")), "while the job runs");
+    }
+  }
+
+  private static JobMetadata facts(JsonNode object) {
+    return JobMetadata.of(object, ReviewJson.at(object, "spec", "suspend").asBoolean());
+  }
+
+  /** As many pods as run at once. */
+  private static long pods(JsonNode object) {
+    long parallelism = ReviewJson.at(object, "spec", "parallelism").asLong(1);
+    return Math.min(parallelism, ReviewJson.at(object, "spec", "completions").asLong(Long.MAX_VALUE));
+  }
+}

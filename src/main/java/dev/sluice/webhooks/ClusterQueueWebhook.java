@@ -1,0 +1,144 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.TextNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** ClusterQueueMapper. */
+final class ClusterQueueWebhook {
+
+  private static final FieldPath SPEC = FieldPath.of("spec");
+  private static final FieldPath CHECKS =
+      FieldPath.of("spec", "admissionChecksStrategy", "admissionChecks");
+  private static final FieldPath POLICY = FieldPath.of("spec", "concurrentAdmissionPolicy");
+  private static final ResourceGroupValidation QUOTAS = new ResourceGroupValidation("cohortName", true);
+  private static final int MAX_CONCURRENT_FLAVORS = 16;
+
+  private final WebhookSettings settings;
+
+  ClusterQueueWebhook(WebhookSettings settings) {
+    this.settings = settings;
+  }
+
+  AdmissionResult fillIn(AdmissionRequest request) {
+    JsonPatch patch = new JsonPatch(request.object());
+    if (request.isCreate()) {
+      patch.append(TextNode.valueOf(KueueConstants.RESOURCE_IN_USE), "metadata", "finalizers");
+    }
+    return AdmissionResult.patched(patch);
+  }
+
+  AdmissionResult check(AdmissionRequest request) {
+    if (request.isFadingOut()) {
+      return AdmissionResult.allowed();
+    }
+    FieldErrors bad = new FieldErrors();
+    JsonNode spec = ReviewJson.at(request.object(), "spec");
+    JsonNode oldSpec = ReviewJson.at(request.oldObject(), "spec");
+    String cohort = ReviewJson.text(spec, "cohortName");
+    if (!cohort.isEmpty()) {
+      bad.invalid(SPEC.child("cohortName"), cohort, NameValidation.subdomain(cohort));
+    }
+    QUOTAS.check(spec, bad);
+    ResourceGroupValidation.weight(spec, bad);
+    LabelValidation.selector(SPEC.child("namespaceSelector"), ReviewJson.at(spec, "namespaceSelector"), bad);
+    checksOnFlavors(spec, oldSpec, bad);
+    if (settings.isOn(FeatureGate.CONCURRENT_ADMISSION)) {
+      concurrentAdmission(spec, bad);
+      if (request.isUpdate()) {
+        policyStays(spec, oldSpec, bad);
+      }
+    }
+    return AdmissionResult.of(bad.errors());
+  }
+
+  private void checksOnFlavors(JsonNode spec, JsonNode oldSpec, FieldErrors bad) {
+    Set<String> flavors = flavors(spec);
+    boolean tolerant =
+        !settings.isOn(FeatureGate.REJECT_UPDATES_TO_CQ_WITH_INVALID_ON_FLAVORS)
+            && flavors.equals(flavors(oldSpec));
+    Set<String> before = tolerant ? pairs(oldSpec) : Set.of();
+    List<JsonNode> checks = ReviewJson.list(spec, "admissionChecksStrategy", "admissionChecks");
+    for (int i = 0; i < checks.size(); i++) {
+      List<String> names = ReviewJson.texts(checks.get(i), "onFlavors");
+      for (int j = 0; j < names.size(); j++) {
+        String name = names.get(j);
+        if (!flavors.contains(name) && !before.contains(pair(checks.get(i), name))) {
+          bad.notSupported(CHECKS.index(i).child("onFlavors").index(j), name, flavors);
+        }
+      }
+    }
+  }
+
+  private static Set<String> pairs(JsonNode spec) {
+    Set<String> pairs = new HashSet<>();
+    for (JsonNode check : ReviewJson.list(spec, "admissionChecksStrategy", "admissionChecks")) {
+      ReviewJson.texts(check, "onFlavors").forEach(flavor -> pairs.add(pair(check, flavor)));
+    }
+    return pairs;
+  }
+
+  private static String pair(JsonNode check, String flavor) {
+    return ReviewJson.text(check, "name") + "/" + flavor;
+  }
+
+  private static Set<String> flavors(JsonNode spec) {
+    Set<String> names = new HashSet<>();
+    for (JsonNode group : ReviewJson.list(spec, "resourceGroups")) {
+      ReviewJson.list(group, "flavors").forEach(flavor -> names.add(ReviewJson.text(flavor, "name")));
+    }
+    return names;
+  }
+
+  private static void concurrentAdmission(JsonNode spec, FieldErrors bad) {
+    JsonNode policy = ReviewJson.at(spec, "concurrentAdmissionPolicy");
+    if (policy.isMissingNode()) {
+      return;
+    }
+    int groups = ReviewJson.list(spec, "resourceGroups").size();
+    Set<String> flavors = flavors(spec);
+    if (groups != 1) {
+      bad.invalid(
+          SPEC.child("resourceGroups"),
+          String.valueOf(groups),
+          "must be exactly one resource group with concurrentAdmissionPolicy");
+    }
+    if (flavors.size() > MAX_CONCURRENT_FLAVORS) {
+      bad.tooMany(
+          SPEC.child("resourceGroups"),
+          flavors.size(),
+          MAX_CONCURRENT_FLAVORS,
+          "flavors with concurrentAdmissionPolicy");
+    }
+    if (ReviewJson.text(spec, "queueingStrategy").equals("StrictFIFO")) {
+      bad.invalid(
+          SPEC.child("queueingStrategy"),
+          "StrictFIFO",
+          "must be BestEffortFIFO with concurrentAdmissionPolicy");
+    }
+    migration(ReviewJson.at(policy, "migration"), flavors, bad);
+  }
+
+  private static void migration(JsonNode migration, Set<String> flavors, FieldErrors bad) {
+    FieldPath constraints = POLICY.child("migration").child("constraints");
+    if (ReviewJson.isPresent(migration, "constraints")
+        && !ReviewJson.text(migration, "mode").equals("TryPreferredFlavors")) {
+      bad.forbidden(constraints, "allowed only with mode TryPreferredFlavors");
+    }
+    String last = ReviewJson.text(migration, "constraints", "lastAcceptableFlavorName");
+    if (!last.isEmpty() && !flavors.contains(last)) {
+      bad.notSupported(constraints.child("lastAcceptableFlavorName"), last, flavors);
+    }
+  }
+
+  private static void policyStays(JsonNode spec, JsonNode oldSpec, FieldErrors bad) {
+    JsonNode now = ReviewJson.at(spec, "concurrentAdmissionPolicy");
+    if (!now.equals(ReviewJson.at(oldSpec, "concurrentAdmissionPolicy"))) {
+      bad.immutable(POLICY, now, "");
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package dev.sluice.webhooks;
+
+import dev.sluice.api.KueueConstants;
+
+/** Deployments: each of their pods is a job of its own, and they are told so by the template. */
+final class DeploymentWebhook {
+
+  private static final String FRAMEWORK = "deployment";
+
+  private final WebhookRuleText serving;
+
+  DeploymentWebhook(WebhookSettings settings, ClusterLookup cluster) {
+    this.serving = new WebhookRuleText(settings, cluster);
+  }
+
+  AdmissionResult fillIn(AdmissionRequest request) {
+    JsonPatch patch = new JsonPatch(request.object());
+    if (serving.fillIn(request, patch)) {
+      WebhookRuleText.holdBack(patch, FRAMEWORK);
+      label(patch, KueueConstants.MANAGED, "true");
+      JobMetadata deployment = JobMetadata.of(patch.object(), false);
+      deployment.queue().ifPresent(queue -> label(patch, KueueConstants.QUEUE_NAME, queue));
+      if (!deployment.label(KueueConstants.PRIORITY_CLASS).isEmpty()) {
+        label(patch, KueueConstants.PRIORITY_CLASS, deployment.label(KueueConstants.PRIORITY_CLASS));
+      }
+    }
+    return AdmissionResult.patched(patch);
+  }
+
+  private static void label(JsonPatch patch, String key, String value) {
+    String[] path = {"spec", "template", "metadata", "labels", key};
+    if (!ReviewJson.text(patch.object(), path).equals(value)) {
+      patch.set(value, path);
+    }
+  }
+
+  AdmissionResult check(AdmissionRequest request) {
+    return request.isFadingOut() ? AdmissionResult.allowed() : AdmissionResult.of(serving.errors(request));
+  }
+}

@@ -1,0 +1,78 @@
+package dev.sluice.webhooks;
+
+import dev.sluice.api.KueueConstants;
+import java.util.List;
+import java.util.stream.Collectors;
+
+/**
+ * When it is worth asking about a job. None of these expressions may fail on any object: that would
+ * refuse the write.
+ */
+final class JobMatchConditions {
+
+  /** Name of the condition that a job asks to be managed. */
+  static final String ASKS = "names-a-queue";
+
+  private static final String NAMES_A_QUEUE =
+      hasLabel("object", KueueConstants.QUEUE_NAME) + " || " + hasAnnotation("object", KueueConstants.QUEUE_NAME);
+
+  /** Pods say who holds them back, and pods of a started job carry keys that concern nobody. */
+  private static final String IS_HELD_BACK = hasAnnotation("object", KueueConstants.POD_SUSPENDING_PARENT);
+
+  private static final String SPEAKS_TO_US =
+      "[object, oldObject].exists(o, o != null && ("
+          + "(has(o.metadata.labels) && o.metadata.labels.exists(k, k.startsWith('%1$s/')))"
+          + " || (has(o.metadata.annotations)"
+          + " && o.metadata.annotations.exists(k, k.startsWith('%1$s/')))"
+          + " || (has(o.spec) && has(o.spec.template) && has(o.spec.template.metadata)"
+          + " && has(o.spec.template.metadata.annotations)"
+          + " && o.spec.template.metadata.annotations.exists(k, k.startsWith('%1$s/')))))";
+
+  private static final String POD_SPEAKS_TO_US =
+      "[object, oldObject].exists(o, o != null && ("
+          + "(has(o.metadata.labels) && [%s].exists(k, k in o.metadata.labels))"
+          + " || (has(o.metadata.annotations) && [%s].exists(k, k in o.metadata.annotations))))";
+
+  private JobMatchConditions() {}
+
+  /** That an object of this kind asks to be managed. */
+  static String asks(WebhookKind kind) {
+    return kind.isPod() ? NAMES_A_QUEUE + " || " + IS_HELD_BACK : NAMES_A_QUEUE;
+  }
+
+  /** That an object of this kind says, or said, something that has rules. */
+  static String speaksToUs(WebhookKind kind) {
+    return kind.isPod()
+        ? POD_SPEAKS_TO_US.formatted(
+            quoted(
+                KueueConstants.QUEUE_NAME,
+                KueueConstants.MANAGED,
+                KueueConstants.POD_GROUP_NAME,
+                KueueConstants.PREBUILT_WORKLOAD_NAME,
+                KueueConstants.MAX_EXEC_TIME_SECONDS),
+            quoted(
+                KueueConstants.QUEUE_NAME,
+                KueueConstants.POD_SUSPENDING_PARENT,
+                KueueConstants.POD_GROUP_NAME,
+                KueueConstants.POD_GROUP_TOTAL_COUNT,
+                KueueConstants.PREBUILT_WORKLOAD_NAME,
+                KueueConstants.ADMISSION_GATED_BY))
+        : SPEAKS_TO_US.formatted(KueueConstants.GROUP);
+  }
+
+  private static String quoted(String... keys) {
+    return List.of(keys).stream().map(key -> "'" + key + "'").collect(Collectors.joining(", "));
+  }
+
+  private static String hasLabel(String object, String key) {
+    return has(object, "labels", key);
+  }
+
+  private static String hasAnnotation(String object, String key) {
+    return has(object, "annotations", key);
+  }
+
+  private static String has(String object, String map, String key) {
+    return "(has(%1$s.metadata.%2$s) && '%3$s' in %1$s.metadata.%2$s)".formatted(object, map, key);
+  }
+}

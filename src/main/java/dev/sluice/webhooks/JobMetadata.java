@@ -1,0 +1,54 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.QueueNames;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A job of any kind, as the rules that all kinds share see it.
+ *
+ * @param labels of the job
+ * @param annotations of the job
+ * @param isSuspended whether it may not run now
+ */
+record JobMetadata(Map<String, String> labels, Map<String, String> annotations, boolean isSuspended) {
+
+  static final FieldPath LABELS = FieldPath.of("metadata", "labels");
+  static final FieldPath ANNOTATIONS = FieldPath.of("metadata", "annotations");
+
+  static JobMetadata of(JsonNode object, boolean isSuspended) {
+    return new JobMetadata(ReviewJson.labels(object), ReviewJson.annotations(object), isSuspended);
+  }
+
+  Optional<String> queue() {
+    return QueueNames.of(labels, annotations);
+  }
+
+  /** Where the queue name is written, or should be. */
+  FieldPath queuePath() {
+    boolean annotated =
+        labels.getOrDefault(KueueConstants.QUEUE_NAME, "").isEmpty()
+            && annotations.containsKey(KueueConstants.QUEUE_NAME);
+    return (annotated ? ANNOTATIONS : LABELS).key(KueueConstants.QUEUE_NAME);
+  }
+
+  Optional<String> prebuilt() {
+    return Optional.ofNullable(annotations.get(KueueConstants.PREBUILT_WORKLOAD_NAME))
+        .or(() -> Optional.ofNullable(labels.get(KueueConstants.PREBUILT_WORKLOAD_NAME)));
+  }
+
+  FieldPath prebuiltPath() {
+    return (annotations.containsKey(KueueConstants.PREBUILT_WORKLOAD_NAME) ? ANNOTATIONS : LABELS)
+        .key(KueueConstants.PREBUILT_WORKLOAD_NAME);
+  }
+
+  String label(String key) {
+    return labels.getOrDefault(key, "");
+  }
+
+  boolean isElastic() {
+    return "true".equals(annotations.get(KueueConstants.ELASTIC_JOB));
+  }
+}

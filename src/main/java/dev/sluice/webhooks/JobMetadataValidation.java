@@ -1,0 +1,139 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.databind.node.TextNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
+import java.util.Objects;
+import java.util.OptionalInt;
+
+/** Labels and annotations by which a job of any kind speaks to its queue. */
+final class JobMetadataValidation {
+
+  private final WebhookSettings settings;
+  private final ClusterLookup cluster;
+  private final boolean canBeElastic;
+
+  /**
+   * For one kind.
+   *
+   * @param canBeElastic whether jobs of this kind may change their size while they run
+   */
+  JobMetadataValidation(WebhookSettings settings, ClusterLookup cluster, boolean canBeElastic) {
+    this.settings = settings;
+    this.cluster = cluster;
+    this.canBeElastic = canBeElastic;
+  }
+
+  /** What must hold for a job at any time. */
+  void form(JobMetadata job, FieldErrors bad) {
+    job.prebuilt().ifPresent(name -> bad.invalid(job.prebuiltPath(), name, NameValidation.subdomain(name)));
+    maxExecTime(job, bad);
+    basicForm(job, bad);
+  }
+
+  /** What must hold at any time for what isn't a job itself but makes pods that are. */
+  void basicForm(JobMetadata job, FieldErrors bad) {
+    job.queue().ifPresent(queue -> bad.invalid(job.queuePath(), queue, NameValidation.subdomain(queue)));
+    if (job.annotations().containsKey(KueueConstants.ELASTIC_JOB) && !canBeElastic) {
+      bad.forbidden(
+          JobMetadata.ANNOTATIONS.key(KueueConstants.ELASTIC_JOB),
+          "only Job, RayCluster, RayJob and RayService can be elastic");
+    }
+    if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
+      AdmissionGateValidation.form(job.annotations(), bad);
+    }
+    PlacementValidation.form(job.annotations(), bad);
+  }
+
+  private static void maxExecTime(JobMetadata job, FieldErrors bad) {
+    String value = job.labels().get(KueueConstants.MAX_EXEC_TIME_SECONDS);
+    if (value == null) {
+      return;
+    }
+    OptionalInt seconds = NumberReader.int32(value);
+    if (seconds.isEmpty() || seconds.getAsInt() <= 0) {
+      bad.invalid(
+          JobMetadata.LABELS.key(KueueConstants.MAX_EXEC_TIME_SECONDS),
+          value,
+          "must be an integer greater than 0, at most " + Integer.MAX_VALUE);
+    }
+  }
+
+  /** What must hold for a change. */
+  void change(JobMetadata before, JobMetadata now, String namespace, FieldErrors bad) {
+    queue(before, now, namespace, bad);
+    if (!before.prebuilt().equals(now.prebuilt())
+        && !now.isSuspended()
+        && !(canBeElastic && now.isElastic())) {
+      bad.immutable(
+          now.prebuiltPath(), TextNode.valueOf(now.prebuilt().orElse("")), "while the job runs");
+    }
+    if (!before.label(KueueConstants.MAX_EXEC_TIME_SECONDS).equals(now.label(KueueConstants.MAX_EXEC_TIME_SECONDS))
+        && !(before.isSuspended() && now.isSuspended())) {
+      bad.immutable(
+          JobMetadata.LABELS.key(KueueConstants.MAX_EXEC_TIME_SECONDS),
+          TextNode.valueOf(now.label(KueueConstants.MAX_EXEC_TIME_SECONDS)),
+          "unless the job is suspended");
+    }
+    priorityClass(before, now, bad);
+    elastic(before, now, bad);
+    PlacementValidation.change(before, now, bad);
+    if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
+      AdmissionGateValidation.change(before.annotations(), now.annotations(), bad);
+    }
+  }
+
+  /**
+   * What must hold for a change of what isn't a job itself but makes pods that are.
+   *
+   * @param before is suspended if none of its pods is ready
+   */
+  void basicChange(JobMetadata before, JobMetadata now, FieldErrors bad) {
+    boolean emptied = now.queue().isEmpty();
+    if (!before.queue().equals(now.queue()) && (emptied || !now.isSuspended())) {
+      bad.immutable(
+          emptied ? before.queuePath() : now.queuePath(),
+          TextNode.valueOf(now.queue().orElse("")),
+          emptied ? "once it is given" : "while pods are ready");
+    }
+    priorityClass(before, now, bad);
+    if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
+      AdmissionGateValidation.change(before.annotations(), now.annotations(), bad);
+    }
+  }
+
+  private void queue(JobMetadata before, JobMetadata now, String namespace, FieldErrors bad) {
+    if (before.queue().equals(now.queue())) {
+      return;
+    }
+    FieldPath path = now.queue().isPresent() ? now.queuePath() : before.queuePath();
+    TextNode value = TextNode.valueOf(now.queue().orElse(""));
+    if (!now.isSuspended()) {
+      bad.immutable(path, value, "while the job runs");
+    } else if (now.queue().isEmpty() && cluster.hasDefaultLocalQueue(namespace)) {
+      bad.invalid(
+          path, value, "must not be emptied in a namespace that has a LocalQueue \"default\"");
+    }
+  }
+
+  private static void priorityClass(JobMetadata before, JobMetadata now, FieldErrors bad) {
+    FieldPath path = JobMetadata.LABELS.key(KueueConstants.PRIORITY_CLASS);
+    String was = before.label(KueueConstants.PRIORITY_CLASS);
+    String is = now.label(KueueConstants.PRIORITY_CLASS);
+    if (!was.isEmpty() && is.isEmpty()) {
+      bad.invalid(path, is, "must not be removed, it was \"" + was + "\"");
+    } else if (was.isEmpty() && !is.isEmpty() && !now.isSuspended()) {
+      bad.invalid(path, is, "must not be added while the job runs");
+    }
+  }
+
+  private static void elastic(JobMetadata before, JobMetadata now, FieldErrors bad) {
+    if (!Objects.equals(
+        before.annotations().get(KueueConstants.ELASTIC_JOB), now.annotations().get(KueueConstants.ELASTIC_JOB))) {
+      bad.immutable(
+          JobMetadata.ANNOTATIONS.key(KueueConstants.ELASTIC_JOB),
+          TextNode.valueOf(now.annotations().getOrDefault(KueueConstants.ELASTIC_JOB, "")),
+          "");
+    }
+  }
+}

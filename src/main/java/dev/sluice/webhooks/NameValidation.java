@@ -1,0 +1,112 @@
+package dev.sluice.webhooks;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/** The forms that names, keys and values have in Kubernetes. Each check lists what is broken. */
+final class NameValidation {
+
+  private static final String LABEL_FORM = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+  private static final String SUBDOMAIN_FORM = LABEL_FORM + "(\\." + LABEL_FORM + ")*";
+  private static final String NAME_FORM = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+  private static final String PATH_FORM = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
+
+  private static final Pattern SUBDOMAIN = Pattern.compile(SUBDOMAIN_FORM);
+  private static final Pattern NAME = Pattern.compile(NAME_FORM);
+  private static final Pattern VALUE = Pattern.compile("(" + NAME_FORM + ")?");
+  private static final Pattern PATH = Pattern.compile(PATH_FORM);
+
+  private static final int MAX_SUBDOMAIN = 253;
+  private static final int MAX_NAME = 63;
+
+  private NameValidation() {}
+
+  static List<String> subdomain(String value) {
+    List<String> broken = new ArrayList<>();
+    if (value.length() > MAX_SUBDOMAIN) {
+      broken.add("must be no more than " + MAX_SUBDOMAIN + " bytes");
+    }
+    if (value.length() > MAX_SUBDOMAIN || !SUBDOMAIN.matcher(value).matches()) {
+      broken.add(
+          "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters,"
+              + " '-' or '.', and must start and end with an alphanumeric character"
+              + " (e.g. 'example.com', regex used for validation is '"
+              + SUBDOMAIN_FORM
+              + "')");
+    }
+    return broken;
+  }
+
+  /** A label key: a name, or a domain, a slash, and a name. */
+  static List<String> qualified(String value) {
+    int slash = value.indexOf('/');
+    if (slash != value.lastIndexOf('/')) {
+      return List.of(
+          "a qualified name must consist of alphanumeric characters, '-', '_' or '.', with an"
+              + " optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')");
+    }
+    List<String> broken = new ArrayList<>();
+    if (slash == 0) {
+      broken.add("prefix part must be non-empty");
+    } else if (slash > 0) {
+      subdomain(value.substring(0, slash)).forEach(it -> broken.add("prefix part " + it));
+    }
+    broken.addAll(namePart(value.substring(slash + 1)));
+    return broken;
+  }
+
+  private static List<String> namePart(String name) {
+    if (name.isEmpty()) {
+      return List.of("name part must be non-empty");
+    }
+    List<String> broken = new ArrayList<>();
+    if (name.length() > MAX_NAME) {
+      broken.add("name part must be no more than " + MAX_NAME + " bytes");
+    }
+    if (!isShort(name) || !NAME.matcher(name).matches()) {
+      broken.add(
+          "name part must consist of alphanumeric characters, '-', '_' or '.', and must start"
+              + " and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or"
+              + " '123-abc', regex used for validation is '"
+              + NAME_FORM
+              + "')");
+    }
+    return broken;
+  }
+
+  static List<String> labelValue(String value) {
+    List<String> broken = new ArrayList<>();
+    if (value.length() > MAX_NAME) {
+      broken.add("must be no more than " + MAX_NAME + " bytes");
+    }
+    if (!isShort(value) || !VALUE.matcher(value).matches()) {
+      broken.add(
+          "a valid label must be an empty string or consist of alphanumeric characters, '-',"
+              + " '_' or '.', and must start and end with an alphanumeric character (e.g."
+              + " 'MyValue',  or 'my_value',  or '12345', regex used for validation is '("
+              + NAME_FORM
+              + ")?')");
+    }
+    return broken;
+  }
+
+  /** A domain, a slash, and a path. */
+  static List<String> domainPrefixedPath(String value) {
+    int slash = value.indexOf('/');
+    if (slash <= 0 || slash == value.length() - 1) {
+      return List.of("must be a domain-prefixed path (such as \"acme.io/foo\")");
+    }
+    List<String> broken = new ArrayList<>();
+    subdomain(value.substring(0, slash)).forEach(it -> broken.add("prefix part " + it));
+    if (!PATH.matcher(value.substring(slash + 1)).matches()) {
+      broken.add("invalid path (regex used for validation is '" + PATH_FORM + "')");
+    }
+    return broken;
+  }
+
+  /** What is very long is never given to a pattern. */
+  private static boolean isShort(String value) {
+    return value.length() <= MAX_SUBDOMAIN;
+  }
+}

@@ -1,0 +1,41 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.databind.node.TextNode;
+import dev.sluice.api.placement.LocalClusterAnnotations;
+import dev.sluice.api.placement.PlacementLimits;
+import java.util.Map;
+import java.util.Objects;
+
+/** The annotations that say which worker clusters a job may go to. */
+final class PlacementValidation {
+
+  private PlacementValidation() {}
+
+  /** What must hold for a job or Workload at any time. */
+  static void form(Map<String, String> annotations, FieldErrors bad) {
+    PlacementLimits.faults(annotations)
+        .forEach(
+            fault ->
+                bad.invalid(JobMetadata.ANNOTATIONS.key(fault.key()), fault.value(), fault.rule()));
+  }
+
+  /** What must hold for a change of a job: where it may go is settled once it goes. */
+  static void change(JobMetadata before, JobMetadata now, FieldErrors bad) {
+    String here = before.annotations().get(LocalClusterAnnotations.MAY_RUN_HERE);
+    if (!Objects.equals(here, now.annotations().get(LocalClusterAnnotations.MAY_RUN_HERE))) {
+      bad.immutable(
+          JobMetadata.ANNOTATIONS.key(LocalClusterAnnotations.MAY_RUN_HERE),
+          TextNode.valueOf(now.annotations().getOrDefault(LocalClusterAnnotations.MAY_RUN_HERE, "")),
+          "");
+    }
+    for (String key : PlacementLimits.KEYS) {
+      if (!Objects.equals(before.annotations().get(key), now.annotations().get(key))
+          && !(before.isSuspended() && now.isSuspended())) {
+        bad.immutable(
+            JobMetadata.ANNOTATIONS.key(key),
+            TextNode.valueOf(now.annotations().getOrDefault(key, "")),
+            "unless the job is suspended");
+      }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.config.FeatureGate;
+import java.util.List;
+
+/** Pod templates of Workloads. */
+final class PodTemplateValidation {
+
+  private static final String RESERVED = "pods";
+
+  private final WebhookSettings settings;
+
+  PodTemplateValidation(WebhookSettings settings) {
+    this.settings = settings;
+  }
+
+  void check(FieldPath path, JsonNode template, FieldErrors bad) {
+    if (settings.isOn(FeatureGate.WORKLOAD_VALIDATION_FOR_POD_SET_METADATA)) {
+      FieldPath metadata = path.child("metadata");
+      LabelValidation.labels(metadata.child("labels"), ReviewJson.labels(template), bad);
+      LabelValidation.annotations(metadata.child("annotations"), ReviewJson.annotations(template), bad);
+    }
+    FieldPath spec = path.child("spec");
+    containers(spec, template, "initContainers", bad);
+    containers(spec, template, "containers", bad);
+    resources(spec.child("resources"), ReviewJson.at(template, "spec", "resources"), bad);
+    amounts(spec.child("overhead"), ReviewJson.at(template, "spec", "overhead"), bad);
+  }
+
+  private void containers(FieldPath spec, JsonNode template, String field, FieldErrors bad) {
+    List<JsonNode> containers = ReviewJson.list(template, "spec", field);
+    for (int i = 0; i < containers.size(); i++) {
+      resources(
+          spec.child(field).index(i).child("resources"),
+          ReviewJson.at(containers.get(i), "resources"),
+          bad);
+    }
+  }
+
+  private void resources(FieldPath path, JsonNode resources, FieldErrors bad) {
+    for (String field : List.of("requests", "limits")) {
+      JsonNode amounts = ReviewJson.at(resources, field);
+      if (amounts.has(RESERVED)) {
+        bad.invalid(
+            path.child(field).key(RESERVED),
+            RESERVED,
+            "the resource name is reserved for the number of pods, it may not be requested");
+      }
+      amounts(path.child(field), amounts, bad);
+    }
+  }
+
+  private void amounts(FieldPath path, JsonNode amounts, FieldErrors bad) {
+    if (settings.isOn(FeatureGate.WORKLOAD_VALIDATE_RESOURCES_ARE_NON_NEGATIVE)) {
+      amounts
+          .properties()
+          .forEach(it -> QuantityValidation.checkNonNegative(path.key(it.getKey()), it.getValue(), bad));
+    }
+  }
+}

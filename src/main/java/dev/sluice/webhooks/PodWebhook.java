@@ -1,0 +1,240 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.TextNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.workloads.PodRoleHash;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+
+/** Pods: those that are jobs, alone or in a group, and those of objects that are held back. */
+final class PodWebhook {
+
+  /** Integrations whose jobs are pods, or are held back by their pods. */
+  private static final Set<String> FRAMEWORKS =
+      Set.of("pod", "deployment", "statefulset", "leaderworkerset.x-k8s.io/leaderworkerset");
+
+  private static final FieldPath GROUP_NAME = JobMetadata.ANNOTATIONS.key(KueueConstants.POD_GROUP_NAME);
+  private static final FieldPath TOTAL_COUNT = JobMetadata.ANNOTATIONS.key(KueueConstants.POD_GROUP_TOTAL_COUNT);
+
+  private final WebhookSettings settings;
+  private final JobDefaults defaults;
+  private final JobMetadataValidation keys;
+  private final TopologyValidation topology;
+
+  PodWebhook(WebhookSettings settings, ClusterLookup cluster) {
+    this.settings = settings;
+    this.defaults = new JobDefaults(settings, cluster);
+    this.keys = new JobMetadataValidation(settings, cluster, false);
+    this.topology = new TopologyValidation(settings);
+  }
+
+  /** Whether pods are any of the enabled integrations' business. */
+  static boolean areActive(Set<String> frameworks) {
+    return FRAMEWORKS.stream().anyMatch(frameworks::contains);
+  }
+
+  // ---- what is filled in
+
+  AdmissionResult fillIn(AdmissionRequest request) {
+    if (!request.isCreate()) {
+      return AdmissionResult.allowed();
+    }
+    JsonPatch patch = new JsonPatch(request.object());
+    if (hasSuspendingParent(request.object())) {
+      holdBack(patch);
+    } else if (isJob(request, patch)) {
+      patch.set("true", "metadata", "labels", KueueConstants.MANAGED);
+      patch.append(TextNode.valueOf(KueueConstants.MANAGED), "metadata", "finalizers");
+      holdBack(patch);
+    }
+    return AdmissionResult.patched(patch);
+  }
+
+  private boolean isJob(AdmissionRequest request, JsonPatch patch) {
+    return settings.frameworks().contains("pod")
+        && defaults.isInScope(request)
+        && defaults.names(request, patch);
+  }
+
+  private void holdBack(JsonPatch patch) {
+    gate(patch, KueueConstants.ADMISSION_GATE);
+    if (settings.working().contains(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)) {
+      gate(patch, KueueConstants.TOPOLOGY_GATE);
+    }
+    JsonNode pod = patch.object();
+    String indexLabel = annotation(pod, KueueConstants.POD_GROUP_POD_INDEX_LABEL);
+    String index = ReviewJson.labels(pod).getOrDefault(indexLabel, "");
+    if (!index.isEmpty()) {
+      patch.set(index, "metadata", "labels", KueueConstants.POD_GROUP_POD_INDEX);
+    }
+    if (annotation(pod, KueueConstants.ROLE_HASH).isEmpty()) {
+      patch.set(
+          PodRoleHash.of(ReviewJson.at(pod, "spec")).roleHash(), "metadata", "annotations", KueueConstants.ROLE_HASH);
+    }
+  }
+
+  private static void gate(JsonPatch patch, String name) {
+    patch.append(
+        JsonNodeFactory.instance.objectNode().put("name", name), "spec", "schedulingGates");
+  }
+
+  // ---- what is checked
+
+  AdmissionResult check(AdmissionRequest request) {
+    if (request.isFadingOut()) {
+      return AdmissionResult.allowed();
+    }
+    boolean ours = hasSuspendingParent(request.object()) || !defaults.isOwnerManaged(request);
+    List<FieldError> errors = new ArrayList<>(form(request.object(), ours));
+    if (request.isUpdate()) {
+      // What was there before the webhook doesn't make the pod unchangeable.
+      if (!errors.isEmpty()) {
+        errors.removeAll(form(request.oldObject(), ours));
+      }
+      if (ours) {
+        errors.addAll(change(request));
+      }
+    }
+    return errors.isEmpty()
+        ? new AdmissionResult.Allowed(
+            JsonNodeFactory.instance.arrayNode(), warnings(request.object(), ours))
+        : new AdmissionResult.Rejected(errors);
+  }
+
+  private static List<String> warnings(JsonNode pod, boolean ours) {
+    return ours || !ReviewJson.labels(pod).containsKey(KueueConstants.MANAGED)
+        ? List.of()
+        : List.of(
+            "label "
+                + KueueConstants.MANAGED
+                + " has no effect: the pod belongs to a job that is managed itself");
+  }
+
+  private List<FieldError> form(JsonNode pod, boolean ours) {
+    FieldErrors bad = new FieldErrors();
+    String managed = ReviewJson.labels(pod).get(KueueConstants.MANAGED);
+    if (managed != null && !managed.equals("true")) {
+      bad.notSupported(JobMetadata.LABELS.key(KueueConstants.MANAGED), managed, List.of("true"));
+    }
+    if (ours) {
+      JobMetadata job = facts(pod);
+      keys.form(job, bad);
+      group(job, bad);
+      if ("true".equals(managed) || hasSuspendingParent(pod)) {
+        topology.check(
+            new PodSetShape(mostPods(pod), JobMetadata.ANNOTATIONS, ReviewJson.annotations(pod)), bad);
+      }
+    }
+    return bad.errors();
+  }
+
+  /** As many pods as a pod set with this one may have. */
+  private static long mostPods(JsonNode pod) {
+    String total = annotation(pod, KueueConstants.POD_GROUP_TOTAL_COUNT);
+    if (!total.isEmpty()) {
+      return NumberReader.int32(total).orElse(Integer.MAX_VALUE);
+    }
+    return annotation(pod, KueueConstants.POD_SUSPENDING_PARENT).equals("deployment")
+            || !hasSuspendingParent(pod)
+        ? 1
+        : Integer.MAX_VALUE;
+  }
+
+  private static void group(JobMetadata pod, FieldErrors bad) {
+    String group = groupName(pod);
+    String total = pod.annotations().get(KueueConstants.POD_GROUP_TOTAL_COUNT);
+    if (group.isEmpty()) {
+      if (total != null) {
+        bad.required(
+            groupPath(pod),
+            "must be set when annotation " + KueueConstants.POD_GROUP_TOTAL_COUNT + " is, \"" + total + "\"");
+      }
+      return;
+    }
+    bad.invalid(groupPath(pod), group, NameValidation.subdomain(group));
+    if (total == null) {
+      bad.required(TOTAL_COUNT, "must be set for a pod of group \"" + group + "\"");
+    } else {
+      OptionalInt count = NumberReader.int32(total);
+      if (count.isEmpty() || count.getAsInt() < 1) {
+        bad.invalid(TOTAL_COUNT, total, "must be an integer greater than or equal to 1");
+      }
+    }
+    pod.prebuilt()
+        .filter(name -> !name.equals(group))
+        .ifPresent(
+            name ->
+                bad.invalid(
+                    pod.prebuiltPath(),
+                    name,
+                    "must be the same as the pod group's name, \"" + group + "\""));
+  }
+
+  private List<FieldError> change(AdmissionRequest request) {
+    FieldErrors bad = new FieldErrors();
+    JobMetadata before = facts(request.oldObject());
+    JobMetadata now = facts(request.object());
+    keys.change(before, now, request.namespace(), bad);
+    String group = groupName(before);
+    if (!group.equals(groupName(now)) && !joins(request, group)) {
+      bad.immutable(groupPath(now), TextNode.valueOf(groupName(now)), "");
+    }
+    if ("false".equals(before.annotations().get(KueueConstants.RETRIABLE_IN_GROUP))
+        && !"false".equals(now.annotations().get(KueueConstants.RETRIABLE_IN_GROUP))) {
+      bad.forbidden(
+          JobMetadata.ANNOTATIONS.key(KueueConstants.RETRIABLE_IN_GROUP), "\"false\" can't be taken back");
+    }
+    return bad.errors();
+  }
+
+  /** Pods that another object makes are put into their group after they were made. */
+  private static boolean joins(AdmissionRequest request, String before) {
+    return before.isEmpty()
+        && hasSuspendingParent(request.object())
+        && facts(request.object()).isSuspended();
+  }
+
+  // ---- how a pod says it
+
+  private static JobMetadata facts(JsonNode pod) {
+    return JobMetadata.of(pod, isGated(pod) || hasEnded(pod));
+  }
+
+  private static boolean isGated(JsonNode pod) {
+    return ReviewJson.list(pod, "spec", "schedulingGates").stream()
+        .anyMatch(gate -> ReviewJson.text(gate, "name").equals(KueueConstants.ADMISSION_GATE));
+  }
+
+  private static boolean hasEnded(JsonNode pod) {
+    String phase = ReviewJson.text(pod, "status", "phase");
+    return phase.equals("Succeeded") || phase.equals("Failed");
+  }
+
+  private static boolean hasSuspendingParent(JsonNode pod) {
+    return !annotation(pod, KueueConstants.POD_SUSPENDING_PARENT).isEmpty();
+  }
+
+  private static String annotation(JsonNode pod, String key) {
+    return ReviewJson.annotations(pod).getOrDefault(key, "");
+  }
+
+  private static String groupName(JobMetadata pod) {
+    String annotation = pod.annotations().getOrDefault(KueueConstants.POD_GROUP_NAME, "");
+    return annotation.isEmpty() ? pod.label(KueueConstants.POD_GROUP_NAME) : annotation;
+  }
+
+  /** Where the group's name is written, or should be. */
+  private static FieldPath groupPath(JobMetadata pod) {
+    Map<String, String> annotations = pod.annotations();
+    return !annotations.containsKey(KueueConstants.POD_GROUP_NAME)
+            && pod.labels().containsKey(KueueConstants.POD_GROUP_NAME)
+        ? JobMetadata.LABELS.key(KueueConstants.POD_GROUP_NAME)
+        : GROUP_NAME;
+  }
+}

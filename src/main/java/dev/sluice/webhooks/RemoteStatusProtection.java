@@ -1,0 +1,39 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.placement.LocalClusterAnnotations;
+import java.util.Objects;
+
+/**
+ * Has the operator alone write what a job tells of its status in another cluster: quota is kept and
+ * given back by it. Everything else is left to the function behind.
+ */
+final class RemoteStatusProtection implements AdmissionFunction {
+
+  private final ClusterLookup cluster;
+  private final AdmissionFunction behind;
+
+  RemoteStatusProtection(ClusterLookup cluster, AdmissionFunction behind) {
+    this.cluster = cluster;
+    this.behind = behind;
+  }
+
+  @Override
+  public AdmissionResult review(AdmissionRequest request) {
+    String now = status(request.object());
+    String before = status(request.oldObject());
+    if (Objects.equals(now, before)
+        || !(request.isCreate() || request.isUpdate())
+        || cluster.isOperator(request.user())) {
+      return behind.review(request);
+    }
+    FieldErrors bad = new FieldErrors();
+    bad.forbidden(
+        JobMetadata.ANNOTATIONS.key(LocalClusterAnnotations.REMOTE_STATUS), "is written by the operator alone");
+    return new AdmissionResult.Rejected(bad.errors());
+  }
+
+  private static String status(JsonNode object) {
+    return ReviewJson.at(object, "metadata", "annotations", LocalClusterAnnotations.REMOTE_STATUS).toString();
+  }
+}

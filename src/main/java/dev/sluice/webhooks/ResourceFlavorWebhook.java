@@ -1,0 +1,51 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.TextNode;
+import dev.sluice.api.KueueConstants;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/** ResourceFlavors. */
+final class ResourceFlavorWebhook {
+
+  private static final FieldPath SPEC = FieldPath.of("spec");
+
+  private ResourceFlavorWebhook() {}
+
+  static AdmissionResult fillIn(AdmissionRequest request) {
+    JsonPatch patch = new JsonPatch(request.object());
+    if (request.isCreate()) {
+      patch.append(TextNode.valueOf(KueueConstants.RESOURCE_IN_USE), "metadata", "finalizers");
+    }
+    return AdmissionResult.patched(patch);
+  }
+
+  static AdmissionResult check(AdmissionRequest request) {
+    if (request.isFadingOut()) {
+      return AdmissionResult.allowed();
+    }
+    FieldErrors bad = new FieldErrors();
+    JsonNode spec = ReviewJson.at(request.object(), "spec");
+    LabelValidation.labels(SPEC.child("nodeLabels"), ReviewJson.map(spec, "nodeLabels"), bad);
+    taints(ReviewJson.list(spec, "nodeTaints"), bad);
+    LabelValidation.tolerationKeys(SPEC.child("tolerations"), ReviewJson.list(spec, "tolerations"), bad);
+    return AdmissionResult.of(bad.errors());
+  }
+
+  private static void taints(List<JsonNode> taints, FieldErrors bad) {
+    Set<String> seen = new HashSet<>();
+    for (int i = 0; i < taints.size(); i++) {
+      FieldPath path = SPEC.child("nodeTaints").index(i);
+      String key = ReviewJson.text(taints.get(i), "key");
+      String value = ReviewJson.text(taints.get(i), "value");
+      String effect = ReviewJson.text(taints.get(i), "effect");
+      bad.invalid(path.child("key"), key, NameValidation.qualified(key));
+      bad.invalid(path.child("value"), value, NameValidation.labelValue(value));
+      if (!seen.add(key + ":" + effect)) {
+        bad.duplicate(path, key + ":" + effect, "key and effect of a taint must be unique");
+      }
+    }
+  }
+}

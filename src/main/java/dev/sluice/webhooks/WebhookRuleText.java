@@ -1,0 +1,75 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.KueueConstants;
+import java.util.ArrayList;
+import java.util.List;
+
+/** What Deployments and StatefulSets have in common: they make pods that serve. */
+final class WebhookRuleText {
+
+  private final JobDefaults defaults;
+  private final JobMetadataValidation keys;
+
+  WebhookRuleText(WebhookSettings settings, ClusterLookup cluster) {
+    this.defaults = new JobDefaults(settings, cluster);
+    this.keys = new JobMetadataValidation(settings, cluster, false);
+  }
+
+  /** What is in the pod template's metadata as annotation. */
+  static String templateAnnotation(JsonNode object, String key) {
+    return ReviewJson.text(object, "spec", "template", "metadata", "annotations", key);
+  }
+
+  /**
+   * Fills in queue and priority class, where they may still be chosen.
+   *
+   * @return whether the object is managed
+   */
+  boolean fillIn(AdmissionRequest request, JsonPatch patch) {
+    return request.isUpdate() && hasReadyPods(request.oldObject())
+        ? defaults.isManaged(request)
+        : defaults.names(request, patch);
+  }
+
+  /** Whether the object, as it will be, is managed. */
+  boolean isManaged(AdmissionRequest request) {
+    return defaults.isManaged(request);
+  }
+
+  /** What is wrong with the object and its change; what was wrong before stays allowed. */
+  List<FieldError> errors(AdmissionRequest request) {
+    List<FieldError> errors = new ArrayList<>(form(request.object()));
+    if (request.isUpdate()) {
+      if (!errors.isEmpty()) {
+        errors.removeAll(form(request.oldObject()));
+      }
+      FieldErrors bad = new FieldErrors();
+      boolean suspended = !hasReadyPods(request.oldObject());
+      keys.basicChange(
+          JobMetadata.of(request.oldObject(), suspended),
+          JobMetadata.of(request.object(), suspended),
+          bad);
+      errors.addAll(bad.errors());
+    }
+    return errors;
+  }
+
+  private List<FieldError> form(JsonNode object) {
+    FieldErrors bad = new FieldErrors();
+    keys.basicForm(JobMetadata.of(object, false), bad);
+    return bad.errors();
+  }
+
+  private static boolean hasReadyPods(JsonNode object) {
+    return ReviewJson.at(object, "status", "readyReplicas").asLong() > 0;
+  }
+
+  /** Writes into the pod template who holds its pods back. */
+  static void holdBack(JsonPatch patch, String framework) {
+    if (!templateAnnotation(patch.object(), KueueConstants.POD_SUSPENDING_PARENT).equals(framework)) {
+      patch.set(
+          framework, "spec", "template", "metadata", "annotations", KueueConstants.POD_SUSPENDING_PARENT);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A Workload as the rules see it.
+ *
+ * @param object the whole object
+ * @param isElastic whether its size may change while it runs
+ */
+record WorkloadReview(JsonNode object, boolean isElastic) {
+
+  /** Before creation there is nothing. */
+  static final WorkloadReview NONE = new WorkloadReview(MissingNode.getInstance(), false);
+
+  boolean hasQuota() {
+    return ReviewJson.isTrue(object, "QuotaReserved");
+  }
+
+  boolean hasAdmission() {
+    return ReviewJson.isPresent(object, "status", "admission");
+  }
+
+  JsonNode status() {
+    return ReviewJson.at(object, "status");
+  }
+
+  List<JsonNode> podSets() {
+    return ReviewJson.list(object, "spec", "podSets");
+  }
+
+  /** Pod sets' counts by name. */
+  Map<String, Long> counts() {
+    Map<String, Long> counts = new LinkedHashMap<>();
+    podSets().forEach(podSet -> counts.put(nameOf(podSet), ReviewJson.at(podSet, "count").asLong(1)));
+    return counts;
+  }
+
+  /** Counts of pods whose share was given back, by pod set. */
+  Map<String, Long> reclaimable() {
+    Map<String, Long> counts = new LinkedHashMap<>();
+    ReviewJson.list(status(), "reclaimablePods")
+        .forEach(it -> counts.put(nameOf(it), ReviewJson.at(it, "count").asLong()));
+    return counts;
+  }
+
+  /** The state of its admission checks by name. */
+  Map<String, JsonNode> checks() {
+    Map<String, JsonNode> checks = new LinkedHashMap<>();
+    ReviewJson.list(status(), "admissionChecks").forEach(it -> checks.put(nameOf(it), it));
+    return checks;
+  }
+
+  static String nameOf(JsonNode element) {
+    String name = ReviewJson.text(element, "name");
+    return name.isEmpty() ? "main" : name;
+  }
+}

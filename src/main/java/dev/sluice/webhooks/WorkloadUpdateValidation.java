@@ -1,0 +1,137 @@
+package dev.sluice.webhooks;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.FeatureGate;
+import java.util.List;
+import java.util.Map;
+
+/** What may not change in a Workload, and when. */
+final class WorkloadUpdateValidation {
+
+  private static final FieldPath STATUS = FieldPath.of("status");
+  private static final FieldPath POD_SETS = FieldPath.of("spec", "podSets");
+
+  private final WebhookSettings settings;
+
+  WorkloadUpdateValidation(WebhookSettings settings) {
+    this.settings = settings;
+  }
+
+  void check(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+    if (before.hasQuota()) {
+      podSets(now, before, bad);
+    }
+    if (before.hasQuota() && now.hasQuota()) {
+      reclaimable(now, before, bad);
+    }
+    admission(now, before, bad);
+    checks(now, before, bad);
+    clusterName(now, before, bad);
+    if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
+      AdmissionGateValidation.change(ReviewJson.annotations(before.object()), ReviewJson.annotations(now.object()), bad);
+    }
+  }
+
+  private static void podSets(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+    List<JsonNode> is = now.podSets();
+    List<JsonNode> was = before.podSets();
+    if (is.equals(was)) {
+      return;
+    }
+    if (!now.isElastic() || is.size() != was.size()) {
+      bad.immutable(POD_SETS, ReviewJson.at(now.object(), "spec", "podSets"), "while quota is reserved");
+      return;
+    }
+    for (int i = 0; i < is.size(); i++) {
+      FieldPath path = POD_SETS.index(i);
+      if (!without(is.get(i), "count").equals(without(was.get(i), "count"))) {
+        bad.immutable(path, is.get(i), "while quota is reserved, except for a lower count");
+      } else if (ReviewJson.at(is.get(i), "count").asLong(1) > ReviewJson.at(was.get(i), "count").asLong(1)) {
+        bad.invalid(
+            path.child("count"),
+            ReviewJson.at(is.get(i), "count"),
+            "may only be lowered while quota is reserved, from "
+                + ReviewJson.at(was.get(i), "count").asLong(1));
+      }
+    }
+  }
+
+  private static void reclaimable(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+    Map<String, Long> is = now.reclaimable();
+    Map<String, Long> counts = now.counts();
+    before
+        .reclaimable()
+        .forEach(
+            (name, was) -> {
+              long count = is.getOrDefault(name, 0L);
+              boolean scaledDown =
+                  now.isElastic()
+                      && counts.getOrDefault(name, 0L) < before.counts().getOrDefault(name, 0L);
+              boolean gone = !is.containsKey(name);
+              if ((count < was || gone) && !scaledDown) {
+                bad.invalid(
+                    STATUS.child("reclaimablePods").key(name).child("count"),
+                    ReviewJson.at(now.status(), "reclaimablePods"),
+                    "cannot be less than " + was + " while quota is reserved");
+              }
+            });
+  }
+
+  private static void admission(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+    JsonNode is = ReviewJson.at(now.status(), "admission");
+    JsonNode was = ReviewJson.at(before.status(), "admission");
+    if (!is.isMissingNode()
+        && !was.isMissingNode()
+        && !withoutTopology(is).equals(withoutTopology(was))) {
+      bad.immutable(STATUS.child("admission"), is, "once set, it can only be taken away");
+    }
+  }
+
+  private static JsonNode withoutTopology(JsonNode admission) {
+    JsonNode copy = admission.deepCopy();
+    for (JsonNode assignment : ReviewJson.list(copy, "podSetAssignments")) {
+      if (assignment instanceof ObjectNode fields) {
+        fields.remove(List.of("topologyAssignment", "delayedTopologyRequest"));
+      }
+    }
+    return copy;
+  }
+
+  private static JsonNode without(JsonNode node, String field) {
+    JsonNode copy = node.deepCopy();
+    if (copy instanceof ObjectNode fields) {
+      fields.remove(field);
+    }
+    return copy;
+  }
+
+  private static void checks(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+    Map<String, JsonNode> was = before.checks();
+    List<JsonNode> checks = ReviewJson.list(now.status(), "admissionChecks");
+    for (int i = 0; i < checks.size(); i++) {
+      JsonNode old = was.get(WorkloadReview.nameOf(checks.get(i)));
+      if (old != null
+          && ReviewJson.text(old, "state").equals("Ready")
+          && ReviewJson.text(checks.get(i), "state").equals("Ready")
+          && !ReviewJson.at(old, "podSetUpdates").equals(ReviewJson.at(checks.get(i), "podSetUpdates"))) {
+        bad.immutable(
+            STATUS.child("admissionChecks").index(i).child("podSetUpdates"),
+            ReviewJson.at(checks.get(i), "podSetUpdates"),
+            "while the check is Ready");
+      }
+    }
+  }
+
+  private static void clusterName(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+    String is = ReviewJson.text(now.status(), "clusterName");
+    boolean isNew = !is.isEmpty() && ReviewJson.text(before.status(), "clusterName").isEmpty();
+    List<String> nominated = ReviewJson.texts(before.status(), "nominatedClusterNames");
+    boolean replacesSlice =
+        ReviewJson.annotations(now.object()).containsKey(KueueConstants.WORKLOAD_SLICE_REPLACEMENT_FOR);
+    if (isNew && !nominated.contains(is) && !replacesSlice) {
+      bad.notSupported(STATUS.child("clusterName"), is, nominated);
+    }
+  }
+}

@@ -1,0 +1,386 @@
+package dev.sluice.checks.multikueue.placement;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.checks.multikueue.dispatch.Dispatcher;
+import dev.sluice.checks.multikueue.placement.ManagerState.Check;
+import dev.sluice.checks.multikueue.placement.WorkerState.Copy;
+import dev.sluice.checks.multikueue.placement.WorkerState.Difference;
+import dev.sluice.checks.multikueue.placement.WorkerState.Ending;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+/** One Workload between a manager and the workers a and b, as both stand. */
+class WorkloadPlacementTest {
+
+  private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
+  private static final Duration LOST = Duration.ofMinutes(15);
+  private static final WorkloadPlacement PLACEMENT = new WorkloadPlacement(new Dispatcher.AllAtOnce(), LOST);
+
+  private final Map<String, WorkerState> workerStates = new TreeMap<>();
+
+  WorkloadPlacementTest() {
+    workerStates.put("a", EMPTY);
+    workerStates.put("b", EMPTY);
+  }
+
+  private static final WorkerState EMPTY = new WorkerState(true, Optional.empty(), Optional.empty());
+
+  private static ManagerState local(boolean reserving, boolean evicted, Check check, String... cluster) {
+    return new ManagerState(
+        false,
+        reserving,
+        evicted,
+        check,
+        true,
+        new ManagerState.Sendable.Yes(),
+        cluster.length == 0 ? Optional.empty() : Optional.of(cluster[0]),
+        List.of(),
+        Optional.empty());
+  }
+
+  private static ManagerState waiting() {
+    return local(true, false, Check.PENDING);
+  }
+
+  private static ManagerState runningIn(String cluster) {
+    return local(true, false, Check.READY, cluster);
+  }
+
+  private static Copy fresh() {
+    return new Copy(Optional.empty(), Optional.empty(), Optional.empty(), Difference.NONE);
+  }
+
+  private static Copy admitted(int minutesAgo) {
+    return new Copy(
+        Optional.empty(),
+        Optional.empty(),
+        Optional.of(NOW.minus(Duration.ofMinutes(minutesAgo))),
+        Difference.NONE);
+  }
+
+  private static Copy evicted(int minutesAgo) {
+    return new Copy(
+        Optional.empty(),
+        Optional.of(NOW.minus(Duration.ofMinutes(minutesAgo))),
+        Optional.empty(),
+        Difference.NONE);
+  }
+
+  private static Copy finished(String reason) {
+    return new Copy(
+        Optional.of(new Ending(reason, "the end")),
+        Optional.empty(),
+        Optional.of(NOW),
+        Difference.NONE);
+  }
+
+  private static Copy differing(Difference difference) {
+    return new Copy(Optional.empty(), Optional.empty(), Optional.of(NOW), difference);
+  }
+
+  private void has(String cluster, Copy copy) {
+    workerStates.put(cluster, new WorkerState(true, Optional.empty(), Optional.of(copy)));
+  }
+
+  private void lost(String cluster, int minutesAgo, Copy lastSeen) {
+    workerStates.put(
+        cluster,
+        new WorkerState(
+            false, Optional.of(NOW.minus(Duration.ofMinutes(minutesAgo))), Optional.of(lastSeen)));
+  }
+
+  private PlacementPlan plan(ManagerState managerState) {
+    return PLACEMENT.decide(managerState, List.of("b", "a"), workerStates, NOW);
+  }
+
+  // 1: what can't be sent
+
+  @Test
+  void aJobThatCannotBeSentIsRejectedOnce() {
+    ManagerState job =
+        new ManagerState(
+            false,
+            false,
+            false,
+            Check.PENDING,
+            true,
+            new ManagerState.Sendable.No("not managed"),
+            Optional.empty(),
+            List.of(),
+            Optional.empty());
+    ManagerState rejected =
+        new ManagerState(
+            false,
+            true,
+            false,
+            Check.REJECTED,
+            true,
+            job.job(),
+            Optional.empty(),
+            List.of(),
+            Optional.empty());
+
+    assertThat(plan(job)).isEqualTo(PlacementPlan.of(new PlacementAction.Reject("not managed")));
+    assertThat(plan(rejected)).isEqualTo(PlacementPlan.nothing());
+  }
+
+  // 2: what is over here ends there
+
+  @Test
+  void withoutQuotaHereNothingStaysThere() {
+    has("a", admitted(1));
+    has("b", fresh());
+
+    assertThat(plan(local(false, false, Check.PENDING)))
+        .isEqualTo(
+            new PlacementPlan(
+                List.of(new PlacementAction.Withdraw("a"), new PlacementAction.Withdraw("b")), Optional.empty()));
+  }
+
+  @Test
+  void whatIsInALostWorkerIsWithdrawnLater() {
+    lost("a", 1, admitted(1));
+
+    assertThat(plan(local(false, false, Check.PENDING)))
+        .isEqualTo(new PlacementPlan(List.of(), Optional.of(NOW.plus(LOST))));
+  }
+
+  @Test
+  void whatIsOverIsWithdrawnWhateverElseIsTrue() {
+    has("a", finished("Succeeded"));
+    ManagerState over =
+        new ManagerState(
+            true,
+            true,
+            false,
+            Check.READY,
+            true,
+            new ManagerState.Sendable.No("gone"),
+            Optional.of("a"),
+            List.of(),
+            Optional.empty());
+
+    assertThat(plan(over).placementActions()).containsExactly(new PlacementAction.Withdraw("a"));
+  }
+
+  // 3: the end there is the end here
+
+  @Test
+  void theEndThereIsTheEndHere() {
+    has("b", finished("Succeeded"));
+
+    assertThat(plan(runningIn("b")))
+        .isEqualTo(PlacementPlan.of(new PlacementAction.Finish("b", "Succeeded", "the end")));
+  }
+
+  @Test
+  void outOfSyncIsTriedAgainIfItRan() {
+    has("b", finished("OutOfSync"));
+
+    assertThat(plan(runningIn("b")).placementActions())
+        .containsExactly(new PlacementAction.Retry("Worker cluster \"b\" is out of step: the end"));
+    assertThat(plan(waiting())).isEqualTo(PlacementPlan.nothing());
+  }
+
+  @Test
+  void theLastWordOfALostWorkerDoesNotCount() {
+    lost("b", 1, finished("Succeeded"));
+
+    assertThat(plan(runningIn("b")).placementActions()).isEmpty();
+  }
+
+  // 4: sent back there
+
+  @Test
+  void whatIsSentBackThereIsOfferedAnew() {
+    has("b", evicted(1));
+
+    assertThat(plan(runningIn("b")))
+        .isEqualTo(PlacementPlan.of(new PlacementAction.Retry("Worker cluster \"b\" sent it back")));
+  }
+
+  @Test
+  void whatIsSentBackHereAndThereIsMirrored() {
+    has("b", evicted(1));
+    has("a", evicted(2));
+
+    assertThat(plan(local(true, true, Check.READY, "b")))
+        .isEqualTo(PlacementPlan.of(new PlacementAction.Mirror("b")));
+    assertThat(plan(local(true, true, Check.PENDING))).isEqualTo(PlacementPlan.of(new PlacementAction.Mirror("a")));
+  }
+
+  @Test
+  void whatAnotherWorkerStoppedDoesNotSendItBackFromWhereItRuns() {
+    has("a", evicted(1));
+    has("b", admitted(1));
+
+    assertThat(plan(runningIn("b")).placementActions())
+        .containsExactly(new PlacementAction.Withdraw("a"), new PlacementAction.Run("b"));
+    assertThat(plan(local(true, true, Check.READY, "b")).placementActions())
+        .containsExactly(new PlacementAction.Withdraw("a"), new PlacementAction.StopThere("b"));
+  }
+
+  @Test
+  void anAdmissionElsewhereDoesNotTakeItFromALostWorker() {
+    lost("b", 1, admitted(60));
+    has("a", admitted(1));
+
+    assertThat(plan(runningIn("b")))
+        .isEqualTo(
+            new PlacementPlan(
+                List.of(new PlacementAction.Withdraw("a")), Optional.of(NOW.plus(Duration.ofMinutes(14)))));
+  }
+
+  @Test
+  void whatIsSentBackThereBeforeItRanHereJustWaits() {
+    has("b", evicted(1));
+    has("a", admitted(1));
+
+    assertThat(plan(waiting()).placementActions())
+        .containsExactly(new PlacementAction.Withdraw("b"), new PlacementAction.Run("a"));
+  }
+
+  // 5: other than here
+
+  @Test
+  void differencesAreMended() {
+    has("a", differing(Difference.PATCHABLE));
+    has("b", differing(Difference.OTHER));
+
+    assertThat(plan(waiting()).placementActions())
+        .containsExactly(new PlacementAction.Align("a"), new PlacementAction.Withdraw("b"));
+  }
+
+  // 6: not seen any more
+
+  @Test
+  void aLostWorkerKeepsWhatRunsThereUntilTheTimeOut() {
+    lost("b", 14, admitted(60));
+    assertThat(plan(runningIn("b")))
+        .isEqualTo(new PlacementPlan(List.of(), Optional.of(NOW.plus(Duration.ofMinutes(1)))));
+
+    lost("b", 15, admitted(60));
+    assertThat(plan(runningIn("b")))
+        .isEqualTo(PlacementPlan.of(new PlacementAction.Retry("Worker cluster \"b\" is lost")));
+  }
+
+  @Test
+  void whatIsGoneThereIsOfferedAnewAtOnce() {
+    assertThat(plan(runningIn("b")))
+        .isEqualTo(PlacementPlan.of(new PlacementAction.Retry("Worker cluster \"b\" has it no more")));
+    workerStates.remove("b");
+    assertThat(plan(runningIn("b")))
+        .isEqualTo(PlacementPlan.of(new PlacementAction.Retry("Worker cluster \"b\" has it no more")));
+  }
+
+  @Test
+  void nothingIsStartedElsewhereWhileTheLostWorkerMayRunIt() {
+    lost("b", 1, admitted(60));
+
+    assertThat(plan(runningIn("b")).placementActions()).isEmpty();
+  }
+
+  // 7: admitted there
+
+  @Test
+  void theFirstToAdmitRunsItAndTheOthersLoseTheirCopies() {
+    has("a", admitted(1));
+    has("b", admitted(2));
+
+    assertThat(plan(waiting()))
+        .isEqualTo(
+            new PlacementPlan(
+                List.of(new PlacementAction.Withdraw("a"), new PlacementAction.Run("b")),
+                Optional.of(NOW.plus(LOST))));
+  }
+
+  @Test
+  void whereItRunsItStays() {
+    has("a", admitted(1));
+    has("b", admitted(2));
+
+    assertThat(plan(runningIn("a")).placementActions())
+        .containsExactly(new PlacementAction.Withdraw("b"), new PlacementAction.Run("a"));
+  }
+
+  @Test
+  void whatIsSentBackHereIsStoppedThere() {
+    has("b", admitted(2));
+
+    assertThat(plan(local(true, true, Check.READY, "b")).placementActions())
+        .containsExactly(new PlacementAction.StopThere("b"));
+  }
+
+  // 8: offered
+
+  @Test
+  void itIsOfferedToAllThatAreNominated() {
+    assertThat(plan(waiting()))
+        .isEqualTo(
+            new PlacementPlan(
+                List.of(
+                    new PlacementAction.Nominate(List.of("a", "b")),
+                    new PlacementAction.Offer("a"),
+                    new PlacementAction.Offer("b")),
+                Optional.empty()));
+  }
+
+  @Test
+  void copiesOfThoseThatAreNotNominatedAreWithdrawn() {
+    has("elsewhere", fresh());
+    has("a", fresh());
+    lost("b", 1, fresh());
+
+    assertThat(plan(waiting()).placementActions())
+        .containsExactly(new PlacementAction.Nominate(List.of("a")), new PlacementAction.Withdraw("elsewhere"));
+  }
+
+  @Test
+  void nothingHappensWhileTheQuotaIsBeingTakenBack() {
+    has("a", admitted(1));
+
+    assertThat(plan(local(true, false, Check.RETRY, "a"))).isEqualTo(PlacementPlan.nothing());
+  }
+
+  @Test
+  void nobodyNewIsAskedWhileItIsSentBackAndItsJobTellsOfNoPodsAnyMore() {
+    lost("a", 20, admitted(30));
+    has("b", fresh());
+
+    assertThat(plan(local(true, true, Check.PENDING)).placementActions())
+        .containsExactly(new PlacementAction.Withdraw("b"), new PlacementAction.Settle());
+  }
+
+  // the manager as its own worker
+
+  private PlacementPlan planHere(ManagerState managerState) {
+    return PLACEMENT.decideHere(managerState, "here", workerStates, NOW);
+  }
+
+  @Test
+  void whatHoldsQuotaOfTheManagerRunsHereAndNowhereElse() {
+    assertThat(planHere(waiting())).isEqualTo(PlacementPlan.of(new PlacementAction.RunHere("here")));
+
+    has("a", fresh());
+    assertThat(planHere(waiting()).placementActions())
+        .containsExactly(new PlacementAction.Withdraw("a"), new PlacementAction.RunHere("here"));
+  }
+
+  @Test
+  void whatRunsHereIsLeftAlone() {
+    assertThat(planHere(local(true, false, Check.READY))).isEqualTo(PlacementPlan.nothing());
+    assertThat(planHere(local(true, true, Check.READY))).isEqualTo(PlacementPlan.nothing());
+    assertThat(planHere(local(true, true, Check.PENDING))).isEqualTo(PlacementPlan.nothing());
+  }
+
+  @Test
+  void whatHoldsNoQuotaDoesNotRunHere() {
+    assertThat(planHere(local(false, false, Check.PENDING))).isEqualTo(PlacementPlan.nothing());
+  }
+}

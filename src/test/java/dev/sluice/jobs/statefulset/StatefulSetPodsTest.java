@@ -1,0 +1,130 @@
+package dev.sluice.jobs.statefulset;
+
+import static dev.sluice.jobs.statefulset.Given.pod;
+import static dev.sluice.jobs.statefulset.Given.set;
+import static dev.sluice.jobs.statefulset.Given.with;
+import static dev.sluice.jobs.statefulset.Given.yaml;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.jobs.JobPatch;
+import dev.sluice.jobs.pods.CachedPod;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class StatefulSetPodsTest {
+
+  private static final String TOLD =
+      """
+      metadata:
+        labels: {kueue.x-k8s.io/managed: "true", kueue.x-k8s.io/queue-name: serving}
+        annotations:
+          kueue.x-k8s.io/prebuilt-workload-name: w
+          kueue.x-k8s.io/pod-group-name: w
+          kueue.x-k8s.io/pod-group-total-count: "3"
+          kueue.x-k8s.io/pod-group-fast-admission: "true"
+          kueue.x-k8s.io/pod-group-serving: "true"
+          kueue.x-k8s.io/role-hash: main
+          kueue.x-k8s.io/pod-group-pod-index-label: apps.kubernetes.io/pod-index
+      """;
+
+  private static final Given.Edit ROLLOUT =
+      with("/status", "{replicas: 3, currentRevision: web-1, updateRevision: web-2}");
+
+  private static final Given.Edit MEMBER_LABELS =
+      with(
+          "/metadata/labels",
+          "{controller-revision-hash: web-1, kueue.x-k8s.io/managed: \"true\","
+              + " kueue.x-k8s.io/queue-name: serving}");
+
+  private static final Given.Edit MEMBER =
+      with(
+          "/metadata/annotations",
+          """
+          kueue.x-k8s.io/pod-suspending-parent: statefulset
+          kueue.x-k8s.io/prebuilt-workload-name: w
+          kueue.x-k8s.io/pod-group-name: w
+          kueue.x-k8s.io/pod-group-total-count: "3"
+          kueue.x-k8s.io/pod-group-fast-admission: "true"
+          kueue.x-k8s.io/pod-group-serving: "true"
+          kueue.x-k8s.io/role-hash: main
+          kueue.x-k8s.io/pod-group-pod-index-label: apps.kubernetes.io/pod-index
+          """);
+
+  private static Optional<JsonNode> needed(CachedStatefulSet set, boolean started, CachedPod pod) {
+    return StatefulSetPods.needed(set, "w", !started, pod).map(JobPatch::body);
+  }
+
+  @Test
+  void aPodThatWaitsJoinsTheGroup() {
+    assertThat(needed(set(), false, pod())).contains(yaml(TOLD));
+    assertThat(needed(set(), true, pod())).contains(yaml(TOLD));
+    assertThat(needed(set(), false, pod(MEMBER_LABELS, MEMBER))).isEmpty();
+  }
+
+  @Test
+  void itFollowsQueueAndPriorityClass() {
+    CachedStatefulSet moved =
+        set(
+            with("/metadata/labels/kueue.x-k8s.io~1queue-name", "other"),
+            with("/metadata/labels/kueue.x-k8s.io~1priority-class", "high"));
+
+    assertThat(needed(moved, false, pod(MEMBER_LABELS, MEMBER)))
+        .contains(
+            yaml(
+                "{metadata: {labels: {kueue.x-k8s.io/queue-name: other,"
+                    + " kueue.x-k8s.io/priority-class: high}}}"));
+  }
+
+  @Test
+  void thePodsOfASetThatAManagerSentSaySo() {
+    CachedStatefulSet sent = set(with("/metadata/labels/kueue.x-k8s.io~1multikueue-origin", "manager"));
+
+    assertThat(needed(sent, true, pod(MEMBER_LABELS, MEMBER)))
+        .contains(
+            yaml(
+                "{metadata: {labels: {kueue.x-k8s.io/multikueue-origin: manager,"
+                    + " kueue.x-k8s.io/multikueue-worker-workload-pod: \"true\"}}}"));
+  }
+
+  @Test
+  void whatRunsLeavesHasEndedOrIsTooManyIsLeftAlone() {
+    assertThat(needed(set(), true, pod(with("/spec/schedulingGates", "null")))).isEmpty();
+    assertThat(
+            needed(
+                set(), true, pod(with("/metadata/deletionTimestamp", "\"2026-03-01T10:00:00Z\""))))
+        .isEmpty();
+    assertThat(needed(set(), true, pod(with("/status/phase", "Failed")))).isEmpty();
+    assertThat(needed(set(with("/spec/replicas", "0")), true, pod())).isEmpty();
+  }
+
+  @Test
+  void onlyPodsThatTheSetMadeAndHoldsBackAreItsOwn() {
+    assertThat(StatefulSetPods.isOf(set(), pod())).isTrue();
+    assertThat(StatefulSetPods.isOf(set(with("/metadata/uid", "other")), pod())).isFalse();
+    assertThat(StatefulSetPods.isOf(set(), pod(with("/metadata/ownerReferences", "[]")))).isFalse();
+    assertThat(StatefulSetPods.isOf(set(), pod(with("/metadata/annotations", "{}")))).isFalse();
+  }
+
+  @Test
+  void aPodOfTheOldRevisionIsLetGoDuringARolloutThatNobodyAdmitted() {
+    assertThat(needed(set(ROLLOUT), false, pod()))
+        .contains(yaml("{spec: {schedulingGates: [{name: example.com/other}]}}"));
+    assertThat(needed(set(ROLLOUT), false, pod(MEMBER_LABELS, MEMBER)))
+        .contains(
+            yaml(
+                "{spec: {schedulingGates: [{name: example.com/other}]},"
+                    + " metadata: {labels: {kueue.x-k8s.io/managed: null}}}"));
+  }
+
+  @Test
+  void ofASetThatIsAdmittedOrRunsElsewhereAllPodsStayMembers() {
+    assertThat(needed(set(ROLLOUT), true, pod())).contains(yaml(TOLD));
+    assertThat(
+            needed(
+                set(ROLLOUT),
+                false,
+                pod(with("/metadata/labels/controller-revision-hash", "web-2"))))
+        .contains(yaml(TOLD));
+  }
+}

@@ -1,0 +1,100 @@
+package dev.sluice.server;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.server.RequestAuthorizer.Decision;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.Test;
+
+class CachingRequestAuthorizerTest {
+
+  private final Fakes.Clock clock = new Fakes.Clock();
+  private final List<String> asked = new ArrayList<>();
+
+  private CachingRequestAuthorizer around(RequestAuthorizer authorizer) {
+    return new CachingRequestAuthorizer(
+        authorizer, Duration.ofSeconds(60), Duration.ofSeconds(10), clock);
+  }
+
+  private final RequestAuthorizer authorizer =
+      around(
+          token -> {
+            asked.add(token);
+            return token.startsWith("good") ? Decision.ALLOWED : Decision.FORBIDDEN;
+          });
+
+  @Test
+  void decisionsAreRememberedAndRefusalsForAShorterTime() {
+    for (int i = 0; i < 3; i++) {
+      assertThat(authorizer.decide("good")).isEqualTo(Decision.ALLOWED);
+      assertThat(authorizer.decide("poor")).isEqualTo(Decision.FORBIDDEN);
+    }
+    assertThat(asked).containsExactly("good", "poor");
+
+    clock.advance(Duration.ofSeconds(11));
+    authorizer.decide("good");
+    authorizer.decide("poor");
+    assertThat(asked).containsExactly("good", "poor", "poor");
+
+    clock.advance(Duration.ofSeconds(50));
+    authorizer.decide("good");
+    assertThat(asked).containsExactly("good", "poor", "poor", "good");
+  }
+
+  @Test
+  void manyRefusedTokensDontDisplaceAnAllowedOne() {
+    authorizer.decide("good");
+    for (int i = 0; i < 10_000; i++) {
+      authorizer.decide("bad" + i);
+    }
+    asked.clear();
+
+    authorizer.decide("good");
+    authorizer.decide("bad9999");
+    assertThat(asked).isEmpty();
+
+    authorizer.decide("bad1");
+    assertThat(asked).containsExactly("bad1");
+  }
+
+  @Test
+  void noMoreThanAFewQuestionsAreAskedAtATime() throws Exception {
+    CountDownLatch begun = new CountDownLatch(8);
+    CountDownLatch answered = new CountDownLatch(1);
+    RequestAuthorizer slow =
+        around(
+            token -> {
+              begun.countDown();
+              try {
+                answered.await();
+              } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+              }
+              return Decision.UNAUTHENTICATED;
+            });
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      for (int i = 0; i < 8; i++) {
+        String token = "token" + i;
+        threads.execute(() -> slow.decide(token));
+      }
+      begun.await();
+
+      assertThatThrownBy(() -> slow.decide("one more"))
+          .isInstanceOf(KubernetesClientException.class)
+          .hasMessageContaining("too many questions");
+      answered.countDown();
+    }
+  }
+
+  @Test
+  void aTokenThatIsTooLongIsRefusedUnasked() {
+    assertThat(authorizer.decide("good".repeat(10_000))).isEqualTo(Decision.UNAUTHENTICATED);
+    assertThat(asked).isEmpty();
+  }
+}
