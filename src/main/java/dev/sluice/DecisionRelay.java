@@ -12,7 +12,7 @@ final class DecisionRelay implements Consumer<Decision> {
   private volatile @Nullable Consumer<Decision> target;
 
   /** To be called once, before the engine starts. */
-  void to(Consumer<Decision> who) {
+  void connect(Consumer<Decision> who) {
     target = who;
   }
 

@@ -75,12 +75,12 @@ final class MultiKueueModule implements AutoCloseable {
     boolean automates =
         configuration.featureGates().enabled(FeatureGate.MULTI_KUEUE_MANAGER_QUOTA_AUTOMATION);
     if (!automates) {
-      quotas.notes().silence();
+      quotas.notes().clear();
     }
     InstantSource steady = new MonotonicClock(clock);
     fences =
         new FencingController(
-            new FencingController.Parts(
+            new FencingController.Dependencies(
                 client,
                 configuration.namespace(),
                 reader,
@@ -105,7 +105,7 @@ final class MultiKueueModule implements AutoCloseable {
             : Optional.empty();
     MultiKueueControllers made =
         new MultiKueueControllers(
-            new MultiKueueControllers.Parts(
+            new MultiKueueControllers.Dependencies(
                 client,
                 configuration.namespace(),
                 new KubeconfigFiles(KubeconfigFiles.ROOT, confined),
@@ -120,7 +120,7 @@ final class MultiKueueModule implements AutoCloseable {
                     background,
                     delays,
                     steady),
-                new MultiKueueWorkloadReconciler.Rules(
+                new MultiKueueWorkloadReconciler.Options(
                     reader,
                     writer,
                     placement(configuration),
@@ -213,7 +213,7 @@ final class MultiKueueModule implements AutoCloseable {
     void fenced(CachedWorkload workload) {
       String origin = workload.labels().getOrDefault(KueueConstants.MULTIKUEUE_ORIGIN, "");
       measured.ifPresent(it -> it.fenced(origin));
-      said(
+      reported(
           workload,
           true,
           "Switched off: the manager that sent it was not heard of for as long as it allows");
@@ -236,7 +236,7 @@ final class MultiKueueModule implements AutoCloseable {
     }
 
     @Override
-    public void said(CachedWorkload workload, boolean warning, String note) {
+    public void reported(CachedWorkload workload, boolean warning, String note) {
       events.record(
           new ObjectReference(
               ApiVersions.GROUP + "/" + ApiVersions.V1BETA2,

@@ -207,7 +207,7 @@ public final class OperatorApplication implements AutoCloseable {
             told,
             clock);
     engine.listen(advice);
-    decisions.to(
+    decisions.connect(
         new DecisionExecutor(
             index,
             writer,
@@ -225,7 +225,7 @@ public final class OperatorApplication implements AutoCloseable {
     this.informers = new AuxiliaryInformers(client, informerCaches, kept);
     this.queues =
         new QueueControllers(
-            new QueueControllers.Parts(
+            new QueueControllers.Dependencies(
                 leadership,
                 informerCaches,
                 engine.views(),
@@ -235,7 +235,7 @@ public final class OperatorApplication implements AutoCloseable {
                 JSON,
                 new RecordedEventNotifier(events),
                 clock,
-                QueueControllers.Pace.DEFAULT));
+                QueueControllers.StatusRate.DEFAULT));
     engine.listen(queues.viewListener());
     reader.listen(queues.workloadListener());
     this.operator = KubernetesClients.framework(client, kept);
@@ -290,7 +290,7 @@ public final class OperatorApplication implements AutoCloseable {
             (namespace, owner) -> statefulSetWorkloads.isInUse(namespace, owner.name(), owner.uid()),
             new OperatorIdentity(client, configuration.namespace()));
     var around =
-        new JobReconciler.Surroundings(
+        new JobReconciler.Dependencies(
             reader,
             writer,
             new KubernetesJobClient(client),
@@ -320,7 +320,7 @@ public final class OperatorApplication implements AutoCloseable {
         new PodIntegrationModule(
             optionsFactory,
             podIndex,
-            new PodIntegrationModule.Parts(
+            new PodIntegrationModule.Dependencies(
                 client,
                 informerCaches,
                 jobOptions,

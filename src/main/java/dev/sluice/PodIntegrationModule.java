@@ -37,60 +37,60 @@ final class PodIntegrationModule implements AutoCloseable {
    * @param background runs what must not hold up watches
    * @param later runs a task after a delay
    */
-  record Parts(
+  record Dependencies(
       KubernetesClient client,
       InformerCaches informerCaches,
       JobOptions rules,
       OwnerChainResolver ownerChainResolver,
       IntegrationRegistry jobs,
       StatefulSetWorkloads statefulSetWorkloads,
-      JobReconciler.Surroundings around,
+      JobReconciler.Dependencies around,
       Executor background,
       BiConsumer<Duration, Runnable> later,
       Leadership leadership) {}
 
   /** Not started; {@code directory} is kept up to date. */
-  PodIntegrationModule(OptionsFactory optionsFactory, PodIndex directory, Parts parts) {
-    this.pods = optionsFactory.managesPods() ? Optional.of(pods(directory, parts)) : Optional.empty();
+  PodIntegrationModule(OptionsFactory optionsFactory, PodIndex directory, Dependencies dependencies) {
+    this.pods = optionsFactory.managesPods() ? Optional.of(pods(directory, dependencies)) : Optional.empty();
     this.sets =
-        optionsFactory.manages("statefulset") ? Optional.of(sets(directory, parts)) : Optional.empty();
+        optionsFactory.manages("statefulset") ? Optional.of(sets(directory, dependencies)) : Optional.empty();
   }
 
-  private static PodController pods(PodIndex directory, Parts parts) {
-    JobReconciler.Surroundings around = parts.around();
+  private static PodController pods(PodIndex directory, Dependencies dependencies) {
+    JobReconciler.Dependencies around = dependencies.around();
     around
         .workloads()
-        .listen(new AdmissionCheckEvents(SinglePod.KIND, around.events(), parts.leadership()::leading));
-    RemoteExecutionLookup elsewhere = new RemoteExecutionLookup(parts.informerCaches());
+        .listen(new AdmissionCheckEvents(SinglePod.KIND, around.events(), dependencies.leadership()::leading));
+    RemoteExecutionLookup elsewhere = new RemoteExecutionLookup(dependencies.informerCaches());
     return new PodController(
-        parts.client(),
+        dependencies.client(),
         directory,
         new JobReconciler(
-            new SinglePod(), parts.rules(), parts.ownerChainResolver(), elsewhere, around, WRITES_AT_A_TIME),
+            new SinglePod(), dependencies.rules(), dependencies.ownerChainResolver(), elsewhere, around, WRITES_AT_A_TIME),
         new PodGroupReconciler(
-            directory, parts.rules(), parts.ownerChainResolver(), elsewhere, around, WRITES_AT_A_TIME),
+            directory, dependencies.rules(), dependencies.ownerChainResolver(), elsewhere, around, WRITES_AT_A_TIME),
         around,
-        parts.background(),
-        parts.later(),
-        parts.leadership()::leading);
+        dependencies.background(),
+        dependencies.later(),
+        dependencies.leadership()::leading);
   }
 
-  private static StatefulSetController sets(PodIndex directory, Parts parts) {
+  private static StatefulSetController sets(PodIndex directory, Dependencies dependencies) {
     return new StatefulSetController(
-        parts.client(),
+        dependencies.client(),
         new StatefulSetReconciler(
-            parts.rules(),
-            parts.ownerChainResolver(),
-            new RemoteExecutionLookup(parts.informerCaches()),
-            parts.statefulSetWorkloads(),
-            parts.around(),
+            dependencies.rules(),
+            dependencies.ownerChainResolver(),
+            new RemoteExecutionLookup(dependencies.informerCaches()),
+            dependencies.statefulSetWorkloads(),
+            dependencies.around(),
             WRITES_AT_A_TIME),
         directory,
-        parts.jobs(),
-        parts.around(),
-        parts.background(),
-        parts.later(),
-        parts.leadership()::leading);
+        dependencies.jobs(),
+        dependencies.around(),
+        dependencies.background(),
+        dependencies.later(),
+        dependencies.leadership()::leading);
   }
 
   /** Starts watching; returns when all there is is known, or fails when that isn't in time. */

@@ -97,8 +97,8 @@ final class SchedulingEventRecorder implements AdmissionObserver, LifecycleEvent
   }
 
   @Override
-  public void record(WorkloadId workload, LifecycleAction.News news) {
-    record(workload, news.warning() ? Type.WARNING : Type.NORMAL, news.reason(), news.note());
+  public void record(WorkloadId workload, LifecycleAction.EventSpec eventSpec) {
+    record(workload, eventSpec.warning() ? Type.WARNING : Type.NORMAL, eventSpec.reason(), eventSpec.note());
   }
 
   private void record(WorkloadId id, Type type, String reason, String note) {

@@ -100,7 +100,7 @@ public final class LeaseElector implements Leadership, AutoCloseable {
 
   /** Takes part in the election from now on. */
   public void start() {
-    executor.execute(this::turnAndAgain);
+    executor.execute(this::runAndReschedule);
   }
 
   @Override
@@ -108,10 +108,10 @@ public final class LeaseElector implements Leadership, AutoCloseable {
     return stage.get() == Stage.LEADING && nanoTime.getAsLong() - leadsUntil < 0;
   }
 
-  private void turnAndAgain() {
+  private void runAndReschedule() {
     Duration pause = turn();
     if (stage.get() != Stage.OVER && !executor.isShutdown()) {
-      executor.schedule(this::turnAndAgain, pause.toMillis(), TimeUnit.MILLISECONDS);
+      executor.schedule(this::runAndReschedule, pause.toMillis(), TimeUnit.MILLISECONDS);
     }
   }
 
@@ -231,25 +231,25 @@ public final class LeaseElector implements Leadership, AutoCloseable {
     executor.shutdownNow();
     boolean led = leading();
     stage.set(Stage.OVER);
-    Lease last = led && settled() ? seen : null;
-    if (last != null && !letGo(last)) {
+    Lease last = led && completed() ? seen : null;
+    if (last != null && !release(last)) {
       // A renewal may have been cut off after it was written.
-      letGoAnew();
+      retryRelease();
     }
   }
 
-  private void letGoAnew() {
+  private void retryRelease() {
     try {
       store
           .read()
           .filter(lease -> holder(lease).equals(settings.identity()))
-          .ifPresent(this::letGo);
+          .ifPresent(this::release);
     } catch (RuntimeException e) {
       LOG.warn("lease not let go reason=\"{}\"", e.getMessage());
     }
   }
 
-  private boolean settled() {
+  private boolean completed() {
     try {
       return executor.awaitTermination(SETTLING.toMillis(), TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
@@ -259,7 +259,7 @@ public final class LeaseElector implements Leadership, AutoCloseable {
   }
 
   /** Whether that worked. */
-  private boolean letGo(Lease lease) {
+  private boolean release(Lease lease) {
     Lease free =
         new LeaseBuilder(lease)
             .editSpec()

@@ -53,7 +53,7 @@ final class ActiveQueues {
   }
 
   /** The head of a queue keeps its claim: nobody behind it is looked at, and it is, every time. */
-  void stand(ClusterQueueCache queue, QueuedWorkload head, Explanation why) {
+  void holdClaim(ClusterQueueCache queue, QueuedWorkload head, Explanation why) {
     block(queue, head, why);
     standing
         .computeIfAbsent(queue.node().root(), root -> new LinkedHashMap<>())
@@ -61,7 +61,7 @@ final class ActiveQueues {
   }
 
   /** Of each tree, the heads in line that the next cycle looks at; empty if some stand there. */
-  Function<QuotaNode, Optional<List<QueueHead>>> inLine() {
+  Function<QuotaNode, Optional<List<QueueHead>>> active() {
     Map<QuotaNode, List<QueueHead>> heads = new HashMap<>();
     for (ClusterQueueCache queue : ready.values()) {
       QueuedWorkload head = queue.active() ? queue.pending().head() : null;
@@ -85,7 +85,7 @@ final class ActiveQueues {
   /** Who holds what in a tree changed, after the last cycle began. */
   void changed(QuotaNode node) {
     changedIn.put(node.root(), cycle);
-    stir(node);
+    activate(node);
   }
 
   /** Whether it changed since a cycle began. */
@@ -100,7 +100,7 @@ final class ActiveQueues {
   }
 
   /** Something changed in a tree: heads that stand there are to be looked at. */
-  void stir(QuotaNode node) {
+  void activate(QuotaNode node) {
     if (!standing.isEmpty()) {
       ready.putAll(standing.getOrDefault(node.root(), Map.of()));
     }
@@ -131,14 +131,14 @@ final class ActiveQueues {
 
   /** This queue is gone, or has nobody in line; whoever stands beside it may profit from that. */
   void remove(ClusterQueueCache queue) {
-    if (isStanding(queue)) {
-      stir(queue.node());
+    if (holdsClaim(queue)) {
+      activate(queue.node());
     }
     ready.remove(queue.name());
     clear(queue);
   }
 
-  private boolean isStanding(ClusterQueueCache queue) {
+  private boolean holdsClaim(ClusterQueueCache queue) {
     return standing.getOrDefault(queue.node().root(), Map.of()).containsKey(queue.name());
   }
 

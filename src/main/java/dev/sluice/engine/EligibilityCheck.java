@@ -18,11 +18,11 @@ final class EligibilityCheck {
 
   /** What bars an item from being considered, whatever the quota. */
   Optional<Explanation> of(QueuedWorkload item, ClusterQueueCache queue) {
-    Optional<Explanation> ofNamespace = namespaceTrouble(item, queue);
+    Optional<Explanation> ofNamespace = namespaceMismatch(item, queue);
     return ofNamespace.isPresent() ? ofNamespace : item.defect().map(Explanations::misconfigured);
   }
 
-  private Optional<Explanation> namespaceTrouble(QueuedWorkload item, ClusterQueueCache queue) {
+  private Optional<Explanation> namespaceMismatch(QueuedWorkload item, ClusterQueueCache queue) {
     String namespace = item.id().namespace();
     Map<String, String> labels = specRegistry.namespaces.get(namespace);
     ClusterQueueSpec spec = queue.spec();
@@ -40,7 +40,7 @@ final class EligibilityCheck {
   }
 
   /** Whether one that is barred blocks its queue: a namespace out of order bars it alone. */
-  boolean block(QueuedWorkload barred, ClusterQueueCache queue) {
-    return queue.isStrict() && namespaceTrouble(barred, queue).isEmpty();
+  boolean ineligibility(QueuedWorkload barred, ClusterQueueCache queue) {
+    return queue.isStrict() && namespaceMismatch(barred, queue).isEmpty();
   }
 }

@@ -94,7 +94,7 @@ public final class Engine {
   }
 
   /** Folds a fact in. */
-  public void fold(SchedulerEvent schedulerEvent) {
+  public void apply(SchedulerEvent schedulerEvent) {
     switch (schedulerEvent) {
       case SchedulerEvent.WorkloadPending(var workload) -> workloads.pending(workload);
       case SchedulerEvent.WorkloadReserving(var workload) -> workloads.reserving(workload);
@@ -123,7 +123,7 @@ public final class Engine {
       case SchedulerEvent.CohortRemoved(var name) -> dirtySet.everything |= specRegistry.removeCohort(name);
       case SchedulerEvent.LocalQueueChanged(var queue) -> declare(queue.id(), queue);
       case SchedulerEvent.LocalQueueRemoved(var id) -> declare(id, null);
-      case SchedulerEvent.LocalQueueUsed used -> usageLedger.told(used);
+      case SchedulerEvent.LocalQueueUsed used -> usageLedger.restored(used);
       case SchedulerEvent.NamespaceChanged(var name, var labels) -> {
         Map<String, String> before = specRegistry.namespaces.put(name, labels);
         if (!labels.equals(before)) {
@@ -140,7 +140,7 @@ public final class Engine {
 
   /** Those set aside for it may be in order now, and heads that block their queue may not be. */
   private void namespaceChanged(String name) {
-    reconsiderBarred();
+    reconsiderIneligible();
     for (ClusterQueueState queue : specRegistry.clusterQueues.values()) {
       ClusterQueueCache state = queue.state;
       QueuedWorkload head = activeQueues.blockedBy(queue.name);
@@ -195,13 +195,13 @@ public final class Engine {
   }
 
   /** Those set aside for their namespace or their limits may be in order now. */
-  private void reconsiderBarred() {
+  private void reconsiderIneligible() {
     for (ClusterQueueState queue : specRegistry.clusterQueues.values()) {
       ClusterQueueCache state = queue.state;
       if (state == null) {
         continue;
       }
-      for (QueuedWorkload item : queue.pending.setAsideItems()) {
+      for (QueuedWorkload item : queue.pending.heldWorkloads()) {
         if (workloads.known(item).kept == null) {
           reconsider(item, state);
         }
@@ -212,11 +212,11 @@ public final class Engine {
 
   private void reconsider(QueuedWorkload item, ClusterQueueCache queue) {
     Optional<Explanation> trouble = eligibilityCheck.of(item, queue);
-    if (trouble.isPresent() && !eligibilityCheck.block(item, queue)) {
-      queue.pending().setAside(item, trouble.get());
+    if (trouble.isPresent() && !eligibilityCheck.ineligibility(item, queue)) {
+      queue.pending().hold(item, trouble.get());
       unreportedExplanations.add(workloads.known(item));
     } else {
-      queue.pending().bringBack(item);
+      queue.pending().release(item);
     }
   }
 
@@ -226,11 +226,11 @@ public final class Engine {
    * @return whether there was
    */
   public boolean cycle() {
-    settle();
-    if (!deciding || gate.isShut()) {
+    rebuildIfDirty();
+    if (!deciding || gate.isClosed()) {
       return false;
     }
-    inadmissibleIndex.bringBackGated(activeQueues::add);
+    inadmissibleIndex.requeueGated(activeQueues::add);
     Map<ClusterQueueCache, QueuedWorkload> heads = heads();
     if (heads.isEmpty()) {
       return false;
@@ -240,21 +240,21 @@ public final class Engine {
     Set<QuotaNode> moved = new LinkedHashSet<>();
     SchedulingCycle schedulingCycle = new SchedulingCycle(strategies, specRegistry.flavors, eligibilityCheck::of, cycles, gate.admissions());
     for (CycleOutcome cycleOutcome : schedulingCycle.run(heads)) {
-      if (outcomeApplier.carryOut(cycleOutcome, cycles, now)) {
+      if (outcomeApplier.apply(cycleOutcome, cycles, now)) {
         moved.add(cycleOutcome.queue().node().root());
       }
     }
-    moved.forEach(activeQueues::stir);
+    moved.forEach(activeQueues::activate);
     return true;
   }
 
   /** A head that went through its flavors in vain may do so again once holdings have changed. */
-  private void letSearchAgain(ClusterQueueCache queue) {
+  private void restartFlavorSearch(ClusterQueueCache queue) {
     QueuedWorkload head = queue.pending().head();
     FlavorProgress progress = head == null ? null : head.flavorProgress();
     if (head != null
         && progress != null
-        && progress.isInVain()
+        && progress.isWithoutSuccess()
         && activeQueues.changedSince(queue.node(), progress.cycle())) {
       head.flavorProgress(null);
     }
@@ -262,15 +262,15 @@ public final class Engine {
 
   /** Those in line whose queues are ready, and those asleep whom a release can help. */
   private Map<ClusterQueueCache, QueuedWorkload> heads() {
-    List<InadmissibleIndex.Sleeper> candidates = List.of();
-    if (inadmissibleIndex.anyReleased()) {
+    List<InadmissibleIndex.InadmissibleQueue> candidates = List.of();
+    if (inadmissibleIndex.hasReleases()) {
       candidates =
           inadmissibleIndex.candidates(
-              activeQueues.inLine(), queueHead -> eligibilityCheck.of(queueHead.item(), queueHead.queue()).isPresent());
+              activeQueues.active(), queueHead -> eligibilityCheck.of(queueHead.item(), queueHead.queue()).isPresent());
     }
-    for (InadmissibleIndex.Sleeper candidate : candidates) {
+    for (InadmissibleIndex.InadmissibleQueue candidate : candidates) {
       if (candidate.queue().isStrict()) {
-        inadmissibleIndex.awake(candidate);
+        inadmissibleIndex.remove(candidate);
         if (activeQueues.isBlockedBy(candidate.queue().name(), candidate.equals())) {
           activeQueues.unblock(candidate.queue());
         }
@@ -280,13 +280,13 @@ public final class Engine {
     for (ClusterQueueCache queue : activeQueues.take()) {
       QueuedWorkload head = queue.active() ? queue.pending().head() : null;
       if (head != null) {
-        letSearchAgain(queue);
+        restartFlavorSearch(queue);
         heads.put(queue, head);
       }
     }
-    for (InadmissibleIndex.Sleeper candidate : candidates) {
+    for (InadmissibleIndex.InadmissibleQueue candidate : candidates) {
       if (!candidate.queue().isStrict()) {
-        heads.put(candidate.queue(), candidate.equals().eldest());
+        heads.put(candidate.queue(), candidate.equals().head());
         // Whoever stands in line behind it is looked at afterwards.
         activeQueues.unblock(candidate.queue());
       }
@@ -295,11 +295,11 @@ public final class Engine {
   }
 
   /** Builds quota trees, if declarations changed, and looks at everything anew. */
-  private void settle() {
+  private void rebuildIfDirty() {
     if (!dirtySet.everything) {
       return;
     }
-    specRegistry.forest.settle();
+    specRegistry.forest.rebuildIfDirty();
     inadmissibleIndex.clear();
     activeQueues.allChanged();
     for (ClusterQueueState queue : specRegistry.clusterQueues.values()) {
@@ -312,7 +312,7 @@ public final class Engine {
       queue.problems = specRegistry.problemsOf(spec);
       state.active(queue.active());
       state.advanceQuotaGeneration();
-      queue.pending.parkedClasses().forEach(queue.pending::wake);
+      queue.pending.inadmissibleClasses().forEach(queue.pending::requeue);
       activeQueues.unblock(state);
       if (!queue.active() && !before.equals(queue.problems)) {
         queue.pending.inOrder().forEach(item -> unreportedExplanations.add(workloads.known(item)));
@@ -320,12 +320,12 @@ public final class Engine {
     }
     dirtySet.everything = false;
     dirtySet.all = true;
-    reconsiderBarred();
+    reconsiderIneligible();
   }
 
   /** Whether a cycle would find anything to look at, as far as is known. */
   boolean idle() {
-    return !dirtySet.everything && (gate.isShut() || (activeQueues.isEmpty() && !inadmissibleIndex.anyReleased()));
+    return !dirtySet.everything && (gate.isClosed() || (activeQueues.isEmpty() && !inadmissibleIndex.hasReleases()));
   }
 
   /** Questions about the state as it stands. */
@@ -334,7 +334,7 @@ public final class Engine {
   }
 
   /** Explanations that people were not told yet. */
-  UnreportedExplanations untold() {
+  UnreportedExplanations unreported() {
     return unreportedExplanations;
   }
 

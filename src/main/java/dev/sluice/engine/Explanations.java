@@ -52,7 +52,7 @@ final class Explanations {
     if (item == null) {
       return null;
     }
-    Explanation turnedAway = gate.why(item);
+    Explanation turnedAway = gate.reason(item);
     if (turnedAway != null) {
       return turnedAway;
     }

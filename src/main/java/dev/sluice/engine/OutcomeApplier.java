@@ -58,78 +58,78 @@ final class OutcomeApplier {
    * @param cycle the number of the cycle that decided it
    * @return whether that may change what comes of other heads of the tree in the next cycle
    */
-  boolean carryOut(CycleOutcome cycleOutcome, long cycle, Instant now) {
+  boolean apply(CycleOutcome cycleOutcome, long cycle, Instant now) {
     dirtySet.touched(cycleOutcome.queue().name(), cycleOutcome.item().localQueue());
-    if (staysInLine(cycleOutcome)) {
-      queueUp(cycleOutcome.queue(), cycleOutcome.item());
+    if (staysActive(cycleOutcome)) {
+      enqueue(cycleOutcome.queue(), cycleOutcome.item());
     }
     return switch (cycleOutcome) {
       case CycleOutcome.Admitted admitted -> admit(admitted, now);
-      case CycleOutcome.Waiting waiting -> preempt(waiting, now);
-      case CycleOutcome.Overtaken overtaken -> overtaken(overtaken);
-      case CycleOutcome.Gated gated -> gate(gated);
-      case CycleOutcome.Walking walking -> {
-        activeQueues.add(walking.queue());
+      case CycleOutcome.PendingPreemption pendingPreemption -> preempt(pendingPreemption, now);
+      case CycleOutcome.Skipped skipped -> overtaken(skipped);
+      case CycleOutcome.PreemptionGated preemptionGated -> gate(preemptionGated);
+      case CycleOutcome.TryNextFlavor tryNextFlavor -> {
+        activeQueues.add(tryNextFlavor.queue());
         yield true;
       }
-      case CycleOutcome.Barred barred -> bar(barred);
-      case CycleOutcome.NoFit noFit -> sleep(noFit, cycle);
-      case CycleOutcome.Blocked blocked -> {
-        gate.shut(blocked.item(), blocked.explanation());
-        unreportedExplanations.add(workloads.known(blocked.item()));
-        activeQueues.add(blocked.queue());
+      case CycleOutcome.Ineligible ineligible -> markIneligible(ineligible);
+      case CycleOutcome.NoFit noFit -> markInadmissible(noFit, cycle);
+      case CycleOutcome.WaitingForPodsReady waitingForPodsReady -> {
+        gate.close(waitingForPodsReady.item(), waitingForPodsReady.explanation());
+        unreportedExplanations.add(workloads.known(waitingForPodsReady.item()));
+        activeQueues.add(waitingForPodsReady.queue());
         yield false;
       }
-      case CycleOutcome.LeftOut leftOut -> {
-        activeQueues.add(leftOut.queue());
+      case CycleOutcome.NotProcessed notProcessed -> {
+        activeQueues.add(notProcessed.queue());
         yield false;
       }
     };
   }
 
   /** Whether it is in line from now on, although it was looked at while its class was parked. */
-  private static boolean staysInLine(CycleOutcome cycleOutcome) {
+  private static boolean staysActive(CycleOutcome cycleOutcome) {
     return switch (cycleOutcome) {
-      case CycleOutcome.Waiting waiting -> true;
-      case CycleOutcome.Walking walking -> true;
-      case CycleOutcome.Blocked blocked -> true;
-      case CycleOutcome.LeftOut leftOut -> true;
-      case CycleOutcome.Overtaken overtaken -> true;
+      case CycleOutcome.PendingPreemption pendingPreemption -> true;
+      case CycleOutcome.TryNextFlavor tryNextFlavor -> true;
+      case CycleOutcome.WaitingForPodsReady waitingForPodsReady -> true;
+      case CycleOutcome.NotProcessed notProcessed -> true;
+      case CycleOutcome.Skipped skipped -> true;
       case CycleOutcome.Admitted admitted -> false;
       case CycleOutcome.NoFit noFit -> false;
-      case CycleOutcome.Barred barred -> false;
-      case CycleOutcome.Gated gated -> false;
+      case CycleOutcome.Ineligible ineligible -> false;
+      case CycleOutcome.PreemptionGated preemptionGated -> false;
     };
   }
 
-  private static void queueUp(ClusterQueueCache queue, QueuedWorkload item) {
-    if (item.equivalenceClass().parkedWhy() != null) {
-      queue.pending().wake(item.equivalenceClass());
+  private static void enqueue(ClusterQueueCache queue, QueuedWorkload item) {
+    if (item.equivalenceClass().explanation() != null) {
+      queue.pending().requeue(item.equivalenceClass());
     }
   }
 
-  private boolean overtaken(CycleOutcome.Overtaken overtaken) {
-    QueuedWorkload item = overtaken.item();
-    if (!overtaken.repeats()) {
-      activeQueues.add(overtaken.queue());
+  private boolean overtaken(CycleOutcome.Skipped skipped) {
+    QueuedWorkload item = skipped.item();
+    if (!skipped.repeats()) {
+      activeQueues.add(skipped.queue());
       return true;
     }
     FlavorProgress progress = item.flavorProgress();
-    item.flavorProgress(progress == null ? null : progress.resting());
-    stand(overtaken.queue(), item, overtaken.explanation());
+    item.flavorProgress(progress == null ? null : progress.atRest());
+    holdClaim(skipped.queue(), item, skipped.explanation());
     return false;
   }
 
-  private void stand(ClusterQueueCache queue, QueuedWorkload item, Explanation why) {
-    activeQueues.stand(queue, item, why);
+  private void holdClaim(ClusterQueueCache queue, QueuedWorkload item, Explanation why) {
+    activeQueues.holdClaim(queue, item, why);
     unreportedExplanations.add(workloads.known(item));
   }
 
-  private boolean preempt(CycleOutcome.Waiting waiting, Instant now) {
-    QueuedWorkload item = waiting.item();
-    ClusterQueueCache queue = waiting.queue();
+  private boolean preempt(CycleOutcome.PendingPreemption pendingPreemption, Instant now) {
+    QueuedWorkload item = pendingPreemption.item();
+    ClusterQueueCache queue = pendingPreemption.queue();
     List<Decision.Victim> victims = new ArrayList<>();
-    for (PreemptionTarget preemptionTarget : waiting.preemptionTargets()) {
+    for (PreemptionTarget preemptionTarget : pendingPreemption.preemptionTargets()) {
       if (!preemptionTarget.quotaHolder().evicted()) {
         WorkloadId id = preemptionTarget.quotaHolder().id();
         victims.add(
@@ -142,7 +142,7 @@ final class OutcomeApplier {
       }
     }
     if (!victims.isEmpty()) {
-      queue.pending().stick(item);
+      queue.pending().markSticky(item);
       decisions.accept(
           new Decision.Preempt(
               item.id(),
@@ -153,23 +153,23 @@ final class OutcomeApplier {
               victims,
               now));
     }
-    stand(queue, item, waiting.explanation());
+    holdClaim(queue, item, pendingPreemption.explanation());
     // A search that began before the last change is made anew, from the first flavor.
-    return !victims.isEmpty() || activeQueues.changedSince(queue.node(), waiting.began());
+    return !victims.isEmpty() || activeQueues.changedSince(queue.node(), pendingPreemption.began());
   }
 
   /**
    * The head of a StrictFIFO queue goes on to be one; anybody else steps aside until quota is given
    * back, or its gates change.
    */
-  private boolean gate(CycleOutcome.Gated gated) {
-    QueuedWorkload item = gated.item();
-    ClusterQueueCache queue = gated.queue();
+  private boolean gate(CycleOutcome.PreemptionGated preemptionGated) {
+    QueuedWorkload item = preemptionGated.item();
+    ClusterQueueCache queue = preemptionGated.queue();
     if (queue.isStrict()) {
-      stand(queue, item, gated.explanation());
-      return activeQueues.changedSince(queue.node(), gated.began());
+      holdClaim(queue, item, preemptionGated.explanation());
+      return activeQueues.changedSince(queue.node(), preemptionGated.began());
     }
-    queue.pending().setAside(item, gated.explanation());
+    queue.pending().hold(item, preemptionGated.explanation());
     inadmissibleIndex.gated(queue, item);
     unreportedExplanations.add(workloads.known(item));
     activeQueues.add(queue);
@@ -179,15 +179,15 @@ final class OutcomeApplier {
   /**
    * A namespace out of order bars the Workload alone; any other trouble blocks a StrictFIFO queue.
    */
-  private boolean bar(CycleOutcome.Barred barred) {
-    QueuedWorkload item = barred.item();
-    ClusterQueueCache queue = barred.queue();
+  private boolean markIneligible(CycleOutcome.Ineligible ineligible) {
+    QueuedWorkload item = ineligible.item();
+    ClusterQueueCache queue = ineligible.queue();
     unreportedExplanations.add(workloads.known(item));
-    if (eligibilityCheck.block(item, queue)) {
-      activeQueues.block(queue, item, barred.explanation());
+    if (eligibilityCheck.ineligibility(item, queue)) {
+      activeQueues.block(queue, item, ineligible.explanation());
       return false;
     }
-    queue.pending().setAside(item, barred.explanation());
+    queue.pending().hold(item, ineligible.explanation());
     activeQueues.add(queue);
     return true;
   }
@@ -212,31 +212,31 @@ final class OutcomeApplier {
     return true;
   }
 
-  private boolean sleep(CycleOutcome.NoFit noFit, long cycle) {
+  private boolean markInadmissible(CycleOutcome.NoFit noFit, long cycle) {
     QueuedWorkload item = noFit.item();
     ClusterQueueCache queue = noFit.queue();
     EquivalenceClass equals = item.equivalenceClass();
-    InadmissibleIndex.Sleeper sleeper = new InadmissibleIndex.Sleeper(queue, equals);
+    InadmissibleIndex.InadmissibleQueue inadmissibleQueue = new InadmissibleIndex.InadmissibleQueue(queue, equals);
     if (queue.isStrict()) {
-      equals.lacks(noFit.lacks());
+      equals.missingQuota(noFit.lacks());
       if (noFit.searched()) {
-        item.flavorProgress(FlavorProgress.inVain(queue, cycle));
+        item.flavorProgress(FlavorProgress.withoutSuccess(queue, cycle));
       }
       if (noFit.reserving() || noFit.competing() || noFit.preempts()) {
-        stand(queue, item, noFit.explanation());
+        holdClaim(queue, item, noFit.explanation());
       } else {
         activeQueues.block(queue, item, noFit.explanation());
         unreportedExplanations.add(workloads.known(item));
-        inadmissibleIndex.sleep(sleeper, noFit.lacks(), noFit.competing(), noFit.preempts());
+        inadmissibleIndex.add(inadmissibleQueue, noFit.lacks(), noFit.competing(), noFit.preempts());
       }
       return false;
     }
-    queue.pending().park(equals, noFit.explanation(), noFit.lacks());
-    for (QueuedWorkload member : equals.takeUntold()) {
+    queue.pending().markInadmissible(equals, noFit.explanation(), noFit.lacks());
+    for (QueuedWorkload member : equals.drainUnreported()) {
       unreportedExplanations.add(workloads.known(member));
     }
     activeQueues.add(queue);
-    inadmissibleIndex.sleep(sleeper, noFit.lacks(), noFit.competing(), noFit.preempts());
+    inadmissibleIndex.add(inadmissibleQueue, noFit.lacks(), noFit.competing(), noFit.preempts());
     return true;
   }
 }

@@ -17,7 +17,7 @@ final class PodsReadyGate {
   private final boolean required;
   private final Set<WorkloadEntry> unready = new LinkedHashSet<>();
   private @Nullable QueuedWorkload turnedAway;
-  private @Nullable Explanation why;
+  private @Nullable Explanation reason;
 
   /**
    * A gate.
@@ -40,7 +40,7 @@ final class PodsReadyGate {
     }
     if (unready.isEmpty()) {
       turnedAway = null;
-      why = null;
+      reason = null;
     }
   }
 
@@ -53,18 +53,18 @@ final class PodsReadyGate {
   }
 
   /** One who fits was turned away. */
-  void shut(QueuedWorkload item, Explanation explanation) {
+  void close(QueuedWorkload item, Explanation explanation) {
     turnedAway = item;
-    why = explanation;
+    reason = explanation;
   }
 
   /** Whether there are to be no cycles until everybody is ready. */
-  boolean isShut() {
+  boolean isClosed() {
     return turnedAway != null && !unready.isEmpty();
   }
 
   /** Why this one waits, if it was turned away here. */
-  @Nullable Explanation why(QueuedWorkload item) {
-    return item == turnedAway ? why : null;
+  @Nullable Explanation reason(QueuedWorkload item) {
+    return item == turnedAway ? reason : null;
   }
 }

@@ -61,7 +61,7 @@ final class QueryHandler {
     for (QueuedWorkload item : queue.pending.inOrder()) {
       int inLocalQueue = next.merge(item.localQueue(), 1, Integer::sum) - 1;
       boolean inadmissible =
-          queue.pending.isAside(item) || item.equivalenceClass().parkedWhy() != null;
+          queue.pending.isHeld(item) || item.equivalenceClass().explanation() != null;
       result.add(
           new PendingPosition(
               item.id(),
@@ -88,7 +88,7 @@ final class QueryHandler {
         .toList();
   }
 
-  Optional<Waiting> whyWaiting(WorkloadId id) {
+  Optional<Waiting> pendingReason(WorkloadId id) {
     WorkloadEntry entry = workloads.find(id.uid());
     if (entry == null || entry.stage != WorkloadEntry.Stage.PENDING) {
       return Optional.empty();
@@ -102,11 +102,11 @@ final class QueryHandler {
       explanation =
           Optional.ofNullable(activeQueues.blockedBy(clusterQueue))
               .map(this::behind)
-              .or(() -> gate.isShut() ? Optional.of(NOBODY_IS_LOOKED_AT) : Optional.empty());
+              .or(() -> gate.isClosed() ? Optional.of(NOBODY_IS_LOOKED_AT) : Optional.empty());
     }
     return Optional.of(
         new Waiting(
-            position.orElseGet(() -> nowhere(entry)),
+            position.orElseGet(() -> notQueued(entry)),
             clusterQueue,
             explanation,
             item == null ? List.of() : holders(item.equivalenceClass(), clusterQueue),
@@ -116,12 +116,12 @@ final class QueryHandler {
   /** Whose turn it is before this one's, because they used less. */
   private Optional<Turn> turn(QueuedWorkload item, String clusterQueue) {
     ClusterQueueState queue = specRegistry.clusterQueues.get(clusterQueue);
-    if (queue == null || !queue.pending.isByUse()) {
+    if (queue == null || !queue.pending.isOrderedByUsage()) {
       return Optional.empty();
     }
     Map<LocalQueueId, Double> before = new LinkedHashMap<>();
     for (QueuedWorkload other : queue.pending.inOrder()) {
-      if (other.use().compareTo(item.use()) < 0 && !queue.pending.isAside(other)) {
+      if (other.use().compareTo(item.use()) < 0 && !queue.pending.isHeld(other)) {
         before.putIfAbsent(other.localQueue(), other.use().amount());
       }
     }
@@ -139,7 +139,7 @@ final class QueryHandler {
         "waits behind " + head.id() + ", which doesn't fit, in a StrictFIFO queue");
   }
 
-  private static PendingPosition nowhere(WorkloadEntry entry) {
+  private static PendingPosition notQueued(WorkloadEntry entry) {
     return new PendingPosition(
         entry.id, entry.localQueue.id.name(), 0, Instant.EPOCH, -1, -1, true);
   }
@@ -156,7 +156,7 @@ final class QueryHandler {
       if (otherState == null || otherState.node().root() != state.node().root()) {
         continue;
       }
-      for (EquivalenceClass.Lack lack : equals.lacks()) {
+      for (EquivalenceClass.Lack lack : equals.missingQuota()) {
         other.quotaHolders.forEach(
             quotaHolder -> {
               long amount = quotaHolder.amountOf(lack.pair());

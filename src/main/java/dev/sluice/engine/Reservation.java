@@ -107,6 +107,6 @@ record Reservation(String clusterQueue, QuotaHolder quotaHolder, boolean admitte
   }
 
   boolean sameUsageAs(Reservation other) {
-    return clusterQueue.equals(other.clusterQueue) && quotaHolder.holdsTheSameAs(other.quotaHolder);
+    return clusterQueue.equals(other.clusterQueue) && quotaHolder.hasSameUsageAs(other.quotaHolder);
   }
 }

@@ -21,13 +21,13 @@ public interface SchedulerQueries {
       LocalQueueId queue, int offset, int limit);
 
   /** Why a Workload waits; empty when it is not pending. */
-  CompletableFuture<Optional<Waiting>> whyWaiting(WorkloadId id);
+  CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id);
 
   /**
    * Up to {@code max} explanations that people were not told yet, most pressing first. Each is
    * given out once; what is not written is given again when it changes.
    */
-  CompletableFuture<List<Decision.Explain>> untoldExplanations(int max);
+  CompletableFuture<List<Decision.Explain>> unreportedExplanations(int max);
 
   /**
    * A pending Workload, as it stands.

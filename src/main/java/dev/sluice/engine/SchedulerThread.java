@@ -38,13 +38,13 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   private static final Duration MOMENT = Duration.ofMillis(10);
   private static final Duration PUBLISHING = Duration.ofMillis(100);
 
-  private sealed interface Letter {
-    record News(SchedulerEvent schedulerEvent) implements Letter {}
+  private sealed interface Message {
+    record EventMessage(SchedulerEvent schedulerEvent) implements Message {}
 
-    record Question(Consumer<Engine> ask) implements Letter {}
+    record Query(Consumer<Engine> ask) implements Message {}
   }
 
-  private final LinkedBlockingQueue<Letter> mailbox = new LinkedBlockingQueue<>();
+  private final LinkedBlockingQueue<Message> mailbox = new LinkedBlockingQueue<>();
   private final Engine engine;
   private final ViewPublisher viewPublisher = new ViewPublisher();
   private final InstantSource clock;
@@ -121,7 +121,7 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
 
   @Override
   public void submit(SchedulerEvent schedulerEvent) {
-    mailbox.add(new Letter.News(schedulerEvent));
+    mailbox.add(new Message.EventMessage(schedulerEvent));
   }
 
   /** The published views. */
@@ -130,21 +130,21 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   }
 
   private void run() {
-    List<Letter> letters = new ArrayList<>();
+    List<Message> messages = new ArrayList<>();
     Duration wait = TICK;
     while (!closed) {
       try {
-        Letter first = mailbox.poll(wait.toMillis(), TimeUnit.MILLISECONDS);
+        Message first = mailbox.poll(wait.toMillis(), TimeUnit.MILLISECONDS);
         if (first != null) {
-          letters.add(first);
-          mailbox.drainTo(letters, BATCH);
+          messages.add(first);
+          mailbox.drainTo(messages, BATCH);
         }
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         return;
       }
-      wait = round(letters) ? MOMENT : TICK;
-      letters.clear();
+      wait = round(messages) ? MOMENT : TICK;
+      messages.clear();
     }
   }
 
@@ -154,11 +154,11 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
    * @return whether there is more to look at: heads that stay in line may be looked at forever,
    *     flavor after flavor, and only news can change what comes of it
    */
-  private boolean round(List<Letter> letters) {
+  private boolean round(List<Message> messages) {
     Instant now = clock.instant();
-    engine.fold(new SchedulerEvent.TimePassed(now));
-    for (Letter letter : letters) {
-      read(letter);
+    engine.apply(new SchedulerEvent.TimePassed(now));
+    for (Message message : messages) {
+      read(message);
     }
     boolean more = true;
     int inVain = 0;
@@ -185,21 +185,21 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   }
 
   /** A fact that can't be folded in is a fault of ours: it is logged, and the next one is read. */
-  private void read(Letter letter) {
+  private void read(Message message) {
     try {
-      switch (letter) {
-        case Letter.News(var schedulerEvent) -> engine.fold(schedulerEvent);
-        case Letter.Question(var ask) -> ask.accept(engine);
+      switch (message) {
+        case Message.EventMessage(var schedulerEvent) -> engine.apply(schedulerEvent);
+        case Message.Query(var ask) -> ask.accept(engine);
       }
     } catch (RuntimeException e) {
-      LOG.error("fact={} result=not-folded-in", letter, e);
+      LOG.error("fact={} result=not-folded-in", message, e);
     }
   }
 
   private <T> CompletableFuture<T> ask(Function<Engine, T> question) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     mailbox.add(
-        new Letter.Question(
+        new Message.Query(
             state -> {
               try {
                 answer.complete(question.apply(state));
@@ -229,13 +229,13 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   }
 
   @Override
-  public CompletableFuture<Optional<Waiting>> whyWaiting(WorkloadId id) {
-    return ask(state -> state.answers().whyWaiting(id));
+  public CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id) {
+    return ask(state -> state.answers().pendingReason(id));
   }
 
   @Override
-  public CompletableFuture<List<Decision.Explain>> untoldExplanations(int max) {
-    return ask(state -> state.untold().take(max));
+  public CompletableFuture<List<Decision.Explain>> unreportedExplanations(int max) {
+    return ask(state -> state.unreported().take(max));
   }
 
   /** Stops the thread after the round it is in; what is in the mailbox is dropped. */

@@ -29,8 +29,8 @@ final class UnreportedExplanations {
   }
 
   /** A Workload joined its class: if that is parked already, it shares its fate from now on. */
-  void arrived(QueuedWorkload item, WorkloadEntry entry) {
-    if (item.equivalenceClass().parkedWhy() != null) {
+  void add(QueuedWorkload item, WorkloadEntry entry) {
+    if (item.equivalenceClass().explanation() != null) {
       waiting.add(entry);
     }
   }
@@ -47,23 +47,23 @@ final class UnreportedExplanations {
       WorkloadEntry entry = all.next();
       all.remove();
       Explanation explanation = explain.apply(entry);
-      if (explanation != null && isNews(entry, explanation)) {
+      if (explanation != null && isUnreported(entry, explanation)) {
         result.add(new Decision.Explain(entry.id, entry.version, explanation));
       }
     }
     return result;
   }
 
-  private static boolean isNews(WorkloadEntry entry, Explanation explanation) {
+  private static boolean isUnreported(WorkloadEntry entry, Explanation explanation) {
     QueuedWorkload item = entry.item;
     if (item == null) {
       return true;
     }
-    Explanation told = item.told();
-    if (told != null && told.tellsTheSameAs(explanation)) {
+    Explanation told = item.reportedAs();
+    if (told != null && told.hasSameContentAs(explanation)) {
       return false;
     }
-    item.tell(explanation);
+    item.markReported(explanation);
     return true;
   }
 }

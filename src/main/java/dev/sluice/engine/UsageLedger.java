@@ -68,7 +68,7 @@ final class UsageLedger {
     if (enabled) {
       for (LocalQueueState queue : specRegistry.localQueues.values()) {
         if (queue.history != null) {
-          queue.history = begun(queue, rules);
+          queue.history = started(queue, rules);
           schedule(queue, queue.history);
           changed(queue);
         }
@@ -78,7 +78,7 @@ final class UsageLedger {
   }
 
   /** What is told of the past counts as long as nothing better is known. */
-  void told(SchedulerEvent.LocalQueueUsed used) {
+  void restored(SchedulerEvent.LocalQueueUsed used) {
     if (rules == null) {
       return;
     }
@@ -86,13 +86,13 @@ final class UsageLedger {
     if (!deciding || queue.history == null) {
       queue.usedBefore = used;
       if (queue.history != null) {
-        queue.history = begun(queue, rules);
+        queue.history = started(queue, rules);
         changed(queue);
       }
     }
   }
 
-  private DecayingUsage begun(LocalQueueState queue, AdmissionFairSharing by) {
+  private DecayingUsage started(LocalQueueState queue, AdmissionFairSharing by) {
     SchedulerEvent.LocalQueueUsed before = queue.usedBefore;
     if (deciding) {
       queue.usedBefore = null;
@@ -107,7 +107,7 @@ final class UsageLedger {
   /** How queues of this name are ordered from now on, and what is known of its LocalQueueMapper. */
   void declared(ClusterQueueState queue) {
     boolean counts = counts(queue.spec);
-    queue.pending.byUse(counts ? id -> specRegistry.localQueue(id).use : null);
+    queue.pending.orderByUsage(counts ? id -> specRegistry.localQueue(id).use : null);
     queue.quotaHolders.byUse(counts ? id -> specRegistry.localQueue(id).use : null);
     specRegistry.localQueuesOf(queue.name).forEach(this::declared);
   }
@@ -120,7 +120,7 @@ final class UsageLedger {
     ClusterQueueState above = specRegistry.clusterQueues.get(queue.clusterQueue());
     boolean counts = above != null && counts(above.spec);
     if (counts && queue.history == null) {
-      queue.history = begun(queue, rules);
+      queue.history = started(queue, rules);
       schedule(queue, queue.history);
     } else if (!counts) {
       queue.history = null;
@@ -213,7 +213,7 @@ final class UsageLedger {
     use.amount(amount);
     ClusterQueueState above = specRegistry.clusterQueues.get(queue.clusterQueue());
     if (above != null) {
-      above.pending.useChanged(use);
+      above.pending.usageChanged(use);
       if (above.state != null) {
         activeQueues.add(above.state);
       }

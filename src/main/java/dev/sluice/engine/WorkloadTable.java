@@ -238,15 +238,15 @@ final class WorkloadTable {
     }
     QueuedWorkload item = queue.pending().add(workload, localQueue.id, before);
     entry.item = item;
-    Instant until = backsOffUntil(entry, workload);
+    Instant until = backoffUntil(entry, workload);
     if (workload.held() || until.isAfter(now)) {
       entry.kept = workload;
-      queue.pending().setAside(item, null);
+      queue.pending().hold(item, null);
       if (until.isAfter(now) && until.isBefore(Instant.MAX)) {
         backoffTimers.set(until, entry);
       }
     } else {
-      unreportedExplanations.arrived(item, entry);
+      unreportedExplanations.add(item, entry);
       activeQueues.add(queue);
     }
     if (!specRegistry.clusterQueue(queue.name()).active()) {
@@ -254,7 +254,7 @@ final class WorkloadTable {
     }
   }
 
-  private static Instant backsOffUntil(WorkloadEntry entry, PendingWorkload workload) {
+  private static Instant backoffUntil(WorkloadEntry entry, PendingWorkload workload) {
     Instant own = workload.notBefore().orElse(Instant.MIN);
     Instant rest = entry.restsUntil;
     return rest != null && rest.isAfter(own) ? rest : own;

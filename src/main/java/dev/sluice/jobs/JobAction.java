@@ -50,7 +50,7 @@ public sealed interface JobAction {
   record RemoveFinalizer(CachedWorkload workload) implements JobAction {}
 
   /** Take our finalizer off the job itself. */
-  record ReleaseJob(JobPatch patch) implements JobAction {
+  record RemoveFinalizers(JobPatch patch) implements JobAction {
 
     /** The write that takes our finalizer off a job and leaves the others. */
     public static JobPatch patchOf(CachedJob job) {
@@ -77,7 +77,7 @@ public sealed interface JobAction {
   record Warn(String reason, String note) implements JobAction {}
 
   /** Look again after a while, since nothing may happen that would make us. */
-  record LookAgain(Duration after) implements JobAction {}
+  record Requeue(Duration after) implements JobAction {}
 
   /** Why a job is stopped. */
   enum StopReason {

@@ -65,7 +65,7 @@ public abstract class JobController<R extends JobResource> implements Reconciler
       JobReconciler reconciler,
       OwnerChainResolver ownerChainResolver,
       IntegrationRegistry directory,
-      JobReconciler.Surroundings around,
+      JobReconciler.Dependencies around,
       ExecutorService background,
       BooleanSupplier leading) {
     this.kind = kind;
@@ -81,7 +81,7 @@ public abstract class JobController<R extends JobResource> implements Reconciler
         new WorkloadEvents<>(
             kind,
             workloads.store(),
-            workload -> background.execute(() -> letGo(workload)),
+            workload -> background.execute(() -> removeFinalizers(workload)),
             this::jobs);
     workloads.listen(workloadEvents);
   }
@@ -114,7 +114,7 @@ public abstract class JobController<R extends JobResource> implements Reconciler
 
   /** This process leads from now on: looks at every job once. */
   public void leadershipStarted() {
-    workloadEvents.wakeAll();
+    workloadEvents.triggerAll();
   }
 
   private Stream<R> jobs() {
@@ -152,7 +152,7 @@ public abstract class JobController<R extends JobResource> implements Reconciler
   }
 
   /** Takes the finalizer off a Workload that is being deleted and whose job is gone. */
-  private void letGo(CachedWorkload workload) {
+  private void removeFinalizers(CachedWorkload workload) {
     if (!mayAct()) {
       return;
     }
@@ -163,17 +163,17 @@ public abstract class JobController<R extends JobResource> implements Reconciler
       return;
     }
     try {
-      letGoIfAlone(workload, owner);
+      removeFinalizersIfUnowned(workload, owner);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (IllegalStateException e) {
       LOG.warn("workload={} not released yet, reason=\"{}\"", workload.id(), e.getMessage());
       CompletableFuture.delayedExecutor(LATER.toMillis(), TimeUnit.MILLISECONDS, background)
-          .execute(() -> letGo(workload));
+          .execute(() -> removeFinalizers(workload));
     }
   }
 
-  private void letGoIfAlone(CachedWorkload workload, CachedWorkload.Owner owner) throws InterruptedException {
+  private void removeFinalizersIfUnowned(CachedWorkload workload, CachedWorkload.Owner owner) throws InterruptedException {
     Optional<ObjectNode> job =
         Futures.forResult(objects.read(kind.path(workload.id().namespace(), owner.name())));
     boolean alive =

@@ -7,10 +7,10 @@ import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.DeleteJob;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
 import dev.sluice.jobs.JobAction.FinishWorkload;
-import dev.sluice.jobs.JobAction.LookAgain;
+import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.PatchStatus;
 import dev.sluice.jobs.JobAction.PatchWorkload;
-import dev.sluice.jobs.JobAction.ReleaseJob;
+import dev.sluice.jobs.JobAction.RemoveFinalizers;
 import dev.sluice.jobs.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Stop;
@@ -46,7 +46,7 @@ public final class JobExecutor {
   private final WorkloadLister workloads;
 
   /** For jobs of the adapter's kind. */
-  public JobExecutor(JobIntegration adapter, JobReconciler.Surroundings around) {
+  public JobExecutor(JobIntegration adapter, JobReconciler.Dependencies around) {
     this.writer = around.writer();
     this.objects = around.objects();
     this.events = around.events();
@@ -99,14 +99,14 @@ public final class JobExecutor {
       case DeleteJob delete -> deleteJob(job, delete);
       case AddOwners add -> addOwners(job, add);
       case RemoveFinalizer remove -> removeFinalizer(job, remove.workload());
-      case ReleaseJob release -> release(job, release.patch());
+      case RemoveFinalizers release -> release(job, release.patch());
       case Start start -> start(job, start);
       case Stop stop -> stop(job, stop);
       case Warn warn -> {
         events.warning(job.ref(), warn.reason(), warn.note());
         yield Optional.empty();
       }
-      case LookAgain again -> Optional.of(again.after());
+      case Requeue again -> Optional.of(again.after());
     };
   }
 
@@ -280,7 +280,7 @@ public final class JobExecutor {
         events.normal(job.ref(), "Stopped", stop.note());
         yield Optional.empty();
       }
-      case JobStopper.Result.LookAgain again -> Optional.of(SOON);
+      case JobStopper.Result.Requeue again -> Optional.of(SOON);
       case JobStopper.Result.Refused refused -> {
         LOG.warn("job=\"{}\" not stopped, reason=\"{}\"", job.ref(), refused.message());
         yield Optional.of(LATER);

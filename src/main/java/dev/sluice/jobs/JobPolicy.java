@@ -7,10 +7,10 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
 import dev.sluice.jobs.JobAction.FinishWorkload;
-import dev.sluice.jobs.JobAction.LookAgain;
+import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.PatchStatus;
 import dev.sluice.jobs.JobAction.PatchWorkload;
-import dev.sluice.jobs.JobAction.ReleaseJob;
+import dev.sluice.jobs.JobAction.RemoveFinalizers;
 import dev.sluice.jobs.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Stop;
@@ -98,10 +98,10 @@ public final class JobPolicy {
     if (sentBack.isPresent() && !running) {
       return dropReservation(reconcileContext, sentBack.get(), false);
     }
-    List<JobAction> actions = new ArrayList<>(letGoOf(reconcileContext.owned()));
+    List<JobAction> actions = new ArrayList<>(releaseOwner(reconcileContext.owned()));
     actions.addAll(release(job));
     if (sentBack.isPresent()) {
-      actions.add(new LookAgain(Duration.between(reconcileContext.now(), due)));
+      actions.add(new Requeue(Duration.between(reconcileContext.now(), due)));
     }
     return actions;
   }
@@ -111,11 +111,11 @@ public final class JobPolicy {
     if (!job.finalizers().contains(KueueConstants.MANAGED)) {
       return List.of();
     }
-    return List.of(new ReleaseJob(ReleaseJob.patchOf(job)));
+    return List.of(new RemoveFinalizers(RemoveFinalizers.patchOf(job)));
   }
 
   /** Takes the finalizers off Workloads that have them. */
-  static List<JobAction> letGoOf(List<CachedWorkload> workloads) {
+  static List<JobAction> releaseOwner(List<CachedWorkload> workloads) {
     return workloads.stream()
         .filter(CachedWorkload::finalized)
         .<JobAction>map(RemoveFinalizer::new)
@@ -147,7 +147,7 @@ public final class JobPolicy {
     if (job.state().end().isPresent()) {
       return release(job);
     }
-    return unstopped(job)
+    return notStopped(job)
         ? List.of(stop(StopReason.NO_MATCHING_WORKLOAD, Optional.empty(), noWorkload(job)))
         : PrebuiltWorkloads.awaited(prebuilt, RETRY);
   }
@@ -158,7 +158,7 @@ public final class JobPolicy {
     if (workloads.match().isEmpty() && !workloads.leaving().isEmpty()) {
       return deleted(job, workloads);
     }
-    List<JobAction> actions = new ArrayList<>(letGoOf(workloads.leaving()));
+    List<JobAction> actions = new ArrayList<>(releaseOwner(workloads.leaving()));
     actions.addAll(
         workloads.match().isPresent()
             ? withWorkload(reconcileContext, workloads, workloads.match().get())
@@ -168,12 +168,12 @@ public final class JobPolicy {
 
   /** The Workload is being deleted, or must go first: the job stops, then it is let go. */
   private List<JobAction> deleted(CachedJob job, OwnedWorkloads workloads) {
-    if (job.state().end().isEmpty() && unstopped(job)) {
+    if (job.state().end().isEmpty() && notStopped(job)) {
       return List.of(
           stop(StopReason.WORKLOAD_DELETED, workloads.original(), "Its Workload is being deleted"));
     }
     boolean running = job.state().end().isEmpty() && job.state().active();
-    return running ? List.of() : letGoOf(workloads.leaving());
+    return running ? List.of() : releaseOwner(workloads.leaving());
   }
 
   private List<JobAction> withoutWorkload(ReconcileContext reconcileContext, OwnedWorkloads workloads) {
@@ -181,16 +181,16 @@ public final class JobPolicy {
     if (job.state().end().isPresent()) {
       return release(job);
     }
-    if (unstopped(job)) {
+    if (notStopped(job)) {
       return List.of(stop(StopReason.NO_MATCHING_WORKLOAD, workloads.original(), noWorkload(job)));
     }
-    if (!workloads.strays().isEmpty()) {
-      return outOfStep(reconcileContext, workloads.strays());
+    if (!workloads.duplicates().isEmpty()) {
+      return outOfSync(reconcileContext, workloads.duplicates());
     }
     return job.state().active() ? List.of() : create(reconcileContext);
   }
 
-  private List<JobAction> outOfStep(ReconcileContext reconcileContext, List<CachedWorkload> strays) {
+  private List<JobAction> outOfSync(ReconcileContext reconcileContext, List<CachedWorkload> strays) {
     CachedWorkload first = strays.getFirst();
     if (!reconcileContext.job().prebuiltWorkload().isEmpty()) {
       return List.of(finish(reconcileContext, first, "OutOfSync", "The prebuilt workload is out of sync"));
@@ -219,14 +219,14 @@ public final class JobPolicy {
       ReconcileContext reconcileContext, OwnedWorkloads workloads, CachedWorkload workload) {
     CachedJob job = reconcileContext.job();
     List<JobAction> strays =
-        workloads.strays().stream()
+        workloads.duplicates().stream()
             .<JobAction>map(stray -> new DeleteWorkload(stray, "the job has another Workload"))
             .toList();
     if (!strays.isEmpty()) {
       return strays;
     }
     if (workload.finished()) {
-      List<JobAction> actions = new ArrayList<>(letGoOf(List.of(workload)));
+      List<JobAction> actions = new ArrayList<>(releaseOwner(List.of(workload)));
       actions.addAll(release(job));
       return actions;
     }
@@ -243,7 +243,7 @@ public final class JobPolicy {
     if (actions.isEmpty()) {
       actions.addAll(podsReady(reconcileContext, workload));
     }
-    return actions.isEmpty() ? inTheQueue(reconcileContext, workload) : actions;
+    return actions.isEmpty() ? queued(reconcileContext, workload) : actions;
   }
 
   private List<JobAction> podsReady(ReconcileContext reconcileContext, CachedWorkload workload) {
@@ -293,7 +293,7 @@ public final class JobPolicy {
           reconcileContext, workload, WorkloadStatuses.REQUEUED_AT_ONCE.contains(evicted.reason()));
     }
     Optional<JobAction> retention = Retention.of(workload, rules, reconcileContext.now());
-    return retention.isPresent() ? List.of(retention.get()) : upkeep.inStep(reconcileContext, workload);
+    return retention.isPresent() ? List.of(retention.get()) : upkeep.synchronize(reconcileContext, workload);
   }
 
   private List<JobAction> dropReservation(
@@ -308,15 +308,15 @@ public final class JobPolicy {
     return List.of(new PatchStatus(workload, status, "reservation dropped"));
   }
 
-  private List<JobAction> inTheQueue(ReconcileContext reconcileContext, CachedWorkload workload) {
+  private List<JobAction> queued(ReconcileContext reconcileContext, CachedWorkload workload) {
     boolean suspended = reconcileContext.job().state().suspended();
     if (workload.admitted()) {
       return suspended && !remoteExecutionCheck.runs(reconcileContext.job(), workload)
           ? start(reconcileContext, workload)
-          : upkeep.inStep(reconcileContext, workload);
+          : upkeep.synchronize(reconcileContext, workload);
     }
     return suspended
-        ? upkeep.inStep(reconcileContext, workload)
+        ? upkeep.synchronize(reconcileContext, workload)
         : List.of(
             stop(
                 StopReason.NOT_ADMITTED,
@@ -330,7 +330,7 @@ public final class JobPolicy {
       Optional<List<PodSetInfo>> starts =
           PodSetInfos.of(workload, admission, reconcileContext.flavors(), rules);
       if (starts.isEmpty()) {
-        return List.of(new LookAgain(Duration.ofSeconds(1)));
+        return List.of(new Requeue(Duration.ofSeconds(1)));
       }
       if (starts.get().size() != reconcileContext.job().podSets().size()) {
         throw new StartConflictException(
@@ -354,7 +354,7 @@ public final class JobPolicy {
               new Warn(
                   "WorkloadPriorityClassNotFound",
                   "%s \"%s\" does not exist".formatted(missing.kind(), missing.name())),
-              new LookAgain(RETRY));
+              new Requeue(RETRY));
     };
   }
 
@@ -374,7 +374,7 @@ public final class JobPolicy {
     return new Stop(reason, original, note);
   }
 
-  private static boolean unstopped(CachedJob job) {
+  private static boolean notStopped(CachedJob job) {
     return !job.state().suspended() || job.state().stopUnfinished();
   }
 

@@ -42,7 +42,7 @@ public final class JobReconciler {
    * @param workloads has completed its first listing before the first job is reconciled
    * @param informers keeps watches going
    */
-  public record Surroundings(
+  public record Dependencies(
       WorkloadReader workloads,
       WorkloadWriter writer,
       JobClient objects,
@@ -63,7 +63,7 @@ public final class JobReconciler {
       JobOptions rules,
       OwnerChainResolver ownerChainResolver,
       RemoteExecutionCheck remoteExecutionCheck,
-      Surroundings around,
+      Dependencies around,
       int writers) {
     this.adapter = adapter;
     this.ownerChainResolver = ownerChainResolver;
@@ -93,7 +93,7 @@ public final class JobReconciler {
     }
     writers.acquire();
     try {
-      return takesAway(actions) ? actOnFreshFacts(job) : executor.execute(job, actions);
+      return isDestructive(actions) ? actOnFreshFacts(job) : executor.execute(job, actions);
     } finally {
       writers.release();
     }
@@ -116,10 +116,10 @@ public final class JobReconciler {
   }
 
   private List<JobAction> decide(CachedJob job) {
-    return decisions.decide(situation(job));
+    return decisions.decide(context(job));
   }
 
-  private ReconcileContext situation(CachedJob job) {
+  private ReconcileContext context(CachedJob job) {
     List<CachedWorkload> owned =
         workloads.store().ownedBy(job.ref().uid()).stream()
             .sorted(
@@ -131,10 +131,10 @@ public final class JobReconciler {
             ? Optional.empty()
             : workloads.store().get(job.ref().namespace(), job.prebuiltWorkload());
     return new ReconcileContext(
-        job, ownerChainResolver.standing(job), owned, prebuilt, flavors, priorities, clock.instant());
+        job, ownerChainResolver.status(job), owned, prebuilt, flavors, priorities, clock.instant());
   }
 
-  private static boolean takesAway(List<JobAction> actions) {
+  private static boolean isDestructive(List<JobAction> actions) {
     return actions.stream()
         .anyMatch(
             action ->
@@ -160,7 +160,7 @@ public final class JobReconciler {
 
   /** The Workloads that decide about a job: those it has, and those it may have. */
   private void refreshWorkloads(CachedJob job) throws InterruptedException {
-    if (ownerChainResolver.standing(job) instanceof ManagementStatus.ChildOfManaged) {
+    if (ownerChainResolver.status(job) instanceof ManagementStatus.ChildOfManaged) {
       Futures.forResult(workloads.caughtUp());
       return;
     }

@@ -13,6 +13,6 @@ public interface JobStopProcedure {
    *
    * @param note why it is stopped, for people
    */
-  Optional<JobPatch> lastWords(
+  Optional<JobPatch> terminationPatch(
       JsonNode object, JobAction.StopReason reason, String note, Instant now);
 }

@@ -35,7 +35,7 @@ final class JobStopper {
     record Stopped(long version) implements Result {}
 
     /** Somebody else changed the job in between, or it isn't ready for the next step. */
-    record LookAgain() implements Result {}
+    record Requeue() implements Result {}
 
     /** The job doesn't exist any more. */
     record Gone() implements Result {}
@@ -63,7 +63,7 @@ final class JobStopper {
       return new Result.Stopped(version(object));
     }
     Optional<JobPatch> words =
-        ending.lastWords(object, stop.reason(), stop.note(), clock.instant());
+        ending.terminationPatch(object, stop.reason(), stop.note(), clock.instant());
     if (words.isPresent()) {
       JobClient.Outcome said = Futures.forResult(objects.patch(ref, version(object), words.get()));
       if (!(said instanceof JobClient.Outcome.Written)) {
@@ -76,7 +76,7 @@ final class JobStopper {
   private static Result result(JobClient.Outcome outcome) {
     return switch (outcome) {
       case JobClient.Outcome.Written written -> new Result.Stopped(version(written.object()));
-      case JobClient.Outcome.Conflict conflict -> new Result.LookAgain();
+      case JobClient.Outcome.Conflict conflict -> new Result.Requeue();
       case JobClient.Outcome.Gone gone -> new Result.Gone();
       case JobClient.Outcome.Refused refused -> new Result.Refused(refused.message());
     };
@@ -92,20 +92,20 @@ final class JobStopper {
       if (next.isEmpty()) {
         return new Result.Stopped(version(object));
       }
-      if (!suspendedBefore && isSettling(object)) {
-        return new Result.LookAgain();
+      if (!suspendedBefore && isInProgress(object)) {
+        return new Result.Requeue();
       }
       switch (Futures.forResult(objects.patch(ref, version(object), next.get()))) {
         case JobClient.Outcome.Written written -> object = written.object();
         case JobClient.Outcome.Conflict conflict -> {
-          return new Result.LookAgain();
+          return new Result.Requeue();
         }
         case JobClient.Outcome.Gone gone -> {
           return new Result.Gone();
         }
         case JobClient.Outcome.Refused refused -> {
-          return isSettling(object)
-              ? new Result.LookAgain()
+          return isInProgress(object)
+              ? new Result.Requeue()
               : new Result.Refused(refused.message());
         }
       }
@@ -115,7 +115,7 @@ final class JobStopper {
   }
 
   /** Whether the job was told to stop and its own controller has not taken note of that yet. */
-  private boolean isSettling(JsonNode object) {
+  private boolean isInProgress(JsonNode object) {
     JobState state = adapter.state(object);
     return state.suspended() && !state.settled();
   }

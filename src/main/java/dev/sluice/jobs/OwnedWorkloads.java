@@ -12,7 +12,7 @@ import java.util.Optional;
  * @param strays others that live
  * @param leaving those that are being deleted
  */
-record OwnedWorkloads(Optional<CachedWorkload> match, List<CachedWorkload> strays, List<CachedWorkload> leaving) {
+record OwnedWorkloads(Optional<CachedWorkload> match, List<CachedWorkload> duplicates, List<CachedWorkload> leaving) {
 
   static OwnedWorkloads of(ReconcileContext reconcileContext, JobOptions rules) {
     CachedJob job = reconcileContext.job();
@@ -41,7 +41,7 @@ record OwnedWorkloads(Optional<CachedWorkload> match, List<CachedWorkload> stray
   Optional<CachedWorkload> original() {
     List<CachedWorkload> candidates = new ArrayList<>();
     match.ifPresent(candidates::add);
-    candidates.addAll(strays);
+    candidates.addAll(duplicates);
     candidates.addAll(leaving);
     Optional<CachedWorkload> reserving = candidates.stream().filter(CachedWorkload::quotaReserved).findFirst();
     return reserving.or(() -> candidates.stream().findFirst());

@@ -27,7 +27,7 @@ public final class OwnerChainResolver {
   /** Whether this owner of something in the namespace is a job that is managed, or below one. */
   public boolean isManaged(String namespace, CachedJob.Controller owner) {
     return jobs.find(namespace, owner)
-        .map(this::standing)
+        .map(this::status)
         .filter(
             managementStatus ->
                 managementStatus instanceof ManagementStatus.Own || managementStatus instanceof ManagementStatus.ChildOfManaged)
@@ -35,7 +35,7 @@ public final class OwnerChainResolver {
   }
 
   /** How the job stands. A pod whose parent leaves its admission to it stands for itself. */
-  public ManagementStatus standing(CachedJob job) {
+  public ManagementStatus status(CachedJob job) {
     if (!rules.managedNamespaces().test(job.ref().namespace())) {
       return new ManagementStatus.Unmanaged();
     }

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
-import dev.sluice.jobs.JobAction.LookAgain;
+import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.PatchWorkload;
 import dev.sluice.jobs.JobAction.Warn;
 import dev.sluice.workloads.CachedWorkload;
@@ -44,7 +44,7 @@ final class PrebuiltWorkloads {
 
   /** Waits for the Workload; says so where another has it. */
   static List<JobAction> awaited(Optional<CachedWorkload> prebuilt, Duration retry) {
-    LookAgain lookAgain = new LookAgain(retry);
+    Requeue requeue = new Requeue(retry);
     return prebuilt
         .flatMap(
             workload ->
@@ -56,8 +56,8 @@ final class PrebuiltWorkloads {
                                     "WorkloadNameConflict",
                                     "Prebuilt Workload %s belongs to %s"
                                         .formatted(workload.id(), holder)),
-                                lookAgain)))
-        .orElse(List.of(lookAgain));
+                                requeue)))
+        .orElse(List.of(requeue));
   }
 
   /** Makes the job the controller of a free Workload, beside the owners that it has. */

@@ -61,7 +61,7 @@ public interface RemoteExecutionCheck {
     }
 
     private static boolean isPlaced(CachedWorkload workload) {
-      return !workload.status().elsewhere().cluster().isEmpty();
+      return !workload.status().remotePlacement().cluster().isEmpty();
     }
   }
 }

@@ -1,7 +1,7 @@
 package dev.sluice.jobs;
 
 import dev.sluice.jobs.JobAction.DeleteJob;
-import dev.sluice.jobs.JobAction.LookAgain;
+import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.workloads.CachedWorkload;
 import java.time.Duration;
 import java.time.Instant;
@@ -27,7 +27,7 @@ public final class Retention {
     Instant end = evicted.get().lastTransitionTime().plus(kept);
     return Optional.of(
         now.isBefore(end)
-            ? new LookAgain(Duration.between(now, end))
+            ? new Requeue(Duration.between(now, end))
             : new DeleteJob(
                 "Deleted",
                 "Deleted "

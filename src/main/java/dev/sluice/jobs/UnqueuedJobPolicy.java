@@ -52,7 +52,7 @@ final class UnqueuedJobPolicy {
       return List.of();
     }
     if (state.end().isPresent()) {
-      List<JobAction> actions = new ArrayList<>(JobPolicy.letGoOf(leaving));
+      List<JobAction> actions = new ArrayList<>(JobPolicy.releaseOwner(leaving));
       live.forEach(
           workload ->
               actions.add(JobPolicy.finish(reconcileContext, workload, state.end().orElseThrow())));
@@ -72,7 +72,7 @@ final class UnqueuedJobPolicy {
   }
 
   private List<JobAction> takenAway(List<CachedWorkload> unwanted) {
-    List<JobAction> actions = new ArrayList<>(JobPolicy.letGoOf(leaving));
+    List<JobAction> actions = new ArrayList<>(JobPolicy.releaseOwner(leaving));
     unwanted.forEach(
         workload -> actions.add(new DeleteWorkload(workload, "its job names no queue any more")));
     return actions;

@@ -47,7 +47,7 @@ final class WorkloadEvents<R extends JobResource> extends AbstractEventSource<Ca
   @Override
   public void synced() {
     synced = true;
-    wakeAll();
+    triggerAll();
   }
 
   /** Whether all Workloads are known. */
@@ -56,10 +56,10 @@ final class WorkloadEvents<R extends JobResource> extends AbstractEventSource<Ca
   }
 
   /** Wakes every job, and looks at every Workload that is being deleted. */
-  void wakeAll() {
+  void triggerAll() {
     if (isRunning()) {
       jobs.get().forEach(job -> handle(ResourceID.fromResource(job)));
-      store.all().forEach(this::tellIfLeaving);
+      store.all().forEach(this::notifyIfFinalizing);
     }
   }
 
@@ -69,9 +69,9 @@ final class WorkloadEvents<R extends JobResource> extends AbstractEventSource<Ca
       return;
     }
     CachedWorkload either = after == null ? Objects.requireNonNull(before) : after;
-    ours(either).ifPresent(owner -> wake(either, owner));
+    ours(either).ifPresent(owner -> trigger(either, owner));
     if (after != null) {
-      tellIfLeaving(after);
+      notifyIfFinalizing(after);
     }
   }
 
@@ -79,7 +79,7 @@ final class WorkloadEvents<R extends JobResource> extends AbstractEventSource<Ca
     return workload.owner().filter(owner -> kind.is(owner.apiVersion(), owner.kind()));
   }
 
-  private void wake(CachedWorkload workload, CachedWorkload.Owner owner) {
+  private void trigger(CachedWorkload workload, CachedWorkload.Owner owner) {
     handle(new ResourceID(owner.name(), workload.id().namespace()));
   }
 
@@ -90,7 +90,7 @@ final class WorkloadEvents<R extends JobResource> extends AbstractEventSource<Ca
     }
   }
 
-  private void tellIfLeaving(CachedWorkload workload) {
+  private void notifyIfFinalizing(CachedWorkload workload) {
     if (workload.deleting() && workload.finalized() && ours(workload).isPresent()) {
       whenLeaving.accept(workload);
     }

@@ -38,7 +38,7 @@ public final class WorkloadStatuses {
         StatusPatch.of(workload, now)
             .dropReservation(reason, evicted.message())
             .condition("Requeued", requeued, evicted.reason(), evicted.message());
-    return (readiness ? PodsReady.begin(patch) : patch).build();
+    return (readiness ? PodsReady.initial(patch) : patch).build();
   }
 
   /**
@@ -48,9 +48,9 @@ public final class WorkloadStatuses {
   public static ObjectNode podsReady(CachedWorkload workload, boolean ready, Instant now) {
     StatusPatch patch = StatusPatch.of(workload, now);
     if (workload.admitted()) {
-      PodsReady.follow(patch, ready);
+      PodsReady.synced(patch, ready);
     } else if (patch.current(PodsReady.TYPE).isPresent()) {
-      PodsReady.begin(patch);
+      PodsReady.initial(patch);
     }
     return patch.build();
   }

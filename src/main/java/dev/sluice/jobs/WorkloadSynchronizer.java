@@ -18,7 +18,7 @@ import java.util.Optional;
 public final class WorkloadSynchronizer {
 
   /** At most one patch, with all that differs. */
-  public List<JobAction> inStep(ReconcileContext reconcileContext, CachedWorkload workload) {
+  public List<JobAction> synchronize(ReconcileContext reconcileContext, CachedWorkload workload) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     CachedJob job = reconcileContext.job();
     queue(job, workload, patch);

@@ -26,7 +26,7 @@ public record Explanation(
    * Whether it says the same to people: same reason, same obstacles on the same flavors. What
    * happens to be free at the moment doesn't count, since it changes all the time.
    */
-  public boolean tellsTheSameAs(Explanation other) {
+  public boolean hasSameContentAs(Explanation other) {
     if (reason != other.reason
         || gated != other.gated
         || !detail.equals(other.detail)
@@ -34,7 +34,7 @@ public record Explanation(
       return false;
     }
     for (int i = 0; i < attempts.size(); i++) {
-      if (!attempts.get(i).tellsTheSameAs(other.attempts.get(i))) {
+      if (!attempts.get(i).hasSameContentAs(other.attempts.get(i))) {
         return false;
       }
     }

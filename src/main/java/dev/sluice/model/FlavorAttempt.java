@@ -28,7 +28,7 @@ public record FlavorAttempt(
         flavorRejections);
   }
 
-  boolean tellsTheSameAs(FlavorAttempt other) {
+  boolean hasSameContentAs(FlavorAttempt other) {
     if (!podSet.equals(other.podSet)
         || !flavor.equals(other.flavor)
         || mode != other.mode

@@ -49,7 +49,7 @@ public final class EventRecorder implements AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition arrived = lock.newCondition();
   private final Deque<Key> waiting = new ArrayDeque<>();
-  private final Map<Key, Told> told = new LinkedHashMap<>(16, 0.75f, true);
+  private final Map<Key, EventState> eventState = new LinkedHashMap<>(16, 0.75f, true);
   private boolean closed;
   private double tokens;
   private Instant filled;
@@ -87,7 +87,7 @@ public final class EventRecorder implements AutoCloseable {
   private record Key(ObjectReference about, Type type, String reason, String action, String note) {}
 
   /** What became of an event that was recorded; guarded by the lock. */
-  private static final class Told {
+  private static final class EventState {
     private final Instant first;
     private Instant last;
     private int count = 1;
@@ -95,7 +95,7 @@ public final class EventRecorder implements AutoCloseable {
     private Optional<Event> created = Optional.empty();
     private Instant written = Instant.EPOCH;
 
-    Told(Instant first) {
+    EventState(Instant first) {
       this.first = first;
       this.last = first;
     }
@@ -135,13 +135,13 @@ public final class EventRecorder implements AutoCloseable {
     lock.lock();
     try {
       forgetOld(now);
-      Told known = told.get(key);
+      EventState known = eventState.get(key);
       if (known != null) {
         again(key, known, now);
       } else if (waiting.size() >= budget.waiting() || closed) {
         counts.dropped();
       } else {
-        told.put(key, new Told(now));
+        eventState.put(key, new EventState(now));
         enqueue(key);
       }
     } finally {
@@ -149,7 +149,7 @@ public final class EventRecorder implements AutoCloseable {
     }
   }
 
-  private void again(Key key, Told known, Instant now) {
+  private void again(Key key, EventState known, Instant now) {
     known.count++;
     known.last = now;
     counts.aggregated();
@@ -167,9 +167,9 @@ public final class EventRecorder implements AutoCloseable {
 
   /** Events that were not told again for a window are told anew; the oldest come first. */
   private void forgetOld(Instant now) {
-    Iterator<Told> oldest = told.values().iterator();
+    Iterator<EventState> oldest = eventState.values().iterator();
     while (oldest.hasNext()) {
-      Told each = oldest.next();
+      EventState each = oldest.next();
       if (each.queued || each.last.plus(budget.window()).isAfter(now)) {
         return;
       }
@@ -209,7 +209,7 @@ public final class EventRecorder implements AutoCloseable {
   private void forget(Key key) {
     lock.lock();
     try {
-      told.remove(key);
+      eventState.remove(key);
     } finally {
       lock.unlock();
     }
@@ -246,7 +246,7 @@ public final class EventRecorder implements AutoCloseable {
   }
 
   private Write prepared(Key key) {
-    Told known = told.computeIfAbsent(key, any -> new Told(clock.instant()));
+    EventState known = eventState.computeIfAbsent(key, any -> new EventState(clock.instant()));
     known.queued = false;
     known.written = clock.instant();
     Optional<EventSeries> series =

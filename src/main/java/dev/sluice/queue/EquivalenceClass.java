@@ -23,7 +23,7 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
         int byPriority = Long.compare(two.priority, one.priority);
         return byPriority != 0
             ? byPriority
-            : QueuedWorkload.BY_AGE.compare(one.eldest(), two.eldest());
+            : QueuedWorkload.BY_AGE.compare(one.head(), two.head());
       };
 
   private final PendingQueue queue;
@@ -31,12 +31,12 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
   private final RequestShape shape;
   private final long priority;
   private final IndexedHeap<QueuedWorkload> items = new IndexedHeap<>(QueuedWorkload.BY_AGE);
-  private final Map<LocalQueueId, Integer> sizeByLocalQueue = new HashMap<>(2);
-  private @Nullable Explanation parkedWhy;
-  private List<Lack> lacks = List.of();
+  private final Map<LocalQueueId, Integer> countsByLocalQueue = new HashMap<>(2);
+  private @Nullable Explanation explanation;
+  private List<Lack> missingQuota = List.of();
   private final List<QueuedWorkload> untold = new ArrayList<>(0);
   private @Nullable Explanation toldLast;
-  private int setAside;
+  private int held;
   private @Nullable ResourceDemand resourceDemand;
 
   /** An amount of a pair that its members lacked when the class was parked. */
@@ -83,7 +83,7 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
    * Whether it comes before another class of the same queue: its LocalQueue used less, where that
    * counts, or its eldest is before the other's.
    */
-  public boolean ranksBefore(EquivalenceClass other) {
+  public boolean isOrderedBefore(EquivalenceClass other) {
     int byUse = line.use().compareTo(other.line.use());
     return byUse != 0 ? byUse < 0 : BY_RANK.compare(this, other) < 0;
   }
@@ -94,18 +94,18 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
   }
 
   /** Why the class is parked; null while it is in line. */
-  public @Nullable Explanation parkedWhy() {
-    return parkedWhy;
+  public @Nullable Explanation explanation() {
+    return explanation;
   }
 
   /** What its members lacked when it was parked. */
-  public List<Lack> lacks() {
-    return lacks;
+  public List<Lack> missingQuota() {
+    return missingQuota;
   }
 
   /** Remembers what its eldest lacked, without parking the class. */
-  public void lacks(List<Lack> what) {
-    lacks = List.copyOf(what);
+  public void missingQuota(List<Lack> what) {
+    missingQuota = List.copyOf(what);
   }
 
   /** Its members, in no order. */
@@ -117,13 +117,13 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
    * Members whom nobody has told yet why they wait: those that came since the last call, or all of
    * them if the reason is another than it was. Empty while the class is in line.
    */
-  public List<QueuedWorkload> takeUntold() {
-    Explanation why = parkedWhy;
+  public List<QueuedWorkload> drainUnreported() {
+    Explanation why = explanation;
     if (why == null) {
       return List.of();
     }
     boolean changed = toldLast == null || toldLast.reason() != why.reason();
-    dropGoneFromUntold();
+    pruneUnreported();
     List<QueuedWorkload> result = changed ? members() : new ArrayList<>(untold);
     toldLast = why;
     untold.clear();
@@ -135,7 +135,7 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
    *
    * @throws IllegalStateException when it has none
    */
-  public QueuedWorkload eldest() {
+  public QueuedWorkload head() {
     QueuedWorkload first = items.first();
     if (first == null) {
       throw new IllegalStateException("an empty class has no eldest");
@@ -149,39 +149,39 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
 
   /** Whether nobody belongs to it any more, neither in it nor set aside from it. */
   public boolean isUnused() {
-    return items.isEmpty() && setAside == 0;
+    return items.isEmpty() && held == 0;
   }
 
-  void setAside(int more) {
-    setAside += more;
+  void held(int more) {
+    held += more;
   }
 
-  void parked(@Nullable Explanation why, List<Lack> what) {
-    parkedWhy = why;
-    lacks = List.copyOf(what);
+  void inadmissible(@Nullable Explanation why, List<Lack> what) {
+    explanation = why;
+    missingQuota = List.copyOf(what);
   }
 
   void add(QueuedWorkload item) {
     items.add(item);
     untold.add(item);
-    sizeByLocalQueue.merge(item.localQueue(), 1, Integer::sum);
+    countsByLocalQueue.merge(item.localQueue(), 1, Integer::sum);
   }
 
   void remove(QueuedWorkload item) {
     items.remove(item);
     if (untold.size() > 2 * items.size()) {
-      dropGoneFromUntold();
+      pruneUnreported();
     }
-    sizeByLocalQueue.computeIfPresent(
+    countsByLocalQueue.computeIfPresent(
         item.localQueue(), (queueId, size) -> size == 1 ? null : size - 1);
   }
 
   /** Members that left aren't taken off one by one: that would cost a search each. */
-  private void dropGoneFromUntold() {
+  private void pruneUnreported() {
     untold.removeIf(item -> !item.inHeap());
   }
 
-  Map<LocalQueueId, Integer> sizeByLocalQueue() {
-    return sizeByLocalQueue;
+  Map<LocalQueueId, Integer> countsByLocalQueue() {
+    return countsByLocalQueue;
   }
 }

@@ -16,7 +16,7 @@ public record FlavorProgress(
     int[] last, ClusterQueueCache queue, long quotaGeneration, long cycle, long began, int walked) {
 
   /** The same for one that is not looked at for some cycles, in which the same would come of it. */
-  public FlavorProgress resting() {
+  public FlavorProgress atRest() {
     return new FlavorProgress(last, queue, quotaGeneration, Long.MAX_VALUE, began, walked);
   }
 
@@ -26,13 +26,13 @@ public record FlavorProgress(
    *
    * @param cycle the number of the cycle in which that came out
    */
-  public static FlavorProgress inVain(ClusterQueueCache queue, long cycle) {
+  public static FlavorProgress withoutSuccess(ClusterQueueCache queue, long cycle) {
     return new FlavorProgress(
         new int[0], queue, queue.quotaGeneration(), cycle, cycle, Integer.MAX_VALUE);
   }
 
   /** Whether it went through all flavors in vain, and is not to begin again. */
-  public boolean isInVain() {
+  public boolean isWithoutSuccess() {
     return last.length == 0;
   }
 
@@ -41,7 +41,7 @@ public record FlavorProgress(
    * or it is of the cycle before.
    */
   public boolean counts(ClusterQueueCache now, long cycleNow) {
-    return !isInVain()
+    return !isWithoutSuccess()
         && queue == now
         && (quotaGeneration == now.quotaGeneration() || cycle >= cycleNow - 1);
   }

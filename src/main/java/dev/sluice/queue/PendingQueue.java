@@ -37,7 +37,7 @@ public final class PendingQueue {
   private int classesInLine;
   private @Nullable Function<LocalQueueId, LocalQueueUsage> uses;
   private final IndexedHeap<EquivalenceClass> parked =
-      new IndexedHeap<>((one, two) -> one.ranksBefore(two) ? -1 : two.ranksBefore(one) ? 1 : 0);
+      new IndexedHeap<>((one, two) -> one.isOrderedBefore(two) ? -1 : two.isOrderedBefore(one) ? 1 : 0);
   private boolean parkedMoved;
   private final Set<QueuedWorkload> aside = new LinkedHashSet<>();
   private final Map<LocalQueueId, PendingCount> byLocalQueue = new HashMap<>();
@@ -45,7 +45,7 @@ public final class PendingQueue {
   private @Nullable WorkloadId stickyId;
   private @Nullable QueuedWorkload sticky;
   private boolean strict;
-  private long parkedOrder;
+  private long inadmissibleInOrder;
 
   /**
    * Adds a Workload: in line, or to its class if that is parked.
@@ -59,7 +59,7 @@ public final class PendingQueue {
     EquivalenceClass equals = classOf(localQueue, workload.shape(), workload.priority());
     QueuedWorkload item = new QueuedWorkload(workload, localQueue, equals);
     if (before != null) {
-      item.toldAs(before);
+      item.lastReported(before);
     }
     if (item.id().equals(stickyId)) {
       sticky = item;
@@ -69,13 +69,13 @@ public final class PendingQueue {
   }
 
   private EquivalenceClass classOf(LocalQueueId localQueue, RequestShape shape, long priority) {
-    LocalQueueLane line = uses == null ? everybody : line(uses.apply(localQueue));
+    LocalQueueLane line = uses == null ? everybody : lanes(uses.apply(localQueue));
     return classes.computeIfAbsent(
         new ClassKey(line, shape, priority),
         key -> new EquivalenceClass(this, key.line, key.shape, key.priority));
   }
 
-  private LocalQueueLane line(LocalQueueUsage use) {
+  private LocalQueueLane lanes(LocalQueueUsage use) {
     return lines.computeIfAbsent(use, LocalQueueLane::new);
   }
 
@@ -86,13 +86,13 @@ public final class PendingQueue {
    * @param of what a LocalQueue used, always the same object for the same one; null: use doesn't
    *     count
    */
-  public void byUse(@Nullable Function<LocalQueueId, LocalQueueUsage> of) {
+  public void orderByUsage(@Nullable Function<LocalQueueId, LocalQueueUsage> of) {
     boolean changes = (of == null) != (uses == null);
     uses = of;
     if (!changes) {
       return;
     }
-    parkedClasses().forEach(this::wake);
+    inadmissibleClasses().forEach(this::requeue);
     List<QueuedWorkload> members = new ArrayList<>();
     for (EquivalenceClass equals : classes.values()) {
       members.addAll(equals.members());
@@ -101,29 +101,29 @@ public final class PendingQueue {
     classes.clear();
     lines.clear();
     for (QueuedWorkload item : members) {
-      rejoin(item);
+      reorder(item);
       enter(item);
     }
     for (QueuedWorkload item : aside) {
-      rejoin(item);
-      item.equivalenceClass().setAside(1);
+      reorder(item);
+      item.equivalenceClass().held(1);
     }
   }
 
-  private void rejoin(QueuedWorkload item) {
+  private void reorder(QueuedWorkload item) {
     EquivalenceClass former = item.equivalenceClass();
     item.join(classOf(item.localQueue(), former.shape(), former.priority()));
   }
 
   /** Whether LocalQueueMapper take turns by what they used. */
-  public boolean isByUse() {
+  public boolean isOrderedByUsage() {
     return uses != null;
   }
 
   /** A LocalQueue uses more or less than before, as its use says now. */
-  public void useChanged(LocalQueueUsage use) {
+  public void usageChanged(LocalQueueUsage use) {
     LocalQueueLane line = lines.get(use);
-    parkedOrder++;
+    inadmissibleInOrder++;
     parkedMoved = true;
     if (line != null && line.inHeap()) {
       inLine.moved(line);
@@ -134,11 +134,11 @@ public final class PendingQueue {
   public void remove(QueuedWorkload item) {
     if (aside.remove(item)) {
       count(item.localQueue(), 0, -1);
-      item.equivalenceClass().setAside(-1);
+      item.equivalenceClass().held(-1);
     } else {
       leave(item);
     }
-    forgetIfUnused(item.equivalenceClass());
+    dropIfUnused(item.equivalenceClass());
   }
 
   /** The Workload that is next; null when nobody is in line. */
@@ -148,9 +148,9 @@ public final class PendingQueue {
       return null;
     }
     QueuedWorkload preemptor = sticky();
-    return preemptor != null && isInLine(preemptor) && preemptor.use().compareTo(first.use()) <= 0
+    return preemptor != null && isActive(preemptor) && preemptor.use().compareTo(first.use()) <= 0
         ? preemptor
-        : first.firstClass().eldest();
+        : first.firstClass().head();
   }
 
   /**
@@ -166,7 +166,7 @@ public final class PendingQueue {
    * LocalQueueMapper that used less where that counts, until it is gone for good or another one takes
    * its place (scheduling semantics, 2.2).
    */
-  public void stick(QueuedWorkload item) {
+  public void markSticky(QueuedWorkload item) {
     sticky = item;
     stickyId = item.id();
   }
@@ -184,68 +184,68 @@ public final class PendingQueue {
   }
 
   /** Whether a class would be looked at before those that are in line. */
-  public boolean ranksFirst(EquivalenceClass equals) {
+  public boolean isHead(EquivalenceClass equals) {
     QueuedWorkload head = head();
     if (head == null) {
       return true;
     }
     int byUse = equals.line().use().compareTo(head.use());
-    return byUse != 0 ? byUse < 0 : head != sticky() && equals.ranksBefore(head.equivalenceClass());
+    return byUse != 0 ? byUse < 0 : head != sticky() && equals.isOrderedBefore(head.equivalenceClass());
   }
 
-  private static boolean isInLine(QueuedWorkload item) {
+  private static boolean isActive(QueuedWorkload item) {
     return item.inHeap()
         && item.equivalenceClass().inHeap()
-        && item.equivalenceClass().parkedWhy() == null;
+        && item.equivalenceClass().explanation() == null;
   }
 
   /** Sets one Workload aside, for a reason of its own; null if there is nothing to tell. */
-  public void setAside(QueuedWorkload item, @Nullable Explanation why) {
+  public void hold(QueuedWorkload item, @Nullable Explanation why) {
     if (!aside.contains(item)) {
       leave(item);
       aside.add(item);
-      item.equivalenceClass().setAside(1);
+      item.equivalenceClass().held(1);
       count(item.localQueue(), 0, 1);
     }
-    item.setAside(why);
+    item.held(why);
   }
 
   /** Whether a Workload is set aside. */
-  public boolean isAside(QueuedWorkload item) {
+  public boolean isHeld(QueuedWorkload item) {
     return aside.contains(item);
   }
 
   /** Puts one that was set aside back in line, or into its class if that is parked. */
-  public void bringBack(QueuedWorkload item) {
+  public void release(QueuedWorkload item) {
     if (aside.remove(item)) {
       count(item.localQueue(), 0, -1);
-      item.equivalenceClass().setAside(-1);
-      item.setAside(null);
+      item.equivalenceClass().held(-1);
+      item.held(null);
       enter(item);
     }
   }
 
   /** Parks a class: nobody in it fits, for the same reason. */
-  public void park(EquivalenceClass equals, Explanation why, List<EquivalenceClass.Lack> lacks) {
-    boolean fromLine = equals.inHeap() && equals.parkedWhy() == null;
+  public void markInadmissible(EquivalenceClass equals, Explanation why, List<EquivalenceClass.Lack> lacks) {
+    boolean fromLine = equals.inHeap() && equals.explanation() == null;
     if (fromLine) {
-      stepOut(equals);
-      equals.sizeByLocalQueue().forEach((queue, size) -> count(queue, -size, size));
+      dequeue(equals);
+      equals.countsByLocalQueue().forEach((queue, size) -> count(queue, -size, size));
     }
-    equals.parked(why, lacks);
+    equals.inadmissible(why, lacks);
     if (fromLine) {
       parked.add(equals);
     }
   }
 
   /** Puts a parked class back in line. */
-  public void wake(EquivalenceClass equals) {
-    if (equals.parkedWhy() != null) {
+  public void requeue(EquivalenceClass equals) {
+    if (equals.explanation() != null) {
       parked.remove(equals);
-      parkedOrder++;
-      equals.parked(null, List.of());
-      stepIn(equals);
-      equals.sizeByLocalQueue().forEach((queue, size) -> count(queue, size, -size));
+      inadmissibleInOrder++;
+      equals.inadmissible(null, List.of());
+      enqueue(equals);
+      equals.countsByLocalQueue().forEach((queue, size) -> count(queue, size, -size));
     }
   }
 
@@ -253,12 +253,12 @@ public final class PendingQueue {
    * Counts how often the order of parked classes may have changed, or that of those who may block a
    * StrictFIFO queue: somebody's eldest came or left, or he isn't parked any more.
    */
-  public long parkedOrder() {
-    return parkedOrder;
+  public long inadmissibleInOrder() {
+    return inadmissibleInOrder;
   }
 
   /** Of the classes that are parked, the one that comes first; null if there is none. */
-  public @Nullable EquivalenceClass firstParked() {
+  public @Nullable EquivalenceClass firstInadmissible() {
     if (parkedMoved) {
       parked.reorder();
       parkedMoved = false;
@@ -267,12 +267,12 @@ public final class PendingQueue {
   }
 
   /** The classes that are parked now. */
-  public Collection<EquivalenceClass> parkedClasses() {
+  public Collection<EquivalenceClass> inadmissibleClasses() {
     return new ArrayList<>(parked.entries());
   }
 
   /** Those set aside alone now. */
-  public Collection<QueuedWorkload> setAsideItems() {
+  public Collection<QueuedWorkload> heldWorkloads() {
     return new ArrayList<>(aside);
   }
 
@@ -313,9 +313,9 @@ public final class PendingQueue {
     EquivalenceClass equals = item.equivalenceClass();
     boolean wasEmpty = equals.isEmpty();
     equals.add(item);
-    if (equals.parkedWhy() != null) {
-      if (equals.eldest() == item) {
-        parkedOrder++;
+    if (equals.explanation() != null) {
+      if (equals.head() == item) {
+        inadmissibleInOrder++;
         parked.moved(equals);
       }
       count(item.localQueue(), 0, 1);
@@ -323,13 +323,13 @@ public final class PendingQueue {
     }
     count(item.localQueue(), 1, 0);
     if (wasEmpty) {
-      stepIn(equals);
+      enqueue(equals);
     } else {
       moved(equals);
     }
   }
 
-  private void stepIn(EquivalenceClass equals) {
+  private void enqueue(EquivalenceClass equals) {
     LocalQueueLane line = equals.line();
     line.classes().add(equals);
     classesInLine++;
@@ -340,7 +340,7 @@ public final class PendingQueue {
     }
   }
 
-  private void stepOut(EquivalenceClass equals) {
+  private void dequeue(EquivalenceClass equals) {
     LocalQueueLane line = equals.line();
     line.classes().remove(equals);
     classesInLine--;
@@ -358,21 +358,21 @@ public final class PendingQueue {
 
   private void leave(QueuedWorkload item) {
     EquivalenceClass equals = item.equivalenceClass();
-    boolean parkedNow = equals.parkedWhy() != null;
+    boolean parkedNow = equals.explanation() != null;
     if (equals.size() == 1) {
       if (parkedNow) {
         parked.remove(equals);
       } else {
-        stepOut(equals);
+        dequeue(equals);
       }
     }
-    boolean first = equals.eldest() == item;
+    boolean first = equals.head() == item;
     equals.remove(item);
-    parkedOrder += first && (parkedNow || strict || equals.isEmpty()) ? 1 : 0;
+    inadmissibleInOrder += first && (parkedNow || strict || equals.isEmpty()) ? 1 : 0;
     if (parkedNow) {
       count(item.localQueue(), 0, -1);
       if (equals.isEmpty()) {
-        equals.parked(null, List.of());
+        equals.inadmissible(null, List.of());
       } else if (first) {
         parked.moved(equals);
       }
@@ -384,7 +384,7 @@ public final class PendingQueue {
     }
   }
 
-  private void forgetIfUnused(EquivalenceClass equals) {
+  private void dropIfUnused(EquivalenceClass equals) {
     if (equals.isUnused()) {
       classes.remove(new ClassKey(equals.line(), equals.shape(), equals.priority()), equals);
     }

@@ -32,7 +32,7 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
   private final @Nullable String defect;
   private final boolean gated;
   private @Nullable Explanation aside;
-  private @Nullable Explanation told;
+  private @Nullable Explanation reportedAs;
   private @Nullable FlavorProgress flavorProgress;
 
   QueuedWorkload(PendingWorkload workload, LocalQueueId localQueue, EquivalenceClass equals) {
@@ -106,28 +106,28 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
     return gated;
   }
 
-  void setAside(@Nullable Explanation why) {
+  void held(@Nullable Explanation why) {
     aside = why;
   }
 
   /** Why it waits, as far as it was found out: its own reason, or that of its class. */
   public @Nullable Explanation explanation() {
-    return aside != null ? aside : equals.parkedWhy();
+    return aside != null ? aside : equals.explanation();
   }
 
   /** What people were told last; null if nothing. */
-  public @Nullable Explanation told() {
-    return told;
+  public @Nullable Explanation reportedAs() {
+    return reportedAs;
   }
 
   /** Remembers what people are told. */
-  public void tell(Explanation explanation) {
-    told = explanation;
+  public void markReported(Explanation explanation) {
+    reportedAs = explanation;
   }
 
   /** Keeps what people were told of the state of this Workload that came before. */
-  void toldAs(QueuedWorkload before) {
-    told = before.told;
+  void lastReported(QueuedWorkload before) {
+    reportedAs = before.reportedAs;
   }
 
   /** How far the search through the flavors came; null to start at the first. */

@@ -169,16 +169,16 @@ public final class QuotaHolder {
     }
   }
 
-  /** Gives what it holds back for the time of a decision; to be undone by {@link #comeBack}. */
-  public void leave(ClusterQueueCache queue) {
+  /** Gives what it holds back for the time of a decision; to be undone by {@link #restoreUsage}. */
+  public void removeUsage(ClusterQueueCache queue) {
     gone = true;
     for (int i = 0; i < pairs.length; i++) {
       queue.node().remove(pairs[i], amounts[i]);
     }
   }
 
-  /** Holds again what it held before {@link #leave}. */
-  public void comeBack(ClusterQueueCache queue) {
+  /** Holds again what it held before {@link #removeUsage}. */
+  public void restoreUsage(ClusterQueueCache queue) {
     gone = false;
     addTo(queue.node());
   }
@@ -191,11 +191,11 @@ public final class QuotaHolder {
         && queuedAtMicros == other.queuedAtMicros
         && reservedAtMicros == other.reservedAtMicros
         && localQueue.equals(other.localQueue)
-        && holdsTheSameAs(other);
+        && hasSameUsageAs(other);
   }
 
   /** Whether it holds as much of the same pairs. */
-  public boolean holdsTheSameAs(QuotaHolder other) {
+  public boolean hasSameUsageAs(QuotaHolder other) {
     return Arrays.equals(pairs, other.pairs) && Arrays.equals(amounts, other.amounts);
   }
 }

@@ -125,9 +125,9 @@ public final class QuotaHolders {
       while (to < order.size() && order.get(to).compareTo(order.get(from)) == 0) {
         to++;
       }
-      Merged merged = new Merged();
-      order.subList(from, to).forEach(use -> merged.enter(sets.get(use)));
-      groups.add(merged);
+      MergedIterator mergedIterator = new MergedIterator();
+      order.subList(from, to).forEach(use -> mergedIterator.enter(sets.get(use)));
+      groups.add(mergedIterator);
       from = to;
     }
     return groups.iterator();
@@ -142,7 +142,7 @@ public final class QuotaHolders {
   }
 
   /** Several sets in one order, merged as far as somebody asks. */
-  private static final class Merged implements Iterator<QuotaHolder> {
+  private static final class MergedIterator implements Iterator<QuotaHolder> {
 
     private record Part(QuotaHolder first, Iterator<QuotaHolder> rest) {}
 

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * All quota trees: queues and cohorts as declared, and the nodes built from them. Declaring is
- * cheap and remembered; {@link #settle} builds. Usage of queues survives every change of shape.
+ * cheap and remembered; {@link #rebuildIfDirty} builds. Usage of queues survives every change of shape.
  * Confined to one thread.
  */
 public final class CohortHierarchy {
@@ -26,7 +26,7 @@ public final class CohortHierarchy {
   private final Map<String, QuotaNode> queueNodes = new HashMap<>();
   private final Map<String, QuotaNode> cohortNodes = new HashMap<>();
   private Set<String> cyclic = Set.of();
-  private boolean settled = true;
+  private boolean isRebuilt = true;
 
   private record Declared(String parent, List<ResourceGroup> groups, BigDecimal weight) {}
 
@@ -45,14 +45,14 @@ public final class CohortHierarchy {
       String name, String cohort, List<ResourceGroup> groups, BigDecimal weight) {
     queues.put(name, new Declared(cohort, groups, weight));
     queueNodes.computeIfAbsent(name, unknown -> new QuotaNode(unknown, true));
-    settled = false;
+    isRebuilt = false;
   }
 
   /** Takes a ClusterQueue out, with its usage. */
   public void removeQueue(String name) {
     queues.remove(name);
     queueNodes.remove(name);
-    settled = false;
+    isRebuilt = false;
   }
 
   /** Declares a Cohort of weight 1, or declares it anew; an empty parent makes it a root. */
@@ -64,42 +64,42 @@ public final class CohortHierarchy {
   public void declareCohort(
       String name, String parent, List<ResourceGroup> groups, BigDecimal weight) {
     cohorts.put(name, new Declared(parent, groups, weight));
-    settled = false;
+    isRebuilt = false;
   }
 
   /** Takes a Cohort object out; while others name it, it lives on without quota of its own. */
   public void removeCohort(String name) {
     cohorts.remove(name);
-    settled = false;
+    isRebuilt = false;
   }
 
   /** Whether nothing was declared since the trees were built. */
-  public boolean settled() {
-    return settled;
+  public boolean isRebuilt() {
+    return isRebuilt;
   }
 
   /** Builds the trees from what is declared. Cost: all nodes times all pairs. */
-  public void settle() {
-    if (settled) {
+  public void rebuildIfDirty() {
+    if (isRebuilt) {
       return;
     }
-    settled = true;
+    isRebuilt = true;
     number(queues.values());
     number(cohorts.values());
     createCohortNodes();
     cyclic = membersOfCycles();
     attachAll();
     for (QuotaNode node : queueNodes.values()) {
-      settleRoot(node);
+      rebuildRoot(node);
     }
     for (QuotaNode node : cohortNodes.values()) {
-      settleRoot(node);
+      rebuildRoot(node);
     }
   }
 
-  private void settleRoot(QuotaNode node) {
+  private void rebuildRoot(QuotaNode node) {
     if (node.parent() == null) {
-      node.settle(pairs.count());
+      node.rebuild(pairs.count());
     }
   }
 

@@ -193,7 +193,7 @@ public final class QuotaNode {
     dominantResourceShare = null;
     long before = usage.get(pair);
     if (!queue && before == ResourceAmounts.UNLIMITED) {
-      recount(pair);
+      recomputeUsage(pair);
       return;
     }
     usage.add(pair, amount);
@@ -202,7 +202,7 @@ public final class QuotaNode {
       return;
     }
     if (before == ResourceAmounts.UNLIMITED || usage.get(pair) == ResourceAmounts.UNLIMITED) {
-      above.recount(pair);
+      above.recomputeUsage(pair);
       return;
     }
     long localFree = Math.max(0, local(pair) - before);
@@ -216,7 +216,7 @@ public final class QuotaNode {
     dominantResourceShare = null;
     long before = usage.get(pair);
     if (!queue && before == ResourceAmounts.UNLIMITED) {
-      recount(pair);
+      recomputeUsage(pair);
       return;
     }
     usage.subtract(pair, amount);
@@ -225,7 +225,7 @@ public final class QuotaNode {
       return;
     }
     if (before == ResourceAmounts.UNLIMITED) {
-      above.recount(pair);
+      above.recomputeUsage(pair);
       return;
     }
     long borrowed = Math.max(0, before - local(pair));
@@ -235,12 +235,12 @@ public final class QuotaNode {
   }
 
   /** Usage of cohorts anew, from here up: where a child's is too large to show, steps mislead. */
-  private void recount(int pair) {
+  private void recomputeUsage(int pair) {
     dominantResourceShare = null;
     usage.set(pair, usedByChildren(pair));
     QuotaNode above = parent;
     if (above != null) {
-      above.recount(pair);
+      above.recomputeUsage(pair);
     }
   }
 
@@ -289,7 +289,7 @@ public final class QuotaNode {
   }
 
   /** What is free here and never lent. */
-  public long localFree(int pair) {
+  public long localAvailable(int pair) {
     return Math.max(0, ResourceAmounts.subtract(local(pair), usage(pair)));
   }
 
@@ -301,7 +301,7 @@ public final class QuotaNode {
       return this;
     }
     while (ResourceAmounts.add(node.usage(pair), remaining) > node.subtreeQuota(pair)) {
-      remaining -= Math.min(remaining, node.localFree(pair));
+      remaining -= Math.min(remaining, node.localAvailable(pair));
       QuotaNode above = node.parent;
       if (above == null) {
         return null;
@@ -339,22 +339,22 @@ public final class QuotaNode {
   }
 
   /** Computes height, subtree quota and (for cohorts) usage anew, from the children up. */
-  void settle(int pairs) {
+  void rebuild(int pairs) {
     lendable = null;
     dominantResourceShare = null;
     for (QuotaNode child : children) {
-      child.settle(pairs);
+      child.rebuild(pairs);
     }
     height = queue ? 0 : 1;
     for (QuotaNode child : children) {
       height = Math.max(height, child.height + 1);
     }
     for (int pair = 0; pair < pairs; pair++) {
-      settlePair(pair);
+      rebuildPair(pair);
     }
   }
 
-  private void settlePair(int pair) {
+  private void rebuildPair(int pair) {
     long quota = nominal(pair);
     for (QuotaNode child : children) {
       quota = ResourceAmounts.add(quota, ResourceAmounts.subtract(child.subtreeQuota(pair), child.local(pair)));

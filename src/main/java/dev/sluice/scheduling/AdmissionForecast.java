@@ -24,7 +24,7 @@ final class AdmissionForecast {
    * @param sleeper itself, if it is asleep; null if it is in line
    */
   private record Entry(
-      InadmissibleIndex.@Nullable Sleeper sleeper, QueueHead queueHead, ResourceDemand.Fixed asks, int level) {
+      InadmissibleIndex.@Nullable InadmissibleQueue inadmissibleQueue, QueueHead queueHead, ResourceDemand.Fixed asks, int level) {
 
     long priority() {
       return queueHead.item().equivalenceClass().priority();
@@ -60,11 +60,11 @@ final class AdmissionForecast {
    * @param inLine those in line of other queues
    * @param barred who can't be considered whatever the quota
    */
-  static @Nullable List<InadmissibleIndex.Sleeper> of(
-      List<InadmissibleIndex.Sleeper> helped, List<QueueHead> inLine, Predicate<QueueHead> barred) {
+  static @Nullable List<InadmissibleIndex.InadmissibleQueue> of(
+      List<InadmissibleIndex.InadmissibleQueue> helped, List<QueueHead> inLine, Predicate<QueueHead> barred) {
     AdmissionForecast list = new AdmissionForecast(barred);
-    for (InadmissibleIndex.Sleeper sleeper : helped) {
-      if (!list.enter(sleeper, new QueueHead(sleeper.queue(), sleeper.equals().eldest()))) {
+    for (InadmissibleIndex.InadmissibleQueue inadmissibleQueue : helped) {
+      if (!list.enter(inadmissibleQueue, new QueueHead(inadmissibleQueue.queue(), inadmissibleQueue.equals().head()))) {
         return null;
       }
     }
@@ -76,7 +76,7 @@ final class AdmissionForecast {
     return list.winners();
   }
 
-  private boolean enter(InadmissibleIndex.@Nullable Sleeper sleeper, QueueHead queueHead) {
+  private boolean enter(InadmissibleIndex.@Nullable InadmissibleQueue inadmissibleQueue, QueueHead queueHead) {
     ClusterQueueCache queue = queueHead.queue();
     ResourceDemand.Fixed asks = queueHead.item().equivalenceClass().demand(queue).fixed();
     if (asks == null
@@ -89,13 +89,13 @@ final class AdmissionForecast {
     for (int i = 0; i < asks.pairs().length; i++) {
       level = Math.max(level, queue.node().borrowLevel(asks.pairs()[i], asks.amounts()[i]));
     }
-    entries.add(new Entry(sleeper, queueHead, asks, level));
+    entries.add(new Entry(inadmissibleQueue, queueHead, asks, level));
     return true;
   }
 
-  private List<InadmissibleIndex.Sleeper> winners() {
+  private List<InadmissibleIndex.InadmissibleQueue> winners() {
     entries.sort(ORDER);
-    List<InadmissibleIndex.Sleeper> winners = new ArrayList<>();
+    List<InadmissibleIndex.InadmissibleQueue> winners = new ArrayList<>();
     List<Entry> taken = new ArrayList<>();
     for (Entry entry : entries) {
       QuotaNode node = entry.queueHead.queue().node();
@@ -104,8 +104,8 @@ final class AdmissionForecast {
         for (int i = 0; i < entry.asks.pairs().length; i++) {
           node.add(entry.asks.pairs()[i], entry.asks.amounts()[i]);
         }
-        if (entry.sleeper != null) {
-          winners.add(entry.sleeper);
+        if (entry.inadmissibleQueue != null) {
+          winners.add(entry.inadmissibleQueue);
         }
       }
     }

@@ -24,25 +24,25 @@ final class ClusterQueueInadmissibleIndex {
    * @param preempts whether it also waits for others whom it may preempt
    * @param event what had happened in the tree by then
    */
-  record Sleep(
+  record Requirement(
       List<EquivalenceClass.Lack> lacks, boolean competing, boolean preempts, long event) {}
 
-  private static final Sleep NOTHING = new Sleep(List.of(), false, false, 0);
+  private static final Requirement NOTHING = new Requirement(List.of(), false, false, 0);
 
   private final ClusterQueueCache queue;
-  private final Map<EquivalenceClass, Sleep> sleepers = new LinkedHashMap<>();
+  private final Map<EquivalenceClass, Requirement> sleepers = new LinkedHashMap<>();
   private boolean stale = true;
   private long order;
 
   /** Whoever came first when it was looked up last. */
   private @Nullable EquivalenceClass top;
 
-  private Sleep topSleep = NOTHING;
+  private Requirement topSleep = NOTHING;
 
   /** In the queue's order. */
   private EquivalenceClass[] classes = {};
 
-  private Sleep[] sleeps = {};
+  private Requirement[] sleeps = {};
   private long[] events = {};
 
   /** What each lacks: from its first entry to that of the next one. */
@@ -52,7 +52,7 @@ final class ClusterQueueInadmissibleIndex {
   private long[] amounts = {};
 
   /** For each pair and priority, the least that anybody lacks, and since when the eldest waits. */
-  private final Least least = new Least();
+  private final LeastRequirement leastRequirement = new LeastRequirement();
 
   private boolean anyCompetes;
 
@@ -60,13 +60,13 @@ final class ClusterQueueInadmissibleIndex {
     this.queue = queue;
   }
 
-  void add(EquivalenceClass equals, Sleep sleep) {
-    sleepers.put(equals, sleep);
+  void add(EquivalenceClass equals, Requirement requirement) {
+    sleepers.put(equals, requirement);
     top = null;
     stale = true;
-    anyCompetes |= sleep.competing;
-    for (EquivalenceClass.Lack lack : sleep.lacks) {
-      least.count(lack, queue.mayPreempt() ? equals : null);
+    anyCompetes |= requirement.competing;
+    for (EquivalenceClass.Lack lack : requirement.lacks) {
+      leastRequirement.count(lack, queue.mayPreempt() ? equals : null);
     }
   }
 
@@ -81,19 +81,19 @@ final class ClusterQueueInadmissibleIndex {
    * The first in the queue's order of those who can be helped, and slept already when the last
    * event happened; null if there is none.
    */
-  @Nullable EquivalenceClass firstHelped(long event, PreemptionUpperBound preemptionUpperBound) {
+  @Nullable EquivalenceClass firstRequeueable(long event, PreemptionUpperBound preemptionUpperBound) {
     if (sleepers.isEmpty() || !queue.active()) {
       return null;
     }
-    EquivalenceClass first = queue.pending().firstParked();
-    if (first != null && isHelped(first, event, preemptionUpperBound)) {
+    EquivalenceClass first = queue.pending().firstInadmissible();
+    if (first != null && isRequeueable(first, event, preemptionUpperBound)) {
       return first;
     }
-    if (!anyCompetes && !least.mayHelp(queue, preemptionUpperBound)) {
+    if (!anyCompetes && !leastRequirement.mayHelp(queue, preemptionUpperBound)) {
       return null;
     }
-    if (stale || order != queue.pending().parkedOrder()) {
-      arrange();
+    if (stale || order != queue.pending().inadmissibleInOrder()) {
+      rebuild();
     }
     int pair = -1;
     long free = 0;
@@ -109,7 +109,7 @@ final class ClusterQueueInadmissibleIndex {
           pair = pairs[lack];
           free = queue.node().available(pair);
         }
-        if (amounts[lack] <= free || (sleeps[i].preempts && reaches(i, lack, preemptionUpperBound))) {
+        if (amounts[lack] <= free || (sleeps[i].preempts && allowsPreemption(i, lack, preemptionUpperBound))) {
           return classes[i];
         }
       }
@@ -118,82 +118,82 @@ final class ClusterQueueInadmissibleIndex {
   }
 
   /** Whether the class that comes first can be helped. */
-  private boolean isHelped(EquivalenceClass equals, long event, PreemptionUpperBound preemptionUpperBound) {
+  private boolean isRequeueable(EquivalenceClass equals, long event, PreemptionUpperBound preemptionUpperBound) {
     if (equals != top) {
       top = equals;
       topSleep = sleepers.getOrDefault(equals, NOTHING);
     }
-    Sleep sleep = topSleep;
-    if (sleep.event >= event) {
+    Requirement requirement = topSleep;
+    if (requirement.event >= event) {
       return false;
     }
-    if (sleep.competing) {
-      return !sleep.lacks.isEmpty();
+    if (requirement.competing) {
+      return !requirement.lacks.isEmpty();
     }
-    for (int i = 0; i < sleep.lacks.size(); i++) {
-      EquivalenceClass.Lack lack = sleep.lacks.get(i);
+    for (int i = 0; i < requirement.lacks.size(); i++) {
+      EquivalenceClass.Lack lack = requirement.lacks.get(i);
       if (lack.amount() <= queue.node().available(lack.pair())
-          || (sleep.preempts
+          || (requirement.preempts
               && preemptionUpperBound.allows(
                   queue,
                   lack.pair(),
                   lack.amount(),
                   equals.priority(),
-                  equals.eldest().queuedAtMicros()))) {
+                  equals.head().queuedAtMicros()))) {
         return true;
       }
     }
     return false;
   }
 
-  private boolean reaches(int index, int lack, PreemptionUpperBound preemptionUpperBound) {
+  private boolean allowsPreemption(int index, int lack, PreemptionUpperBound preemptionUpperBound) {
     return preemptionUpperBound.allows(
         queue,
         pairs[lack],
         amounts[lack],
         classes[index].priority(),
-        classes[index].eldest().queuedAtMicros());
+        classes[index].head().queuedAtMicros());
   }
 
   /** It is parked, or its eldest may be the head that blocks a StrictFIFO queue. */
   private boolean sleeps(EquivalenceClass equals) {
-    return equals.size() > 0 && (equals.parkedWhy() != null || queue.isStrict());
+    return equals.size() > 0 && (equals.explanation() != null || queue.isStrict());
   }
 
-  private void arrange() {
+  private void rebuild() {
     stale = false;
-    order = queue.pending().parkedOrder();
+    order = queue.pending().inadmissibleInOrder();
     sleepers.keySet().removeIf(equals -> !sleeps(equals));
     List<EquivalenceClass> inOrder = new ArrayList<>(sleepers.keySet());
-    inOrder.sort((one, two) -> one.ranksBefore(two) ? -1 : 1);
+    inOrder.sort((one, two) -> one.isOrderedBefore(two) ? -1 : 1);
     int size = inOrder.size();
     classes = inOrder.toArray(new EquivalenceClass[0]);
-    sleeps = new Sleep[size];
+    sleeps = new Requirement[size];
     events = new long[size];
     firstLack = new int[size + 1];
     int count = 0;
     anyCompetes = false;
-    least.clear();
+    leastRequirement.clear();
     for (int i = 0; i < size; i++) {
-      Sleep sleep = sleepers.getOrDefault(classes[i], NOTHING);
-      sleeps[i] = sleep;
-      events[i] = sleep.event;
-      anyCompetes |= sleep.competing;
-      if (count + sleep.lacks.size() > pairs.length) {
-        pairs = Arrays.copyOf(pairs, 2 * (count + sleep.lacks.size()));
+      Requirement requirement = sleepers.getOrDefault(classes[i], NOTHING);
+      sleeps[i] = requirement;
+      events[i] = requirement.event;
+      anyCompetes |= requirement.competing;
+      if (count + requirement.lacks.size() > pairs.length) {
+        pairs = Arrays.copyOf(pairs, 2 * (count + requirement.lacks.size()));
         amounts = Arrays.copyOf(amounts, pairs.length);
       }
-      for (EquivalenceClass.Lack lack : sleep.lacks) {
+      for (EquivalenceClass.Lack lack : requirement.lacks) {
         pairs[count] = lack.pair();
         amounts[count++] = lack.amount();
-        least.count(lack, queue.mayPreempt() ? classes[i] : null);
+        leastRequirement.count(lack, queue.mayPreempt() ? classes[i] : null);
       }
       firstLack[i + 1] = count;
     }
   }
 
   /** The least amounts by pair and priority. */
-  private static final class Least {
+  private static final class LeastRequirement {
     private int size;
     private int[] pairs = {};
     private long[] amounts = {};
@@ -209,7 +209,7 @@ final class ClusterQueueInadmissibleIndex {
      */
     void count(EquivalenceClass.Lack lack, @Nullable EquivalenceClass of) {
       long priority = of == null ? 0 : of.priority();
-      long since = of == null ? 0 : of.eldest().queuedAtMicros();
+      long since = of == null ? 0 : of.head().queuedAtMicros();
       int at = 0;
       while (at < size && (pairs[at] != lack.pair() || priorities[at] != priority)) {
         at++;

@@ -29,7 +29,7 @@ public sealed interface CycleOutcome {
    * @param began the cycle in which its search was at the first flavor: if nothing changed since,
    *     another search would lead to the same
    */
-  record Waiting(
+  record PendingPreemption(
       QueuedWorkload item, ClusterQueueCache queue, List<PreemptionTarget> preemptionTargets, Explanation explanation, long began)
       implements CycleOutcome {}
 
@@ -39,7 +39,7 @@ public sealed interface CycleOutcome {
    *
    * @param began the cycle in which its search was at the first flavor
    */
-  record Gated(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation, long began)
+  record PreemptionGated(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation, long began)
       implements CycleOutcome {}
 
   /**
@@ -47,7 +47,7 @@ public sealed interface CycleOutcome {
    *
    * @param repeats whether the same would come of it if nothing else changed
    */
-  record Overtaken(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation, boolean repeats)
+  record Skipped(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation, boolean repeats)
       implements CycleOutcome {}
 
   /**
@@ -71,17 +71,17 @@ public sealed interface CycleOutcome {
       implements CycleOutcome {}
 
   /** It doesn't fit so far, but there are flavors left to try; it stays in line. */
-  record Walking(QueuedWorkload item, ClusterQueueCache queue) implements CycleOutcome {}
+  record TryNextFlavor(QueuedWorkload item, ClusterQueueCache queue) implements CycleOutcome {}
 
   /** It can't be considered, for a reason of its own. */
-  record Barred(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation) implements CycleOutcome {}
+  record Ineligible(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation) implements CycleOutcome {}
 
   /**
    * It fits, but nobody may be admitted before all pods of admitted Workloads are ready; until then
    * there is no other cycle.
    */
-  record Blocked(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation) implements CycleOutcome {}
+  record WaitingForPodsReady(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation) implements CycleOutcome {}
 
   /** The cycle ended before its turn came; it stays in line. */
-  record LeftOut(QueuedWorkload item, ClusterQueueCache queue) implements CycleOutcome {}
+  record NotProcessed(QueuedWorkload item, ClusterQueueCache queue) implements CycleOutcome {}
 }

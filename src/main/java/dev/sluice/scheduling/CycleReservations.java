@@ -21,10 +21,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class CycleReservations {
 
-  private record Claim(QuotaNode node, int pair, long amount) {}
+  private record Entry(QuotaNode node, int pair, long amount) {}
 
   private static final class OfTree {
-    private final List<Claim> claims = new ArrayList<>();
+    private final List<Entry> entries = new ArrayList<>();
     private final List<PreemptionTarget> preemptionTargets = new ArrayList<>();
     private final Set<QuotaHolder> quotaHolders = new HashSet<>();
     private final UsageVector held = new UsageVector();
@@ -55,16 +55,16 @@ final class CycleReservations {
     return trees.computeIfAbsent(node.root(), root -> new OfTree());
   }
 
-  private @Nullable OfTree known(QuotaNode node) {
+  private @Nullable OfTree tracked(QuotaNode node) {
     return trees.isEmpty() ? null : trees.get(node.root());
   }
 
   /** Adds to usage until the cycle ends. */
-  void claim(QuotaNode node, List<PairAmount> usage) {
+  void reserve(QuotaNode node, List<PairAmount> usage) {
     OfTree tree = tree(node);
     for (PairAmount use : usage) {
       node.add(use.pair(), use.amount());
-      tree.claims.add(new Claim(node, use.pair(), use.amount()));
+      tree.entries.add(new Entry(node, use.pair(), use.amount()));
     }
   }
 
@@ -76,7 +76,7 @@ final class CycleReservations {
 
   /** Whether one of these is a victim of somebody before already. */
   boolean overlap(QuotaNode node, List<PreemptionTarget> preemptionTargets) {
-    OfTree tree = known(node);
+    OfTree tree = tracked(node);
     if (tree != null) {
       for (PreemptionTarget preemptionTarget : preemptionTargets) {
         if (tree.quotaHolders.contains(preemptionTarget.quotaHolder())) {
@@ -89,7 +89,7 @@ final class CycleReservations {
 
   /** Whether usage fits when all victims so far, and these, are gone. */
   boolean fitsAfter(QuotaNode node, List<PairAmount> usage, List<PreemptionTarget> own) {
-    OfTree tree = known(node);
+    OfTree tree = tracked(node);
     // Whoever leaves only makes more room.
     boolean roomy = fits(node, usage);
     if (roomy || (own.isEmpty() && (tree == null || !tree.mayFit(node, usage)))) {
@@ -99,34 +99,34 @@ final class CycleReservations {
     if (tree != null) {
       gone.addAll(tree.preemptionTargets);
     }
-    return reckoningGone(gone, () -> fits(node, usage));
+    return assumingRemoved(gone, () -> fits(node, usage));
   }
 
   /** Whether usage fits while all victims are still there, and no claim counts. */
   boolean fitsNow(QuotaNode node, List<PairAmount> usage) {
-    OfTree tree = known(node);
+    OfTree tree = tracked(node);
     if (tree == null) {
       return fits(node, usage);
     }
-    tree.claims.reversed().forEach(claim -> claim.node.remove(claim.pair, claim.amount));
+    tree.entries.reversed().forEach(entry -> entry.node.remove(entry.pair, entry.amount));
     boolean fits = fits(node, usage);
-    tree.claims.forEach(claim -> claim.node.add(claim.pair, claim.amount));
+    tree.entries.forEach(entry -> entry.node.add(entry.pair, entry.amount));
     return fits;
   }
 
   /** Considers somebody anew when all victims so far are gone. */
   NominatedWorkload afterVictims(QuotaNode node, Nominator nominator, NominatedWorkload before) {
     OfTree tree = tree(node);
-    tree.preemptionTargets.forEach(PreemptionTarget::leave);
+    tree.preemptionTargets.forEach(PreemptionTarget::removeUsage);
     NominatedWorkload again = nominator.again(before);
-    tree.preemptionTargets.reversed().forEach(PreemptionTarget::comeBack);
+    tree.preemptionTargets.reversed().forEach(PreemptionTarget::restoreUsage);
     return again;
   }
 
-  private static boolean reckoningGone(List<PreemptionTarget> gone, BooleanSupplier question) {
-    gone.forEach(PreemptionTarget::leave);
+  private static boolean assumingRemoved(List<PreemptionTarget> gone, BooleanSupplier question) {
+    gone.forEach(PreemptionTarget::removeUsage);
     boolean answer = question.getAsBoolean();
-    gone.reversed().forEach(PreemptionTarget::comeBack);
+    gone.reversed().forEach(PreemptionTarget::restoreUsage);
     return answer;
   }
 
@@ -142,7 +142,7 @@ final class CycleReservations {
   /** The cycle is over: usage is again what is held. */
   void undo() {
     for (OfTree tree : trees.values()) {
-      tree.claims.reversed().forEach(claim -> claim.node.remove(claim.pair, claim.amount));
+      tree.entries.reversed().forEach(entry -> entry.node.remove(entry.pair, entry.amount));
     }
     trees.clear();
   }

@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 public final class InadmissibleIndex {
 
   /** A class that doesn't fit, and its queue. */
-  public record Sleeper(ClusterQueueCache queue, EquivalenceClass equals) {}
+  public record InadmissibleQueue(ClusterQueueCache queue, EquivalenceClass equals) {}
 
   /** What sleeps in one tree. */
   private static final class Tree {
@@ -75,14 +75,14 @@ public final class InadmissibleIndex {
    *     it may change which flavors they take
    * @param preempts whether others may help by being there to be preempted
    */
-  public void sleep(
-      Sleeper sleeper, List<EquivalenceClass.Lack> lacks, boolean competing, boolean preempts) {
-    Tree tree = tree(sleeper.queue.node());
+  public void add(
+      InadmissibleQueue inadmissibleQueue, List<EquivalenceClass.Lack> lacks, boolean competing, boolean preempts) {
+    Tree tree = tree(inadmissibleQueue.queue.node());
     tree.queues
-        .computeIfAbsent(sleeper.queue, ClusterQueueInadmissibleIndex::new)
+        .computeIfAbsent(inadmissibleQueue.queue, ClusterQueueInadmissibleIndex::new)
         .add(
-            sleeper.equals,
-            new ClusterQueueInadmissibleIndex.Sleep(List.copyOf(lacks), competing, preempts, tree.events));
+            inadmissibleQueue.equals,
+            new ClusterQueueInadmissibleIndex.Requirement(List.copyOf(lacks), competing, preempts, tree.events));
   }
 
   private Tree tree(QuotaNode node) {
@@ -105,11 +105,11 @@ public final class InadmissibleIndex {
   }
 
   /** Brings back those who may not preempt, where anything was released; before each cycle. */
-  public void bringBackGated(Consumer<ClusterQueueCache> broughtBack) {
+  public void requeueGated(Consumer<ClusterQueueCache> broughtBack) {
     ungated.forEach(
         (item, queue) -> {
-          if (queue.pending().isAside(item)) {
-            queue.pending().bringBack(item);
+          if (queue.pending().isHeld(item)) {
+            queue.pending().release(item);
             broughtBack.accept(queue);
           }
         });
@@ -125,42 +125,42 @@ public final class InadmissibleIndex {
    *     asleep who will get nothing beside them are left out.
    * @param barred who can't be considered whatever the quota
    */
-  public List<Sleeper> candidates(
+  public List<InadmissibleQueue> candidates(
       Function<QuotaNode, Optional<List<QueueHead>>> inLine, Predicate<QueueHead> barred) {
     if (stirred.isEmpty()) {
       return List.of();
     }
-    List<Sleeper> candidates = new ArrayList<>();
+    List<InadmissibleQueue> candidates = new ArrayList<>();
     Iterator<QuotaNode> roots = stirred.iterator();
     while (roots.hasNext()) {
       QuotaNode root = roots.next();
-      List<Sleeper> helped = new ArrayList<>();
-      if (!findHelped(root, trees.get(root), helped)) {
+      List<InadmissibleQueue> helped = new ArrayList<>();
+      if (!findRequeueable(root, trees.get(root), helped)) {
         roots.remove();
         continue;
       }
-      candidates.addAll(foretells ? shortlist(helped, inLine.apply(root), barred) : helped);
+      candidates.addAll(foretells ? forecast(helped, inLine.apply(root), barred) : helped);
     }
     return candidates;
   }
 
-  private static List<Sleeper> shortlist(
-      List<Sleeper> helped, Optional<List<QueueHead>> inLine, Predicate<QueueHead> barred) {
+  private static List<InadmissibleQueue> forecast(
+      List<InadmissibleQueue> helped, Optional<List<QueueHead>> inLine, Predicate<QueueHead> barred) {
     if (helped.isEmpty() || inLine.isEmpty()) {
       return helped;
     }
     List<QueueHead> others = inLine.get();
     if (!others.isEmpty()) {
       Set<ClusterQueueCache> taken = new HashSet<>();
-      helped.forEach(sleeper -> taken.add(sleeper.queue));
+      helped.forEach(inadmissibleQueue -> taken.add(inadmissibleQueue.queue));
       others = others.stream().filter(queueHead -> !taken.contains(queueHead.queue())).toList();
     }
-    List<Sleeper> winners = AdmissionForecast.of(helped, others, barred);
+    List<InadmissibleQueue> winners = AdmissionForecast.of(helped, others, barred);
     return winners == null ? helped : winners;
   }
 
   /** Whether anybody can be helped; those whose turn it is are put into {@code turn}. */
-  private boolean findHelped(QuotaNode root, @Nullable Tree tree, List<Sleeper> turn) {
+  private boolean findRequeueable(QuotaNode root, @Nullable Tree tree, List<InadmissibleQueue> turn) {
     if (tree == null || tree.queues.isEmpty()) {
       return false;
     }
@@ -168,11 +168,11 @@ public final class InadmissibleIndex {
     PreemptionUpperBound preemptionUpperBound = reaches.apply(root);
     for (Map.Entry<ClusterQueueCache, ClusterQueueInadmissibleIndex> entry : tree.queues.entrySet()) {
       ClusterQueueCache queue = entry.getKey();
-      EquivalenceClass first = entry.getValue().firstHelped(tree.events, preemptionUpperBound);
+      EquivalenceClass first = entry.getValue().firstRequeueable(tree.events, preemptionUpperBound);
       if (first != null) {
         any = true;
-        if (queue.isStrict() || queue.pending().ranksFirst(first)) {
-          turn.add(new Sleeper(queue, first));
+        if (queue.isStrict() || queue.pending().isHead(first)) {
+          turn.add(new InadmissibleQueue(queue, first));
         }
       }
     }
@@ -180,16 +180,16 @@ public final class InadmissibleIndex {
   }
 
   /** A class doesn't sleep any more. */
-  public void awake(Sleeper sleeper) {
-    Tree tree = trees.get(sleeper.queue.node().root());
-    ClusterQueueInadmissibleIndex clusterQueueInadmissibleIndex = tree == null ? null : tree.queues.get(sleeper.queue);
+  public void remove(InadmissibleQueue inadmissibleQueue) {
+    Tree tree = trees.get(inadmissibleQueue.queue.node().root());
+    ClusterQueueInadmissibleIndex clusterQueueInadmissibleIndex = tree == null ? null : tree.queues.get(inadmissibleQueue.queue);
     if (clusterQueueInadmissibleIndex != null) {
-      clusterQueueInadmissibleIndex.remove(sleeper.equals);
+      clusterQueueInadmissibleIndex.remove(inadmissibleQueue.equals);
     }
   }
 
   /** Whether anything was released that may still help somebody. */
-  public boolean anyReleased() {
+  public boolean hasReleases() {
     return !stirred.isEmpty() || !ungated.isEmpty();
   }
 

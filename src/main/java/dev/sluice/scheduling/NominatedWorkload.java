@@ -59,7 +59,7 @@ public record NominatedWorkload(
   }
 
   /** The same, with what came of it with the fewest pods. */
-  NominatedWorkload notEven(Assignment withFewest) {
+  NominatedWorkload doesNotFitAtAll(Assignment withFewest) {
     return new NominatedWorkload(item, queue, assignment, preemptionTargets, search, withFewest);
   }
 

@@ -96,7 +96,7 @@ final class Nominator {
         from = middle + 1;
       }
     }
-    return found.succeeds() ? found : full.notEven(least);
+    return found.succeeds() ? found : full.doesNotFitAtAll(least);
   }
 
   private NominatedWorkload nominated(

@@ -141,7 +141,7 @@ public final class SchedulingCycle {
         (queue, head) -> {
           Optional<Explanation> barred = bar.apply(head, queue);
           if (barred.isPresent()) {
-            cycleOutcomes.add(new CycleOutcome.Barred(head, queue, barred.get()));
+            cycleOutcomes.add(new CycleOutcome.Ineligible(head, queue, barred.get()));
           } else {
             nominatedWorkload.add(nominator.nominate(head, queue));
           }
@@ -185,7 +185,7 @@ public final class SchedulingCycle {
     if (admissions == Admissions.NONE) {
       stopped = true;
       rest(entry);
-      return new CycleOutcome.Blocked(entry.item(), entry.queue(), WAITS_FOR_PODS);
+      return new CycleOutcome.WaitingForPodsReady(entry.item(), entry.queue(), WAITS_FOR_PODS);
     }
     if (admissions == Admissions.ONE) {
       admissions = Admissions.NONE;
@@ -200,27 +200,27 @@ public final class SchedulingCycle {
     Explanation explanation =
         new Explanation(
             PendingReason.WAITING_FOR_QUOTA, entry.assignment().attempts(), GATE_CLOSED, true);
-    return new CycleOutcome.Gated(entry.item(), entry.queue(), explanation, entry.search().began());
+    return new CycleOutcome.PreemptionGated(entry.item(), entry.queue(), explanation, entry.search().began());
   }
 
   private static CycleOutcome leftOut(NominatedWorkload entry) {
     rest(entry);
-    return new CycleOutcome.LeftOut(entry.item(), entry.queue());
+    return new CycleOutcome.NotProcessed(entry.item(), entry.queue());
   }
 
   /** It will be looked at as if this cycle had not been. */
   private static void rest(NominatedWorkload entry) {
     FlavorProgress before = entry.search().before();
     boolean stale = entry.search().from().last().isEmpty();
-    entry.item().flavorProgress(before == null || stale ? before : before.resting());
+    entry.item().flavorProgress(before == null || stale ? before : before.atRest());
   }
 
   /** It gets nothing yet, but nobody after it gets what it waits for. */
   private CycleOutcome waitFor(NominatedWorkload entry, List<PreemptionTarget> preemptionTargets) {
     QuotaNode node = entry.queue().node();
     cycleReservations.victims(node, preemptionTargets);
-    cycleReservations.claim(node, entry.assignment().usage());
-    return new CycleOutcome.Waiting(
+    cycleReservations.reserve(node, entry.assignment().usage());
+    return new CycleOutcome.PendingPreemption(
         entry.item(), entry.queue(), preemptionTargets, WAITS_FOR_VICTIMS, entry.search().began());
   }
 
@@ -228,7 +228,7 @@ public final class SchedulingCycle {
     remember(entry, 0);
     int[] progress = entry.assignment().progress();
     boolean repeats = entry.search().from().equals(NominatedWorkload.Resumed.at(progress));
-    return new CycleOutcome.Overtaken(entry.item(), entry.queue(), OVERTAKEN, repeats);
+    return new CycleOutcome.Skipped(entry.item(), entry.queue(), OVERTAKEN, repeats);
   }
 
   private CycleOutcome noFit(NominatedWorkload entry) {
@@ -238,11 +238,11 @@ public final class SchedulingCycle {
         assignment.needsPreemption()
             && queue.spec().preemption().reclaimWithinCohort() != ReclaimWithinCohort.ANY;
     if (reserves) {
-      cycleReservations.claim(queue.node(), reservation(assignment, queue.node()));
+      cycleReservations.reserve(queue.node(), reservation(assignment, queue.node()));
     }
     if (entry.walksOn()) {
       remember(entry, entry.search().walked() + 1);
-      return new CycleOutcome.Walking(entry.item(), queue);
+      return new CycleOutcome.TryNextFlavor(entry.item(), queue);
     }
     PendingReason reason = assignment.noFit();
     Explanation explanation =

@@ -31,9 +31,9 @@ public final class CertificateRotator implements AutoCloseable {
     this.timer =
         Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("certificates").factory());
-    look();
+    refresh();
     timer.scheduleWithFixedDelay(
-        this::look, interval.toMillis(), interval.toMillis(), TimeUnit.MILLISECONDS);
+        this::refresh, interval.toMillis(), interval.toMillis(), TimeUnit.MILLISECONDS);
   }
 
   /** Completes when there is a usable certificate for the first time. */
@@ -52,7 +52,7 @@ public final class CertificateRotator implements AutoCloseable {
   }
 
   /** The same complaint is logged once, however often it comes. */
-  private void look() {
+  private void refresh() {
     try {
       source.refresh();
       ready = true;

@@ -90,7 +90,7 @@ public final class ExplainEndpoint implements HttpHandler {
     try {
       WorkloadId id = workload.get().id();
       Optional<Waiting> waiting =
-          engine.whyWaiting(id).get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+          engine.pendingReason(id).get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
       return Response.json(json.writeValueAsBytes(body(id, waiting)));
     } catch (TimeoutException e) {
       return Response.text(503, "the engine didn't answer within " + PATIENCE.toSeconds() + " s");

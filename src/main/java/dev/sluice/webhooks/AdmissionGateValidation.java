@@ -16,7 +16,7 @@ final class AdmissionGateValidation {
 
   private AdmissionGateValidation() {}
 
-  static void form(Map<String, String> annotations, FieldErrors bad) {
+  static void validateObject(Map<String, String> annotations, FieldErrors bad) {
     String value = annotations.get(KueueConstants.ADMISSION_GATED_BY);
     if (value == null) {
       return;
@@ -36,7 +36,7 @@ final class AdmissionGateValidation {
   }
 
   /** After creation names may go but not come. */
-  static void change(Map<String, String> before, Map<String, String> now, FieldErrors bad) {
+  static void validateUpdate(Map<String, String> before, Map<String, String> now, FieldErrors bad) {
     String value = now.get(KueueConstants.ADMISSION_GATED_BY);
     if (value == null) {
       return;

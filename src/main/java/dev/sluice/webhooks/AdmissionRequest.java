@@ -93,7 +93,7 @@ public record AdmissionRequest(
   }
 
   /** Whether the object is on its way out, and its spec stays as it is. */
-  public boolean isFadingOut() {
+  public boolean isFinalizing() {
     return isUpdate()
         && ReviewJson.isPresent(object, "metadata", "deletionTimestamp")
         && ReviewJson.at(object, "spec").equals(ReviewJson.at(oldObject, "spec"));

@@ -37,14 +37,14 @@ final class BatchJobWebhook {
     this.notices = new JobWarnings(settings);
   }
 
-  AdmissionResult fillIn(AdmissionRequest request) {
+  AdmissionResult mutate(AdmissionRequest request) {
     if (!request.isCreate()) {
       return AdmissionResult.allowed();
     }
     JsonPatch patch = new JsonPatch(request.object());
-    boolean managed = defaults.fillIn(request, patch, "spec", "suspend");
+    boolean managed = defaults.mutate(request, patch, "spec", "suspend");
     if (managed) {
-      defaults.sendElsewhere(request, patch, JOB_CONTROLLER, "spec", "managedBy");
+      defaults.defaultManagedBy(request, patch, JOB_CONTROLLER, "spec", "managedBy");
     }
     JobMetadata job = facts(request.object());
     if (managed && job.isElastic() && settings.isOn(ELASTIC_GATE)) {
@@ -58,18 +58,18 @@ final class BatchJobWebhook {
     return AdmissionResult.patched(patch);
   }
 
-  AdmissionResult check(AdmissionRequest request) {
-    if (request.isFadingOut()) {
+  AdmissionResult validate(AdmissionRequest request) {
+    if (request.isFinalizing()) {
       return AdmissionResult.allowed();
     }
     boolean reduced = request.isUpdate() && mayBeReduced(request);
-    List<FieldError> errors = new ArrayList<>(form(request.object(), reduced));
+    List<FieldError> errors = new ArrayList<>(validateObject(request.object(), reduced));
     if (request.isUpdate()) {
       // What was there before the webhook doesn't make the job unchangeable.
       if (!errors.isEmpty()) {
-        errors.removeAll(form(request.oldObject(), reduced));
+        errors.removeAll(validateObject(request.oldObject(), reduced));
       }
-      errors.addAll(change(request));
+      errors.addAll(validateUpdate(request));
     }
     return errors.isEmpty()
         ? new AdmissionResult.Allowed(JsonNodeFactory.instance.arrayNode(), notices.of(request))
@@ -89,10 +89,10 @@ final class BatchJobWebhook {
         && (!now.isSuspended() || pods(request.oldObject()) == pods(request.object()));
   }
 
-  private List<FieldError> form(JsonNode object, boolean mayBeReduced) {
+  private List<FieldError> validateObject(JsonNode object, boolean mayBeReduced) {
     FieldErrors bad = new FieldErrors();
     JobMetadata job = facts(object);
-    keys.form(job, bad);
+    keys.validateObject(job, bad);
     if (job.annotations().containsKey(LocalClusterAnnotations.MAY_RUN_HERE)
         && ReviewJson.text(object, "spec", "managedBy").equals(KueueConstants.MULTIKUEUE)) {
       bad.forbidden(
@@ -105,7 +105,7 @@ final class BatchJobWebhook {
             pods(object),
             TEMPLATE_ANNOTATIONS,
             ReviewJson.annotations(ReviewJson.at(object, "spec", "template")));
-    topology.check(List.of(podSet), bad);
+    topology.validate(List.of(podSet), bad);
     if (job.isElastic()) {
       elastic(podSet, bad);
     }
@@ -165,11 +165,11 @@ final class BatchJobWebhook {
     }
   }
 
-  private List<FieldError> change(AdmissionRequest request) {
+  private List<FieldError> validateUpdate(AdmissionRequest request) {
     FieldErrors bad = new FieldErrors();
     JobMetadata before = facts(request.oldObject());
     JobMetadata now = facts(request.object());
-    keys.change(before, now, request.namespace(), bad);
+    keys.validateUpdate(before, now, request.namespace(), bad);
     if (!before.isSuspended() && !now.isSuspended()) {
       whileRunning(before, now, request, bad);
     }

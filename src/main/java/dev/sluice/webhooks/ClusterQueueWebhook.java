@@ -24,7 +24,7 @@ final class ClusterQueueWebhook {
     this.settings = settings;
   }
 
-  AdmissionResult fillIn(AdmissionRequest request) {
+  AdmissionResult mutate(AdmissionRequest request) {
     JsonPatch patch = new JsonPatch(request.object());
     if (request.isCreate()) {
       patch.append(TextNode.valueOf(KueueConstants.RESOURCE_IN_USE), "metadata", "finalizers");
@@ -32,8 +32,8 @@ final class ClusterQueueWebhook {
     return AdmissionResult.patched(patch);
   }
 
-  AdmissionResult check(AdmissionRequest request) {
-    if (request.isFadingOut()) {
+  AdmissionResult validate(AdmissionRequest request) {
+    if (request.isFinalizing()) {
       return AdmissionResult.allowed();
     }
     FieldErrors bad = new FieldErrors();
@@ -43,7 +43,7 @@ final class ClusterQueueWebhook {
     if (!cohort.isEmpty()) {
       bad.invalid(SPEC.child("cohortName"), cohort, NameValidation.subdomain(cohort));
     }
-    QUOTAS.check(spec, bad);
+    QUOTAS.validate(spec, bad);
     ResourceGroupValidation.weight(spec, bad);
     LabelValidation.selector(SPEC.child("namespaceSelector"), ReviewJson.at(spec, "namespaceSelector"), bad);
     checksOnFlavors(spec, oldSpec, bad);

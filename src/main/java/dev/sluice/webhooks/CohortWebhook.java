@@ -9,8 +9,8 @@ final class CohortWebhook {
 
   private CohortWebhook() {}
 
-  static AdmissionResult check(AdmissionRequest request) {
-    if (request.isFadingOut()) {
+  static AdmissionResult validate(AdmissionRequest request) {
+    if (request.isFinalizing()) {
       return AdmissionResult.allowed();
     }
     FieldErrors bad = new FieldErrors();
@@ -19,7 +19,7 @@ final class CohortWebhook {
     if (!parent.isEmpty()) {
       bad.invalid(FieldPath.of("spec", "parentName"), parent, NameValidation.subdomain(parent));
     }
-    QUOTAS.check(spec, bad);
+    QUOTAS.validate(spec, bad);
     ResourceGroupValidation.weight(spec, bad);
     return AdmissionResult.of(bad.errors());
   }

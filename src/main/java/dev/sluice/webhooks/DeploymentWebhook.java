@@ -13,10 +13,10 @@ final class DeploymentWebhook {
     this.serving = new WebhookRuleText(settings, cluster);
   }
 
-  AdmissionResult fillIn(AdmissionRequest request) {
+  AdmissionResult mutate(AdmissionRequest request) {
     JsonPatch patch = new JsonPatch(request.object());
-    if (serving.fillIn(request, patch)) {
-      WebhookRuleText.holdBack(patch, FRAMEWORK);
+    if (serving.mutate(request, patch)) {
+      WebhookRuleText.addSchedulingGates(patch, FRAMEWORK);
       label(patch, KueueConstants.MANAGED, "true");
       JobMetadata deployment = JobMetadata.of(patch.object(), false);
       deployment.queue().ifPresent(queue -> label(patch, KueueConstants.QUEUE_NAME, queue));
@@ -34,7 +34,7 @@ final class DeploymentWebhook {
     }
   }
 
-  AdmissionResult check(AdmissionRequest request) {
-    return request.isFadingOut() ? AdmissionResult.allowed() : AdmissionResult.of(serving.errors(request));
+  AdmissionResult validate(AdmissionRequest request) {
+    return request.isFinalizing() ? AdmissionResult.allowed() : AdmissionResult.of(serving.errors(request));
   }
 }

@@ -25,7 +25,7 @@ final class JobDefaults {
    * @param suspend names of the fields on the way to the switch
    * @return whether the job is managed
    */
-  boolean fillIn(AdmissionRequest request, JsonPatch patch, String... suspend) {
+  boolean mutate(AdmissionRequest request, JsonPatch patch, String... suspend) {
     boolean managed = names(request, patch);
     if (managed && !ReviewJson.at(request.object(), suspend).asBoolean()) {
       patch.set(BooleanNode.TRUE, suspend);
@@ -79,7 +79,7 @@ final class JobDefaults {
    * @param byDefault what the kind calls its own controller
    * @param managedBy names of the fields on the way to the mark
    */
-  void sendElsewhere(
+  void defaultManagedBy(
       AdmissionRequest request, JsonPatch patch, String byDefault, String... managedBy) {
     String present = ReviewJson.text(patch.object(), managedBy);
     Optional<String> queue = JobMetadata.of(patch.object(), false).queue();

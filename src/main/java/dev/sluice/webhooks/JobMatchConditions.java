@@ -36,12 +36,12 @@ final class JobMatchConditions {
   private JobMatchConditions() {}
 
   /** That an object of this kind asks to be managed. */
-  static String asks(WebhookKind kind) {
+  static String requestsQueueing(WebhookKind kind) {
     return kind.isPod() ? NAMES_A_QUEUE + " || " + IS_HELD_BACK : NAMES_A_QUEUE;
   }
 
   /** That an object of this kind says, or said, something that has rules. */
-  static String speaksToUs(WebhookKind kind) {
+  static String usesOurKeys(WebhookKind kind) {
     return kind.isPod()
         ? POD_SPEAKS_TO_US.formatted(
             quoted(

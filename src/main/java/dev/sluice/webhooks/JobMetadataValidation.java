@@ -25,14 +25,14 @@ final class JobMetadataValidation {
   }
 
   /** What must hold for a job at any time. */
-  void form(JobMetadata job, FieldErrors bad) {
+  void validateObject(JobMetadata job, FieldErrors bad) {
     job.prebuilt().ifPresent(name -> bad.invalid(job.prebuiltPath(), name, NameValidation.subdomain(name)));
     maxExecTime(job, bad);
-    basicForm(job, bad);
+    validateBasicObject(job, bad);
   }
 
   /** What must hold at any time for what isn't a job itself but makes pods that are. */
-  void basicForm(JobMetadata job, FieldErrors bad) {
+  void validateBasicObject(JobMetadata job, FieldErrors bad) {
     job.queue().ifPresent(queue -> bad.invalid(job.queuePath(), queue, NameValidation.subdomain(queue)));
     if (job.annotations().containsKey(KueueConstants.ELASTIC_JOB) && !canBeElastic) {
       bad.forbidden(
@@ -40,9 +40,9 @@ final class JobMetadataValidation {
           "only Job, RayCluster, RayJob and RayService can be elastic");
     }
     if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
-      AdmissionGateValidation.form(job.annotations(), bad);
+      AdmissionGateValidation.validateObject(job.annotations(), bad);
     }
-    PlacementValidation.form(job.annotations(), bad);
+    PlacementValidation.validateObject(job.annotations(), bad);
   }
 
   private static void maxExecTime(JobMetadata job, FieldErrors bad) {
@@ -60,7 +60,7 @@ final class JobMetadataValidation {
   }
 
   /** What must hold for a change. */
-  void change(JobMetadata before, JobMetadata now, String namespace, FieldErrors bad) {
+  void validateUpdate(JobMetadata before, JobMetadata now, String namespace, FieldErrors bad) {
     queue(before, now, namespace, bad);
     if (!before.prebuilt().equals(now.prebuilt())
         && !now.isSuspended()
@@ -77,9 +77,9 @@ final class JobMetadataValidation {
     }
     priorityClass(before, now, bad);
     elastic(before, now, bad);
-    PlacementValidation.change(before, now, bad);
+    PlacementValidation.validateUpdate(before, now, bad);
     if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
-      AdmissionGateValidation.change(before.annotations(), now.annotations(), bad);
+      AdmissionGateValidation.validateUpdate(before.annotations(), now.annotations(), bad);
     }
   }
 
@@ -88,7 +88,7 @@ final class JobMetadataValidation {
    *
    * @param before is suspended if none of its pods is ready
    */
-  void basicChange(JobMetadata before, JobMetadata now, FieldErrors bad) {
+  void validateBasicUpdate(JobMetadata before, JobMetadata now, FieldErrors bad) {
     boolean emptied = now.queue().isEmpty();
     if (!before.queue().equals(now.queue()) && (emptied || !now.isSuspended())) {
       bad.immutable(
@@ -98,7 +98,7 @@ final class JobMetadataValidation {
     }
     priorityClass(before, now, bad);
     if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
-      AdmissionGateValidation.change(before.annotations(), now.annotations(), bad);
+      AdmissionGateValidation.validateUpdate(before.annotations(), now.annotations(), bad);
     }
   }
 

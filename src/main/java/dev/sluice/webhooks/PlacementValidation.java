@@ -12,7 +12,7 @@ final class PlacementValidation {
   private PlacementValidation() {}
 
   /** What must hold for a job or Workload at any time. */
-  static void form(Map<String, String> annotations, FieldErrors bad) {
+  static void validateObject(Map<String, String> annotations, FieldErrors bad) {
     PlacementLimits.faults(annotations)
         .forEach(
             fault ->
@@ -20,7 +20,7 @@ final class PlacementValidation {
   }
 
   /** What must hold for a change of a job: where it may go is settled once it goes. */
-  static void change(JobMetadata before, JobMetadata now, FieldErrors bad) {
+  static void validateUpdate(JobMetadata before, JobMetadata now, FieldErrors bad) {
     String here = before.annotations().get(LocalClusterAnnotations.MAY_RUN_HERE);
     if (!Objects.equals(here, now.annotations().get(LocalClusterAnnotations.MAY_RUN_HERE))) {
       bad.immutable(

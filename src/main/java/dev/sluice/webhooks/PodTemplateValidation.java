@@ -15,7 +15,7 @@ final class PodTemplateValidation {
     this.settings = settings;
   }
 
-  void check(FieldPath path, JsonNode template, FieldErrors bad) {
+  void validate(FieldPath path, JsonNode template, FieldErrors bad) {
     if (settings.isOn(FeatureGate.WORKLOAD_VALIDATION_FOR_POD_SET_METADATA)) {
       FieldPath metadata = path.child("metadata");
       LabelValidation.labels(metadata.child("labels"), ReviewJson.labels(template), bad);

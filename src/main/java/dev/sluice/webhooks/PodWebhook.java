@@ -41,17 +41,17 @@ final class PodWebhook {
 
   // ---- what is filled in
 
-  AdmissionResult fillIn(AdmissionRequest request) {
+  AdmissionResult mutate(AdmissionRequest request) {
     if (!request.isCreate()) {
       return AdmissionResult.allowed();
     }
     JsonPatch patch = new JsonPatch(request.object());
     if (hasSuspendingParent(request.object())) {
-      holdBack(patch);
+      addSchedulingGates(patch);
     } else if (isJob(request, patch)) {
       patch.set("true", "metadata", "labels", KueueConstants.MANAGED);
       patch.append(TextNode.valueOf(KueueConstants.MANAGED), "metadata", "finalizers");
-      holdBack(patch);
+      addSchedulingGates(patch);
     }
     return AdmissionResult.patched(patch);
   }
@@ -62,7 +62,7 @@ final class PodWebhook {
         && defaults.names(request, patch);
   }
 
-  private void holdBack(JsonPatch patch) {
+  private void addSchedulingGates(JsonPatch patch) {
     gate(patch, KueueConstants.ADMISSION_GATE);
     if (settings.working().contains(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)) {
       gate(patch, KueueConstants.TOPOLOGY_GATE);
@@ -86,19 +86,19 @@ final class PodWebhook {
 
   // ---- what is checked
 
-  AdmissionResult check(AdmissionRequest request) {
-    if (request.isFadingOut()) {
+  AdmissionResult validate(AdmissionRequest request) {
+    if (request.isFinalizing()) {
       return AdmissionResult.allowed();
     }
     boolean ours = hasSuspendingParent(request.object()) || !defaults.isOwnerManaged(request);
-    List<FieldError> errors = new ArrayList<>(form(request.object(), ours));
+    List<FieldError> errors = new ArrayList<>(validateObject(request.object(), ours));
     if (request.isUpdate()) {
       // What was there before the webhook doesn't make the pod unchangeable.
       if (!errors.isEmpty()) {
-        errors.removeAll(form(request.oldObject(), ours));
+        errors.removeAll(validateObject(request.oldObject(), ours));
       }
       if (ours) {
-        errors.addAll(change(request));
+        errors.addAll(validateUpdate(request));
       }
     }
     return errors.isEmpty()
@@ -116,7 +116,7 @@ final class PodWebhook {
                 + " has no effect: the pod belongs to a job that is managed itself");
   }
 
-  private List<FieldError> form(JsonNode pod, boolean ours) {
+  private List<FieldError> validateObject(JsonNode pod, boolean ours) {
     FieldErrors bad = new FieldErrors();
     String managed = ReviewJson.labels(pod).get(KueueConstants.MANAGED);
     if (managed != null && !managed.equals("true")) {
@@ -124,10 +124,10 @@ final class PodWebhook {
     }
     if (ours) {
       JobMetadata job = facts(pod);
-      keys.form(job, bad);
+      keys.validateObject(job, bad);
       group(job, bad);
       if ("true".equals(managed) || hasSuspendingParent(pod)) {
-        topology.check(
+        topology.validate(
             new PodSetShape(mostPods(pod), JobMetadata.ANNOTATIONS, ReviewJson.annotations(pod)), bad);
       }
     }
@@ -176,11 +176,11 @@ final class PodWebhook {
                     "must be the same as the pod group's name, \"" + group + "\""));
   }
 
-  private List<FieldError> change(AdmissionRequest request) {
+  private List<FieldError> validateUpdate(AdmissionRequest request) {
     FieldErrors bad = new FieldErrors();
     JobMetadata before = facts(request.oldObject());
     JobMetadata now = facts(request.object());
-    keys.change(before, now, request.namespace(), bad);
+    keys.validateUpdate(before, now, request.namespace(), bad);
     String group = groupName(before);
     if (!group.equals(groupName(now)) && !joins(request, group)) {
       bad.immutable(groupPath(now), TextNode.valueOf(groupName(now)), "");

@@ -14,7 +14,7 @@ final class ResourceFlavorWebhook {
 
   private ResourceFlavorWebhook() {}
 
-  static AdmissionResult fillIn(AdmissionRequest request) {
+  static AdmissionResult mutate(AdmissionRequest request) {
     JsonPatch patch = new JsonPatch(request.object());
     if (request.isCreate()) {
       patch.append(TextNode.valueOf(KueueConstants.RESOURCE_IN_USE), "metadata", "finalizers");
@@ -22,8 +22,8 @@ final class ResourceFlavorWebhook {
     return AdmissionResult.patched(patch);
   }
 
-  static AdmissionResult check(AdmissionRequest request) {
-    if (request.isFadingOut()) {
+  static AdmissionResult validate(AdmissionRequest request) {
+    if (request.isFinalizing()) {
       return AdmissionResult.allowed();
     }
     FieldErrors bad = new FieldErrors();

@@ -21,7 +21,7 @@ record ResourceGroupValidation(String parentField, boolean lendingWithinNominal)
   private static final int MAX_CELLS = 512;
   private static final BigDecimal LEAST_WEIGHT = BigDecimal.ONE.scaleByPowerOfTen(-9);
 
-  void check(JsonNode spec, FieldErrors bad) {
+  void validate(JsonNode spec, FieldErrors bad) {
     boolean hasParent = !ReviewJson.text(spec, parentField).isEmpty();
     Set<String> resources = new HashSet<>();
     Set<String> flavors = new HashSet<>();

@@ -21,10 +21,10 @@ final class StatefulSetWebhook {
     this.cluster = cluster;
   }
 
-  AdmissionResult fillIn(AdmissionRequest request) {
+  AdmissionResult mutate(AdmissionRequest request) {
     JsonPatch patch = new JsonPatch(request.object());
-    if (isOurs(request.object()) && serving.fillIn(request, patch)) {
-      WebhookRuleText.holdBack(patch, FRAMEWORK);
+    if (isOurs(request.object()) && serving.mutate(request, patch)) {
+      WebhookRuleText.addSchedulingGates(patch, FRAMEWORK);
     }
     return AdmissionResult.patched(patch);
   }
@@ -35,8 +35,8 @@ final class StatefulSetWebhook {
     return parent.isEmpty() || parent.equals(FRAMEWORK);
   }
 
-  AdmissionResult check(AdmissionRequest request) {
-    if (request.isFadingOut() || !isOurs(request.object())) {
+  AdmissionResult validate(AdmissionRequest request) {
+    if (request.isFinalizing() || !isOurs(request.object())) {
       return AdmissionResult.allowed();
     }
     List<FieldError> errors = new ArrayList<>(serving.errors(request));

@@ -38,22 +38,22 @@ final class TopologyValidation {
     this.settings = settings;
   }
 
-  void check(List<PodSetShape> podSets, FieldErrors bad) {
+  void validate(List<PodSetShape> podSets, FieldErrors bad) {
     if (!settings.isOn(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)) {
       return;
     }
-    podSets.forEach(podSet -> checkAlone(podSet, bad));
+    podSets.forEach(podSet -> validateStandalone(podSet, bad));
     groups(podSets, bad);
   }
 
   /** Checks a pod set of which nobody knows what others there are. */
-  void check(PodSetShape podSet, FieldErrors bad) {
+  void validate(PodSetShape podSet, FieldErrors bad) {
     if (settings.isOn(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)) {
-      checkAlone(podSet, bad);
+      validateStandalone(podSet, bad);
     }
   }
 
-  private void checkAlone(PodSetShape podSet, FieldErrors bad) {
+  private void validateStandalone(PodSetShape podSet, FieldErrors bad) {
     placement(podSet, bad);
     slices(podSet, bad);
     constraints(podSet, bad);

@@ -69,7 +69,7 @@ public final class WebhookConfigurations {
         webhooks.add(mutating(kind, name + ".kb.io", FAIL, conditions));
         continue;
       }
-      String asks = JobMatchConditions.asks(kind);
+      String asks = JobMatchConditions.requestsQueueing(kind);
       webhooks.add(
           mutating(
               kind, name + ".kb.io", policy(kind), List.of(condition(JobMatchConditions.ASKS, asks))));
@@ -98,7 +98,7 @@ public final class WebhookConfigurations {
       List<MatchCondition> conditions =
           kind.isOwn() || isAskedAboutAlways(kind)
               ? conditions(kind, WorkloadMatchConditions.validating())
-              : List.of(condition("speaks-to-us", JobMatchConditions.speaksToUs(kind)));
+              : List.of(condition("speaks-to-us", JobMatchConditions.usesOurKeys(kind)));
       webhooks.add(
           new ValidatingWebhookBuilder()
               .withName("v" + kind.lowerKind() + ".kb.io")

@@ -26,7 +26,7 @@ final class WebhookRuleText {
    *
    * @return whether the object is managed
    */
-  boolean fillIn(AdmissionRequest request, JsonPatch patch) {
+  boolean mutate(AdmissionRequest request, JsonPatch patch) {
     return request.isUpdate() && hasReadyPods(request.oldObject())
         ? defaults.isManaged(request)
         : defaults.names(request, patch);
@@ -39,14 +39,14 @@ final class WebhookRuleText {
 
   /** What is wrong with the object and its change; what was wrong before stays allowed. */
   List<FieldError> errors(AdmissionRequest request) {
-    List<FieldError> errors = new ArrayList<>(form(request.object()));
+    List<FieldError> errors = new ArrayList<>(validateObject(request.object()));
     if (request.isUpdate()) {
       if (!errors.isEmpty()) {
-        errors.removeAll(form(request.oldObject()));
+        errors.removeAll(validateObject(request.oldObject()));
       }
       FieldErrors bad = new FieldErrors();
       boolean suspended = !hasReadyPods(request.oldObject());
-      keys.basicChange(
+      keys.validateBasicUpdate(
           JobMetadata.of(request.oldObject(), suspended),
           JobMetadata.of(request.object(), suspended),
           bad);
@@ -55,9 +55,9 @@ final class WebhookRuleText {
     return errors;
   }
 
-  private List<FieldError> form(JsonNode object) {
+  private List<FieldError> validateObject(JsonNode object) {
     FieldErrors bad = new FieldErrors();
-    keys.basicForm(JobMetadata.of(object, false), bad);
+    keys.validateBasicObject(JobMetadata.of(object, false), bad);
     return bad.errors();
   }
 
@@ -66,7 +66,7 @@ final class WebhookRuleText {
   }
 
   /** Writes into the pod template who holds its pods back. */
-  static void holdBack(JsonPatch patch, String framework) {
+  static void addSchedulingGates(JsonPatch patch, String framework) {
     if (!templateAnnotation(patch.object(), KueueConstants.POD_SUSPENDING_PARENT).equals(framework)) {
       patch.set(
           framework, "spec", "template", "metadata", "annotations", KueueConstants.POD_SUSPENDING_PARENT);

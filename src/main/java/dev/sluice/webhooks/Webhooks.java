@@ -24,23 +24,23 @@ public final class Webhooks {
     ownKinds(settings, functions);
     if (settings.frameworks().contains("batch/job")) {
       BatchJobWebhook jobs = new BatchJobWebhook(settings, cluster);
-      functions.put("/mutate-batch-v1-job", jobs::fillIn);
-      functions.put("/validate-batch-v1-job", jobs::check);
+      functions.put("/mutate-batch-v1-job", jobs::mutate);
+      functions.put("/validate-batch-v1-job", jobs::validate);
     }
     if (PodWebhook.areActive(settings.frameworks())) {
       PodWebhook pods = new PodWebhook(settings, cluster);
-      functions.put("/mutate--v1-pod", pods::fillIn);
-      functions.put("/validate--v1-pod", pods::check);
+      functions.put("/mutate--v1-pod", pods::mutate);
+      functions.put("/validate--v1-pod", pods::validate);
     }
     if (settings.frameworks().contains("deployment")) {
       DeploymentWebhook deployments = new DeploymentWebhook(settings, cluster);
-      functions.put("/mutate-apps-v1-deployment", deployments::fillIn);
-      functions.put("/validate-apps-v1-deployment", deployments::check);
+      functions.put("/mutate-apps-v1-deployment", deployments::mutate);
+      functions.put("/validate-apps-v1-deployment", deployments::validate);
     }
     if (settings.frameworks().contains("statefulset")) {
       StatefulSetWebhook statefulSets = new StatefulSetWebhook(settings, cluster);
-      functions.put("/mutate-apps-v1-statefulset", statefulSets::fillIn);
-      functions.put("/validate-apps-v1-statefulset", statefulSets::check);
+      functions.put("/mutate-apps-v1-statefulset", statefulSets::mutate);
+      functions.put("/validate-apps-v1-statefulset", statefulSets::validate);
     }
     for (WebhookKind kind : WebhookKind.all()) {
       if (!kind.isOwn()) {
@@ -53,13 +53,13 @@ public final class Webhooks {
 
   private static void ownKinds(WebhookSettings settings, Map<String, AdmissionFunction> functions) {
     ClusterQueueWebhook clusterQueues = new ClusterQueueWebhook(settings);
-    functions.put("/mutate-kueue-x-k8s-io-v1beta2-clusterqueue", clusterQueues::fillIn);
-    functions.put("/validate-kueue-x-k8s-io-v1beta2-clusterqueue", clusterQueues::check);
-    functions.put("/mutate-kueue-x-k8s-io-v1beta2-resourceflavor", ResourceFlavorWebhook::fillIn);
-    functions.put("/validate-kueue-x-k8s-io-v1beta2-resourceflavor", ResourceFlavorWebhook::check);
-    functions.put("/validate-kueue-x-k8s-io-v1beta2-cohort", CohortWebhook::check);
+    functions.put("/mutate-kueue-x-k8s-io-v1beta2-clusterqueue", clusterQueues::mutate);
+    functions.put("/validate-kueue-x-k8s-io-v1beta2-clusterqueue", clusterQueues::validate);
+    functions.put("/mutate-kueue-x-k8s-io-v1beta2-resourceflavor", ResourceFlavorWebhook::mutate);
+    functions.put("/validate-kueue-x-k8s-io-v1beta2-resourceflavor", ResourceFlavorWebhook::validate);
+    functions.put("/validate-kueue-x-k8s-io-v1beta2-cohort", CohortWebhook::validate);
     WorkloadWebhook workloads = new WorkloadWebhook(settings);
-    functions.put("/mutate-kueue-x-k8s-io-v1beta2-workload", workloads::fillIn);
-    functions.put("/validate-kueue-x-k8s-io-v1beta2-workload", workloads::check);
+    functions.put("/mutate-kueue-x-k8s-io-v1beta2-workload", workloads::mutate);
+    functions.put("/validate-kueue-x-k8s-io-v1beta2-workload", workloads::validate);
   }
 }

@@ -21,7 +21,7 @@ final class WorkloadStatusValidation {
   private static final Set<String> STATUSES = Set.of("True", "False", "Unknown");
   private static final int MILLI_DIGITS = 3;
 
-  void check(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+  void validate(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
     conditions(now, before, bad);
     if (now.hasQuota() && !now.hasAdmission() && !(before.hasQuota() && !before.hasAdmission())) {
       bad.required(ADMISSION, "must be set while condition QuotaReserved is True");

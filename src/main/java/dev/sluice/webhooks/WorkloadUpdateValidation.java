@@ -19,7 +19,7 @@ final class WorkloadUpdateValidation {
     this.settings = settings;
   }
 
-  void check(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
+  void validate(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
     if (before.hasQuota()) {
       podSets(now, before, bad);
     }
@@ -30,7 +30,7 @@ final class WorkloadUpdateValidation {
     checks(now, before, bad);
     clusterName(now, before, bad);
     if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
-      AdmissionGateValidation.change(ReviewJson.annotations(before.object()), ReviewJson.annotations(now.object()), bad);
+      AdmissionGateValidation.validateUpdate(ReviewJson.annotations(before.object()), ReviewJson.annotations(now.object()), bad);
     }
   }
 

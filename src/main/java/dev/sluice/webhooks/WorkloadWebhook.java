@@ -23,7 +23,7 @@ final class WorkloadWebhook {
     this.update = new WorkloadUpdateValidation(settings);
   }
 
-  AdmissionResult fillIn(AdmissionRequest request) {
+  AdmissionResult mutate(AdmissionRequest request) {
     JsonPatch patch = new JsonPatch(request.object());
     if (request.isCreate() && !settings.isOn(FeatureGate.PARTIAL_ADMISSION)) {
       int count = ReviewJson.list(request.object(), "spec", "podSets").size();
@@ -34,8 +34,8 @@ final class WorkloadWebhook {
     return AdmissionResult.patched(patch);
   }
 
-  AdmissionResult check(AdmissionRequest request) {
-    if (request.isFadingOut()) {
+  AdmissionResult validate(AdmissionRequest request) {
+    if (request.isFinalizing()) {
       return AdmissionResult.allowed();
     }
     FieldErrors bad = new FieldErrors();
@@ -46,10 +46,10 @@ final class WorkloadWebhook {
     }
     if (request.isUpdate()) {
       WorkloadReview before = new WorkloadReview(request.oldObject(), isElastic(request.oldObject()));
-      status.check(now, before, bad);
-      update.check(now, before, bad);
+      status.validate(now, before, bad);
+      update.validate(now, before, bad);
     } else {
-      status.check(now, WorkloadReview.NONE, bad);
+      status.validate(now, WorkloadReview.NONE, bad);
     }
     return AdmissionResult.of(bad.errors());
   }
@@ -72,7 +72,7 @@ final class WorkloadWebhook {
     for (int i = 0; i < podSets.size(); i++) {
       JsonNode podSet = podSets.get(i);
       FieldPath path = POD_SETS.index(i);
-      templates.check(path.child("template"), ReviewJson.at(podSet, "template"), bad);
+      templates.validate(path.child("template"), ReviewJson.at(podSet, "template"), bad);
       if (ReviewJson.isPresent(podSet, "minCount")) {
         partial++;
         if (workload.isElastic()) {
@@ -107,9 +107,9 @@ final class WorkloadWebhook {
 
   private void annotations(Map<String, String> annotations, FieldErrors bad) {
     if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
-      AdmissionGateValidation.form(annotations, bad);
+      AdmissionGateValidation.validateObject(annotations, bad);
     }
-    PlacementValidation.form(annotations, bad);
+    PlacementValidation.validateObject(annotations, bad);
     String boost = annotations.get(KueueConstants.PRIORITY_BOOST);
     if (settings.isOn(FeatureGate.PRIORITY_BOOST)
         && boost != null

@@ -33,7 +33,7 @@ public final class AdmissionPatches {
     List<CheckState> present = workload.status().admissionChecks();
     return required
         .of(decision.clusterQueue(), Optional.of(flavors))
-        .flatMap(names -> CheckStates.inStep(present, names, now))
+        .flatMap(names -> CheckStates.synced(present, names, now))
         .orElse(present);
   }
 
@@ -61,7 +61,7 @@ public final class AdmissionPatches {
             .reset(PreemptionGates.BLOCKED, "QuotaReserved");
     patch.admittedBy(checks);
     if (readiness && workload.owned()) {
-      PodsReady.begin(patch);
+      PodsReady.initial(patch);
     }
     ObjectNode status = patch.fields();
     if (!checks.equals(workload.status().admissionChecks())) {
@@ -117,7 +117,7 @@ public final class AdmissionPatches {
       return patch.build();
     }
     if (readiness && workload.owned()) {
-      PodsReady.begin(patch);
+      PodsReady.initial(patch);
     }
     ArrayNode requests = patch.fields().putArray("resourceRequests");
     totals.forEach(

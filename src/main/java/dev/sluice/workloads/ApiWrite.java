@@ -15,10 +15,10 @@ sealed interface ApiWrite {
   HttpRequest request(WorkloadRequests requests);
 
   /** Whether the object, as read back, shows that the write stands. */
-  boolean standsIn(JsonNode object);
+  boolean isAppliedIn(JsonNode object);
 
   /** Whether it can't be carried out on the object any more, as read back. */
-  boolean isOvertakenBy(JsonNode object);
+  boolean isSupersededBy(JsonNode object);
 
   /** A merge patch; {@code version} is the one that must still hold, 0 for any. */
   record Patch(
@@ -43,14 +43,14 @@ sealed interface ApiWrite {
     }
 
     @Override
-    public boolean standsIn(JsonNode object) {
+    public boolean isAppliedIn(JsonNode object) {
       ObjectNode wanted = body.deepCopy();
       wanted.withObjectProperty("metadata").remove("resourceVersion");
       return JsonMergePatch.isContained(wanted, object);
     }
 
     @Override
-    public boolean isOvertakenBy(JsonNode object) {
+    public boolean isSupersededBy(JsonNode object) {
       return version > 0 && object.path("metadata").path("resourceVersion").asLong() != version;
     }
   }
@@ -65,7 +65,7 @@ sealed interface ApiWrite {
 
     /** It is ours when the same object owns it. */
     @Override
-    public boolean standsIn(JsonNode object) {
+    public boolean isAppliedIn(JsonNode object) {
       JsonNode owner = owner(body);
       return !owner.isMissingNode() && owner.equals(owner(object));
     }
@@ -75,7 +75,7 @@ sealed interface ApiWrite {
     }
 
     @Override
-    public boolean isOvertakenBy(JsonNode object) {
+    public boolean isSupersededBy(JsonNode object) {
       return true;
     }
   }
@@ -93,12 +93,12 @@ sealed interface ApiWrite {
     }
 
     @Override
-    public boolean standsIn(JsonNode object) {
+    public boolean isAppliedIn(JsonNode object) {
       return object.path("metadata").has("deletionTimestamp");
     }
 
     @Override
-    public boolean isOvertakenBy(JsonNode object) {
+    public boolean isSupersededBy(JsonNode object) {
       return false;
     }
   }

@@ -151,7 +151,7 @@ public record CachedWorkload(
       Optional<RequeueState> requeueState,
       History history,
       boolean requestsTold,
-      Elsewhere elsewhere,
+      RemotePlacement remotePlacement,
       List<Gate> gates) {
 
     /** Of a Workload without gates that no other cluster has to do with. */
@@ -171,7 +171,7 @@ public record CachedWorkload(
           requeueState,
           history,
           requestsTold,
-          Elsewhere.NOWHERE,
+          RemotePlacement.NOWHERE,
           List.of());
     }
 
@@ -211,10 +211,10 @@ public record CachedWorkload(
    * @param cluster the worker cluster that it runs in; empty when it runs in none
    * @param nominated the worker clusters that it is offered to
    */
-  public record Elsewhere(String cluster, List<String> nominated) {
+  public record RemotePlacement(String cluster, List<String> nominated) {
 
     /** None. */
-    public static final Elsewhere NOWHERE = new Elsewhere("", List.of());
+    public static final RemotePlacement NOWHERE = new RemotePlacement("", List.of());
   }
 
   /** A condition of the API; {@code status} is True, False or Unknown. */

@@ -26,7 +26,7 @@ public final class CheckStates {
    *
    * @return empty if the list names just these already
    */
-  public static Optional<List<CheckState>> inStep(
+  public static Optional<List<CheckState>> synced(
       List<CheckState> present, SortedSet<String> required, Instant now) {
     List<String> names = present.stream().map(CheckState::name).sorted().toList();
     if (names.equals(List.copyOf(required))) {

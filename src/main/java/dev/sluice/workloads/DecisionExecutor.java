@@ -79,7 +79,7 @@ public final class DecisionExecutor implements Consumer<Decision> {
   }
 
   private void admit(Decision.Admit decision) {
-    Optional<CachedWorkload> found = lookedAt(store, decision.id(), decision.version());
+    Optional<CachedWorkload> found = evaluated(store, decision.id(), decision.version());
     if (found.isEmpty()) {
       engine.submit(new SchedulerEvent.AdmissionRefused(decision.id(), decision.version(), true));
       return;
@@ -106,7 +106,7 @@ public final class DecisionExecutor implements Consumer<Decision> {
   }
 
   /** The Workload in the version that was looked at, if that is still the newest known. */
-  static Optional<CachedWorkload> lookedAt(WorkloadLister store, WorkloadId id, long version) {
+  static Optional<CachedWorkload> evaluated(WorkloadLister store, WorkloadId id, long version) {
     return store
         .get(id.namespace(), id.name())
         .filter(workload -> workload.id().equals(id) && workload.version() == version);

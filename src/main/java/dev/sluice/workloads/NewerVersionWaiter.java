@@ -38,7 +38,7 @@ public final class NewerVersionWaiter implements WorkloadListener {
             .filter(workload -> workload.id().equals(id) && workload.version() <= version)
             .isEmpty();
     if (known) {
-      tell(id);
+      complete(id);
     }
     return news.copy()
         .completeOnTimeout(null, patience.toMillis(), TimeUnit.MILLISECONDS)
@@ -48,14 +48,14 @@ public final class NewerVersionWaiter implements WorkloadListener {
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
     if (after != null) {
-      tell(after.id());
+      complete(after.id());
     }
     if (before != null && (after == null || !after.id().equals(before.id()))) {
-      tell(before.id());
+      complete(before.id());
     }
   }
 
-  private void tell(WorkloadId id) {
+  private void complete(WorkloadId id) {
     CompletableFuture<Void> news = awaited.remove(id.uid());
     if (news != null) {
       news.complete(null);

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.model.WorkloadId;
-import dev.sluice.workloads.RetryingWrite.Surroundings;
+import dev.sluice.workloads.RetryingWrite.Dependencies;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Duration;
@@ -39,7 +39,7 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
       new Outcome.Refused(503, "the operator is shutting down");
 
   private final PriorityWriteQueue lanes;
-  private final Surroundings around;
+  private final Dependencies around;
   private final RandomGenerator random;
   private final WriterCounters counters = new WriterCounters();
   private final Set<RetryingWrite> open = ConcurrentHashMap.newKeySet();
@@ -65,7 +65,7 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
     this.random = random;
     this.lanes = new PriorityWriteQueue(decisionsInFlight, clock);
     this.around =
-        new Surroundings(
+        new Dependencies(
             new WorkloadRequests(client, PATIENCE),
             (pause, task) ->
                 CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS)

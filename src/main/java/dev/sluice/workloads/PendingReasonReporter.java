@@ -82,16 +82,16 @@ public final class PendingReasonReporter implements ViewListener, Consumer<Decis
   @Override
   public void changed(
       Set<String> clusterQueues, Set<LocalQueueId> localQueues, Set<String> cohorts) {
-    wake();
+    trigger();
   }
 
   /** An explanation is due; it will be asked for with the others. */
   @Override
   public void accept(Decision.Explain decision) {
-    wake();
+    trigger();
   }
 
-  private void wake() {
+  private void trigger() {
     if (news.availablePermits() == 0) {
       news.release();
     }
@@ -102,20 +102,20 @@ public final class PendingReasonReporter implements ViewListener, Consumer<Decis
       do {
         news.acquire();
         news.drainPermits();
-        tellAll();
+        reportAll();
       } while (!closed.await(REST.toMillis(), TimeUnit.MILLISECONDS));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
-  private void tellAll() throws InterruptedException {
+  private void reportAll() throws InterruptedException {
     try {
       List<Decision.Explain> untold;
       do {
-        untold = questions.untoldExplanations(BATCH).get();
+        untold = questions.unreportedExplanations(BATCH).get();
         for (Decision.Explain explain : untold) {
-          tell(explain);
+          report(explain);
         }
       } while (untold.size() == BATCH && closed.getCount() > 0);
     } catch (ExecutionException e) {
@@ -126,9 +126,9 @@ public final class PendingReasonReporter implements ViewListener, Consumer<Decis
   }
 
   /** What moved on meanwhile but still waits is told all the same: the engine tells only once. */
-  private void tell(Decision.Explain decision) throws InterruptedException, ExecutionException {
+  private void report(Decision.Explain decision) throws InterruptedException, ExecutionException {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-      Optional<CachedWorkload> found = stillWaiting(decision);
+      Optional<CachedWorkload> found = isStillPending(decision);
       if (found.isEmpty()) {
         return;
       }
@@ -148,7 +148,7 @@ public final class PendingReasonReporter implements ViewListener, Consumer<Decis
     }
   }
 
-  private Optional<CachedWorkload> stillWaiting(Decision.Explain decision) {
+  private Optional<CachedWorkload> isStillPending(Decision.Explain decision) {
     return store
         .get(decision.id().namespace(), decision.id().name())
         .filter(workload -> workload.id().equals(decision.id()))

@@ -29,13 +29,13 @@ public final class PodsReady {
   private PodsReady() {}
 
   /** Of a Workload that is admitted just now, or is not admitted. */
-  public static StatusPatch begin(StatusPatch patch) {
+  public static StatusPatch initial(StatusPatch patch) {
     return patch.condition(
         TYPE, false, WAIT_FOR_START, "Not all pods have been ready or succeeded yet");
   }
 
   /** Of an admitted Workload, as its job says now. */
-  public static StatusPatch follow(StatusPatch patch, boolean ready) {
+  public static StatusPatch synced(StatusPatch patch, boolean ready) {
     String reason = patch.current(TYPE).map(Condition::reason).orElse(WAIT_FOR_START);
     boolean wasReady =
         patch.current(TYPE).filter(condition -> condition.status().equals("True")).isPresent();
@@ -50,6 +50,6 @@ public final class PodsReady {
     return wasReady || reason.equals(WAIT_FOR_RECOVERY)
         ? patch.condition(
             TYPE, false, WAIT_FOR_RECOVERY, "Not all pods are ready or succeeded any more")
-        : begin(patch);
+        : initial(patch);
   }
 }

@@ -21,7 +21,7 @@ public final class PreemptionGates {
   private PreemptionGates() {}
 
   /** How the gates stand once the status names those of the spec; empty when it does already. */
-  public static Optional<List<Gate>> inStep(CachedWorkload workload, Instant now) {
+  public static Optional<List<Gate>> synced(CachedWorkload workload, Instant now) {
     List<Gate> known = workload.status().gates();
     if (known.isEmpty() && workload.spec().preemptionGates().isEmpty()) {
       return Optional.empty();

@@ -51,45 +51,45 @@ final class PriorityWriteQueue {
       }
     }
     if (accepted) {
-      startWhatMay();
+      startPermitted();
     } else {
       task.dropped();
     }
   }
 
-  private void startWhatMay() {
+  private void startPermitted() {
     List<Runnable> starts = new ArrayList<>();
     synchronized (this) {
       while (inFlight < most && !decisions.isEmpty()) {
         Task task = decisions.remove();
         inFlight++;
-        starts.add(() -> task.start(this::decisionDone));
+        starts.add(() -> task.start(this::decisionCompleted));
       }
-      if (adviceMayGo()) {
+      if (mayStartBestEffort()) {
         Task task = advice.remove();
         adviceInFlight = true;
         lastAdvice = clock.instant();
-        starts.add(() -> task.start(this::adviceDone));
+        starts.add(() -> task.start(this::bestEffortCompleted));
       }
     }
     starts.forEach(Runnable::run);
   }
 
-  private boolean adviceMayGo() {
+  private boolean mayStartBestEffort() {
     return !advice.isEmpty()
         && !adviceInFlight
         && decisions.isEmpty()
         && (inFlight == 0 || !lastAdvice.plus(ADVICE_BESIDE_DECISIONS).isAfter(clock.instant()));
   }
 
-  private void decisionDone() {
+  private void decisionCompleted() {
     synchronized (this) {
       inFlight--;
     }
     done();
   }
 
-  private void adviceDone() {
+  private void bestEffortCompleted() {
     synchronized (this) {
       adviceInFlight = false;
     }
@@ -97,7 +97,7 @@ final class PriorityWriteQueue {
   }
 
   private void done() {
-    startWhatMay();
+    startPermitted();
     boolean nothingLeft;
     synchronized (this) {
       nothingLeft = !accepting && isIdle();

@@ -38,24 +38,24 @@ final class ResourceValidation {
       List<PodSet> podSets, NamespaceLimits rules, boolean refusesClaims, ResourceContext context) {
     ResourceValidation resourceValidation = new ResourceValidation(rules, refusesClaims);
     for (PodSet podSet : podSets) {
-      resourceValidation.look(podSet, PodRequests.of(podSet.template(), rules, context));
+      resourceValidation.validate(podSet, PodRequests.of(podSet.template(), rules, context));
     }
     return resourceValidation.found.isEmpty()
         ? Optional.empty()
         : Optional.of(String.join("; ", resourceValidation.found));
   }
 
-  private void look(PodSet podSet, PodRequests pod) {
+  private void validate(PodSet podSet, PodRequests pod) {
     String place = "pod set " + podSet.name();
     podSet.template().problems().forEach(problem -> found.add(place + ": " + problem));
     if (refusesClaims) {
       podSet.template().resourceClaims().forEach(claim -> found.add(uncounted(place, claim)));
     }
     for (Container container : pod.initContainers()) {
-      lookAtContainer(place + ", init container " + container.name(), container.resources());
+      validateContainer(place + ", init container " + container.name(), container.resources());
     }
     for (Container container : pod.containers()) {
-      lookAtContainer(place + ", container " + container.name(), container.resources());
+      validateContainer(place + ", container " + container.name(), container.resources());
     }
     requestsWithinLimits(place + ", pod", pod.podLevel());
     Map<String, Long> total = pod.perPod();
@@ -67,7 +67,7 @@ final class ResourceValidation {
         .formatted(place, claim);
   }
 
-  private void lookAtContainer(String place, ResourceNeeds needs) {
+  private void validateContainer(String place, ResourceNeeds needs) {
     requestsWithinLimits(place, needs);
     within(place, merged(needs, true), merged(needs, false), rules.container());
   }

@@ -27,7 +27,7 @@ final class ResourceVersionWaiter {
   }
 
   /** Everything up to {@code position} has been seen. */
-  void reached(long position) {
+  void advanceTo(long position) {
     List<CompletableFuture<Void>> done = List.of();
     synchronized (this) {
       furthest = Math.max(furthest, position);

@@ -25,7 +25,7 @@ final class RetryingWrite {
   private final ApiWrite apiWrite;
   private final int mostAttempts;
   private final Backoff backoff;
-  private final Surroundings around;
+  private final Dependencies around;
   private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
   private int attempts;
 
@@ -33,7 +33,7 @@ final class RetryingWrite {
   private Outcome.@Nullable Refused failure;
 
   /** What a write needs of its writer; {@code answers} gives the version of an object. */
-  record Surroundings(
+  record Dependencies(
       WorkloadRequests requests,
       Pauses pauses,
       WriterCounters counters,
@@ -46,7 +46,7 @@ final class RetryingWrite {
   }
 
   /** {@code mostAttempts} limits how often answers of failure are borne. */
-  RetryingWrite(ApiWrite apiWrite, int mostAttempts, Backoff backoff, Surroundings around) {
+  RetryingWrite(ApiWrite apiWrite, int mostAttempts, Backoff backoff, Dependencies around) {
     this.apiWrite = apiWrite;
     this.mostAttempts = mostAttempts;
     this.backoff = backoff;
@@ -112,16 +112,16 @@ final class RetryingWrite {
       return;
     }
     long version = around.answers().applyAsLong(response.body());
-    judge(tree(response.body()), version, afterConflict);
+    classify(tree(response.body()), version, afterConflict);
   }
 
-  private void judge(JsonNode object, long version, boolean afterConflict) {
+  private void classify(JsonNode object, long version, boolean afterConflict) {
     String uid = object.path("metadata").path("uid").asText("");
     if (!apiWrite.id().uid().isEmpty() && !uid.equals(apiWrite.id().uid())) {
       end(new Outcome.Gone());
-    } else if (apiWrite.standsIn(object)) {
+    } else if (apiWrite.isAppliedIn(object)) {
       end(new Outcome.Written(version));
-    } else if (apiWrite.isOvertakenBy(object) || (afterConflict && attempts >= mostAttempts)) {
+    } else if (apiWrite.isSupersededBy(object) || (afterConflict && attempts >= mostAttempts)) {
       end(new Outcome.Conflict());
     } else {
       sendAgain();

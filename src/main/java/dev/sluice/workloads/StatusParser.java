@@ -4,7 +4,7 @@ import dev.sluice.workloads.CachedWorkload.Admission;
 import dev.sluice.workloads.CachedWorkload.Assignment;
 import dev.sluice.workloads.CachedWorkload.CheckState;
 import dev.sluice.workloads.CachedWorkload.Condition;
-import dev.sluice.workloads.CachedWorkload.Elsewhere;
+import dev.sluice.workloads.CachedWorkload.RemotePlacement;
 import dev.sluice.workloads.CachedWorkload.EvictionCount;
 import dev.sluice.workloads.CachedWorkload.Gate;
 import dev.sluice.workloads.CachedWorkload.History;
@@ -62,8 +62,8 @@ final class StatusParser {
         history,
         requestsTold,
         cluster.isEmpty() && nominated.isEmpty()
-            ? Elsewhere.NOWHERE
-            : new Elsewhere(cluster, nominated),
+            ? RemotePlacement.NOWHERE
+            : new RemotePlacement(cluster, nominated),
         gates);
   }
 

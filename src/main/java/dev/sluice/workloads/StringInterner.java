@@ -34,7 +34,7 @@ final class StringInterner {
     }
     int slot = (hash ^ (hash >>> 15)) & (SLOTS - 1);
     String known = slots[slot];
-    if (same(known, text, offset, length)) {
+    if (intern(known, text, offset, length)) {
       return known;
     }
     String fresh = new String(text, offset, length);
@@ -42,7 +42,7 @@ final class StringInterner {
     return fresh;
   }
 
-  private static boolean same(String known, char[] text, int offset, int length) {
+  private static boolean intern(String known, char[] text, int offset, int length) {
     if (known.length() != length) {
       return false;
     }

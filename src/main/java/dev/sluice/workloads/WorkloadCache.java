@@ -190,7 +190,7 @@ public final class WorkloadCache implements WorkloadLister {
     }
     slot.current = next;
     reindex(slot, before, next);
-    tell(before, next);
+    notifyListeners(before, next);
   }
 
   private void add(CachedWorkload workload) {
@@ -200,7 +200,7 @@ public final class WorkloadCache implements WorkloadLister {
         .put(workload.id().name(), slot);
     size++;
     reindex(slot, null, workload);
-    tell(null, workload);
+    notifyListeners(null, workload);
   }
 
   private void drop(CachedWorkload workload) {
@@ -214,10 +214,10 @@ public final class WorkloadCache implements WorkloadLister {
     }
     size--;
     reindex(slot, workload, null);
-    tell(workload, null);
+    notifyListeners(workload, null);
   }
 
-  private void tell(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+  private void notifyListeners(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
     for (WorkloadListener listener : listeners) {
       listener.changed(before, after);
     }

@@ -61,12 +61,12 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
 
   @Override
   public void rulesChanged(String namespace) {
-    tellAgain(workload -> workload.id().namespace().equals(namespace));
+    resend(workload -> workload.id().namespace().equals(namespace));
   }
 
   @Override
   public void overheadChanged(String runtimeClass) {
-    tellAgain(
+    resend(
         workload ->
             workload.spec().podSets().stream()
                 .anyMatch(set -> set.template().runtimeClassName().equals(runtimeClass)));
@@ -74,20 +74,20 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
 
   /** Where Workloads may run is told otherwise from now on. */
   public void placesChanged() {
-    tellAgain(workload -> true);
+    resend(workload -> true);
   }
 
-  private void tellAgain(Predicate<CachedWorkload> concerned) {
+  private void resend(Predicate<CachedWorkload> concerned) {
     for (CachedWorkload workload : store.all()) {
       if (concerned.test(workload) && facts.of(workload) instanceof SchedulerEvent.WorkloadPending pending) {
         engine.submit(pending);
-        takeBackIfGone(workload);
+        withdrawIfDeleted(workload);
       }
     }
   }
 
   /** Its end may have been told just before what was told now. */
-  private void takeBackIfGone(CachedWorkload workload) {
+  private void withdrawIfDeleted(CachedWorkload workload) {
     boolean exists =
         store
             .get(workload.id().namespace(), workload.id().name())

@@ -75,7 +75,7 @@ public final class WorkloadReflector implements WorkloadReader {
     this.listing = new WorkloadListing(parser, index, malformedObjectLog);
     this.watch =
         new WorkloadWatch(
-            parser, index, malformedObjectLog, counters, () -> resourceVersionWaiter.reached(index.position()));
+            parser, index, malformedObjectLog, counters, () -> resourceVersionWaiter.advanceTo(index.position()));
   }
 
   @Override
@@ -129,7 +129,7 @@ public final class WorkloadReflector implements WorkloadReader {
     listing.run(next -> opened(requests.page(settings.pageSize(), next)));
     listNext = false;
     outageLogger.over();
-    resourceVersionWaiter.reached(index.position());
+    resourceVersionWaiter.advanceTo(index.position());
     if (!synced.isDone()) {
       index.synced();
       synced.complete(null);
@@ -225,7 +225,7 @@ public final class WorkloadReflector implements WorkloadReader {
       try {
         long newest = newestVersion();
         if (!resourceVersionWaiter.await(newest, index.position(), result)) {
-          hurry();
+          shortenWatch();
         }
         if (isClosed()) {
           resourceVersionWaiter.cancel();
@@ -267,7 +267,7 @@ public final class WorkloadReflector implements WorkloadReader {
     }
   }
 
-  private void hurry() {
+  private void shortenWatch() {
     if (index.size() < settings.relistBelow()) {
       listNext = true;
     }

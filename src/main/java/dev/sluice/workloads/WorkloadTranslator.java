@@ -51,19 +51,19 @@ public final class WorkloadTranslator {
   private final ResourceTransformer counted;
   private final Function<CachedWorkload, Set<String>> avoided;
   private final WeakInterner<RequestShape> shapes = new WeakInterner<>();
-  private final Map<Asked, Wish> wishes =
+  private final Map<ShapeKey, ResolvedShape> wishes =
       Collections.synchronizedMap(
           new LinkedHashMap<>(64, 0.75f, true) {
             private static final long serialVersionUID = 1L;
 
             @Override
-            protected boolean removeEldestEntry(Map.Entry<Asked, Wish> eldest) {
+            protected boolean removeEldestEntry(Map.Entry<ShapeKey, ResolvedShape> eldest) {
               return size() > REMEMBERED_SHAPES;
             }
           });
 
   /** What a Workload's wish depends on. */
-  private record Asked(
+  private record ShapeKey(
       List<PodSet> podSets,
       Map<String, Integer> reclaimable,
       NamespaceLimits rules,
@@ -71,7 +71,7 @@ public final class WorkloadTranslator {
       Set<String> avoided) {}
 
   /** What it asks for, and why it can't have it in any case. */
-  private record Wish(RequestShape shape, Optional<String> defect) {}
+  private record ResolvedShape(RequestShape shape, Optional<String> defect) {}
 
   /** Translates by the given rules, with what the context says at the time. */
   public WorkloadTranslator(ResourceContext context, TranslationOptions rules) {
@@ -124,19 +124,19 @@ public final class WorkloadTranslator {
   }
 
   private PendingWorkload pending(CachedWorkload workload) {
-    Wish wish = wish(workload);
+    ResolvedShape resolvedShape = wish(workload);
     return new PendingWorkload(
         workload.id(),
         workload.version(),
         workload.spec().queueName(),
-        wish.shape(),
+        resolvedShape.shape(),
         priority(workload),
         workload.createdAt(),
         queuedAt(workload),
         workload.status().requeueState().flatMap(RequeueState::requeueAt),
         isFalse(workload, "Requeued")
             || CheckStates.anyRefuses(workload.status().admissionChecks()),
-        wish.defect(),
+        resolvedShape.defect(),
         rules.preemptionGates() && !workload.closedGates().isEmpty());
   }
 
@@ -182,25 +182,25 @@ public final class WorkloadTranslator {
     return workload.status().condition(type).filter(condition -> condition.status().equals("True"));
   }
 
-  private Wish wish(CachedWorkload workload) {
+  private ResolvedShape wish(CachedWorkload workload) {
     List<PodSet> podSets = workload.spec().podSets();
     NamespaceLimits ofNamespace = context.rules(workload.id().namespace());
-    Asked asked =
-        new Asked(
+    ShapeKey shapeKey =
+        new ShapeKey(
             podSets,
             workload.status().reclaimablePods(),
             ofNamespace,
             overheads(podSets),
             avoided.apply(workload));
-    Wish known = wishes.get(asked);
+    ResolvedShape known = wishes.get(shapeKey);
     if (known != null) {
       return known;
     }
     Optional<String> defect =
         ResourceValidation.of(podSets, ofNamespace, rules.refusesResourceClaims(), context);
-    Wish wish = new Wish(shapes.of(shape(asked)), defect);
-    wishes.put(asked, wish);
-    return wish;
+    ResolvedShape resolvedShape = new ResolvedShape(shapes.of(shape(shapeKey)), defect);
+    wishes.put(shapeKey, resolvedShape);
+    return resolvedShape;
   }
 
   private List<Map<String, Long>> overheads(List<PodSet> podSets) {
@@ -214,17 +214,17 @@ public final class WorkloadTranslator {
     return result;
   }
 
-  private RequestShape shape(Asked asked) {
-    List<PodSetRequest> requests = new ArrayList<>(asked.podSets().size());
-    for (PodSet podSet : asked.podSets()) {
-      int count = remaining(podSet, asked.reclaimable());
+  private RequestShape shape(ShapeKey shapeKey) {
+    List<PodSetRequest> requests = new ArrayList<>(shapeKey.podSets().size());
+    for (PodSet podSet : shapeKey.podSets()) {
+      int count = remaining(podSet, shapeKey.reclaimable());
       requests.add(
           new PodSetRequest(
               podSet.name(),
               count,
               rules.partialAdmission() ? Math.min(podSet.minCount(), count) : 0,
-              counted.of(PodRequests.of(podSet.template(), asked.rules(), context).perPod()),
-              outside(asked.avoided(), podSet.template().nodeConstraints()),
+              counted.of(PodRequests.of(podSet.template(), shapeKey.rules(), context).perPod()),
+              outside(shapeKey.avoided(), podSet.template().nodeConstraints()),
               podSet.group()));
     }
     return new RequestShape(requests);

@@ -96,7 +96,7 @@ class BlockAdmissionTest {
     assertThat(world.engine.cycle()).isTrue();
     Decision.Admit first = world.admission("first");
 
-    world.engine.fold(new SchedulerEvent.AdmissionWritten(first.id(), world.nextVersion(), false));
+    world.engine.apply(new SchedulerEvent.AdmissionWritten(first.id(), world.nextVersion(), false));
 
     assertThat(world.admitted()).containsExactly("second");
   }

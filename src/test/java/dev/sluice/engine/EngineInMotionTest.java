@@ -57,45 +57,45 @@ class EngineInMotionTest {
     world.finish("deleted");
 
     assertThat(world.admitted()).isEmpty();
-    assertThat(world.engine.untold().take(10)).extracting(each -> each.id().name()).isNotEmpty();
+    assertThat(world.engine.unreported().take(10)).extracting(each -> each.id().name()).isNotEmpty();
   }
 
   @Test
   void aLocalQueueThatIsDeletedTakesItsWorkloadsOutOfTheClusterQueue() {
     world.queue("q", "", quota("f", 5));
     world.submit("w", "q", 5);
-    world.engine.fold(new SchedulerEvent.LocalQueueRemoved(new LocalQueueId("ns", "q")));
+    world.engine.apply(new SchedulerEvent.LocalQueueRemoved(new LocalQueueId("ns", "q")));
     assertThat(world.admitted()).isEmpty();
   }
 
   @Test
   void aBlockedQueueIsFreeWhenItsHeadLeavesWithItsLocalQueue() {
     world.queue("q", "", QueueingStrategy.STRICT_FIFO, quota("f", 5));
-    world.engine.fold(
+    world.engine.apply(
         new SchedulerEvent.LocalQueueChanged(
             new LocalQueueSpec(new LocalQueueId("ns", "other"), "q", StopPolicy.NONE)));
     world.submit("too-large", "other", 9, 1, 0);
     world.submit("small", "q", 1);
     assertThat(world.admitted()).isEmpty();
 
-    world.engine.fold(new SchedulerEvent.LocalQueueRemoved(new LocalQueueId("ns", "other")));
+    world.engine.apply(new SchedulerEvent.LocalQueueRemoved(new LocalQueueId("ns", "other")));
     assertThat(world.admitted()).containsExactly("small");
   }
 
   @Test
   void aBlockedQueueIsFreeWhenTheNamespaceOfItsHeadIsGone() {
     world.queue("q", "", QueueingStrategy.STRICT_FIFO, quota("f", 5));
-    world.engine.fold(new SchedulerEvent.NamespaceChanged("elsewhere", Map.of()));
-    world.engine.fold(
+    world.engine.apply(new SchedulerEvent.NamespaceChanged("elsewhere", Map.of()));
+    world.engine.apply(
         new SchedulerEvent.LocalQueueChanged(
             new LocalQueueSpec(new LocalQueueId("elsewhere", "q"), "q", StopPolicy.NONE)));
-    world.engine.fold(
+    world.engine.apply(
         new SchedulerEvent.WorkloadPending(
             pending(new WorkloadId("uid-large", "elsewhere", "large"), 1, World.shape(9))));
     world.submit("small", "q", 1, 0, 1);
     assertThat(world.admitted()).isEmpty();
 
-    world.engine.fold(new SchedulerEvent.NamespaceRemoved("elsewhere"));
+    world.engine.apply(new SchedulerEvent.NamespaceRemoved("elsewhere"));
     assertThat(world.admitted()).containsExactly("small");
   }
 
@@ -104,15 +104,15 @@ class EngineInMotionTest {
     world.queue("q", "", quota("f", 5));
     PendingWorkload workload =
         pending(new WorkloadId("uid-w", "ns", "w"), world.nextVersion(), World.shape(5));
-    world.engine.fold(new SchedulerEvent.WorkloadPending(workload));
+    world.engine.apply(new SchedulerEvent.WorkloadPending(workload));
     while (world.engine.cycle()) {
       // decide, without confirming
     }
-    world.engine.fold(new SchedulerEvent.AdmissionRefused(workload.id(), workload.version(), false));
-    world.engine.fold(new SchedulerEvent.WorkloadPending(workload));
+    world.engine.apply(new SchedulerEvent.AdmissionRefused(workload.id(), workload.version(), false));
+    world.engine.apply(new SchedulerEvent.WorkloadPending(workload));
     assertThat(world.admitted()).isEmpty();
 
-    world.engine.fold(new SchedulerEvent.TimePassed(World.START.plus(WorkloadTable.REST_AFTER_REFUSAL)));
+    world.engine.apply(new SchedulerEvent.TimePassed(World.START.plus(WorkloadTable.REST_AFTER_REFUSAL)));
     assertThat(world.admitted()).containsExactly("w");
   }
 
@@ -122,7 +122,7 @@ class EngineInMotionTest {
     world.queue("easy", "", QueueingStrategy.BEST_EFFORT_FIFO, quota("f", 5));
     for (String queue : List.of("strict", "easy")) {
       WorkloadId id = new WorkloadId("uid-bad-" + queue, "ns", "bad-" + queue);
-      world.engine.fold(
+      world.engine.apply(
           new SchedulerEvent.WorkloadPending(
               new PendingWorkload(
                   id,
@@ -138,7 +138,7 @@ class EngineInMotionTest {
       world.submit("good-" + queue, queue, 1);
     }
     assertThat(world.admitted()).containsExactly("good-easy");
-    assertThat(world.engine.untold().take(10))
+    assertThat(world.engine.unreported().take(10))
         .extracting(each -> each.explanation().detail())
         .contains("requests exceed limits");
   }
@@ -164,7 +164,7 @@ class EngineInMotionTest {
         new NodeConstraints(Map.of(), List.of(), List.of(new Toleration("", "Exists", "", "")));
     RequestShape shape =
         new RequestShape(List.of(podSet("first", anywhere), podSet("second", NodeConstraints.ANYWHERE)));
-    world.engine.fold(
+    world.engine.apply(
         new SchedulerEvent.WorkloadPending(
             pending(new WorkloadId("uid-w", "ns", "w"), world.nextVersion(), shape)));
     assertThat(world.admitted()).containsExactly("w");
@@ -182,7 +182,7 @@ class EngineInMotionTest {
     RequestShape shape =
         new RequestShape(
             List.of(podSet("one", anywhere), podSet("two", anywhere), podSet("three", anywhere)));
-    world.engine.fold(
+    world.engine.apply(
         new SchedulerEvent.WorkloadPending(
             pending(new WorkloadId("uid-w", "ns", "w"), world.nextVersion(), shape)));
     world.engine.cycle();

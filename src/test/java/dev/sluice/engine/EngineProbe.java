@@ -26,7 +26,7 @@ public final class EngineProbe {
 
   /** Folds a fact in. */
   public void fold(SchedulerEvent schedulerEvent) {
-    engine.fold(schedulerEvent);
+    engine.apply(schedulerEvent);
   }
 
   /** Runs one cycle; false if there was nothing to look at. */
@@ -49,12 +49,12 @@ public final class EngineProbe {
 
   /** Explanations that nobody was told yet. */
   public List<Decision.Explain> untold() {
-    return engine.untold().take(Integer.MAX_VALUE);
+    return engine.unreported().take(Integer.MAX_VALUE);
   }
 
   /** Why a Workload waits. */
   public Optional<SchedulerQueries.Waiting> whyWaiting(WorkloadId id) {
-    return engine.answers().whyWaiting(id);
+    return engine.answers().pendingReason(id);
   }
 
   /** Those who wait in a ClusterQueue, in queue order. */

@@ -96,7 +96,7 @@ class EngineTest {
     world.submit("eight", "a", 8);
 
     assertThat(world.admitted()).containsExactly("eight");
-    assertThat(world.engine.untold().take(10))
+    assertThat(world.engine.unreported().take(10))
         .extracting(Decision.Explain::id, each -> each.explanation().reason())
         .containsExactly(
             org.assertj.core.groups.Tuple.tuple(
@@ -144,7 +144,7 @@ class EngineTest {
     world.flavor("f");
     world.submit("w", "q", 1);
     assertThat(world.admitted()).isEmpty();
-    assertThat(world.engine.untold().take(1).getFirst().explanation().reason())
+    assertThat(world.engine.unreported().take(1).getFirst().explanation().reason())
         .isEqualTo(PendingReason.MISCONFIGURED);
 
     world.queue("q", "", quota("f", 5));
@@ -160,7 +160,7 @@ class EngineTest {
     assertThat(world.admitted()).containsExactly("w");
 
     Decision.Admit admit = world.admission("w");
-    world.engine.fold(
+    world.engine.apply(
         new SchedulerEvent.AdmissionRefused(id, admit.version(), true)); // a late answer of a former try
     assertThat(world.admitted()).isEmpty();
   }
@@ -173,7 +173,7 @@ class EngineTest {
     while (world.engine.cycle()) {
       // decide, without confirming
     }
-    world.engine.fold(new SchedulerEvent.AdmissionRefused(id, world.admission("w").version(), true));
+    world.engine.apply(new SchedulerEvent.AdmissionRefused(id, world.admission("w").version(), true));
     world.submit("other", "q", 5, 0, 1);
     assertThat(world.admitted()).containsExactly("other");
 
@@ -203,6 +203,6 @@ class EngineTest {
   }
 
   private List<String> told() {
-    return world.engine.untold().take(100).stream().map(each -> each.id().name()).toList();
+    return world.engine.unreported().take(100).stream().map(each -> each.id().name()).toList();
   }
 }

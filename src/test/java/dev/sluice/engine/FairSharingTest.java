@@ -135,7 +135,7 @@ class FairSharingTest {
   void theWeightOfACohortCounts() {
     World world = world();
     world.cohort("root", "");
-    world.engine.fold(
+    world.engine.apply(
         new SchedulerEvent.CohortChanged(new CohortSpec("left", "root", List.of(), new BigDecimal("5"))));
     world.cohort("right", "root");
     world.queue("lender", "root", quota("f", 12));

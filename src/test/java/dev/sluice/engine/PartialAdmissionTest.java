@@ -121,7 +121,7 @@ class PartialAdmissionTest {
         world
             .engine
             .answers()
-            .whyWaiting(new WorkloadId("uid-w", "ns", "w"))
+            .pendingReason(new WorkloadId("uid-w", "ns", "w"))
             .orElseThrow()
             .explanation()
             .orElseThrow();

@@ -41,7 +41,7 @@ class PreemptionGatesTest {
     Explanation why = world.explanation("gated").orElseThrow();
     assertThat(why.gated()).isTrue();
     assertThat(why.reason()).isEqualTo(PendingReason.WAITING_FOR_QUOTA);
-    assertThat(world.engine.untold().take(10))
+    assertThat(world.engine.unreported().take(10))
         .extracting(Decision.Explain::explanation)
         .containsExactly(why);
   }

@@ -58,7 +58,7 @@ class PreemptionPoliciesTest {
     world.queue("q", "", LOWER, quota("f", 10));
     world.submit("early", "q", 5, 1, 0);
     world.admitted();
-    world.engine.fold(new SchedulerEvent.TimePassed(World.START.plusSeconds(60)));
+    world.engine.apply(new SchedulerEvent.TimePassed(World.START.plusSeconds(60)));
     world.submit("late", "q", 5, 1, 1);
     world.admitted();
     world.submit("high", "q", 5, 9, 2);

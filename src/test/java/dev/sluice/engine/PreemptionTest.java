@@ -155,7 +155,7 @@ class PreemptionTest {
     assertThat(world.admitted()).isEmpty();
     assertThat(world.preempted()).isEmpty();
 
-    world.engine.fold(
+    world.engine.apply(
         new SchedulerEvent.EvictionRefused(world.lastPreemption().victims().getFirst().id(), decided));
     assertThat(world.admitted()).isEmpty();
     assertThat(world.preempted()).containsExactly("low for high: InClusterQueue");

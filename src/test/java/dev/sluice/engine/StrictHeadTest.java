@@ -87,7 +87,7 @@ class StrictHeadTest {
     // when that one leaves, and the victim isn't evicted after all
     Decision.Victim low = world.lastPreemption().victims().getFirst();
     world.finish("first");
-    world.engine.fold(new SchedulerEvent.EvictionRefused(low.id(), low.version()));
+    world.engine.apply(new SchedulerEvent.EvictionRefused(low.id(), low.version()));
 
     // then
     assertThat(world.admitted()).isEmpty();

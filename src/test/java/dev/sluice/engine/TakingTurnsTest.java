@@ -68,7 +68,7 @@ class TakingTurnsTest {
 
   /** ClusterQueue {@code pool} whose LocalQueueMapper take turns, and these of them. */
   private static void pool(World world, ClusterQueueSpec spec, String... localQueues) {
-    world.engine.fold(new SchedulerEvent.ClusterQueueChanged(spec.takingTurnsByUse()));
+    world.engine.apply(new SchedulerEvent.ClusterQueueChanged(spec.takingTurnsByUse()));
     for (String name : localQueues) {
       localQueue(world, name, 1);
     }
@@ -84,13 +84,13 @@ class TakingTurnsTest {
   }
 
   private static void localQueue(World world, String name, double weight) {
-    world.engine.fold(
+    world.engine.apply(
         new SchedulerEvent.LocalQueueChanged(new LocalQueueSpec(id(name), "pool", StopPolicy.NONE, weight)));
   }
 
   /** What a LocalQueue used, as its status says before the engine knows better. */
   private static void used(World world, String localQueue, double cpu, Instant at) {
-    world.engine.fold(new SchedulerEvent.LocalQueueUsed(id(localQueue), Map.of("cpu", cpu), at));
+    world.engine.apply(new SchedulerEvent.LocalQueueUsed(id(localQueue), Map.of("cpu", cpu), at));
   }
 
   private static void used(World world, String localQueue, double cpu) {
@@ -98,7 +98,7 @@ class TakingTurnsTest {
   }
 
   private static void minutes(World world, int count) {
-    world.engine.fold(new SchedulerEvent.TimePassed(World.START.plus(MINUTE.multipliedBy(count))));
+    world.engine.apply(new SchedulerEvent.TimePassed(World.START.plus(MINUTE.multipliedBy(count))));
   }
 
   private static Optional<LocalQueueUsageView> past(World world, String localQueue) {
@@ -256,7 +256,7 @@ class TakingTurnsTest {
     without.flavor("f");
     pool(without, 1, "greedy", "modest");
     World notAsked = world();
-    notAsked.engine.fold(
+    notAsked.engine.apply(
         new SchedulerEvent.ClusterQueueChanged(
             spec(QueueingStrategy.BEST_EFFORT_FIFO, PreemptionPolicies.NEVER, 1)));
     localQueue(notAsked, "greedy", 1);
@@ -283,11 +283,11 @@ class TakingTurnsTest {
     world.submit("never", "modest", 2, 0, 1);
     assertThat(order(world)).containsExactly("never", "newer", "older");
 
-    world.engine.fold(new SchedulerEvent.ClusterQueueChanged(plain));
+    world.engine.apply(new SchedulerEvent.ClusterQueueChanged(plain));
     assertThat(order(world)).containsExactly("older", "never", "newer");
     assertThat(past(world, "greedy")).isEmpty();
 
-    world.engine.fold(new SchedulerEvent.ClusterQueueChanged(plain.takingTurnsByUse()));
+    world.engine.apply(new SchedulerEvent.ClusterQueueChanged(plain.takingTurnsByUse()));
     assertThat(past(world, "greedy")).isPresent();
     assertThat(world.admitted()).containsExactly("older"); // its past was told once, and is gone
   }
@@ -304,7 +304,7 @@ class TakingTurnsTest {
     assertThat(cpu(world, "a")).isCloseTo(4 * part, within(1e-9));
     assertThat(past(world, "a").orElseThrow().sampledAt()).isEqualTo(World.START);
 
-    world.engine.fold(new SchedulerEvent.TimePassed(World.START.plusSeconds(59)));
+    world.engine.apply(new SchedulerEvent.TimePassed(World.START.plusSeconds(59)));
     assertThat(cpu(world, "a")).isCloseTo(4 * part, within(1e-9));
 
     minutes(world, 1);
@@ -344,7 +344,7 @@ class TakingTurnsTest {
     assertThat(past(world, "a").orElseThrow().amount()).isCloseTo(3 * 0.067, within(0.001));
     assertThat(cpu(world, "a")).isZero();
 
-    world.engine.fold(
+    world.engine.apply(
         new SchedulerEvent.AdmissionRefused(refused, world.admission("refused").version(), true));
     assertThat(past(world, "a").orElseThrow().amount()).isCloseTo(2 * 0.067, within(0.001));
     world.finish("gone");
@@ -363,7 +363,7 @@ class TakingTurnsTest {
     while (world.engine.cycle()) {
       // until nothing is left
     }
-    world.engine.fold(new SchedulerEvent.AdmissionWritten(id, world.nextVersion(), false));
+    world.engine.apply(new SchedulerEvent.AdmissionWritten(id, world.nextVersion(), false));
     assertThat(cpu(world, "a")).isZero();
     assertThat(past(world, "a").orElseThrow().amount()).isCloseTo(0.067, within(0.001));
 
@@ -371,7 +371,7 @@ class TakingTurnsTest {
     assertThat(cpu(world, "a")).isZero();
 
     Decision.Admit decision = world.admission("two-phase");
-    world.engine.fold(new SchedulerEvent.WorkloadReserving(reserving(world, id, "a", decision.podSets())));
+    world.engine.apply(new SchedulerEvent.WorkloadReserving(reserving(world, id, "a", decision.podSets())));
     assertThat(cpu(world, "a")).isCloseTo(0.067, within(0.001));
     assertThat(past(world, "a").orElseThrow().amount()).isCloseTo(0.067, within(0.001));
   }
@@ -415,7 +415,7 @@ class TakingTurnsTest {
     world.flavor("f");
     used(world, "a", 8, World.START.minusSeconds(600));
     pool(world, 4, "a", "b");
-    engine.fold(
+    engine.apply(
         new SchedulerEvent.WorkloadReserving(
             reserving(
                 world,
@@ -430,7 +430,7 @@ class TakingTurnsTest {
     assertThat(cpu(world, "a")).isEqualTo(8);
     used(world, "a", 6, World.START.minusSeconds(600)); // another one led, and sampled
 
-    engine.fold(new SchedulerEvent.DecidingEnabled(true));
+    engine.apply(new SchedulerEvent.DecidingEnabled(true));
     // It was ten minutes ago: what was used since is what is used now.
     assertThat(cpu(world, "a")).isCloseTo(3, within(1e-9));
     assertThat(cpu(world, "b")).isZero();
@@ -449,7 +449,7 @@ class TakingTurnsTest {
     pool(world, 4, "a");
     assertThat(cpu(world, "a")).isEqualTo(8);
 
-    world.engine.fold(new SchedulerEvent.LocalQueueRemoved(id("a")));
+    world.engine.apply(new SchedulerEvent.LocalQueueRemoved(id("a")));
     localQueue(world, "a", 1);
 
     assertThat(cpu(world, "a")).isZero();
@@ -544,7 +544,7 @@ class TakingTurnsTest {
     return world
         .engine
         .answers()
-        .whyWaiting(new WorkloadId("uid-" + name, "ns", name))
+        .pendingReason(new WorkloadId("uid-" + name, "ns", name))
         .flatMap(SchedulerQueries.Waiting::turn);
   }
 }

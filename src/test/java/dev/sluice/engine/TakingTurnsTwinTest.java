@@ -162,7 +162,7 @@ class TakingTurnsTwinTest {
 
   private void declare(boolean strict) {
     world.flavor("f");
-    world.engine.fold(
+    world.engine.apply(
         new SchedulerEvent.ClusterQueueChanged(
             new ClusterQueueSpec(
                     "pool",
@@ -183,7 +183,7 @@ class TakingTurnsTwinTest {
   }
 
   private void declare(Local queue) {
-    world.engine.fold(
+    world.engine.apply(
         new SchedulerEvent.LocalQueueChanged(
             new LocalQueueSpec(
                 new LocalQueueId("ns", queue.name), "pool", StopPolicy.NONE, queue.weight)));
@@ -232,7 +232,7 @@ class TakingTurnsTwinTest {
       if (job.holds && !job.admitted && random.nextBoolean()) {
         job.admitted = true;
         job.queue.consumed += 0.5 * job.cpu;
-        world.engine.fold(
+        world.engine.apply(
             new SchedulerEvent.AdmissionWritten(
                 new WorkloadId("uid-" + job.name, "ns", job.name), world.nextVersion()));
       }
@@ -241,7 +241,7 @@ class TakingTurnsTwinTest {
 
   private void pass(int minutes) {
     minute += minutes;
-    world.engine.fold(
+    world.engine.apply(
         new SchedulerEvent.TimePassed(World.START.plus(Duration.ofMinutes(1).multipliedBy(minute))));
     double old = Math.pow(0.5, minutes);
     for (Local queue : queues) {

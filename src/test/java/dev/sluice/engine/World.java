@@ -68,7 +68,7 @@ final class World {
 
   private void tell(SchedulerEvent schedulerEvent) {
     told.add(schedulerEvent);
-    engine.fold(schedulerEvent);
+    engine.apply(schedulerEvent);
   }
 
   /** All facts that the engine was told by this world, in order. */
@@ -337,7 +337,7 @@ final class World {
   Optional<Explanation> explanation(String name) {
     return engine
         .answers()
-        .whyWaiting(new WorkloadId("uid-" + name, "ns", name))
+        .pendingReason(new WorkloadId("uid-" + name, "ns", name))
         .flatMap(SchedulerQueries.Waiting::explanation);
   }
 

@@ -224,7 +224,7 @@ public final class GivenWorkload {
             Optional.empty(),
             CachedWorkload.History.NONE,
             false,
-            new CachedWorkload.Elsewhere(cluster, List.of()),
+            new CachedWorkload.RemotePlacement(cluster, List.of()),
             List.of()));
   }
 

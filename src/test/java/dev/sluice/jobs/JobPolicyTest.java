@@ -11,7 +11,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
 import dev.sluice.jobs.JobAction.FinishWorkload;
-import dev.sluice.jobs.JobAction.LookAgain;
+import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.PatchStatus;
 import dev.sluice.jobs.JobAction.PatchWorkload;
 import dev.sluice.jobs.JobAction.RemoveFinalizer;
@@ -87,7 +87,7 @@ class JobPolicyTest {
               new Warn(
                   "WorkloadPriorityClassNotFound",
                   "WorkloadPriorityClass \"urgent\" does not exist"));
-      assertThat(actions.get(1)).isInstanceOf(LookAgain.class);
+      assertThat(actions.get(1)).isInstanceOf(Requeue.class);
     }
   }
 
@@ -402,7 +402,7 @@ class JobPolicyTest {
     @Test
     void aJobWhoseFlavorIsNotKnownYetWaits() {
       given(workloadOf(job()).admitted("unheard-of"));
-      only(LookAgain.class, decide(job()));
+      only(Requeue.class, decide(job()));
     }
 
     @Test
@@ -570,7 +570,7 @@ class JobPolicyTest {
       String reason = "DeactivatedDueToMaximumExecutionTimeExceeded";
       assertThat(only(JobAction.DeleteJob.class, after(Duration.ofSeconds(7199), reason)).note())
           .contains("7199s");
-      assertThat(only(LookAgain.class, after(Duration.ofSeconds(7201), reason)).after())
+      assertThat(only(Requeue.class, after(Duration.ofSeconds(7201), reason)).after())
           .isBetween(Duration.ofSeconds(1), Duration.ofSeconds(3));
     }
 
@@ -745,7 +745,7 @@ class JobPolicyTest {
 
     @Test
     void itIsWaitedFor() {
-      assertThat(decide(job)).allMatch(LookAgain.class::isInstance);
+      assertThat(decide(job)).allMatch(Requeue.class::isInstance);
     }
 
     @Test
@@ -786,7 +786,7 @@ class JobPolicyTest {
                 Warn.class,
                 warn ->
                     assertThat(warn.note()).startsWith("Prebuilt Workload ").endsWith(" other"));
-        assertThat(actions.getLast()).isInstanceOf(LookAgain.class);
+        assertThat(actions.getLast()).isInstanceOf(Requeue.class);
       }
       only(Stop.class, decide(job().annotation(KueueConstants.PREBUILT_WORKLOAD_NAME, "made").running(1)));
     }

@@ -43,7 +43,7 @@ class OrderByUseTest {
   private void changeSomeUse(Random random, PendingQueue queue) {
     LocalQueueUsage use = uses.get(random.nextInt(LOCAL_QUEUES));
     use.amount(random.nextInt(8) == 0 ? Double.POSITIVE_INFINITY : random.nextInt(3));
-    queue.useChanged(use);
+    queue.usageChanged(use);
   }
 
   @ParameterizedTest
@@ -67,28 +67,28 @@ class OrderByUseTest {
           }
         }
         case 4 -> {
-          if (any != null && !queue.isAside(any)) {
-            queue.park(any.equivalenceClass(), NO_ROOM, List.of());
+          if (any != null && !queue.isHeld(any)) {
+            queue.markInadmissible(any.equivalenceClass(), NO_ROOM, List.of());
           }
         }
-        case 5 -> queue.parkedClasses().stream().findFirst().ifPresent(queue::wake);
+        case 5 -> queue.inadmissibleClasses().stream().findFirst().ifPresent(queue::requeue);
         case 6 -> {
-          if (any != null && queue.isAside(any)) {
-            queue.bringBack(any);
+          if (any != null && queue.isHeld(any)) {
+            queue.release(any);
           } else if (any != null) {
-            queue.setAside(any, NO_ROOM);
+            queue.hold(any, NO_ROOM);
           }
         }
         case 7 -> {
           if (any != null) {
-            queue.stick(any);
+            queue.markSticky(any);
           }
         }
         case 8 -> changeSomeUse(random, queue);
         default -> {
           if (random.nextInt(20) == 0) {
             counts = !counts;
-            queue.byUse(counts ? useOf : null);
+            queue.orderByUsage(counts ? useOf : null);
           }
         }
       }
@@ -105,7 +105,7 @@ class OrderByUseTest {
     }
     List<QueuedWorkload> inLine =
         order.stream()
-            .filter(item -> !queue.isAside(item) && item.equivalenceClass().parkedWhy() == null)
+            .filter(item -> !queue.isHeld(item) && item.equivalenceClass().explanation() == null)
             .toList();
     assertThat(queue.head()).isSameAs(inLine.isEmpty() ? null : inLine.getFirst());
     assertThat(queue.count())

@@ -79,13 +79,13 @@ class PendingQueueTest {
     QueuedWorkload first = add("first", LEFT, 5, 0, 1);
     add("equal", RIGHT, 5, 0, 2);
     add("other", RIGHT, 1, 0, 3);
-    queue.park(first.equivalenceClass(), NO_ROOM, LACKS);
+    queue.markInadmissible(first.equivalenceClass(), NO_ROOM, LACKS);
     assertThat(queue.head()).extracting(item -> item.id().name()).isEqualTo("other");
     assertThat(queue.count()).isEqualTo(new PendingCount(1, 2));
     assertThat(queue.count(RIGHT)).isEqualTo(new PendingCount(1, 1));
     assertThat(first.explanation()).isEqualTo(NO_ROOM);
 
-    queue.wake(first.equivalenceClass());
+    queue.requeue(first.equivalenceClass());
     assertThat(first.explanation()).isNull();
     assertThat(queue.count()).isEqualTo(new PendingCount(3, 0));
     assertThat(drained()).containsExactly("first", "equal", "other");
@@ -94,7 +94,7 @@ class PendingQueueTest {
   @Test
   void aLatecomerSharesTheFateOfItsParkedClass() {
     QueuedWorkload first = add("first", LEFT, 5, 0, 1);
-    queue.park(first.equivalenceClass(), NO_ROOM, LACKS);
+    queue.markInadmissible(first.equivalenceClass(), NO_ROOM, LACKS);
     QueuedWorkload late = add("late", RIGHT, 5, 0, 2);
     assertThat(queue.head()).isNull();
     assertThat(late.explanation()).isEqualTo(NO_ROOM);
@@ -104,7 +104,7 @@ class PendingQueueTest {
   @Test
   void aClassThatEmptiedWhileParkedIsNotParkedForThoseWhoComeLater() {
     QueuedWorkload only = add("only", LEFT, 5, 0, 1);
-    queue.park(only.equivalenceClass(), NO_ROOM, LACKS);
+    queue.markInadmissible(only.equivalenceClass(), NO_ROOM, LACKS);
     queue.remove(only);
     assertThat(queue.count()).isEqualTo(PendingCount.NONE);
     assertThat(queue.classCount()).isEqualTo(new PendingCount(0, 0));
@@ -118,13 +118,13 @@ class PendingQueueTest {
     QueuedWorkload barred = add("barred", LEFT, 5, 0, 1);
     add("equal", LEFT, 5, 0, 2);
     Explanation own = new Explanation(PendingReason.MISCONFIGURED, List.of(), "its own");
-    queue.setAside(barred, own);
-    assertThat(queue.isAside(barred)).isTrue();
+    queue.hold(barred, own);
+    assertThat(queue.isHeld(barred)).isTrue();
     assertThat(barred.explanation()).isEqualTo(own);
     assertThat(queue.count(LEFT)).isEqualTo(new PendingCount(1, 1));
     assertThat(queue.head()).extracting(item -> item.id().name()).isEqualTo("equal");
 
-    queue.bringBack(barred);
+    queue.release(barred);
     assertThat(drained()).containsExactly("barred", "equal");
   }
 
@@ -134,24 +134,24 @@ class PendingQueueTest {
     QueuedWorkload leaves = add("leaves", LEFT, 5, 0, 2);
     QueuedWorkload aside = add("aside", LEFT, 5, 0, 3);
     queue.remove(leaves);
-    queue.setAside(aside, null);
-    queue.park(stays.equivalenceClass(), NO_ROOM, LACKS);
-    assertThat(stays.equivalenceClass().takeUntold()).containsExactly(stays);
-    assertThat(stays.equivalenceClass().takeUntold()).isEmpty();
+    queue.hold(aside, null);
+    queue.markInadmissible(stays.equivalenceClass(), NO_ROOM, LACKS);
+    assertThat(stays.equivalenceClass().drainUnreported()).containsExactly(stays);
+    assertThat(stays.equivalenceClass().drainUnreported()).isEmpty();
   }
 
   @Test
   void anotherReasonMustBeToldToEveryone() {
     QueuedWorkload one = add("one", LEFT, 5, 0, 1);
     QueuedWorkload two = add("two", LEFT, 5, 0, 2);
-    queue.park(one.equivalenceClass(), NO_ROOM, LACKS);
-    assertThat(one.equivalenceClass().takeUntold()).containsExactlyInAnyOrder(one, two);
-    queue.wake(one.equivalenceClass());
-    queue.park(
+    queue.markInadmissible(one.equivalenceClass(), NO_ROOM, LACKS);
+    assertThat(one.equivalenceClass().drainUnreported()).containsExactlyInAnyOrder(one, two);
+    queue.requeue(one.equivalenceClass());
+    queue.markInadmissible(
         one.equivalenceClass(),
         new Explanation(PendingReason.EXCEEDS_MAX_QUOTA, List.of(), ""),
         LACKS);
-    assertThat(one.equivalenceClass().takeUntold()).containsExactlyInAnyOrder(one, two);
+    assertThat(one.equivalenceClass().drainUnreported()).containsExactlyInAnyOrder(one, two);
   }
 
   @Test
@@ -179,7 +179,7 @@ class PendingQueueTest {
   @Test
   void whoPreemptedStandsFirstExceptWhileTheQueueIsStrict() {
     add("high", LEFT, 1, 9, 0);
-    queue.stick(add("preemptor", LEFT, 2, 5, 1));
+    queue.markSticky(add("preemptor", LEFT, 2, 5, 1));
 
     queue.strict(true);
     assertThat(queue.inOrder().getFirst().id().name()).isEqualTo("high");

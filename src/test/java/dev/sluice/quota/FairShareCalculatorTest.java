@@ -36,7 +36,7 @@ class FairShareCalculatorTest {
   }
 
   private QuotaNode use(String name, int pair, long amount) {
-    forest.settle();
+    forest.rebuildIfDirty();
     QuotaNode node = Objects.requireNonNull(forest.queue(name));
     node.add(pair, amount);
     return node;

@@ -41,7 +41,7 @@ class QuotaTreeTest {
   @Test
   void aQueueOfItsOwnHasItsNominalQuotaAndNoMore() {
     forest.declareQueue("q", "", quota(10, 5, UNLIMITED));
-    forest.settle();
+    forest.rebuildIfDirty();
     queue("q").add(cpu, 4);
     assertThat(queue("q").available(cpu)).isEqualTo(6);
     assertThat(queue("q").potential(cpu)).isEqualTo(10);
@@ -52,7 +52,7 @@ class QuotaTreeTest {
   void borrowingIsLimitedAndSharedQuotaCountsOnce() {
     forest.declareQueue("a", "co", quota(10, 3, UNLIMITED));
     forest.declareQueue("b", "co", quota(10));
-    forest.settle();
+    forest.rebuildIfDirty();
     assertThat(queue("a").available(cpu)).isEqualTo(13);
     assertThat(queue("b").available(cpu)).isEqualTo(20);
 
@@ -70,7 +70,7 @@ class QuotaTreeTest {
     // a lends 4 of 10: 6 are local.
     forest.declareQueue("a", "co", quota(10, UNLIMITED, 4));
     forest.declareQueue("b", "co", quota(0));
-    forest.settle();
+    forest.rebuildIfDirty();
     assertThat(queue("a").local(cpu)).isEqualTo(6);
     assertThat(cohort("co").subtreeQuota(cpu)).isEqualTo(4);
     assertThat(queue("b").available(cpu)).isEqualTo(4);
@@ -94,7 +94,7 @@ class QuotaTreeTest {
     forest.declareCohort("right", "root", quota(5, UNLIMITED, 3));
     forest.declareQueue("a", "left", quota(1));
     forest.declareQueue("b", "right", quota(0));
-    forest.settle();
+    forest.rebuildIfDirty();
     assertThat(cohort("left").subtreeQuota(cpu)).isEqualTo(5);
     assertThat(cohort("root").subtreeQuota(cpu)).isEqualTo(6 + 5 + 3);
     assertThat(queue("a").available(cpu)).isEqualTo(7);
@@ -112,7 +112,7 @@ class QuotaTreeTest {
     forest.declareCohort("root", "", quota(10));
     forest.declareCohort("middle", "root", quota(2));
     forest.declareQueue("a", "middle", quota(1));
-    forest.settle();
+    forest.rebuildIfDirty();
     assertThat(cohort("middle").height()).isEqualTo(1);
     assertThat(cohort("root").height()).isEqualTo(2);
     assertThat(queue("a").borrowLevel(cpu, 1)).isZero();
@@ -124,10 +124,10 @@ class QuotaTreeTest {
   @Test
   void loweredQuotaMakesWhatIsFreeNegativeForACohortAndNothingForAQueue() {
     forest.declareQueue("a", "co", quota(10));
-    forest.settle();
+    forest.rebuildIfDirty();
     queue("a").add(cpu, 10);
     forest.declareQueue("a", "co", quota(4));
-    forest.settle();
+    forest.rebuildIfDirty();
     assertThat(queue("a").usage(cpu)).isEqualTo(10);
     assertThat(queue("a").available(cpu)).isZero();
     assertThat(cohort("co").available(cpu)).isEqualTo(-6);
@@ -137,10 +137,10 @@ class QuotaTreeTest {
   void usageGoesWithAQueueThatMovesToAnotherCohort() {
     forest.declareQueue("a", "one", quota(10));
     forest.declareQueue("b", "two", quota(10));
-    forest.settle();
+    forest.rebuildIfDirty();
     queue("a").add(cpu, 7);
     forest.declareQueue("a", "two", quota(10));
-    forest.settle();
+    forest.rebuildIfDirty();
     assertThat(cohort("two").usage(cpu)).isEqualTo(7);
     assertThat(queue("b").available(cpu)).isEqualTo(13);
     assertThat(forest.cohort("one")).isNull();
@@ -152,12 +152,12 @@ class QuotaTreeTest {
     forest.declareCohort("y", "x", List.of());
     forest.declareCohort("below", "x", List.of());
     forest.declareQueue("q", "below", quota(10));
-    forest.settle();
+    forest.rebuildIfDirty();
     assertThat(forest.inCycle("x")).isTrue();
     assertThat(forest.inCycle("below")).isTrue();
 
     forest.declareCohort("y", "", List.of());
-    forest.settle();
+    forest.rebuildIfDirty();
     assertThat(forest.inCycle("below")).isFalse();
     assertThat(queue("q").root()).isSameAs(cohort("y"));
   }
@@ -167,7 +167,7 @@ class QuotaTreeTest {
     forest.declareCohort("root", "", quota(0));
     forest.declareQueue("a", "root", quota(UNLIMITED, UNLIMITED, UNLIMITED));
     forest.declareQueue("b", "root", quota(5));
-    forest.settle();
+    forest.rebuildIfDirty();
     queue("b").add(cpu, 1_000);
     assertThat(cohort("root").subtreeQuota(cpu)).isEqualTo(UNLIMITED);
     assertThat(queue("b").available(cpu)).isEqualTo(UNLIMITED);
@@ -178,7 +178,7 @@ class QuotaTreeTest {
   void quotasWhoseSumIsTooLargeCountAsUnlimited() {
     forest.declareQueue("a", "co", quota(Long.MAX_VALUE - 10));
     forest.declareQueue("b", "co", quota(Long.MAX_VALUE - 10));
-    forest.settle();
+    forest.rebuildIfDirty();
     assertThat(cohort("co").subtreeQuota(cpu)).isEqualTo(UNLIMITED);
     assertThat(queue("a").potential(cpu)).isEqualTo(UNLIMITED);
   }
@@ -187,7 +187,7 @@ class QuotaTreeTest {
   void usageTooLargeForANumberCanBeGivenBack() {
     forest.declareQueue("a", "co", quota(10));
     forest.declareQueue("b", "co", quota(10));
-    forest.settle();
+    forest.rebuildIfDirty();
     queue("a").add(cpu, Long.MAX_VALUE - 3);
     queue("a").add(cpu, 7);
     queue("b").add(cpu, 2);
@@ -202,7 +202,7 @@ class QuotaTreeTest {
   @Test
   void anUnlimitedUseCanBeGivenBack() {
     forest.declareQueue("a", "co", quota(10));
-    forest.settle();
+    forest.rebuildIfDirty();
     queue("a").add(cpu, 3);
     queue("a").add(cpu, UNLIMITED);
     assertThat(queue("a").available(cpu)).isZero();

@@ -51,7 +51,7 @@ class InadmissibleIndexTest {
                 List.of(new ResourceGroup.FlavorQuotas("f", Map.of("cpu", ten, "memory", ten)))));
     CohortHierarchy forest = new CohortHierarchy(pairs);
     forest.declareQueue("q", "", groups);
-    forest.settle();
+    forest.rebuildIfDirty();
     ClusterQueueSpec spec =
         new ClusterQueueSpec(
             "q",
@@ -77,11 +77,11 @@ class InadmissibleIndexTest {
   private QueuedWorkload parked(String name, long lacking, int second, boolean competing) {
     QueuedWorkload item = waiting(name, lacking, second);
     List<EquivalenceClass.Lack> lacks = List.of(new EquivalenceClass.Lack(cpu, lacking));
-    pending.park(
+    pending.markInadmissible(
         item.equivalenceClass(),
         new Explanation(PendingReason.WAITING_FOR_QUOTA, List.of(), ""),
         lacks);
-    inadmissibleIndex.sleep(new InadmissibleIndex.Sleeper(queue, item.equivalenceClass()), lacks, competing, false);
+    inadmissibleIndex.add(new InadmissibleIndex.InadmissibleQueue(queue, item.equivalenceClass()), lacks, competing, false);
     return item;
   }
 
@@ -116,7 +116,7 @@ class InadmissibleIndexTest {
 
   private List<EquivalenceClass> candidates() {
     return inadmissibleIndex.candidates(root -> Optional.of(List.of()), queueHead -> false).stream()
-        .map(InadmissibleIndex.Sleeper::equals)
+        .map(InadmissibleIndex.InadmissibleQueue::equals)
         .toList();
   }
 
@@ -135,7 +135,7 @@ class InadmissibleIndexTest {
     parked("large", 5, 1, false);
     release(memory, 10);
     assertThat(candidates()).isEmpty();
-    assertThat(inadmissibleIndex.anyReleased()).isFalse();
+    assertThat(inadmissibleIndex.hasReleases()).isFalse();
   }
 
   @Test
@@ -144,10 +144,10 @@ class InadmissibleIndexTest {
     QueuedWorkload second = parked("second", 4, 2, false);
     release(cpu, 5);
     assertThat(candidates()).containsExactly(first.equivalenceClass());
-    pending.wake(first.equivalenceClass());
+    pending.requeue(first.equivalenceClass());
 
     assertThat(candidates()).isEmpty(); // the first stands in line before it
-    assertThat(inadmissibleIndex.anyReleased()).isTrue();
+    assertThat(inadmissibleIndex.hasReleases()).isTrue();
     pending.remove(first);
     assertThat(candidates()).containsExactly(second.equivalenceClass());
   }
@@ -162,7 +162,7 @@ class InadmissibleIndexTest {
     queue.node().add(cpu, 3);
 
     assertThat(candidates()).isEmpty();
-    assertThat(inadmissibleIndex.anyReleased()).isFalse();
+    assertThat(inadmissibleIndex.hasReleases()).isFalse();
   }
 
   @Test
@@ -170,9 +170,9 @@ class InadmissibleIndexTest {
     QueuedWorkload competing = parked("competing", 50, 1, true);
     release(memory, 1);
     assertThat(candidates()).containsExactly(competing.equivalenceClass());
-    inadmissibleIndex.sleep(
-        new InadmissibleIndex.Sleeper(queue, competing.equivalenceClass()),
-        competing.equivalenceClass().lacks(),
+    inadmissibleIndex.add(
+        new InadmissibleIndex.InadmissibleQueue(queue, competing.equivalenceClass()),
+        competing.equivalenceClass().missingQuota(),
         true,
         false);
 

@@ -142,7 +142,7 @@ class ExplainEndpointTest {
     }
 
     @Override
-    public CompletableFuture<Optional<Waiting>> whyWaiting(WorkloadId id) {
+    public CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id) {
       FlavorAttempt attempt =
           new FlavorAttempt(
               "main", "spot", 0, List.of(new FlavorRejection.InsufficientQuota("cpu", 5000, 1000, 8000)));
@@ -160,7 +160,7 @@ class ExplainEndpointTest {
     }
 
     @Override
-    public CompletableFuture<List<Decision.Explain>> untoldExplanations(int max) {
+    public CompletableFuture<List<Decision.Explain>> unreportedExplanations(int max) {
       return CompletableFuture.completedFuture(List.of());
     }
   }

@@ -54,9 +54,9 @@ class BatchJobWebhookTest {
 
   @Test
   void aJobWithAQueueIsSuspended() {
-    assertThat(Reviews.patch(rules.fillIn(create(QUEUED)))).containsExactly(SUSPEND);
-    assertThat(Reviews.patch(rules.fillIn(create(SUSPENDED)))).isEmpty();
-    assertThat(Reviews.patch(rules.fillIn(create(RUNNING))))
+    assertThat(Reviews.patch(rules.mutate(create(QUEUED)))).containsExactly(SUSPEND);
+    assertThat(Reviews.patch(rules.mutate(create(SUSPENDED)))).isEmpty();
+    assertThat(Reviews.patch(rules.mutate(create(RUNNING))))
         .containsExactly("{\"op\":\"replace\",\"path\":\"/spec/suspend\",\"value\":true}");
   }
 
@@ -66,7 +66,7 @@ class BatchJobWebhookTest {
         edited(PLAIN, set("/metadata/annotations", "{kueue.x-k8s.io/queue-name: training}"));
     BatchJobWebhook withDefault = rules(new Reviews.Cluster(true, false, false, Map.of()));
 
-    assertThat(Reviews.patch(withDefault.fillIn(create(old)))).containsExactly(SUSPEND);
+    assertThat(Reviews.patch(withDefault.mutate(create(old)))).containsExactly(SUSPEND);
   }
 
   /** A cluster in which the jobs of one queue run elsewhere. */
@@ -108,28 +108,28 @@ class BatchJobWebhookTest {
     JsonNode otherQueue =
         edited(SUSPENDED, set("/metadata/labels", "{kueue.x-k8s.io/queue-name: here}"));
 
-    assertThat(Reviews.patch(sending.fillIn(create(SUSPENDED))))
+    assertThat(Reviews.patch(sending.mutate(create(SUSPENDED))))
         .containsExactly("{\"op\":\"add\"," + mark);
-    assertThat(Reviews.patch(sending.fillIn(create(ordinary))))
+    assertThat(Reviews.patch(sending.mutate(create(ordinary))))
         .containsExactly("{\"op\":\"replace\"," + mark);
-    assertThat(Reviews.patch(sending.fillIn(create(others)))).isEmpty();
-    assertThat(Reviews.patch(sending.fillIn(create(otherQueue)))).isEmpty();
-    assertThat(Reviews.patch(rules.fillIn(create(SUSPENDED)))).isEmpty();
+    assertThat(Reviews.patch(sending.mutate(create(others)))).isEmpty();
+    assertThat(Reviews.patch(sending.mutate(create(otherQueue)))).isEmpty();
+    assertThat(Reviews.patch(rules.mutate(create(SUSPENDED)))).isEmpty();
   }
 
   @Test
   void aJobWithoutAQueueIsLeftAlone() {
-    assertThat(Reviews.patch(rules.fillIn(create(PLAIN)))).isEmpty();
+    assertThat(Reviews.patch(rules.mutate(create(PLAIN)))).isEmpty();
   }
 
   @Test
   void theDefaultQueueIsTakenWhereThereIsOne() {
     BatchJobWebhook withDefault = rules(new Reviews.Cluster(true, false, false, Map.of()));
-    assertThat(Reviews.patch(withDefault.fillIn(create(PLAIN))))
+    assertThat(Reviews.patch(withDefault.mutate(create(PLAIN))))
         .containsExactly(QUEUE_LABEL, SUSPEND);
 
     JsonNode bare = edited(PLAIN, set("/metadata/labels", "null"));
-    assertThat(Reviews.patch(withDefault.fillIn(create(bare))))
+    assertThat(Reviews.patch(withDefault.mutate(create(bare))))
         .containsExactly(
             "{\"op\":\"add\",\"path\":\"/metadata/labels\",\"value\":{}}", QUEUE_LABEL, SUSPEND);
   }
@@ -138,8 +138,8 @@ class BatchJobWebhookTest {
   void theDefaultQueueIsNotTakenInAnUnmanagedNamespace() {
     BatchJobWebhook elsewhere =
         rules(new Reviews.Cluster(true, false, false, Map.of("managed", "no")));
-    assertThat(Reviews.patch(elsewhere.fillIn(create(PLAIN)))).isEmpty();
-    assertThat(Reviews.patch(elsewhere.fillIn(create(QUEUED))))
+    assertThat(Reviews.patch(elsewhere.mutate(create(PLAIN)))).isEmpty();
+    assertThat(Reviews.patch(elsewhere.mutate(create(QUEUED))))
         .as("nobody would ever start it again")
         .isEmpty();
   }
@@ -147,14 +147,14 @@ class BatchJobWebhookTest {
   @Test
   void theDefaultPriorityClassIsTakenWithItsGate() {
     Reviews.Cluster cluster = new Reviews.Cluster(false, true, false, Map.of());
-    assertThat(Reviews.patch(rules(cluster).fillIn(create(QUEUED))))
+    assertThat(Reviews.patch(rules(cluster).mutate(create(QUEUED))))
         .containsExactly(PRIORITY_LABEL, SUSPEND);
     assertThat(
             Reviews.patch(
-                rules(cluster, "-WorkloadPriorityClassDefaulting").fillIn(create(QUEUED))))
+                rules(cluster, "-WorkloadPriorityClassDefaulting").mutate(create(QUEUED))))
         .containsExactly(SUSPEND);
     JsonNode own = edited(QUEUED, set("/metadata/labels/kueue.x-k8s.io~1priority-class", "high"));
-    assertThat(Reviews.patch(rules(cluster).fillIn(create(own)))).containsExactly(SUSPEND);
+    assertThat(Reviews.patch(rules(cluster).mutate(create(own)))).containsExactly(SUSPEND);
   }
 
   @Test
@@ -168,24 +168,24 @@ class BatchJobWebhookTest {
                     + " controller: true}]"));
     assertThat(
             Reviews.patch(
-                rules(new Reviews.Cluster(true, true, true, Map.of())).fillIn(create(owned))))
+                rules(new Reviews.Cluster(true, true, true, Map.of())).mutate(create(owned))))
         .isEmpty();
     assertThat(
             Reviews.patch(
-                rules(new Reviews.Cluster(false, false, false, Map.of())).fillIn(create(owned))))
+                rules(new Reviews.Cluster(false, false, false, Map.of())).mutate(create(owned))))
         .containsExactly(SUSPEND);
   }
 
   @Test
   void jobsWithoutQueueAreSuspendedWhereThatIsAskedFor() {
     WebhookSettings all = settings(true);
-    assertThat(Reviews.patch(new BatchJobWebhook(all, Reviews.Cluster.EMPTY).fillIn(create(PLAIN))))
+    assertThat(Reviews.patch(new BatchJobWebhook(all, Reviews.Cluster.EMPTY).mutate(create(PLAIN))))
         .containsExactly(SUSPEND);
     assertThat(
             Reviews.patch(
                 new BatchJobWebhook(
                         all, new Reviews.Cluster(false, false, false, Map.of("managed", "no")))
-                    .fillIn(create(PLAIN))))
+                    .mutate(create(PLAIN))))
         .isEmpty();
   }
 
@@ -193,12 +193,12 @@ class BatchJobWebhookTest {
   void thePodsOfAnElasticJobAreGated() {
     JsonNode elastic =
         edited(SUSPENDED, set("/metadata/annotations", "{kueue.x-k8s.io/elastic-job: \"true\"}"));
-    assertThat(Reviews.patch(rules.fillIn(create(elastic))))
+    assertThat(Reviews.patch(rules.mutate(create(elastic))))
         .containsExactly(
             "{\"op\":\"add\",\"path\":\"/spec/template/spec/schedulingGates\","
                 + "\"value\":[{\"name\":\"kueue.x-k8s.io/elastic-job\"}]}");
     BatchJobWebhook off = rules(Reviews.Cluster.EMPTY, "-ElasticJobsViaWorkloadSlices");
-    assertThat(Reviews.patch(off.fillIn(create(elastic)))).isEmpty();
+    assertThat(Reviews.patch(off.mutate(create(elastic)))).isEmpty();
   }
 
   // ---- creation
@@ -229,7 +229,7 @@ class BatchJobWebhookTest {
           /metadata/annotations | {kueue.x-k8s.io/job-completions-equal-parallelism: "true"} | spec.completions: Invalid value: 10: must be equal to parallelism, 4
           """)
   void refused(String pointer, String value, String message) {
-    assertThat(messages(rules::check, create(edited(PLAIN, set(pointer, value)))))
+    assertThat(messages(rules::validate, create(edited(PLAIN, set(pointer, value)))))
         .anySatisfy(found -> assertThat(found).startsWith(message));
   }
 
@@ -269,10 +269,10 @@ class BatchJobWebhookTest {
                 "/spec/template/metadata/annotations",
                 ("{K/podset-" + annotations + "}").replace("K/", "kueue.x-k8s.io/")));
 
-    assertThat(messages(rules::check, create(job)))
+    assertThat(messages(rules::validate, create(job)))
         .anySatisfy(found -> assertThat(found).startsWith(message));
     assertThat(
-            messages(rules(Reviews.Cluster.EMPTY, "-TopologyAwareScheduling")::check, create(job)))
+            messages(rules(Reviews.Cluster.EMPTY, "-TopologyAwareScheduling")::validate, create(job)))
         .isEmpty();
   }
 
@@ -295,7 +295,7 @@ class BatchJobWebhookTest {
             set(
                 "/spec/template/metadata/annotations",
                 ("{K/podset-" + annotations + "}").replace("K/", "kueue.x-k8s.io/")));
-    assertThat(messages(rules::check, create(job))).isEmpty();
+    assertThat(messages(rules::validate, create(job))).isEmpty();
   }
 
   @Test
@@ -306,7 +306,7 @@ class BatchJobWebhookTest {
             set(
                 "/spec/template/metadata/annotations",
                 "{kueue.x-k8s.io/podset-slice-required-topology-constraints: '[]'}"));
-    assertThat(messages(rules(Reviews.Cluster.EMPTY, "-TASMultiLayerTopology")::check, create(job)))
+    assertThat(messages(rules(Reviews.Cluster.EMPTY, "-TASMultiLayerTopology")::validate, create(job)))
         .singleElement()
         .asString()
         .contains("Forbidden: feature gate TASMultiLayerTopology is off");
@@ -321,7 +321,7 @@ class BatchJobWebhookTest {
             set(
                 "/spec/template/metadata/annotations",
                 "{kueue.x-k8s.io/podset-required-topology: rack}"));
-    assertThat(messages(rules::check, create(job)))
+    assertThat(messages(rules::validate, create(job)))
         .containsExactly(
             "spec.template.metadata.annotations[kueue.x-k8s.io/podset-required-topology]:"
                 + " Forbidden: may not be set for an elastic job");
@@ -338,7 +338,7 @@ class BatchJobWebhookTest {
                     + " kueue.x-k8s.io/job-completions-equal-parallelism: \"true\"}"),
             set("/spec/completions", "4"),
             set("/spec/completionMode", "Indexed"));
-    assertThat(messages(rules::check, create(job))).isEmpty();
+    assertThat(messages(rules::validate, create(job))).isEmpty();
   }
 
   @Test
@@ -350,7 +350,7 @@ class BatchJobWebhookTest {
                 "/metadata/labels",
                 "{kueue.x-k8s.io/queue-name: A, kueue.x-k8s.io/max-exec-time-seconds: x}"),
             set("/metadata/annotations", "{kueue.x-k8s.io/job-min-parallelism: x}"));
-    assertThat(messages(rules::check, create(job))).hasSize(3);
+    assertThat(messages(rules::validate, create(job))).hasSize(3);
   }
 
   @Test
@@ -369,7 +369,7 @@ class BatchJobWebhookTest {
         new WebhookSettings(
             false, all.managedNamespaces(), all.frameworks(), all.gates(), Set.of());
 
-    assertThat(warnings(new BatchJobWebhook(none, Reviews.Cluster.EMPTY).check(create(job))))
+    assertThat(warnings(new BatchJobWebhook(none, Reviews.Cluster.EMPTY).validate(create(job))))
         .containsExactly(
             "annotation kueue.x-k8s.io/admission-gated-by has no effect: feature AdmissionGatedBy"
                 + " is off or not there",
@@ -377,7 +377,7 @@ class BatchJobWebhookTest {
                 + " ElasticJobsViaWorkloadSlices is off or not there",
             "annotation kueue.x-k8s.io/podset-unconstrained-topology has no effect: feature"
                 + " TopologyAwareScheduling is off or not there");
-    assertThat(warnings(rules.check(create(job)))).isEmpty();
+    assertThat(warnings(rules.validate(create(job)))).isEmpty();
   }
 
   private static List<String> warnings(AdmissionResult admissionResult) {
@@ -392,17 +392,17 @@ class BatchJobWebhookTest {
   @Test
   void theQueueMayChangeOnlyWhileSuspended() {
     String pointer = "/metadata/labels/kueue.x-k8s.io~1queue-name";
-    assertThat(messages(rules::check, update(RUNNING, edited(RUNNING, set(pointer, "b")))))
+    assertThat(messages(rules::validate, update(RUNNING, edited(RUNNING, set(pointer, "b")))))
         .containsExactly(
             "metadata.labels[kueue.x-k8s.io/queue-name]: Invalid value: \"b\": field is immutable"
                 + " while the job runs");
-    assertThat(messages(rules::check, update(SUSPENDED, edited(SUSPENDED, set(pointer, "b")))))
+    assertThat(messages(rules::validate, update(SUSPENDED, edited(SUSPENDED, set(pointer, "b")))))
         .isEmpty();
-    assertThat(messages(rules::check, update(SUSPENDED, edited(SUSPENDED, set(pointer, "null")))))
+    assertThat(messages(rules::validate, update(SUSPENDED, edited(SUSPENDED, set(pointer, "null")))))
         .isEmpty();
     assertThat(
             messages(
-                rules(new Reviews.Cluster(true, false, false, Map.of()))::check,
+                rules(new Reviews.Cluster(true, false, false, Map.of()))::validate,
                 update(SUSPENDED, edited(SUSPENDED, set(pointer, "null")))))
         .containsExactly(
             "metadata.labels[kueue.x-k8s.io/queue-name]: Invalid value: \"\": must not be emptied"
@@ -416,7 +416,7 @@ class BatchJobWebhookTest {
             RUNNING,
             set("/metadata/labels", "{}"),
             set("/metadata/annotations", "{kueue.x-k8s.io/queue-name: training}"));
-    assertThat(messages(rules::check, update(annotated, RUNNING))).isEmpty();
+    assertThat(messages(rules::validate, update(annotated, RUNNING))).isEmpty();
   }
 
   @ParameterizedTest
@@ -435,11 +435,11 @@ class BatchJobWebhookTest {
   void whatMayNotChangeWhileItRuns(String pointer, String value, String message) {
     assertThat(
             messages(
-                rules::check, update(RUNNING, edited(RUNNING, set("/metadata/" + pointer, value)))))
+                rules::validate, update(RUNNING, edited(RUNNING, set("/metadata/" + pointer, value)))))
         .containsExactly(message);
     assertThat(
             messages(
-                rules::check,
+                rules::validate,
                 update(SUSPENDED, edited(SUSPENDED, set("/metadata/" + pointer, value)))))
         .isEmpty();
   }
@@ -448,24 +448,24 @@ class BatchJobWebhookTest {
   void thePriorityClassMayChangeButNeverGo() {
     String pointer = "/metadata/labels/kueue.x-k8s.io~1priority-class";
     JsonNode high = edited(RUNNING, set(pointer, "high"));
-    assertThat(messages(rules::check, update(high, edited(high, set(pointer, "low"))))).isEmpty();
-    assertThat(messages(rules::check, update(high, RUNNING)))
+    assertThat(messages(rules::validate, update(high, edited(high, set(pointer, "low"))))).isEmpty();
+    assertThat(messages(rules::validate, update(high, RUNNING)))
         .containsExactly(
             "metadata.labels[kueue.x-k8s.io/priority-class]: Invalid value: \"\": must not be"
                 + " removed, it was \"high\"");
     JsonNode suspended = edited(SUSPENDED, set(pointer, "high"));
-    assertThat(messages(rules::check, update(suspended, SUSPENDED))).hasSize(1);
+    assertThat(messages(rules::validate, update(suspended, SUSPENDED))).hasSize(1);
   }
 
   @Test
   void elasticityStaysWhatItIs() {
     JsonNode elastic =
         edited(SUSPENDED, set("/metadata/annotations", "{kueue.x-k8s.io/elastic-job: \"true\"}"));
-    assertThat(messages(rules::check, update(SUSPENDED, elastic)))
+    assertThat(messages(rules::validate, update(SUSPENDED, elastic)))
         .containsExactly(
             "metadata.annotations[kueue.x-k8s.io/elastic-job]: Invalid value: \"true\": field is"
                 + " immutable");
-    assertThat(messages(rules::check, update(elastic, SUSPENDED))).hasSize(1);
+    assertThat(messages(rules::validate, update(elastic, SUSPENDED))).hasSize(1);
   }
 
   @Test
@@ -475,13 +475,13 @@ class BatchJobWebhookTest {
             SUSPENDED, set("/metadata/annotations", "{kueue.x-k8s.io/job-min-parallelism: \"1\"}"));
     JsonNode started =
         edited(suspended, set("/spec/suspend", "false"), set("/spec/parallelism", "2"));
-    assertThat(messages(rules::check, update(suspended, started))).isEmpty();
+    assertThat(messages(rules::validate, update(suspended, started))).isEmpty();
     assertThat(
-            messages(rules::check, update(started, edited(started, set("/spec/parallelism", "3")))))
+            messages(rules::validate, update(started, edited(started, set("/spec/parallelism", "3")))))
         .singleElement()
         .asString()
         .startsWith("spec.parallelism: Invalid value: 3: field is immutable");
-    assertThat(messages(rules::check, update(started, suspended))).isEmpty();
+    assertThat(messages(rules::validate, update(started, suspended))).isEmpty();
   }
 
   @Test
@@ -493,12 +493,12 @@ class BatchJobWebhookTest {
         edited(suspended, set("/spec/suspend", "false"), set("/spec/parallelism", "2"));
     JsonNode stopping = edited(started, set("/spec/suspend", "true"));
 
-    assertThat(messages(rules::check, update(suspended, started))).isEmpty();
-    assertThat(messages(rules::check, update(started, stopping))).isEmpty();
-    assertThat(messages(rules::check, update(stopping, suspended))).isEmpty();
+    assertThat(messages(rules::validate, update(suspended, started))).isEmpty();
+    assertThat(messages(rules::validate, update(started, stopping))).isEmpty();
+    assertThat(messages(rules::validate, update(stopping, suspended))).isEmpty();
     assertThat(
             messages(
-                rules::check, update(suspended, edited(suspended, set("/spec/parallelism", "2")))))
+                rules::validate, update(suspended, edited(suspended, set("/spec/parallelism", "2")))))
         .singleElement()
         .asString()
         .contains("less than the pods count, 2");
@@ -509,7 +509,7 @@ class BatchJobWebhookTest {
     JsonNode wrong =
         edited(RUNNING, set("/metadata/labels/kueue.x-k8s.io~1max-exec-time-seconds", "x"));
     JsonNode other = edited(wrong, set("/metadata/labels/app", "a"));
-    assertThat(messages(rules::check, update(wrong, other))).isEmpty();
+    assertThat(messages(rules::validate, update(wrong, other))).isEmpty();
   }
 
   @Test
@@ -517,9 +517,9 @@ class BatchJobWebhookTest {
     for (String field : List.of("spec", "metadata", "metadata/ownerReferences")) {
       for (String junk : List.of("5", "[]", "text", "[1]", "{labels: [], template: 7}")) {
         JsonNode object = edited(PLAIN, set("/" + field, junk));
-        assertThat(rules.fillIn(create(object))).isNotNull();
-        assertThat(rules.check(create(object))).isNotNull();
-        assertThat(rules.check(update(RUNNING, object))).isNotNull();
+        assertThat(rules.mutate(create(object))).isNotNull();
+        assertThat(rules.validate(create(object))).isNotNull();
+        assertThat(rules.validate(update(RUNNING, object))).isNotNull();
       }
     }
   }

@@ -80,23 +80,23 @@ class PodWebhookTest {
 
   @Test
   void aPodWithAQueueIsMarkedAndHeldBack() {
-    assertThat(Reviews.patch(rules.fillIn(create(QUEUED))))
+    assertThat(Reviews.patch(rules.mutate(create(QUEUED))))
         .containsExactly(LABEL, FINALIZER, GATES, TOPOLOGY_GATE, ROLE);
     assertThat(
             Reviews.patch(
-                rules(Reviews.Cluster.EMPTY, "-TopologyAwareScheduling").fillIn(create(QUEUED))))
+                rules(Reviews.Cluster.EMPTY, "-TopologyAwareScheduling").mutate(create(QUEUED))))
         .containsExactly(LABEL, FINALIZER, GATES, ROLE);
   }
 
   @Test
   void aPodWithoutQueueAnUpdateAndAPodOfAManagedJobAreLeftAlone() {
-    assertThat(Reviews.patch(rules.fillIn(create(PLAIN)))).isEmpty();
-    assertThat(Reviews.patch(rules.fillIn(update(QUEUED, QUEUED)))).isEmpty();
+    assertThat(Reviews.patch(rules.mutate(create(PLAIN)))).isEmpty();
+    assertThat(Reviews.patch(rules.mutate(update(QUEUED, QUEUED)))).isEmpty();
     assertThat(
             Reviews.patch(
-                rules(new Reviews.Cluster(true, true, true, Map.of())).fillIn(create(OWNED))))
+                rules(new Reviews.Cluster(true, true, true, Map.of())).mutate(create(OWNED))))
         .isEmpty();
-    assertThat(Reviews.patch(rules.fillIn(create(OWNED))))
+    assertThat(Reviews.patch(rules.mutate(create(OWNED))))
         .as("an owner that nobody manages changes nothing")
         .contains(LABEL, GATES);
   }
@@ -105,15 +105,15 @@ class PodWebhookTest {
   void inAnUnmanagedNamespaceNothingIsDone() {
     PodWebhook elsewhere = rules(new Reviews.Cluster(true, true, false, Map.of("managed", "no")));
 
-    assertThat(Reviews.patch(elsewhere.fillIn(create(QUEUED)))).isEmpty();
-    assertThat(Reviews.patch(elsewhere.fillIn(create(PLAIN)))).isEmpty();
+    assertThat(Reviews.patch(elsewhere.mutate(create(QUEUED)))).isEmpty();
+    assertThat(Reviews.patch(elsewhere.mutate(create(PLAIN)))).isEmpty();
   }
 
   @Test
   void theDefaultQueueAndPriorityClassAreTakenWhereThereAreSuch() {
     PodWebhook withDefaults = rules(new Reviews.Cluster(true, true, false, Map.of()));
 
-    assertThat(Reviews.patch(withDefaults.fillIn(create(PLAIN))))
+    assertThat(Reviews.patch(withDefaults.mutate(create(PLAIN))))
         .containsExactly(
             "{\"op\":\"add\",\"path\":\"/metadata/labels/kueue.x-k8s.io~1queue-name\","
                 + "\"value\":\"default\"}",
@@ -130,7 +130,7 @@ class PodWebhookTest {
   void whereJobsWithoutQueueAreManagedPodsAreToo() {
     PodWebhook all = new PodWebhook(settings(true), Reviews.Cluster.EMPTY);
 
-    assertThat(Reviews.patch(all.fillIn(create(PLAIN)))).contains(LABEL, FINALIZER, GATES);
+    assertThat(Reviews.patch(all.mutate(create(PLAIN)))).contains(LABEL, FINALIZER, GATES);
   }
 
   @ParameterizedTest
@@ -143,7 +143,7 @@ class PodWebhookTest {
             set("/metadata/annotations", "{kueue.x-k8s.io/pod-suspending-parent: " + parent + "}"));
     PodWebhook unmanaged = rules(new Reviews.Cluster(true, true, true, Map.of("managed", "no")));
 
-    assertThat(Reviews.patch(unmanaged.fillIn(create(child))))
+    assertThat(Reviews.patch(unmanaged.mutate(create(child))))
         .containsExactly(GATES, TOPOLOGY_GATE, ROLE);
   }
 
@@ -154,9 +154,9 @@ class PodWebhookTest {
             PLAIN,
             set("/metadata/annotations", "{kueue.x-k8s.io/pod-suspending-parent: statefulset}"));
 
-    assertThat(Reviews.patch(rules("statefulset").fillIn(create(child))))
+    assertThat(Reviews.patch(rules("statefulset").mutate(create(child))))
         .containsExactly(GATES, ROLE);
-    assertThat(Reviews.patch(rules("statefulset").fillIn(create(QUEUED)))).isEmpty();
+    assertThat(Reviews.patch(rules("statefulset").mutate(create(QUEUED)))).isEmpty();
     assertThat(PodWebhook.areActive(Set.of("batch/job"))).isFalse();
     assertThat(PodWebhook.areActive(Set.of("batch/job", "deployment"))).isTrue();
   }
@@ -169,7 +169,7 @@ class PodWebhookTest {
             set("/metadata/annotations", "{kueue.x-k8s.io/role-hash: workers}"),
             set("/spec/schedulingGates", "[{name: other}, {name: kueue.x-k8s.io/admission}]"));
 
-    assertThat(Reviews.patch(rules.fillIn(create(prepared))))
+    assertThat(Reviews.patch(rules.mutate(create(prepared))))
         .containsExactly(LABEL, FINALIZER, TOPOLOGY_GATE);
   }
 
@@ -181,7 +181,7 @@ class PodWebhookTest {
             set("/metadata/labels/rank", "\"3\""),
             set("/metadata/annotations", "{kueue.x-k8s.io/pod-group-pod-index-label: rank}"));
 
-    assertThat(Reviews.patch(rules.fillIn(create(ranked))))
+    assertThat(Reviews.patch(rules.mutate(create(ranked))))
         .contains(
             "{\"op\":\"add\",\"path\":\"/metadata/labels/kueue.x-k8s.io~1pod-group-pod-index\","
                 + "\"value\":\"3\"}");
@@ -236,7 +236,7 @@ class PodWebhookTest {
   void refused(String pointer, String value, String message) {
     JsonNode pod = edited(PLAIN, set(pointer, value.replace("K/", "kueue.x-k8s.io/")));
 
-    assertThat(messages(rules::check, create(pod)))
+    assertThat(messages(rules::validate, create(pod)))
         .anySatisfy(
             found -> assertThat(found).startsWith(message.replace("K/", "kueue.x-k8s.io/")));
   }
@@ -256,12 +256,12 @@ class PodWebhookTest {
     JsonNode pod =
         edited(MANAGED, set("/metadata/annotations", annotations.replace("K/", "kueue.x-k8s.io/")));
 
-    assertThat(messages(rules::check, create(pod)))
+    assertThat(messages(rules::validate, create(pod)))
         .anySatisfy(
             found -> assertThat(found).startsWith(message.replace("K/", "kueue.x-k8s.io/")));
     assertThat(
             messages(
-                rules::check, create(edited(pod, set("/metadata/labels", "{other: \"true\"}")))))
+                rules::validate, create(edited(pod, set("/metadata/labels", "{other: \"true\"}")))))
         .as("the pods of a job that is managed as a whole say nothing for themselves")
         .isEmpty();
   }
@@ -277,10 +277,10 @@ class PodWebhookTest {
                     + " kueue.x-k8s.io/podset-slice-required-topology: rack,"
                     + " kueue.x-k8s.io/podset-slice-size: \"2\"}"));
 
-    assertThat(messages(rules::check, create(pod))).isEmpty();
+    assertThat(messages(rules::validate, create(pod))).isEmpty();
     assertThat(
             messages(
-                rules::check,
+                rules::validate,
                 create(
                     edited(
                         pod,
@@ -301,7 +301,7 @@ class PodWebhookTest {
             marked,
             set("/metadata/annotations", "{kueue.x-k8s.io/pod-suspending-parent: deployment}"));
 
-    assertThat(below.check(create(marked)))
+    assertThat(below.validate(create(marked)))
         .isInstanceOfSatisfying(
             AdmissionResult.Allowed.class,
             it ->
@@ -309,7 +309,7 @@ class PodWebhookTest {
                     .containsExactly(
                         "label kueue.x-k8s.io/managed has no effect: the pod belongs to a job that"
                             + " is managed itself"));
-    assertThat(below.check(create(suspended)))
+    assertThat(below.validate(create(suspended)))
         .isInstanceOfSatisfying(AdmissionResult.Allowed.class, it -> assertThat(it.warnings()).isEmpty());
   }
 
@@ -329,16 +329,16 @@ class PodWebhookTest {
   void whileItRunsRefused(String pointer, String value, String message) {
     String path = pointer.replace("K~", "kueue.x-k8s.io~");
 
-    assertThat(messages(rules::check, update(MANAGED, edited(MANAGED, set(path, value)))))
+    assertThat(messages(rules::validate, update(MANAGED, edited(MANAGED, set(path, value)))))
         .containsExactly(message.replace("K/", "kueue.x-k8s.io/"));
-    assertThat(messages(rules::check, update(GATED, edited(GATED, set(path, value))))).isEmpty();
+    assertThat(messages(rules::validate, update(GATED, edited(GATED, set(path, value))))).isEmpty();
   }
 
   @Test
   void lettingItGoIsNoChangeOfTheJob() {
     JsonNode released = edited(GROUPED, set("/spec/schedulingGates", "null"));
 
-    assertThat(messages(rules::check, update(GROUPED, released))).isEmpty();
+    assertThat(messages(rules::validate, update(GROUPED, released))).isEmpty();
   }
 
   @Test
@@ -347,7 +347,7 @@ class PodWebhookTest {
 
     assertThat(
             messages(
-                rules(new Reviews.Cluster(true, false, false, Map.of()))::check,
+                rules(new Reviews.Cluster(true, false, false, Map.of()))::validate,
                 update(GATED, without)))
         .singleElement()
         .asString()
@@ -361,11 +361,11 @@ class PodWebhookTest {
         "metadata.annotations[kueue.x-k8s.io/pod-group-name]: Invalid value: \"%s\": field is"
             + " immutable";
 
-    assertThat(messages(rules::check, update(GROUPED, edited(GROUPED, set(name, "h")))))
+    assertThat(messages(rules::validate, update(GROUPED, edited(GROUPED, set(name, "h")))))
         .containsExactly(message.formatted("h"));
-    assertThat(messages(rules::check, update(GATED, GROUPED)))
+    assertThat(messages(rules::validate, update(GATED, GROUPED)))
         .containsExactly(message.formatted("g"));
-    assertThat(messages(rules::check, update(GROUPED, GATED)))
+    assertThat(messages(rules::validate, update(GROUPED, GATED)))
         .containsExactly(message.formatted(""));
   }
 
@@ -387,8 +387,8 @@ class PodWebhookTest {
             set("/metadata/annotations/kueue.x-k8s.io~1pod-group-name", "v"),
             set("/metadata/annotations/kueue.x-k8s.io~1prebuilt-workload-name", "v"));
 
-    assertThat(messages(rules::check, update(before, now))).isEmpty();
-    assertThat(messages(rules::check, update(now, other)))
+    assertThat(messages(rules::validate, update(before, now))).isEmpty();
+    assertThat(messages(rules::validate, update(now, other)))
         .singleElement()
         .asString()
         .contains("field is immutable");
@@ -399,12 +399,12 @@ class PodWebhookTest {
     String key = "/metadata/annotations/kueue.x-k8s.io~1retriable-in-group";
     JsonNode last = edited(GROUPED, set(key, "\"false\""));
 
-    assertThat(messages(rules::check, update(GROUPED, last))).isEmpty();
-    assertThat(messages(rules::check, update(last, edited(last, set(key, "\"true\"")))))
+    assertThat(messages(rules::validate, update(GROUPED, last))).isEmpty();
+    assertThat(messages(rules::validate, update(last, edited(last, set(key, "\"true\"")))))
         .containsExactly(
             "metadata.annotations[kueue.x-k8s.io/retriable-in-group]: Forbidden: \"false\" can't be"
                 + " taken back");
-    assertThat(messages(rules::check, update(last, GROUPED))).hasSize(1);
+    assertThat(messages(rules::validate, update(last, GROUPED))).hasSize(1);
   }
 
   @Test
@@ -413,12 +413,12 @@ class PodWebhookTest {
         edited(
             PLAIN, set("/metadata/annotations", "{kueue.x-k8s.io/pod-group-total-count: \"x\"}"));
 
-    assertThat(messages(rules::check, update(wrong, wrong))).isEmpty();
+    assertThat(messages(rules::validate, update(wrong, wrong))).isEmpty();
     JsonNode leaving =
         edited(
             GROUPED,
             set("/metadata/deletionTimestamp", "\"2026-01-01T00:00:00Z\""),
             set("/metadata/annotations", "{}"));
-    assertThat(messages(rules::check, update(GROUPED, leaving))).isEmpty();
+    assertThat(messages(rules::validate, update(GROUPED, leaving))).isEmpty();
   }
 }

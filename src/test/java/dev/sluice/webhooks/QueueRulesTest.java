@@ -78,9 +78,9 @@ class QueueRulesTest {
 
   @Test
   void whatIsRightIsAllowed() {
-    assertThat(messages(queues::check, create(QUEUE))).isEmpty();
-    assertThat(messages(CohortWebhook::check, create(COHORT))).isEmpty();
-    assertThat(messages(ResourceFlavorWebhook::check, create(FLAVOR))).isEmpty();
+    assertThat(messages(queues::validate, create(QUEUE))).isEmpty();
+    assertThat(messages(CohortWebhook::validate, create(COHORT))).isEmpty();
+    assertThat(messages(ResourceFlavorWebhook::validate, create(FLAVOR))).isEmpty();
   }
 
   @ParameterizedTest
@@ -121,7 +121,7 @@ class QueueRulesTest {
           /spec/admissionChecksStrategy | {admissionChecks: [{name: a, onFlavors: [spot, other]}]} | spec.admissionChecksStrategy.admissionChecks[0].onFlavors[1]: Unsupported value: "other": supported values: "a100", "ondemand", "spot"
           """)
   void clusterQueueRefused(String pointer, String value, String message) {
-    assertThat(messages(queues::check, create(edited(QUEUE, set(pointer, value)))))
+    assertThat(messages(queues::validate, create(edited(QUEUE, set(pointer, value)))))
         .anySatisfy(found -> assertThat(found).startsWith(message));
   }
 
@@ -142,12 +142,12 @@ class QueueRulesTest {
           /spec/admissionChecksStrategy | {admissionChecks: [{name: a, onFlavors: [spot]}]}
           """)
   void clusterQueueAllowed(String pointer, String value) {
-    assertThat(messages(queues::check, create(edited(QUEUE, set(pointer, value))))).isEmpty();
+    assertThat(messages(queues::validate, create(edited(QUEUE, set(pointer, value))))).isEmpty();
   }
 
   @Test
   void limitsNeedACohort() {
-    assertThat(messages(queues::check, create(edited(QUEUE, set("/spec/cohortName", "null")))))
+    assertThat(messages(queues::validate, create(edited(QUEUE, set("/spec/cohortName", "null")))))
         .containsExactly(
             "spec.resourceGroups[0].flavors[0].resources[0].borrowingLimit: Invalid value: \"5\":"
                 + " must be nil when cohortName is empty",
@@ -162,7 +162,7 @@ class QueueRulesTest {
         group.formatted(range("r", 0, 64, "%s"), range("f", 0, 9, "{name: %s, resources: []}"));
     assertThat(
             messages(
-                queues::check,
+                queues::validate,
                 create(edited(QUEUE, set("/spec/resourceGroups", "[" + tooWide + "]")))))
         .contains(
             "spec.resourceGroups[0]: Too many: 576: must have at most 512 pairs of flavor and"
@@ -178,7 +178,7 @@ class QueueRulesTest {
     }
     assertThat(
             messages(
-                queues::check, create(edited(QUEUE, set("/spec/resourceGroups", many.toString())))))
+                queues::validate, create(edited(QUEUE, set("/spec/resourceGroups", many.toString())))))
         .contains(
             "spec.resourceGroups: Too many: 300: must have at most 256 flavors over all groups",
             "spec.resourceGroups: Too many: 300: must have at most 256 covered resources over all"
@@ -207,15 +207,15 @@ class QueueRulesTest {
             set("/spec/admissionChecksStrategy/admissionChecks/0/onFlavors", "[gone, gone-too]"));
     JsonNode otherFlavors = edited(before, set("/spec/resourceGroups/1/flavors/0/name", "h100"));
 
-    assertThat(messages(queues::check, update(before, now))).isEmpty();
-    assertThat(messages(queues::check, update(before, more)))
+    assertThat(messages(queues::validate, update(before, now))).isEmpty();
+    assertThat(messages(queues::validate, update(before, more)))
         .singleElement()
         .asString()
         .contains("onFlavors[1]: Unsupported value: \"gone-too\"");
-    assertThat(messages(queues::check, update(before, otherFlavors))).hasSize(1);
+    assertThat(messages(queues::validate, update(before, otherFlavors))).hasSize(1);
     ClusterQueueWebhook strict =
         new ClusterQueueWebhook(settings("RejectUpdatesToCQWithInvalidOnFlavors"));
-    assertThat(messages(strict::check, update(before, now))).hasSize(1);
+    assertThat(messages(strict::validate, update(before, now))).hasSize(1);
   }
 
   @ParameterizedTest
@@ -237,10 +237,10 @@ class QueueRulesTest {
             set("/spec/queueingStrategy", strategy));
     ClusterQueueWebhook gated = new ClusterQueueWebhook(settings("ConcurrentAdmission"));
 
-    assertThat(messages(gated::check, create(queue)))
+    assertThat(messages(gated::validate, create(queue)))
         .anySatisfy(found -> assertThat(found).startsWith(message));
-    assertThat(messages(queues::check, create(queue))).isEmpty();
-    assertThat(messages(gated::check, update(QUEUE, queue)))
+    assertThat(messages(queues::validate, create(queue))).isEmpty();
+    assertThat(messages(gated::validate, update(QUEUE, queue)))
         .anySatisfy(
             found ->
                 assertThat(found)
@@ -261,7 +261,7 @@ class QueueRulesTest {
           /spec/fairSharing | {weight: "0.000000001"} | spec.fairSharing.weight: Invalid value: "0.000000001": must be 0 or greater than 1n
           """)
   void cohortRefused(String pointer, String value, String message) {
-    assertThat(messages(CohortWebhook::check, create(edited(COHORT, set(pointer, value)))))
+    assertThat(messages(CohortWebhook::validate, create(edited(COHORT, set(pointer, value)))))
         .anySatisfy(found -> assertThat(found).startsWith(message));
   }
 
@@ -279,30 +279,30 @@ class QueueRulesTest {
           /spec/tolerations/0/key | a b | spec.tolerations[0].key: Invalid value: "a b": name part
           """)
   void flavorRefused(String pointer, String value, String message) {
-    assertThat(messages(ResourceFlavorWebhook::check, create(edited(FLAVOR, set(pointer, value)))))
+    assertThat(messages(ResourceFlavorWebhook::validate, create(edited(FLAVOR, set(pointer, value)))))
         .anySatisfy(found -> assertThat(found).startsWith(message));
   }
 
   @Test
   void aTolerationWithoutKeyIsForEveryTaint() {
     JsonNode flavor = edited(FLAVOR, set("/spec/tolerations", "[{operator: Exists}]"));
-    assertThat(messages(ResourceFlavorWebhook::check, create(flavor))).isEmpty();
+    assertThat(messages(ResourceFlavorWebhook::validate, create(flavor))).isEmpty();
   }
 
   @Test
   void creationAddsTheFinalizerOnce() {
-    assertThat(Reviews.patch(queues.fillIn(create(QUEUE))))
+    assertThat(Reviews.patch(queues.mutate(create(QUEUE))))
         .containsExactly(
             "{\"op\":\"add\",\"path\":\"/metadata/finalizers\","
                 + "\"value\":[\"kueue.x-k8s.io/resource-in-use\"]}");
     JsonNode other = edited(FLAVOR, set("/metadata/finalizers", "[example.com/mine]"));
-    assertThat(Reviews.patch(ResourceFlavorWebhook.fillIn(create(other))))
+    assertThat(Reviews.patch(ResourceFlavorWebhook.mutate(create(other))))
         .containsExactly(
             "{\"op\":\"add\",\"path\":\"/metadata/finalizers/-\","
                 + "\"value\":\"kueue.x-k8s.io/resource-in-use\"}");
     JsonNode has = edited(FLAVOR, set("/metadata/finalizers", "[kueue.x-k8s.io/resource-in-use]"));
-    assertThat(Reviews.patch(ResourceFlavorWebhook.fillIn(create(has)))).isEmpty();
-    assertThat(Reviews.patch(queues.fillIn(update(QUEUE, QUEUE)))).isEmpty();
+    assertThat(Reviews.patch(ResourceFlavorWebhook.mutate(create(has)))).isEmpty();
+    assertThat(Reviews.patch(queues.mutate(update(QUEUE, QUEUE)))).isEmpty();
   }
 
   @ParameterizedTest
@@ -311,10 +311,10 @@ class QueueRulesTest {
     for (String junk :
         new String[] {"5", "[]", "text", "[[1], {a: [null]}]", "{resourceGroups: 7}"}) {
       JsonNode object = edited(QUEUE, set("/" + field, junk));
-      assertThat(queues.check(create(object))).isNotNull();
-      assertThat(queues.fillIn(create(object))).isNotNull();
-      assertThat(CohortWebhook.check(create(object))).isNotNull();
-      assertThat(ResourceFlavorWebhook.check(update(object, object))).isNotNull();
+      assertThat(queues.validate(create(object))).isNotNull();
+      assertThat(queues.mutate(create(object))).isNotNull();
+      assertThat(CohortWebhook.validate(create(object))).isNotNull();
+      assertThat(ResourceFlavorWebhook.validate(update(object, object))).isNotNull();
     }
   }
 
@@ -326,7 +326,7 @@ class QueueRulesTest {
             set("/spec/resourceGroups/0/flavors/0/resources/0/nominalQuota", "-1"),
             set("/metadata/deletionTimestamp", "2026-01-01T00:00:00Z"));
 
-    assertThat(messages(queues::check, update(broken, broken))).isEmpty();
-    assertThat(messages(queues::check, update(QUEUE, broken))).hasSize(1);
+    assertThat(messages(queues::validate, update(broken, broken))).isEmpty();
+    assertThat(messages(queues::validate, update(QUEUE, broken))).hasSize(1);
   }
 }

@@ -78,14 +78,14 @@ class WebhookRuleTextTest {
 
   @Test
   void thePodsOfADeploymentAreToldWhatTheyAre() {
-    assertThat(Reviews.patch(deployments.fillIn(create(QUEUED))))
+    assertThat(Reviews.patch(deployments.mutate(create(QUEUED))))
         .containsExactly(
             annotation("deployment"), label("managed", "true"), label("queue-name", "serving"));
-    assertThat(Reviews.patch(deployments.fillIn(create(PLAIN)))).isEmpty();
+    assertThat(Reviews.patch(deployments.mutate(create(PLAIN)))).isEmpty();
 
     JsonNode ranked =
         edited(QUEUED, set("/metadata/labels/kueue.x-k8s.io~1priority-class", "high"));
-    assertThat(Reviews.patch(deployments.fillIn(create(ranked))))
+    assertThat(Reviews.patch(deployments.mutate(create(ranked))))
         .contains(label("priority-class", "high"));
   }
 
@@ -99,18 +99,18 @@ class WebhookRuleTextTest {
             set("/spec/template/metadata/labels/kueue.x-k8s.io~1queue-name", "serving"));
     JsonNode moved = edited(filled, set("/metadata/labels/kueue.x-k8s.io~1queue-name", "other"));
 
-    assertThat(Reviews.patch(deployments.fillIn(update(filled, filled)))).isEmpty();
-    assertThat(Reviews.patch(deployments.fillIn(update(filled, moved))))
+    assertThat(Reviews.patch(deployments.mutate(update(filled, filled)))).isEmpty();
+    assertThat(Reviews.patch(deployments.mutate(update(filled, moved))))
         .containsExactly(label("queue-name", "other").replace("\"add\"", "\"replace\""));
   }
 
   @Test
   void thePodsOfAStatefulSetAreToldWhoHoldsThemBack() {
-    assertThat(Reviews.patch(statefulSets.fillIn(create(QUEUED))))
+    assertThat(Reviews.patch(statefulSets.mutate(create(QUEUED))))
         .containsExactly(annotation("statefulset"));
-    assertThat(Reviews.patch(statefulSets.fillIn(create(PLAIN)))).isEmpty();
+    assertThat(Reviews.patch(statefulSets.mutate(create(PLAIN)))).isEmpty();
     assertThat(
-            Reviews.patch(statefulSets.fillIn(create(edited(QUEUED, set(PARENT, "statefulset"))))))
+            Reviews.patch(statefulSets.mutate(create(edited(QUEUED, set(PARENT, "statefulset"))))))
         .isEmpty();
   }
 
@@ -119,10 +119,10 @@ class WebhookRuleTextTest {
     JsonNode others = edited(QUEUED, set(PARENT, "leaderworkerset.x-k8s.io/leaderworkerset"));
     StatefulSetWebhook withDefaults = statefulSets(new Reviews.Cluster(true, true, false, Map.of()));
 
-    assertThat(Reviews.patch(withDefaults.fillIn(create(others)))).isEmpty();
+    assertThat(Reviews.patch(withDefaults.mutate(create(others)))).isEmpty();
     assertThat(
             messages(
-                withDefaults::check, update(others, edited(others, set("/spec/replicas", "5")))))
+                withDefaults::validate, update(others, edited(others, set("/spec/replicas", "5")))))
         .isEmpty();
   }
 
@@ -131,9 +131,9 @@ class WebhookRuleTextTest {
     Reviews.Cluster cluster = new Reviews.Cluster(true, true, false, Map.of());
     JsonNode running = edited(PLAIN, set("/status", "{readyReplicas: 1}"));
 
-    assertThat(Reviews.patch(statefulSets(cluster).fillIn(create(PLAIN))))
+    assertThat(Reviews.patch(statefulSets(cluster).mutate(create(PLAIN))))
         .containsExactly(QUEUE, PRIORITY, annotation("statefulset"));
-    assertThat(Reviews.patch(deployments(cluster).fillIn(create(PLAIN))))
+    assertThat(Reviews.patch(deployments(cluster).mutate(create(PLAIN))))
         .containsExactly(
             QUEUE,
             PRIORITY,
@@ -141,10 +141,10 @@ class WebhookRuleTextTest {
             label("managed", "true"),
             label("queue-name", "default"),
             label("priority-class", "default"));
-    assertThat(Reviews.patch(statefulSets(cluster).fillIn(update(running, running))))
+    assertThat(Reviews.patch(statefulSets(cluster).mutate(update(running, running))))
         .as("what runs without a queue can still be changed")
         .isEmpty();
-    assertThat(Reviews.patch(deployments(cluster).fillIn(update(running, running)))).isEmpty();
+    assertThat(Reviews.patch(deployments(cluster).mutate(update(running, running)))).isEmpty();
   }
 
   @Test
@@ -156,28 +156,28 @@ class WebhookRuleTextTest {
             QUEUED,
             set("/metadata/ownerReferences", "[{kind: X, name: x, uid: x, controller: true}]"));
 
-    assertThat(Reviews.patch(deployments(elsewhere).fillIn(create(QUEUED)))).isEmpty();
-    assertThat(Reviews.patch(statefulSets(elsewhere).fillIn(create(QUEUED)))).isEmpty();
-    assertThat(Reviews.patch(deployments(below).fillIn(create(owned)))).isEmpty();
-    assertThat(Reviews.patch(statefulSets(below).fillIn(create(owned)))).isEmpty();
+    assertThat(Reviews.patch(deployments(elsewhere).mutate(create(QUEUED)))).isEmpty();
+    assertThat(Reviews.patch(statefulSets(elsewhere).mutate(create(QUEUED)))).isEmpty();
+    assertThat(Reviews.patch(deployments(below).mutate(create(owned)))).isEmpty();
+    assertThat(Reviews.patch(statefulSets(below).mutate(create(owned)))).isEmpty();
   }
 
   @Test
   void whereJobsWithoutQueueAreManagedTheseAreToo() {
     assertThat(
             Reviews.patch(
-                new StatefulSetWebhook(settings(true), Reviews.Cluster.EMPTY).fillIn(create(PLAIN))))
+                new StatefulSetWebhook(settings(true), Reviews.Cluster.EMPTY).mutate(create(PLAIN))))
         .containsExactly(annotation("statefulset"));
     assertThat(
             Reviews.patch(
-                new DeploymentWebhook(settings(true), Reviews.Cluster.EMPTY).fillIn(create(PLAIN))))
+                new DeploymentWebhook(settings(true), Reviews.Cluster.EMPTY).mutate(create(PLAIN))))
         .containsExactly(annotation("deployment"), label("managed", "true"));
   }
 
   // ---- what is refused
 
   private List<Function<AdmissionRequest, AdmissionResult>> both() {
-    return List.of(deployments::check, statefulSets::check);
+    return List.of(deployments::validate, statefulSets::validate);
   }
 
   @ParameterizedTest
@@ -269,15 +269,15 @@ class WebhookRuleTextTest {
   void theShapeOfAStatefulSetInAQueueStays(String field, String value, String path) {
     JsonNode changed = edited(QUEUED, set("/spec/template/spec/" + field, value));
 
-    assertThat(messages(statefulSets::check, update(QUEUED, changed)))
+    assertThat(messages(statefulSets::validate, update(QUEUED, changed)))
         .singleElement()
         .asString()
         .startsWith(path + ": Invalid value: ")
         .endsWith("field is immutable for a StatefulSet in a queue");
-    assertThat(messages(deployments::check, update(QUEUED, changed))).isEmpty();
+    assertThat(messages(deployments::validate, update(QUEUED, changed))).isEmpty();
     assertThat(
             messages(
-                statefulSets::check,
+                statefulSets::validate,
                 update(PLAIN, edited(PLAIN, set("/spec/template/spec/" + field, value)))))
         .isEmpty();
   }
@@ -290,7 +290,7 @@ class WebhookRuleTextTest {
         "/spec/template/spec/serviceAccountName"
       })
   void anotherImageIsARolloutLikeAny(String pointer) {
-    assertThat(messages(statefulSets::check, update(READY, edited(READY, set(pointer, "x")))))
+    assertThat(messages(statefulSets::validate, update(READY, edited(READY, set(pointer, "x")))))
         .isEmpty();
   }
 
@@ -312,11 +312,11 @@ class WebhookRuleTextTest {
             set("/status", "{replicas: " + running + "}"));
     JsonNode scaled = edited(old, set("/spec/replicas", "" + now));
 
-    assertThat(messages(statefulSets::check, update(old, scaled)))
+    assertThat(messages(statefulSets::validate, update(old, scaled)))
         .singleElement()
         .asString()
         .startsWith(message);
-    assertThat(messages(deployments::check, update(old, scaled))).isEmpty();
+    assertThat(messages(deployments::validate, update(old, scaled))).isEmpty();
   }
 
   @ParameterizedTest
@@ -326,7 +326,7 @@ class WebhookRuleTextTest {
 
     assertThat(
             messages(
-                statefulSets::check, update(old, edited(old, set("/spec/replicas", "" + now)))))
+                statefulSets::validate, update(old, edited(old, set("/spec/replicas", "" + now)))))
         .isEmpty();
   }
 
@@ -341,19 +341,19 @@ class WebhookRuleTextTest {
     StatefulSetWebhook busyAtOrigin =
         statefulSets(new Reviews.Cluster(false, false, false, Map.of(), "origin"));
 
-    assertThat(messages(busy::check, update(none, some)))
+    assertThat(messages(busy::validate, update(none, some)))
         .containsExactly(
             "spec.replicas: Forbidden: may not be raised to 2 while its Workload is not on hold");
-    assertThat(messages(busyAtOrigin::check, update(none, some))).isEmpty();
+    assertThat(messages(busyAtOrigin::validate, update(none, some))).isEmpty();
     assertThat(
-            messages(busyAtOrigin::check, update(sent, edited(sent, set("/spec/replicas", "2")))))
+            messages(busyAtOrigin::validate, update(sent, edited(sent, set("/spec/replicas", "2")))))
         .hasSize(1);
   }
 
   @Test
   void withoutAQueueAStatefulSetIsScaledFreely() {
     assertThat(
-            messages(statefulSets::check, update(PLAIN, edited(PLAIN, set("/spec/replicas", "9")))))
+            messages(statefulSets::validate, update(PLAIN, edited(PLAIN, set("/spec/replicas", "9")))))
         .isEmpty();
   }
 }

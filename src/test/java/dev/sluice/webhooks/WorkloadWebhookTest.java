@@ -63,9 +63,9 @@ class WorkloadWebhookTest {
 
   @Test
   void whatIsRightIsAllowed() {
-    assertThat(messages(rules::check, create(PENDING))).isEmpty();
-    assertThat(messages(rules::check, updateStatus(PENDING, ADMITTED))).isEmpty();
-    assertThat(messages(rules::check, updateStatus(ADMITTED, PENDING))).isEmpty();
+    assertThat(messages(rules::validate, create(PENDING))).isEmpty();
+    assertThat(messages(rules::validate, updateStatus(PENDING, ADMITTED))).isEmpty();
+    assertThat(messages(rules::validate, updateStatus(ADMITTED, PENDING))).isEmpty();
   }
 
   @ParameterizedTest
@@ -112,7 +112,7 @@ class WorkloadWebhookTest {
           /status/admissionChecks | [{name: a, podSetUpdates: [{name: main, tolerations: [{key: "a b"}]}]}] | status.admissionChecks[0].podSetUpdates[0].tolerations[0].key: Invalid value: "a b"
           """)
   void refused(String pointer, String value, String message) {
-    assertThat(messages(rules::check, create(edited(PENDING, set(pointer, value)))))
+    assertThat(messages(rules::validate, create(edited(PENDING, set(pointer, value)))))
         .singleElement()
         .asString()
         .startsWith(message);
@@ -122,14 +122,14 @@ class WorkloadWebhookTest {
   void onlyOnePodSetMayStartSmaller() {
     JsonNode two =
         edited(PENDING, set("/spec/podSets/0/minCount", "1"), set("/spec/podSets/1/minCount", "1"));
-    assertThat(messages(rules::check, create(two)))
+    assertThat(messages(rules::validate, create(two)))
         .containsExactly(
             "spec.podSets: Invalid value: \"2 with minCount\": at most one podSet can use"
                 + " minCount");
     JsonNode elastic =
         edited(
             PENDING, set("/spec/podSets/0/minCount", "1"), set("/metadata/annotations", ELASTIC));
-    assertThat(messages(rules::check, create(elastic)))
+    assertThat(messages(rules::validate, create(elastic)))
         .singleElement()
         .asString()
         .startsWith("spec.podSets[0].minCount: Invalid value: 1");
@@ -151,8 +151,8 @@ class WorkloadWebhookTest {
             set("/metadata/annotations", "{kueue.x-k8s.io/priority-boost: '" + boost + "'}"));
     WorkloadWebhook gated = new WorkloadWebhook(settings("PriorityBoost"));
 
-    assertThat(messages(gated::check, create(workload)).isEmpty()).isEqualTo(allowed);
-    assertThat(messages(rules::check, create(workload))).isEmpty();
+    assertThat(messages(gated::validate, create(workload)).isEmpty()).isEqualTo(allowed);
+    assertThat(messages(rules::validate, create(workload))).isEmpty();
   }
 
   @Test
@@ -162,7 +162,7 @@ class WorkloadWebhookTest {
             PENDING,
             set("/spec/podSets/0/template/spec/containers/0/resources/requests", "{cpu: -1}"));
     WorkloadWebhook off = new WorkloadWebhook(settings("-WorkloadValidateResourcesAreNonNegative"));
-    assertThat(messages(off::check, create(negative))).isEmpty();
+    assertThat(messages(off::validate, create(negative))).isEmpty();
   }
 
   @Test
@@ -170,9 +170,9 @@ class WorkloadWebhookTest {
     JsonNode workload = edited(PENDING, set("/spec/podSets/0/minCount", "1"));
     WorkloadWebhook off = new WorkloadWebhook(settings("-PartialAdmission"));
 
-    assertThat(Reviews.patch(off.fillIn(create(workload))))
+    assertThat(Reviews.patch(off.mutate(create(workload))))
         .containsExactly("{\"op\":\"remove\",\"path\":\"/spec/podSets/0/minCount\"}");
-    assertThat(Reviews.patch(rules.fillIn(create(workload)))).isEmpty();
+    assertThat(Reviews.patch(rules.mutate(create(workload)))).isEmpty();
   }
 
   @ParameterizedTest
@@ -189,7 +189,7 @@ class WorkloadWebhookTest {
           /status/clusterName | remote | status.clusterName: Unsupported value: "remote": supported values:
           """)
   void whatMayNotChangeWhileQuotaIsReserved(String pointer, String value, String message) {
-    assertThat(messages(rules::check, update(ADMITTED, edited(ADMITTED, set(pointer, value)))))
+    assertThat(messages(rules::validate, update(ADMITTED, edited(ADMITTED, set(pointer, value)))))
         .singleElement()
         .asString()
         .startsWith(message);
@@ -199,7 +199,7 @@ class WorkloadWebhookTest {
   void podSetsMayChangeBeforeQuotaIsReserved() {
     assertThat(
             messages(
-                rules::check, update(PENDING, edited(PENDING, set("/spec/podSets/0/count", "2")))))
+                rules::validate, update(PENDING, edited(PENDING, set("/spec/podSets/0/count", "2")))))
         .isEmpty();
   }
 
@@ -208,17 +208,17 @@ class WorkloadWebhookTest {
     JsonNode before = edited(ADMITTED, set("/metadata/annotations", ELASTIC));
     assertThat(
             messages(
-                rules::check, update(before, edited(before, set("/spec/podSets/0/count", "2")))))
+                rules::validate, update(before, edited(before, set("/spec/podSets/0/count", "2")))))
         .isEmpty();
     assertThat(
             messages(
-                rules::check, update(before, edited(before, set("/spec/podSets/0/count", "4")))))
+                rules::validate, update(before, edited(before, set("/spec/podSets/0/count", "4")))))
         .containsExactly(
             "spec.podSets[0].count: Invalid value: 4: may only be lowered while quota is reserved,"
                 + " from 3");
     assertThat(
             messages(
-                rules::check, update(before, edited(before, set("/spec/podSets/0/name", "x")))))
+                rules::validate, update(before, edited(before, set("/spec/podSets/0/name", "x")))))
         .anySatisfy(it -> assertThat(it).startsWith("spec.podSets[0]: Invalid value"));
   }
 
@@ -229,8 +229,8 @@ class WorkloadWebhookTest {
             ADMITTED,
             set("/status/admission/podSetAssignments/0/delayedTopologyRequest", "Ready"),
             set("/status/admission/podSetAssignments/0/topologyAssignment", "{levels: [a]}"));
-    assertThat(messages(rules::check, updateStatus(ADMITTED, placed))).isEmpty();
-    assertThat(messages(rules::check, updateStatus(placed, ADMITTED))).isEmpty();
+    assertThat(messages(rules::validate, updateStatus(ADMITTED, placed))).isEmpty();
+    assertThat(messages(rules::validate, updateStatus(placed, ADMITTED))).isEmpty();
   }
 
   @Test
@@ -238,14 +238,14 @@ class WorkloadWebhookTest {
     JsonNode two = edited(ADMITTED, set("/status/reclaimablePods", "[{name: main, count: 2}]"));
     JsonNode one = edited(ADMITTED, set("/status/reclaimablePods", "[{name: main, count: 1}]"));
 
-    assertThat(messages(rules::check, updateStatus(one, two))).isEmpty();
-    assertThat(messages(rules::check, updateStatus(two, one)))
+    assertThat(messages(rules::validate, updateStatus(one, two))).isEmpty();
+    assertThat(messages(rules::validate, updateStatus(two, one)))
         .singleElement()
         .asString()
         .startsWith("status.reclaimablePods[main].count: Invalid value")
         .endsWith("cannot be less than 2 while quota is reserved");
-    assertThat(messages(rules::check, updateStatus(two, ADMITTED))).hasSize(1);
-    assertThat(messages(rules::check, updateStatus(two, PENDING))).isEmpty();
+    assertThat(messages(rules::validate, updateStatus(two, ADMITTED))).hasSize(1);
+    assertThat(messages(rules::validate, updateStatus(two, PENDING))).isEmpty();
   }
 
   @Test
@@ -256,14 +256,14 @@ class WorkloadWebhookTest {
             set("/metadata/annotations", ELASTIC),
             set("/status/reclaimablePods", "[{name: main, count: 3}]"));
     JsonNode shrunk = edited(before, set("/spec/podSets/0/count", "2"));
-    assertThat(messages(rules::check, update(before, shrunk))).isEmpty();
+    assertThat(messages(rules::validate, update(before, shrunk))).isEmpty();
   }
 
   @Test
   void missingAdmissionIsToleratedWhereItWasMissingBefore() {
     JsonNode broken = edited(ADMITTED, set("/status/admission", "null"));
-    assertThat(messages(rules::check, updateStatus(broken, broken))).isEmpty();
-    assertThat(messages(rules::check, updateStatus(PENDING, broken))).hasSize(1);
+    assertThat(messages(rules::validate, updateStatus(broken, broken))).isEmpty();
+    assertThat(messages(rules::validate, updateStatus(PENDING, broken))).hasSize(1);
   }
 
   @Test
@@ -273,13 +273,13 @@ class WorkloadWebhookTest {
     JsonNode other = edited(PENDING, set("/status/admissionChecks", check.formatted("Ready", "c")));
     JsonNode retry = edited(PENDING, set("/status/admissionChecks", check.formatted("Retry", "c")));
 
-    assertThat(messages(rules::check, updateStatus(ready, other)))
+    assertThat(messages(rules::validate, updateStatus(ready, other)))
         .singleElement()
         .asString()
         .startsWith("status.admissionChecks[0].podSetUpdates: Invalid value")
         .contains("field is immutable");
-    assertThat(messages(rules::check, updateStatus(ready, retry))).isEmpty();
-    assertThat(messages(rules::check, updateStatus(retry, ready))).isEmpty();
+    assertThat(messages(rules::validate, updateStatus(ready, retry))).isEmpty();
+    assertThat(messages(rules::validate, updateStatus(retry, ready))).isEmpty();
   }
 
   @Test
@@ -291,9 +291,9 @@ class WorkloadWebhookTest {
             chosen,
             set("/metadata/annotations", "{kueue.x-k8s.io/workload-slice-replacement-for: a/b}"));
 
-    assertThat(messages(rules::check, updateStatus(nominated, chosen))).isEmpty();
-    assertThat(messages(rules::check, updateStatus(PENDING, chosen))).hasSize(1);
-    assertThat(messages(rules::check, updateStatus(PENDING, slice))).isEmpty();
+    assertThat(messages(rules::validate, updateStatus(nominated, chosen))).isEmpty();
+    assertThat(messages(rules::validate, updateStatus(PENDING, chosen))).hasSize(1);
+    assertThat(messages(rules::validate, updateStatus(PENDING, slice))).isEmpty();
   }
 
   @Test
@@ -303,9 +303,9 @@ class WorkloadWebhookTest {
         edited(PENDING, set("/metadata/annotations", annotation.formatted("a.b/c,d.e/f")));
     JsonNode one = edited(PENDING, set("/metadata/annotations", annotation.formatted("d.e/f")));
 
-    assertThat(messages(rules::check, update(two, one))).isEmpty();
-    assertThat(messages(rules::check, update(one, PENDING))).isEmpty();
-    assertThat(messages(rules::check, update(one, two)))
+    assertThat(messages(rules::validate, update(two, one))).isEmpty();
+    assertThat(messages(rules::validate, update(one, PENDING))).isEmpty();
+    assertThat(messages(rules::validate, update(one, two)))
         .containsExactly(
             "metadata.annotations[kueue.x-k8s.io/admission-gated-by]: Invalid value:"
                 + " \"a.b/c,d.e/f\": names may only be removed, not added: a.b/c");
@@ -324,7 +324,7 @@ class WorkloadWebhookTest {
                 "/status/conditions",
                 "[{type: Finished, status: 'True', reason: A, lastTransitionTime:"
                     + " '2026-01-01T00:00:00Z'}]"));
-    assertThat(messages(rules::check, updateStatus(wrong, finished))).isEmpty();
+    assertThat(messages(rules::validate, updateStatus(wrong, finished))).isEmpty();
   }
 
   @Test
@@ -333,10 +333,10 @@ class WorkloadWebhookTest {
       for (String junk :
           List.of("5", "[]", "text", "{podSets: 7, conditions: {}, admission: []}")) {
         JsonNode object = edited(PENDING, set("/" + field, junk));
-        assertThat(rules.check(create(object))).isNotNull();
-        assertThat(rules.check(update(ADMITTED, object))).isNotNull();
-        assertThat(rules.check(updateStatus(object, ADMITTED))).isNotNull();
-        assertThat(rules.fillIn(create(object))).isNotNull();
+        assertThat(rules.validate(create(object))).isNotNull();
+        assertThat(rules.validate(update(ADMITTED, object))).isNotNull();
+        assertThat(rules.validate(updateStatus(object, ADMITTED))).isNotNull();
+        assertThat(rules.mutate(create(object))).isNotNull();
       }
     }
   }

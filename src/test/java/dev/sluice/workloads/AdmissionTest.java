@@ -375,7 +375,7 @@ class AdmissionTest {
     private final class Questions implements SchedulerQueries {
 
       @Override
-      public CompletableFuture<List<Decision.Explain>> untoldExplanations(int max) {
+      public CompletableFuture<List<Decision.Explain>> unreportedExplanations(int max) {
         synchronized (untold) {
           List<Decision.Explain> all = List.copyOf(untold);
           untold.clear();
@@ -396,7 +396,7 @@ class AdmissionTest {
       }
 
       @Override
-      public CompletableFuture<Optional<Waiting>> whyWaiting(WorkloadId id) {
+      public CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id) {
         throw new AssertionError("not asked");
       }
     }

@@ -18,8 +18,8 @@ final class ClusterQueueV1Alpha2 implements KindConversion {
   private static final String WRITTEN = "resourceGroups";
 
   @Override
-  public void up(ObjectNode object, ConversionData conversionData) {
-    ObjectNode said = conversionData.recalled();
+  public void convertToHub(ObjectNode object, ConversionData conversionData) {
+    ObjectNode said = conversionData.restored();
     ArrayNode written = ConversionJson.array(said.remove(WRITTEN));
     if (!(object.get("spec") instanceof ObjectNode spec)) {
       ConversionJson.setUnlessEmpty(object, "spec", said);
@@ -36,26 +36,26 @@ final class ClusterQueueV1Alpha2 implements KindConversion {
     ConversionJson.setUnlessEmpty(spec, "resourceGroups", groups);
     ConversionJson.fill(spec, said);
     if (!V1Alpha2Quotas.resources(groups).equals(resources)) {
-      conversionData.kept().set("resources", resources);
+      conversionData.preserved().set("resources", resources);
     }
   }
 
   @Override
-  public void down(ObjectNode object, ConversionData conversionData) {
+  public void convertFromHub(ObjectNode object, ConversionData conversionData) {
     if (!(object.get("spec") instanceof ObjectNode spec)) {
       return;
     }
     ArrayNode groups = ConversionJson.array(spec.remove("resourceGroups"));
     ConversionJson.rename(spec, "cohortName", "cohort");
     boolean cohort = spec.has("cohort");
-    ConversionJson.moveAllBut(spec, KNOWN, conversionData.kept());
-    ArrayNode written = ConversionJson.array(conversionData.recalled().get("resources"));
+    ConversionJson.moveAllBut(spec, KNOWN, conversionData.preserved());
+    ArrayNode written = ConversionJson.array(conversionData.restored().get("resources"));
     if (!meansTheSame(written, cohort, groups)) {
       written = V1Alpha2Quotas.resources(groups);
     }
     ConversionJson.setUnlessEmpty(spec, "resources", written);
     if (!meansTheSame(written, cohort, groups)) {
-      ConversionJson.setUnlessEmpty(conversionData.kept(), WRITTEN, groups);
+      ConversionJson.setUnlessEmpty(conversionData.preserved(), WRITTEN, groups);
     }
   }
 

@@ -18,14 +18,14 @@ final class ClusterQueueV1Beta1 implements KindConversion {
       Map.of("whenCanBorrow", "Borrow", "whenCanPreempt", "Preempt");
 
   @Override
-  public void up(ObjectNode object, ConversionData conversionData) {
+  public void convertToHub(ObjectNode object, ConversionData conversionData) {
     if (object.get("spec") instanceof ObjectNode spec) {
       ConversionJson.rename(spec, "cohort", "cohortName");
       admissionChecks(spec);
       fungibility(ConversionJson.object(spec.get("flavorFungibility")));
     }
-    if (!conversionData.recalled().isEmpty()) {
-      ConversionJson.fill(object.withObject("/spec"), conversionData.recalled());
+    if (!conversionData.restored().isEmpty()) {
+      ConversionJson.fill(object.withObject("/spec"), conversionData.restored());
     }
     ObjectNode status = ConversionJson.object(object.get("status"));
     status.remove("pendingWorkloadsStatus");
@@ -33,10 +33,10 @@ final class ClusterQueueV1Beta1 implements KindConversion {
   }
 
   @Override
-  public void down(ObjectNode object, ConversionData conversionData) {
+  public void convertFromHub(ObjectNode object, ConversionData conversionData) {
     if (object.get("spec") instanceof ObjectNode spec) {
       ConversionJson.rename(spec, "cohortName", "cohort");
-      ConversionJson.move(spec, "concurrentAdmissionPolicy", conversionData.kept(), "concurrentAdmissionPolicy");
+      ConversionJson.move(spec, "concurrentAdmissionPolicy", conversionData.preserved(), "concurrentAdmissionPolicy");
     }
   }
 

@@ -6,12 +6,12 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 final class CohortV1Beta1 implements KindConversion {
 
   @Override
-  public void up(ObjectNode object, ConversionData conversionData) {
+  public void convertToHub(ObjectNode object, ConversionData conversionData) {
     ConversionJson.object(object.path("status").get("fairSharing")).remove("admissionFairSharingStatus");
   }
 
   @Override
-  public void down(ObjectNode object, ConversionData conversionData) {
-    conversionData.keepNothing();
+  public void convertFromHub(ObjectNode object, ConversionData conversionData) {
+    conversionData.clear();
   }
 }

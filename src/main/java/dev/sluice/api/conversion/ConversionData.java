@@ -15,11 +15,11 @@ final class ConversionData {
 
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private final ObjectNode recalled;
-  private final ObjectNode kept = JsonNodeFactory.instance.objectNode();
+  private final ObjectNode restored;
+  private final ObjectNode preserved = JsonNodeFactory.instance.objectNode();
 
   private ConversionData(ObjectNode recalled) {
-    this.recalled = recalled;
+    this.restored = recalled;
   }
 
   /** Takes what was kept for the given version out of the object's annotation. */
@@ -32,26 +32,26 @@ final class ConversionData {
   }
 
   /** What was said in the target version before; empty when nothing is known. */
-  ObjectNode recalled() {
-    return recalled;
+  ObjectNode restored() {
+    return restored;
   }
 
   /** What can't be said in the target version; to be filled. */
-  ObjectNode kept() {
-    return kept;
+  ObjectNode preserved() {
+    return preserved;
   }
 
   /** Nothing has to be kept, and what was kept is of no use any more. */
-  void keepNothing() {
-    kept.removeAll();
+  void clear() {
+    preserved.removeAll();
   }
 
   /** Puts what is kept from the given version into the object's annotation. */
   void writeTo(ObjectNode object, String version) {
     ObjectNode all = annotation(object);
     all.remove(version);
-    if (!kept.isEmpty()) {
-      all.set(version, kept);
+    if (!preserved.isEmpty()) {
+      all.set(version, preserved);
     }
     write(object, all);
   }

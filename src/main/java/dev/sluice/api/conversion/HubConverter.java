@@ -67,8 +67,8 @@ public final class HubConverter {
         .forEach(path -> requireObject(object, path));
     ObjectNode result = object.deepCopy();
     if (!from.equals(to)) {
-      up(result, from, conversions);
-      down(result, to, conversions);
+      convertToHub(result, from, conversions);
+      convertFromHub(result, to, conversions);
     }
     result.put("apiVersion", apiVersion);
     return result;
@@ -83,20 +83,20 @@ public final class HubConverter {
     }
   }
 
-  private static void up(ObjectNode object, String from, Map<String, KindConversion> conversions) {
+  private static void convertToHub(ObjectNode object, String from, Map<String, KindConversion> conversions) {
     KindConversion conversion = conversions.get(from);
     if (conversion != null) {
       ConversionData conversionData = ConversionData.takenFrom(object, V1BETA2);
-      conversion.up(object, conversionData);
+      conversion.convertToHub(object, conversionData);
       conversionData.writeTo(object, from);
     }
   }
 
-  private static void down(ObjectNode object, String to, Map<String, KindConversion> conversions) {
+  private static void convertFromHub(ObjectNode object, String to, Map<String, KindConversion> conversions) {
     KindConversion conversion = conversions.get(to);
     if (conversion != null) {
       ConversionData conversionData = ConversionData.takenFrom(object, to);
-      conversion.down(object, conversionData);
+      conversion.convertFromHub(object, conversionData);
       conversionData.writeTo(object, V1BETA2);
     }
   }

@@ -9,22 +9,22 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 interface KindConversion {
 
   /** From the older version to the stored one. */
-  void up(ObjectNode object, ConversionData conversionData);
+  void convertToHub(ObjectNode object, ConversionData conversionData);
 
   /** From the stored version to the older one; never refuses an object. */
-  void down(ObjectNode object, ConversionData conversionData);
+  void convertFromHub(ObjectNode object, ConversionData conversionData);
 
   /** For kinds that are the same in both versions but for the version's name. */
   static KindConversion same() {
     return new KindConversion() {
       @Override
-      public void up(ObjectNode object, ConversionData conversionData) {
-        conversionData.keepNothing();
+      public void convertToHub(ObjectNode object, ConversionData conversionData) {
+        conversionData.clear();
       }
 
       @Override
-      public void down(ObjectNode object, ConversionData conversionData) {
-        conversionData.keepNothing();
+      public void convertFromHub(ObjectNode object, ConversionData conversionData) {
+        conversionData.clear();
       }
     };
   }

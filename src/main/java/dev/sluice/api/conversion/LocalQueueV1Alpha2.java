@@ -9,14 +9,14 @@ final class LocalQueueV1Alpha2 implements KindConversion {
   private static final Set<String> KNOWN = Set.of("clusterQueue");
 
   @Override
-  public void up(ObjectNode object, ConversionData conversionData) {
-    if (!conversionData.recalled().isEmpty()) {
-      ConversionJson.fill(object.withObject("/spec"), conversionData.recalled());
+  public void convertToHub(ObjectNode object, ConversionData conversionData) {
+    if (!conversionData.restored().isEmpty()) {
+      ConversionJson.fill(object.withObject("/spec"), conversionData.restored());
     }
   }
 
   @Override
-  public void down(ObjectNode object, ConversionData conversionData) {
-    ConversionJson.moveAllBut(ConversionJson.object(object.get("spec")), KNOWN, conversionData.kept());
+  public void convertFromHub(ObjectNode object, ConversionData conversionData) {
+    ConversionJson.moveAllBut(ConversionJson.object(object.get("spec")), KNOWN, conversionData.preserved());
   }
 }

@@ -6,14 +6,14 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 final class LocalQueueV1Beta1 implements KindConversion {
 
   @Override
-  public void up(ObjectNode object, ConversionData conversionData) {
+  public void convertToHub(ObjectNode object, ConversionData conversionData) {
     ObjectNode status = ConversionJson.object(object.get("status"));
     status.remove("flavors");
     ConversionJson.rename(status, "flavorUsage", "flavorsUsage");
   }
 
   @Override
-  public void down(ObjectNode object, ConversionData conversionData) {
+  public void convertFromHub(ObjectNode object, ConversionData conversionData) {
     ConversionJson.rename(ConversionJson.object(object.get("status")), "flavorsUsage", "flavorUsage");
   }
 }

@@ -9,7 +9,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 final class MultiKueueClusterV1Beta1 implements KindConversion {
 
   @Override
-  public void up(ObjectNode object, ConversionData conversionData) {
+  public void convertToHub(ObjectNode object, ConversionData conversionData) {
     if (object.get("spec") instanceof ObjectNode spec) {
       ObjectNode source = spec.objectNode();
       ConversionJson.move(spec, "clusterProfileRef", source, "clusterProfileRef");
@@ -22,7 +22,7 @@ final class MultiKueueClusterV1Beta1 implements KindConversion {
   }
 
   @Override
-  public void down(ObjectNode object, ConversionData conversionData) {
+  public void convertFromHub(ObjectNode object, ConversionData conversionData) {
     if (object.get("spec") instanceof ObjectNode spec) {
       ObjectNode source = ConversionJson.object(spec.remove("clusterSource"));
       ConversionJson.move(source, "clusterProfileRef", spec, "clusterProfileRef");

@@ -10,7 +10,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 final class ResourceFlavorV1Alpha2 implements KindConversion {
 
   @Override
-  public void up(ObjectNode object, ConversionData conversionData) {
+  public void convertToHub(ObjectNode object, ConversionData conversionData) {
     JsonNode selector = object.remove("nodeSelector");
     JsonNode taints = ConversionJson.array(object.remove("taints"));
     ObjectNode spec = object.objectNode();
@@ -18,18 +18,18 @@ final class ResourceFlavorV1Alpha2 implements KindConversion {
         selector instanceof ObjectNode given ? given : object.path("metadata").path("labels");
     ConversionJson.setUnlessEmpty(spec, "nodeLabels", labels.deepCopy());
     ConversionJson.setUnlessEmpty(spec, "nodeTaints", taints);
-    ConversionJson.fill(spec, conversionData.recalled());
+    ConversionJson.fill(spec, conversionData.restored());
     ConversionJson.setUnlessEmpty(object, "spec", spec);
   }
 
   @Override
-  public void down(ObjectNode object, ConversionData conversionData) {
+  public void convertFromHub(ObjectNode object, ConversionData conversionData) {
     ObjectNode spec = ConversionJson.object(object.remove("spec"));
     ObjectNode nodeLabels = ConversionJson.object(spec.remove("nodeLabels"));
     if (!nodeLabels.equals(ConversionJson.object(object.path("metadata").get("labels")))) {
       object.set("nodeSelector", nodeLabels);
     }
     ConversionJson.setUnlessEmpty(object, "taints", ConversionJson.array(spec.remove("nodeTaints")));
-    conversionData.kept().setAll(spec);
+    conversionData.preserved().setAll(spec);
   }
 }

@@ -16,10 +16,10 @@ final class WorkloadV1Beta1 implements KindConversion {
   private static final String ACCUMULATED_OLD = "accumulatedPastExexcutionTimeSeconds";
 
   @Override
-  public void up(ObjectNode object, ConversionData conversionData) {
-    ObjectNode said = conversionData.recalled();
+  public void convertToHub(ObjectNode object, ConversionData conversionData) {
+    ObjectNode said = conversionData.restored();
     ObjectNode spec = ConversionJson.object(object.get("spec"));
-    PriorityClassConversion.up(spec, conversionData.kept());
+    PriorityClassConversion.up(spec, conversionData.preserved());
     for (JsonNode podSet : spec.path("podSets")) {
       JsonNode constraints = said.path(CONSTRAINTS).get(podSet.path("name").asText());
       if (constraints != null && podSet.get("topologyRequest") instanceof ObjectNode request) {
@@ -37,10 +37,10 @@ final class WorkloadV1Beta1 implements KindConversion {
   }
 
   @Override
-  public void down(ObjectNode object, ConversionData conversionData) {
-    ObjectNode kept = conversionData.kept();
+  public void convertFromHub(ObjectNode object, ConversionData conversionData) {
+    ObjectNode kept = conversionData.preserved();
     ObjectNode spec = ConversionJson.object(object.get("spec"));
-    PriorityClassConversion.down(spec, conversionData.recalled());
+    PriorityClassConversion.down(spec, conversionData.restored());
     for (JsonNode podSet : spec.path("podSets")) {
       if (podSet.get("topologyRequest") instanceof ObjectNode request && request.has(CONSTRAINTS)) {
         kept.withObject("/" + CONSTRAINTS)

@@ -25,7 +25,7 @@ final class ClusterConditions {
   private static Optional<ActiveCondition> of(ConnectionState link) {
     return switch (link) {
       case ConnectionState.Connecting connecting -> Optional.empty();
-      case ConnectionState.Barred barred -> Optional.empty();
+      case ConnectionState.Denied denied -> Optional.empty();
       case ConnectionState.Connected connected ->
           Optional.of(new ActiveCondition(true, ClusterReason.ACTIVE.text(), "Connected"));
       case ConnectionState.Unbuildable broken ->

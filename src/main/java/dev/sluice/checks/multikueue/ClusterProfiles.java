@@ -59,11 +59,11 @@ final class ClusterProfiles implements AutoCloseable {
 
   /** Begins to read, on another thread. */
   void start() {
-    connectionContext.io().execute(this::look);
+    connectionContext.io().execute(this::refresh);
   }
 
   /** Asks first: an informer makes much noise about a kind that nobody serves. */
-  private void look() {
+  private void refresh() {
     try {
       var unused =
           client

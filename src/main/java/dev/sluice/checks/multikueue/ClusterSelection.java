@@ -80,7 +80,7 @@ final class ClusterSelection implements ClusterSelector {
   private void declareNow() {
     Map<String, Map<String, String>> here =
         clusters.all().stream()
-            .filter(ClusterSelection::isHere)
+            .filter(ClusterSelection::isManager)
             .collect(Collectors.toMap(cluster -> cluster.getMetadata().getName(), ClusterSelection::labels));
     localClusters.declare(
         here,
@@ -90,7 +90,7 @@ final class ClusterSelection implements ClusterSelector {
             .collect(Collectors.toSet()));
   }
 
-  private static boolean isHere(MultiKueueCluster cluster) {
+  private static boolean isManager(MultiKueueCluster cluster) {
     KubeConfig kubeConfig =
         cluster.getSpec() == null ? null : cluster.getSpec().clusterSource().kubeConfig();
     return kubeConfig != null && kubeConfig.location().equals(LocalClusterAnnotations.LOCATION);

@@ -37,7 +37,7 @@ final class MultiKueueCheckReconciler extends LeaderAwareReconciler<AdmissionChe
   }
 
   @Override
-  protected Step step(AdmissionCheck check) {
+  protected Step reconcileObject(AdmissionCheck check) {
     if (!MultiKueueChecks.concerns(check) || !listed.getAsBoolean()) {
       return new Step.Done();
     }

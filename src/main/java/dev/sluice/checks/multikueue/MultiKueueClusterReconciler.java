@@ -59,21 +59,21 @@ final class MultiKueueClusterReconciler extends LeaderAwareReconciler<MultiKueue
   }
 
   @Override
-  protected Step step(MultiKueueCluster cluster) {
+  protected Step reconcileObject(MultiKueueCluster cluster) {
     String name = cluster.getMetadata().getName();
     ClusterSource clusterSource = cluster.getSpec().clusterSource();
     WorkerAccess workerAccess = source.of(clusterSource);
     switch (workerAccess) {
       case WorkerAccess.Usable usable -> links.use(name, usable.workerCredentials());
       case WorkerAccess.Here here -> links.forget(name);
-      case WorkerAccess.Refused refused -> links.bar(name);
+      case WorkerAccess.Refused refused -> links.deny(name);
       case WorkerAccess.Unknown unknown -> {
         return new Step.Done();
       }
     }
     boolean file = isFile(clusterSource.kubeConfig());
     if (file && !pathsConfined) {
-      perGenerationEvents.say(
+      perGenerationEvents.emit(
           cluster,
           DEPRECATED_PATH,
           List.of(
@@ -86,7 +86,7 @@ final class MultiKueueClusterReconciler extends LeaderAwareReconciler<MultiKueue
             .flatMap(condition -> write(cluster, condition))
             .map(outcome -> after(cluster, outcome))
             .orElseGet(Step.Done::new);
-    return file && step instanceof Step.Done ? new Step.Again(FILES) : step;
+    return file && step instanceof Step.Done ? new Step.Requeue(FILES) : step;
   }
 
   private Optional<PatchOutcome> write(MultiKueueCluster cluster, ActiveCondition condition) {

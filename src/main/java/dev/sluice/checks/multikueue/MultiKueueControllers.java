@@ -68,7 +68,7 @@ public final class MultiKueueControllers implements AutoCloseable {
    * @param informers keeps watches going
    * @param quotas where quota is kept at the sum of the workers', if it may be
    */
-  public record Parts(
+  public record Dependencies(
       KubernetesClient client,
       String namespace,
       KubeconfigFiles files,
@@ -79,7 +79,7 @@ public final class MultiKueueControllers implements AutoCloseable {
       ObjectMapper mapper,
       EventNotifier eventNotifier,
       ConnectionContext connectionContext,
-      MultiKueueWorkloadReconciler.Rules sending,
+      MultiKueueWorkloadReconciler.Options sending,
       Optional<WorkerQueues> queues,
       Optional<Quotas> quotas,
       LocalClusters localClusters,
@@ -121,79 +121,79 @@ public final class MultiKueueControllers implements AutoCloseable {
   private volatile boolean leading;
 
   /** Reconcilers that are not registered, and informers that are not started. */
-  public MultiKueueControllers(Parts parts) {
-    queues = parts.queues();
-    localClusters = parts.localClusters();
+  public MultiKueueControllers(Dependencies dependencies) {
+    queues = dependencies.queues();
+    localClusters = dependencies.localClusters();
     clusterSelection = new ClusterSelection(clusters, configs, checks, localClusters);
-    links = new RemoteConnections(parts.connectionContext(), new LinkSignals());
+    links = new RemoteConnections(dependencies.connectionContext(), new LinkSignals());
     multiKueueWorkloadReconciler =
         new MultiKueueWorkloadReconciler(
-            parts.client(), links, clusterSelection, parts.leadership(), parts.connectionContext(), parts.sending());
+            dependencies.client(), links, clusterSelection, dependencies.leadership(), dependencies.connectionContext(), dependencies.sending());
     profiles =
-        parts
+        dependencies
             .profiles()
             .map(
                 any ->
                     new ClusterProfiles(
-                        parts.client(), parts.namespace(), parts.connectionContext(), this::signalClusters));
+                        dependencies.client(), dependencies.namespace(), dependencies.connectionContext(), this::signalClusters));
     WorkerCredentialsResolver source =
         new WorkerCredentialsResolver(
-            parts.namespace(),
-            name -> secrets.find(parts.namespace(), name),
+            dependencies.namespace(),
+            name -> secrets.find(dependencies.namespace(), name),
             () -> secretsListed,
-            parts.files(),
-            profiles(parts));
+            dependencies.files(),
+            profiles(dependencies));
     multiKueueClusterReconciler =
         new MultiKueueClusterReconciler(
-            parts.leadership(),
+            dependencies.leadership(),
             clusterSignals,
             source,
-            parts.pathsConfined(),
+            dependencies.pathsConfined(),
             links,
-            parts.patches(),
-            parts.mapper(),
-            parts.eventNotifier(),
-            parts.clock());
+            dependencies.patches(),
+            dependencies.mapper(),
+            dependencies.eventNotifier(),
+            dependencies.clock());
     multiKueueCheckReconciler =
         new MultiKueueCheckReconciler(
-            parts.leadership(),
+            dependencies.leadership(),
             checkSignals,
             new MultiKueueCheckConditions(configs::find, clusters::find),
             () -> configsListed && leading,
-            parts.patches(),
-            parts.mapper(),
-            parts.clock());
-    automation = queues.flatMap(them -> parts.quotas().map(it -> automation(parts, it, them)));
+            dependencies.patches(),
+            dependencies.mapper(),
+            dependencies.clock());
+    automation = queues.flatMap(them -> dependencies.quotas().map(it -> automation(dependencies, it, them)));
     secretInformer =
-        parts
+        dependencies
             .client()
             .secrets()
-            .inNamespace(parts.namespace())
+            .inNamespace(dependencies.namespace())
             .withLimit(PAGE)
             .runnableInformer(0)
             .itemStore(secrets);
     configInformer =
-        parts
+        dependencies
             .client()
             .resources(MultiKueueConfig.class)
             .withLimit(PAGE)
             .runnableInformer(0)
             .itemStore(configs);
-    parts.informerSupervisor().keep("secrets", secretInformer);
-    parts.informerSupervisor().keep("multikueueconfigs", configInformer);
+    dependencies.informerSupervisor().keep("secrets", secretInformer);
+    dependencies.informerSupervisor().keep("multikueueconfigs", configInformer);
     secrets.observe((before, after) -> secretChanged(name(before, after)));
     configs.observe((before, after) -> targetsChanged());
     checks.observe(
         (before, after) -> {
           clusterSelection.declare();
-          multiKueueWorkloadReconciler.wakeAll();
+          multiKueueWorkloadReconciler.enqueueAll();
           quotasChanged();
         });
     clusters.observe((before, after) -> clusterChanged(before, after));
   }
 
-  private Optional<WorkerCredentialsResolver.Profiles> profiles(Parts parts) {
-    return parts
+  private Optional<WorkerCredentialsResolver.Profiles> profiles(Dependencies dependencies) {
+    return dependencies
         .profiles()
         .flatMap(
             rules ->
@@ -207,29 +207,29 @@ public final class MultiKueueControllers implements AutoCloseable {
     clusterSelection.declare();
     signalChecks();
     if (before == null || after == null || !ClusterSelection.labels(before).equals(ClusterSelection.labels(after))) {
-      multiKueueWorkloadReconciler.wakeAll();
+      multiKueueWorkloadReconciler.enqueueAll();
       quotasChanged();
     }
   }
 
-  private QuotaAutomation automation(Parts parts, Quotas quotas, WorkerQueues them) {
+  private QuotaAutomation automation(Dependencies dependencies, Quotas quotas, WorkerQueues them) {
     QuotaAutomation made =
         new QuotaAutomation(
             quotas.informerCaches(),
-            new QuotaAutomation.Around(
+            new QuotaAutomation.Dependencies(
                 clusterSelection::config,
-                (worker, localQueues) -> standing(worker, localQueues, them),
-                parts.connectionContext().delays()),
-            parts.patches(),
-            parts.mapper(),
-            parts.leadership(),
+                (worker, localQueues) -> states(worker, localQueues, them),
+                dependencies.connectionContext().delays()),
+            dependencies.patches(),
+            dependencies.mapper(),
+            dependencies.leadership(),
             quotas.notes(),
             quotas.again());
     them.observe(made::changed);
     return made;
   }
 
-  private WorkerQuotaState standing(String worker, List<String> localQueues, WorkerQueues them) {
+  private WorkerQuotaState states(String worker, List<String> localQueues, WorkerQueues them) {
     if (clusters.find(worker).isEmpty()) {
       return new WorkerQuotaState.Away();
     }
@@ -243,14 +243,14 @@ public final class MultiKueueControllers implements AutoCloseable {
       case ConnectionState.Connected connected -> new WorkerQuotaState.Connected(them.nominal(worker, localQueues));
       case ConnectionState.Failing failing -> new WorkerQuotaState.Away();
       case ConnectionState.Unbuildable broken -> new WorkerQuotaState.Away();
-      case ConnectionState.Barred barred -> new WorkerQuotaState.Away();
+      case ConnectionState.Denied denied -> new WorkerQuotaState.Away();
     };
   }
 
   private void targetsChanged() {
     clusterSelection.declare();
     signalChecks();
-    multiKueueWorkloadReconciler.wakeAll();
+    multiKueueWorkloadReconciler.enqueueAll();
     quotasChanged();
   }
 
@@ -358,7 +358,7 @@ public final class MultiKueueControllers implements AutoCloseable {
         RemoteObjects.Key key,
         @Nullable JsonNode before,
         @Nullable JsonNode after) {
-      multiKueueWorkloadReconciler.wake(key);
+      multiKueueWorkloadReconciler.enqueue(key);
     }
   }
 }

@@ -59,7 +59,7 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
   }
 
   @Override
-  protected Step step(ClusterQueue queue) {
+  protected Step reconcileObject(ClusterQueue queue) {
     Optional<ClusterQueueView> view = schedulerViews.clusterQueue(queue.getMetadata().getName());
     if (queue.isMarkedForDeletion()) {
       if (!FinalizerEditor.present(queue)) {
@@ -69,10 +69,10 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
         return after(queue, writer.patch(queue, FinalizerEditor.remove(queue)));
       }
     } else {
-      perGenerationEvents.say(queue, UnsupportedFields.REASON, UnsupportedFields.in(queue));
+      perGenerationEvents.emit(queue, UnsupportedFields.REASON, UnsupportedFields.in(queue));
       if (!FinalizerEditor.present(queue)
-          && after(queue, writer.patch(queue, FinalizerEditor.add(queue))) instanceof Step.Again again) {
-        return again;
+          && after(queue, writer.patch(queue, FinalizerEditor.add(queue))) instanceof Step.Requeue requeue) {
+        return requeue;
       }
     }
     return view.map(seen -> writeStatus(queue, seen)).orElseGet(Step.Done::new);

@@ -37,8 +37,8 @@ final class CohortReconciler extends LeaderAwareReconciler<Cohort> {
   }
 
   @Override
-  protected Step step(Cohort cohort) {
-    faults.say(cohort, MISCONFIGURED, CohortMapper.translate(cohort).faults());
+  protected Step reconcileObject(Cohort cohort) {
+    faults.emit(cohort, MISCONFIGURED, CohortMapper.translate(cohort).faults());
     return schedulerViews
         .cohort(cohort.getMetadata().getName())
         .map(view -> writeStatus(cohort, view))

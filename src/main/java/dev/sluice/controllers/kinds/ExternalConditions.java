@@ -33,7 +33,7 @@ public final class ExternalConditions {
   }
 
   /** Nobody will say anything: the condition doesn't apply to any object. */
-  public void silence() {
+  public void clear() {
     silent = true;
   }
 
@@ -42,7 +42,7 @@ public final class ExternalConditions {
    *
    * @return whether that is new
    */
-  public boolean say(String name, Optional<Note> note) {
+  public boolean set(String name, Optional<Note> note) {
     return !note.equals(notes.put(name, note));
   }
 

@@ -22,13 +22,13 @@ abstract class InUseFinalizerReconciler<P extends HasMetadata> extends LeaderAwa
   abstract boolean inUse(String name);
 
   /** Says what people should know about the object; nothing unless a kind has something to say. */
-  void remark(P object) {}
+  void warnings(P object) {}
 
   @Override
-  protected Step step(P object) {
+  protected Step reconcileObject(P object) {
     boolean held = FinalizerEditor.present(object);
     if (!object.isMarkedForDeletion()) {
-      remark(object);
+      warnings(object);
       return held ? new Step.Done() : after(object, writer.patch(object, FinalizerEditor.add(object)));
     }
     if (held && !inUse(object.getMetadata().getName())) {

@@ -39,7 +39,7 @@ public abstract class LeaderAwareReconciler<P extends HasMetadata> implements Re
   }
 
   /** Brings one object up to date; returns what became of the last write, if there was one. */
-  protected abstract Step step(P object);
+  protected abstract Step reconcileObject(P object);
 
   /** The object is gone. */
   protected void forget(P object) {}
@@ -58,9 +58,9 @@ public abstract class LeaderAwareReconciler<P extends HasMetadata> implements Re
     if (!leadership.leading()) {
       return UpdateControl.noUpdate();
     }
-    return switch (step(object)) {
+    return switch (reconcileObject(object)) {
       case Step.Done() -> UpdateControl.noUpdate();
-      case Step.Again(Duration delay) -> UpdateControl.<P>noUpdate().rescheduleAfter(delay);
+      case Step.Requeue(Duration delay) -> UpdateControl.<P>noUpdate().rescheduleAfter(delay);
     };
   }
 
@@ -69,10 +69,10 @@ public abstract class LeaderAwareReconciler<P extends HasMetadata> implements Re
     return switch (outcome) {
       case PatchOutcome.Written written -> new Step.Done();
       case PatchOutcome.Gone gone -> new Step.Done();
-      case PatchOutcome.Conflict conflict -> new Step.Again(SOON);
+      case PatchOutcome.Conflict conflict -> new Step.Requeue(SOON);
       case PatchOutcome.Unreachable unreachable -> {
         LOG.debug("{} write failed reason=\"{}\"", name(object), unreachable.message());
-        yield new Step.Again(LATER);
+        yield new Step.Requeue(LATER);
       }
       case PatchOutcome.Refused refused -> {
         LOG.warn(
@@ -106,6 +106,6 @@ public abstract class LeaderAwareReconciler<P extends HasMetadata> implements Re
     record Done() implements Step {}
 
     /** It is to be tried again after a while. */
-    record Again(Duration delay) implements Step {}
+    record Requeue(Duration delay) implements Step {}
   }
 }

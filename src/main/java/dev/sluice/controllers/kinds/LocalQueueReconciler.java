@@ -32,7 +32,7 @@ final class LocalQueueReconciler extends LeaderAwareReconciler<LocalQueue> {
   }
 
   @Override
-  protected Step step(LocalQueue queue) {
+  protected Step reconcileObject(LocalQueue queue) {
     if (queue.isMarkedForDeletion()) {
       return new Step.Done();
     }

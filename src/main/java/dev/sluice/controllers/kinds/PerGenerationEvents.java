@@ -19,7 +19,7 @@ public final class PerGenerationEvents {
   }
 
   /** Says all remarks in one notice, unless that was done for this generation. */
-  public void say(HasMetadata object, String reason, List<String> remarks) {
+  public void emit(HasMetadata object, String reason, List<String> remarks) {
     Long generation = object.getMetadata().getGeneration();
     Long now = generation == null ? 0L : generation;
     Long before = remarked.put(object.getMetadata().getUid(), now);

@@ -50,7 +50,7 @@ public final class QueueControllers implements AutoCloseable {
    * @param clock the time of transitions, and the pace of statuses
    * @param pace how often statuses are written
    */
-  public record Parts(
+  public record Dependencies(
       Leadership leadership,
       InformerCaches informerCaches,
       SchedulerViews schedulerViews,
@@ -60,7 +60,7 @@ public final class QueueControllers implements AutoCloseable {
       ObjectMapper mapper,
       EventNotifier eventNotifier,
       InstantSource clock,
-      Pace pace) {}
+      StatusRate statusRate) {}
 
   /**
    * How often statuses are written for counters that changed; changes of conditions wait for the
@@ -69,12 +69,12 @@ public final class QueueControllers implements AutoCloseable {
    * @param interval between two writes of the same object
    * @param perSecond writes of all objects per second
    */
-  public record Pace(Duration interval, int perSecond) {
+  public record StatusRate(Duration interval, int perSecond) {
 
     /**
      * Once a second each, and ten a second together: an admission should not wait for a counter.
      */
-    public static final Pace DEFAULT = new Pace(Duration.ofSeconds(1), 10);
+    public static final StatusRate DEFAULT = new StatusRate(Duration.ofSeconds(1), 10);
   }
 
   private final InformerCaches informerCaches;
@@ -96,14 +96,14 @@ public final class QueueControllers implements AutoCloseable {
   private final WorkloadPriorityClassReconciler priorityClasses;
 
   /** Reconcilers that are not registered yet. */
-  public QueueControllers(Parts parts) {
-    informerCaches = parts.informerCaches();
-    Leadership leadership = parts.leadership();
+  public QueueControllers(Dependencies dependencies) {
+    informerCaches = dependencies.informerCaches();
+    Leadership leadership = dependencies.leadership();
     viewEventSource =
         new ViewEventSource(
-            parts.schedulerViews(),
-            new StatusRateLimiter<>(parts.pace().interval(), parts.pace().perSecond()),
-            parts.clock(),
+            dependencies.schedulerViews(),
+            new StatusRateLimiter<>(dependencies.statusRate().interval(), dependencies.statusRate().perSecond()),
+            dependencies.clock(),
             clusterQueueSignals,
             localQueueSignals,
             cohortSignals);
@@ -111,43 +111,43 @@ public final class QueueControllers implements AutoCloseable {
         new ClusterQueueReconciler(
             leadership,
             clusterQueueSignals,
-            parts.schedulerViews(),
+            dependencies.schedulerViews(),
             name ->
-                parts.workloads().reservingIn(name).stream()
+                dependencies.workloads().reservingIn(name).stream()
                     .anyMatch(workload -> !workload.finished()),
-            parts.patches(),
-            parts.mapper(),
-            parts.eventNotifier(),
+            dependencies.patches(),
+            dependencies.mapper(),
+            dependencies.eventNotifier(),
             quotaNotes,
-            parts.clock());
+            dependencies.clock());
     localQueues =
         new LocalQueueReconciler(
             leadership,
             localQueueSignals,
-            parts.schedulerViews(),
-            parts.patches(),
-            parts.mapper(),
-            parts.clock());
+            dependencies.schedulerViews(),
+            dependencies.patches(),
+            dependencies.mapper(),
+            dependencies.clock());
     cohorts =
         new CohortReconciler(
             leadership,
             cohortSignals,
-            parts.schedulerViews(),
-            parts.patches(),
-            parts.mapper(),
-            parts.eventNotifier());
+            dependencies.schedulerViews(),
+            dependencies.patches(),
+            dependencies.mapper(),
+            dependencies.eventNotifier());
     flavors =
         new ResourceFlavorReconciler(
-            leadership, flavorSignals, informerCaches, parts.patches(), parts.eventNotifier());
-    checks = new AdmissionCheckReconciler(leadership, checkSignals, informerCaches, parts.patches());
-    topologies = new TopologyReconciler(leadership, topologySignals, informerCaches, parts.patches());
+            leadership, flavorSignals, informerCaches, dependencies.patches(), dependencies.eventNotifier());
+    checks = new AdmissionCheckReconciler(leadership, checkSignals, informerCaches, dependencies.patches());
+    topologies = new TopologyReconciler(leadership, topologySignals, informerCaches, dependencies.patches());
     priorityClasses =
         new WorkloadPriorityClassReconciler(
             leadership,
             priorityClassSignals,
             informerCaches.workloadPriorityClasses(),
-            parts.workloads(),
-            parts.workloadWriter());
+            dependencies.workloads(),
+            dependencies.workloadWriter());
     informerCaches
         .clusterQueues()
         .observe(

@@ -32,8 +32,8 @@ final class ResourceFlavorReconciler extends InUseFinalizerReconciler<ResourceFl
   }
 
   @Override
-  void remark(ResourceFlavor flavor) {
-    perGenerationEvents.say(flavor, UnsupportedFields.REASON, UnsupportedFields.in(flavor));
+  void warnings(ResourceFlavor flavor) {
+    perGenerationEvents.emit(flavor, UnsupportedFields.REASON, UnsupportedFields.in(flavor));
   }
 
   @Override

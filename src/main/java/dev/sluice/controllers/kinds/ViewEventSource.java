@@ -60,7 +60,7 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
     clusterQueueNames.forEach(name -> changed.add(new ClusterQueueTarget(name)));
     localQueueIds.forEach(id -> changed.add(new LocalQueueTarget(id)));
     cohortNames.stream().filter(this::sharesFairly).map(CohortTarget::new).forEach(changed::add);
-    wake();
+    trigger();
   }
 
   /** Without that, the status of a cohort says nothing. */
@@ -68,7 +68,7 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
     return schedulerViews.cohort(cohort).filter(view -> view.dominantResourceShare().isPresent()).isPresent();
   }
 
-  private void wake() {
+  private void trigger() {
     if (woken.compareAndSet(false, true) && !executor.isShutdown()) {
       executor.execute(this::pace);
     }
@@ -86,7 +86,7 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
         .ifPresent(
             next -> {
               long millis = Math.max(1, Duration.between(now, next).toMillis());
-              executor.schedule(this::wake, millis, TimeUnit.MILLISECONDS);
+              executor.schedule(this::trigger, millis, TimeUnit.MILLISECONDS);
             });
   }
 

@@ -50,7 +50,7 @@ final class WorkloadPriorityClassReconciler extends LeaderAwareReconciler<Worklo
   }
 
   @Override
-  protected Step step(WorkloadPriorityClass priorityClass) {
+  protected Step reconcileObject(WorkloadPriorityClass priorityClass) {
     String name = priorityClass.getMetadata().getName();
     AtomicInteger written = new AtomicInteger();
     AtomicInteger left = new AtomicInteger();
@@ -77,7 +77,7 @@ final class WorkloadPriorityClassReconciler extends LeaderAwareReconciler<Worklo
           written,
           left);
     }
-    return left.get() == 0 ? new Step.Done() : new Step.Again(AGAIN);
+    return left.get() == 0 ? new Step.Done() : new Step.Requeue(AGAIN);
   }
 
   private static boolean stands(

@@ -1,6 +1,6 @@
 package dev.sluice.controllers.workload;
 
-import dev.sluice.controllers.workload.LifecycleAction.News;
+import dev.sluice.controllers.workload.LifecycleAction.EventSpec;
 import dev.sluice.controllers.workload.LifecycleAction.PatchStatus;
 import dev.sluice.workloads.CheckStates;
 import dev.sluice.workloads.Evictions;
@@ -25,10 +25,10 @@ final class AdmissionCheckPolicy {
   private AdmissionCheckPolicy() {}
 
   /** Adds the list of checks to a patch, if it is not in step with what the queue asks for. */
-  static void inStep(StatusPatch patch, CachedWorkload workload, QueueLookup queueLookup, Instant now) {
+  static void synced(StatusPatch patch, CachedWorkload workload, QueueLookup queueLookup, Instant now) {
     queueLookup
         .checks()
-        .flatMap(required -> CheckStates.inStep(workload.status().admissionChecks(), required, now))
+        .flatMap(required -> CheckStates.synced(workload.status().admissionChecks(), required, now))
         .ifPresent(checks -> patch.fields().set("admissionChecks", CheckStates.json(checks)));
   }
 
@@ -59,18 +59,18 @@ final class AdmissionCheckPolicy {
   }
 
   private static LifecycleAction rejected(CachedWorkload workload, List<CheckState> by, Instant now) {
-    String message = "Admission checks rejected the workload: " + told(by);
+    String message = "Admission checks rejected the workload: " + eventOf(by);
     return LifecycleAction.of(
         new PatchStatus(
             StatusPatch.of(workload, now)
                 .condition("DeactivationTarget", true, ADMISSION_CHECK, message)
                 .build(),
             "to be deactivated, reason=" + ADMISSION_CHECK,
-            List.of(new News(true, "AdmissionCheckRejected", message))));
+            List.of(new EventSpec(true, "AdmissionCheckRejected", message))));
   }
 
   private static LifecycleAction retried(CachedWorkload workload, List<CheckState> by, Instant now) {
-    String message = "Admission checks ask for another try: " + told(by);
+    String message = "Admission checks ask for another try: " + eventOf(by);
     StatusPatch patch = StatusPatch.of(workload, now);
     backOff(patch, workload, now);
     Evictions.evict(patch, workload, now, ADMISSION_CHECK, "", message);
@@ -78,14 +78,14 @@ final class AdmissionCheckPolicy {
         new PatchStatus(
             patch.build(),
             LifecyclePolicy.evicted(ADMISSION_CHECK, ""),
-            LifecyclePolicy.evictionNews(workload, ADMISSION_CHECK, "", message)));
+            LifecyclePolicy.evictionEvent(workload, ADMISSION_CHECK, "", message)));
   }
 
   private static List<CheckState> in(String state, CachedWorkload workload) {
     return workload.status().admissionChecks().stream().filter(check -> check.is(state)).toList();
   }
 
-  private static String told(List<CheckState> checks) {
+  private static String eventOf(List<CheckState> checks) {
     return checks.stream()
         .map(
             check ->

@@ -36,8 +36,8 @@ public final class CachedQueues implements Function<CachedWorkload, QueueLookup>
             .or(() -> local.map(CachedQueues::clusterQueue))
             .orElse("");
     return new QueueLookup(
-        standing(local.orElse(null)),
-        standing(informerCaches.clusterQueues().find(clusterQueue).orElse(null)),
+        state(local.orElse(null)),
+        state(informerCaches.clusterQueues().find(clusterQueue).orElse(null)),
         required.of(clusterQueue, admission.map(CachedQueues::flavors)));
   }
 
@@ -53,17 +53,17 @@ public final class CachedQueues implements Function<CachedWorkload, QueueLookup>
     return name == null ? "" : name;
   }
 
-  static QueueState standing(@Nullable LocalQueue queue) {
-    return standing(
+  static QueueState state(@Nullable LocalQueue queue) {
+    return state(
         queue, queue == null || queue.getSpec() == null ? null : queue.getSpec().stopPolicy());
   }
 
-  static QueueState standing(@Nullable ClusterQueue queue) {
-    return standing(
+  static QueueState state(@Nullable ClusterQueue queue) {
+    return state(
         queue, queue == null || queue.getSpec() == null ? null : queue.getSpec().stopPolicy());
   }
 
-  private static QueueState standing(@Nullable HasMetadata queue, @Nullable StopPolicy policy) {
+  private static QueueState state(@Nullable HasMetadata queue, @Nullable StopPolicy policy) {
     if (queue == null) {
       return QueueState.MISSING;
     }

@@ -54,9 +54,9 @@ public record LifecycleAction(Optional<Action> action, Optional<Instant> lookAga
    * @param status the merge patch of {@code .status}
    * @param news what people are told once it stands
    */
-  public record PatchStatus(ObjectNode status, String change, List<News> news) implements Action {
+  public record PatchStatus(ObjectNode status, String change, List<EventSpec> eventSpec) implements Action {
     public PatchStatus {
-      news = List.copyOf(news);
+      eventSpec = List.copyOf(eventSpec);
     }
   }
 
@@ -64,9 +64,9 @@ public record LifecycleAction(Optional<Action> action, Optional<Instant> lookAga
   public record Deactivate(String change) implements Action {}
 
   /** Delete the Workload. */
-  public record Delete(String change, List<News> news) implements Action {
+  public record Delete(String change, List<EventSpec> eventSpec) implements Action {
     public Delete {
-      news = List.copyOf(news);
+      eventSpec = List.copyOf(eventSpec);
     }
   }
 
@@ -80,5 +80,5 @@ public record LifecycleAction(Optional<Action> action, Optional<Instant> lookAga
    * @param reason one word of the contract
    * @param note one sentence
    */
-  public record News(boolean warning, String reason, String note) {}
+  public record EventSpec(boolean warning, String reason, String note) {}
 }

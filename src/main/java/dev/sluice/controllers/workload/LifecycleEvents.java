@@ -7,5 +7,5 @@ import dev.sluice.model.WorkloadId;
 public interface LifecycleEvents {
 
   /** Records an event about the Workload; returns at once. */
-  void record(WorkloadId workload, LifecycleAction.News news);
+  void record(WorkloadId workload, LifecycleAction.EventSpec eventSpec);
 }

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.controllers.workload.LifecycleAction.Deactivate;
 import dev.sluice.controllers.workload.LifecycleAction.Delete;
-import dev.sluice.controllers.workload.LifecycleAction.News;
+import dev.sluice.controllers.workload.LifecycleAction.EventSpec;
 import dev.sluice.controllers.workload.LifecycleAction.PatchStatus;
 import dev.sluice.controllers.workload.LifecycleAction.RemoveFinalizer;
 import dev.sluice.workloads.Evictions;
@@ -41,7 +41,7 @@ public final class LifecyclePolicy {
       return retention(workload, rules, now);
     }
     Optional<List<Gate>> gates =
-        rules.preemptionGates() ? PreemptionGates.inStep(workload, now) : Optional.empty();
+        rules.preemptionGates() ? PreemptionGates.synced(workload, now) : Optional.empty();
     if (gates.isPresent()) {
       return gates(gates.get());
     }
@@ -61,7 +61,7 @@ public final class LifecyclePolicy {
   private static LifecycleAction gates(List<Gate> gates) {
     ObjectNode status = JsonNodeFactory.instance.objectNode();
     status.set("preemptionGates", PreemptionGates.json(gates));
-    return LifecycleAction.of(new PatchStatus(status, "preemption gates=" + gates.size(), List.<News>of()));
+    return LifecycleAction.of(new PatchStatus(status, "preemption gates=" + gates.size(), List.<EventSpec>of()));
   }
 
   /** Nothing owns it, and either it is being deleted or a job did own it. */
@@ -92,7 +92,7 @@ public final class LifecyclePolicy {
             new Delete(
                 "deleted, reason=retention",
                 List.of(
-                    new News(
+                    new EventSpec(
                         false,
                         "Deleted",
                         "Deleted "
@@ -106,7 +106,7 @@ public final class LifecyclePolicy {
           StatusPatch.of(workload, now)
               .condition("Finished", true, "OwnerNotFound", "The workload has no owner any more")
               .build();
-      return LifecycleAction.of(new PatchStatus(status, "finished, reason=OwnerNotFound", List.<News>of()));
+      return LifecycleAction.of(new PatchStatus(status, "finished, reason=OwnerNotFound", List.<EventSpec>of()));
     }
     return workload.finalized()
         ? LifecycleAction.of(new RemoveFinalizer("released, reason=OwnerNotFound"))
@@ -136,10 +136,10 @@ public final class LifecyclePolicy {
           evicts ? message : reasonToStay(workload).orElse("The workload is deactivated"));
     }
     patch.withoutRequeueState().without(TARGET);
-    return verdict(
+    return action(
         patch,
         evicts ? evicted(Evictions.DEACTIVATED, cause) : "kept out, reason=Deactivated",
-        evicts ? evictionNews(workload, Evictions.DEACTIVATED, cause, message) : List.of());
+        evicts ? evictionEvent(workload, Evictions.DEACTIVATED, cause, message) : List.of());
   }
 
   /** The message of what sent it back. */
@@ -167,16 +167,16 @@ public final class LifecyclePolicy {
   }
 
   /** What people are told of an eviction; nothing when nothing had been given. */
-  static List<News> evictionNews(CachedWorkload workload, String reason, String cause, String message) {
+  static List<EventSpec> evictionEvent(CachedWorkload workload, String reason, String cause, String message) {
     return workload.status().admission().isEmpty()
         ? List.of()
         : List.of(
-            new News(false, "EvictedDueTo" + Evictions.conditionReason(reason, cause), message));
+            new EventSpec(false, "EvictedDueTo" + Evictions.conditionReason(reason, cause), message));
   }
 
-  static LifecycleAction verdict(StatusPatch patch, String change, List<News> news) {
+  static LifecycleAction action(StatusPatch patch, String change, List<EventSpec> eventSpec) {
     return patch.isEmpty()
         ? LifecycleAction.NOTHING
-        : LifecycleAction.of(new PatchStatus(patch.build(), change, news));
+        : LifecycleAction.of(new PatchStatus(patch.build(), change, eventSpec));
   }
 }

@@ -1,7 +1,7 @@
 package dev.sluice.controllers.workload;
 
 import dev.sluice.api.KueueConstants;
-import dev.sluice.controllers.workload.LifecycleAction.News;
+import dev.sluice.controllers.workload.LifecycleAction.EventSpec;
 import dev.sluice.workloads.Evictions;
 import dev.sluice.workloads.StatusPatch;
 import dev.sluice.workloads.CachedWorkload;
@@ -26,7 +26,7 @@ final class PendingWorkloadPolicy {
   private final LifecycleOptions rules;
   private final Instant now;
   private final StatusPatch patch;
-  private final List<News> news = new ArrayList<>();
+  private final List<EventSpec> eventSpec = new ArrayList<>();
 
   private PendingWorkloadPolicy(CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
     this.workload = workload;
@@ -46,15 +46,15 @@ final class PendingWorkloadPolicy {
     if (backOff.isPresent() && !backsOff) {
       endBackOff();
     }
-    letBackIn(backsOff);
-    sayWhyItIsOut();
+    reactivate(backsOff);
+    explainExclusion();
     if (!isGated()) {
-      AdmissionCheckPolicy.inStep(patch, workload, queueLookup, now);
+      AdmissionCheckPolicy.synced(patch, workload, queueLookup, now);
     }
     if (workload.admitted()) {
       patch.dropReservation(reason().orElse("PendingEvaluation"), message());
     }
-    LifecycleAction lifecycleAction = LifecyclePolicy.verdict(patch, change(), news);
+    LifecycleAction lifecycleAction = LifecyclePolicy.action(patch, change(), eventSpec);
     return new LifecycleAction(lifecycleAction.action(), backsOff ? backOff : Optional.empty());
   }
 
@@ -67,7 +67,7 @@ final class PendingWorkloadPolicy {
   }
 
   /** What kept it out of the queue may be over. */
-  private void letBackIn(boolean backsOff) {
+  private void reactivate(boolean backsOff) {
     String keptOut = falseReason("Requeued");
     if (keptOut.startsWith(Evictions.DEACTIVATED)) {
       requeue("Reactivated", "The workload was reactivated");
@@ -92,7 +92,7 @@ final class PendingWorkloadPolicy {
   }
 
   /** Only what the engine can't know; for the rest it is the one who says. */
-  private void sayWhyItIsOut() {
+  private void explainExclusion() {
     String gates = gates();
     String known = reason().orElse("");
     if (known.equals("OnHold")) {
@@ -102,13 +102,13 @@ final class PendingWorkloadPolicy {
       String message = "Admission is gated by: " + gates;
       patch.dropReservation(ADMISSION_GATED, message);
       if (!known.equals(ADMISSION_GATED)) {
-        news.add(new News(false, ADMISSION_GATED, message));
+        eventSpec.add(new EventSpec(false, ADMISSION_GATED, message));
       }
     } else if (workload.spec().queueName().isEmpty()) {
       patch.dropReservation("Misconfigured", "The workload names no LocalQueue");
     } else if (known.equals(ADMISSION_GATED)) {
       evaluateAnew();
-      news.add(new News(false, "AdmissionGateCleared", "No admission gate is left"));
+      eventSpec.add(new EventSpec(false, "AdmissionGateCleared", "No admission gate is left"));
     } else if (known.equals(Evictions.DEACTIVATED)
         || (rules.explicitStatus() && patch.current("QuotaReserved").isEmpty())) {
       evaluateAnew();

@@ -91,7 +91,7 @@ final class PodsReadyPolicy {
         new PatchStatus(
             patch.build(),
             LifecyclePolicy.evicted(PodsReady.TIMEOUT, "") + " cause=" + cause,
-            LifecyclePolicy.evictionNews(workload, PodsReady.TIMEOUT, "", message)));
+            LifecyclePolicy.evictionEvent(workload, PodsReady.TIMEOUT, "", message)));
   }
 
   /** Doubled with each time that it was sent back before, up to the longest. */

@@ -1,6 +1,6 @@
 package dev.sluice.controllers.workload;
 
-import dev.sluice.controllers.workload.LifecycleAction.News;
+import dev.sluice.controllers.workload.LifecycleAction.EventSpec;
 import dev.sluice.controllers.workload.LifecycleAction.PatchStatus;
 import dev.sluice.workloads.CheckStates;
 import dev.sluice.workloads.Evictions;
@@ -54,10 +54,10 @@ final class ReservedWorkloadPolicy {
       return evict("ClusterQueueStopped", "The ClusterQueue is stopped");
     }
     StatusPatch patch = StatusPatch.of(workload, now);
-    AdmissionCheckPolicy.inStep(patch, workload, queueLookup, now);
+    AdmissionCheckPolicy.synced(patch, workload, queueLookup, now);
     return patch.isEmpty()
         ? PodsReadyPolicy.decide(workload, rules.podsReady(), now).or(this::timeLimit)
-        : LifecyclePolicy.verdict(patch, "checks in step", List.of());
+        : LifecyclePolicy.action(patch, "checks in step", List.of());
   }
 
   private LifecycleAction evict(String reason, String message) {
@@ -67,7 +67,7 @@ final class ReservedWorkloadPolicy {
         new PatchStatus(
             patch.build(),
             LifecyclePolicy.evicted(reason, ""),
-            LifecyclePolicy.evictionNews(workload, reason, "", message)));
+            LifecyclePolicy.evictionEvent(workload, reason, "", message)));
   }
 
   private LifecycleAction timeLimit() {
@@ -95,7 +95,7 @@ final class ReservedWorkloadPolicy {
         new PatchStatus(
             patch.build(),
             "to be deactivated, reason=" + TIME_EXCEEDED,
-            List.of(new News(true, TIME_EXCEEDED, message))));
+            List.of(new EventSpec(true, TIME_EXCEEDED, message))));
   }
 
   private LifecycleAction notYetAdmitted() {
@@ -120,14 +120,14 @@ final class ReservedWorkloadPolicy {
     List<CheckState> checks =
         queueLookup
             .checks()
-            .flatMap(required -> CheckStates.inStep(present, required, now))
+            .flatMap(required -> CheckStates.synced(present, required, now))
             .orElse(present);
     if (CheckStates.allReady(checks)) {
       return admit();
     }
     StatusPatch patch = StatusPatch.of(workload, now).admittedBy(checks);
-    AdmissionCheckPolicy.inStep(patch, workload, queueLookup, now);
-    return LifecyclePolicy.verdict(patch, "waits for admission checks", List.of());
+    AdmissionCheckPolicy.synced(patch, workload, queueLookup, now);
+    return LifecyclePolicy.action(patch, "waits for admission checks", List.of());
   }
 
   private static boolean isAbsent(QueueState standing) {
@@ -135,7 +135,7 @@ final class ReservedWorkloadPolicy {
   }
 
   private LifecycleAction drop(String reason, String message) {
-    return LifecyclePolicy.verdict(
+    return LifecyclePolicy.action(
         StatusPatch.of(workload, now).dropReservation(reason, message),
         "reservation dropped, reason=" + reason,
         List.of());
@@ -145,12 +145,12 @@ final class ReservedWorkloadPolicy {
     String clusterQueue =
         workload.status().admission().map(CachedWorkload.Admission::clusterQueue).orElse("");
     StatusPatch patch = StatusPatch.of(workload, now).admittedBy(List.of());
-    AdmissionCheckPolicy.inStep(patch, workload, queueLookup, now);
-    return LifecyclePolicy.verdict(
+    AdmissionCheckPolicy.synced(patch, workload, queueLookup, now);
+    return LifecyclePolicy.action(
         patch,
         "admitted",
         List.of(
-            new News(
+            new EventSpec(
                 false,
                 "Admitted",
                 "Admitted by ClusterQueue "

@@ -104,7 +104,7 @@ public final class WorkloadLifecycle implements WorkloadListener {
   /** This process leads from now on, and everything is known: looks at every Workload once. */
   public void leadershipStarted() {
     started = true;
-    executor.execute(() -> store.all().forEach(this::lookIfNeeded));
+    executor.execute(() -> store.all().forEach(this::reconcileIfNeeded));
   }
 
   private boolean mayAct() {
@@ -114,7 +114,7 @@ public final class WorkloadLifecycle implements WorkloadListener {
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
     if (after != null) {
-      lookIfNeeded(after);
+      reconcileIfNeeded(after);
     } else if (before != null) {
       alarms.remove(before.id().uid());
     }
@@ -122,14 +122,14 @@ public final class WorkloadLifecycle implements WorkloadListener {
 
   private void localQueueChanged(@Nullable LocalQueue before, @Nullable LocalQueue after) {
     LocalQueue queue = after == null ? before : after;
-    if (queue == null || CachedQueues.standing(before) == CachedQueues.standing(after)) {
+    if (queue == null || CachedQueues.state(before) == CachedQueues.state(after)) {
       return;
     }
     executor.execute(
         () ->
             store
                 .inQueue(queue.getMetadata().getNamespace(), queue.getMetadata().getName())
-                .forEach(this::lookIfNeeded));
+                .forEach(this::reconcileIfNeeded));
   }
 
   private void clusterQueueChanged(
@@ -141,7 +141,7 @@ public final class WorkloadLifecycle implements WorkloadListener {
     String name = queue.getMetadata().getName();
     executor.execute(
         () -> {
-          store.reservingIn(name).forEach(this::lookIfNeeded);
+          store.reservingIn(name).forEach(this::reconcileIfNeeded);
           informerCaches.localQueues().all().stream()
               .filter(local -> CachedQueues.clusterQueue(local).equals(name))
               .forEach(
@@ -149,12 +149,12 @@ public final class WorkloadLifecycle implements WorkloadListener {
                       store
                           .inQueue(
                               local.getMetadata().getNamespace(), local.getMetadata().getName())
-                          .forEach(this::lookIfNeeded));
+                          .forEach(this::reconcileIfNeeded));
         });
   }
 
   private static boolean isTheSame(@Nullable ClusterQueue before, @Nullable ClusterQueue after) {
-    return CachedQueues.standing(before) == CachedQueues.standing(after)
+    return CachedQueues.state(before) == CachedQueues.state(after)
         && before != null
         && after != null
         && Objects.equals(strategy(before), strategy(after))
@@ -166,9 +166,9 @@ public final class WorkloadLifecycle implements WorkloadListener {
   }
 
   /** Cheap, since nearly always nothing is to be done. */
-  private void lookIfNeeded(CachedWorkload workload) {
+  private void reconcileIfNeeded(CachedWorkload workload) {
     if (mayAct() && !verdict(workload).isNothing()) {
-      executor.execute(() -> look(workload.id()));
+      executor.execute(() -> reconcile(workload.id()));
     }
   }
 
@@ -176,19 +176,19 @@ public final class WorkloadLifecycle implements WorkloadListener {
     return LifecyclePolicy.decide(workload, queueLookup.apply(workload), rules, clock.instant());
   }
 
-  private void look(WorkloadId id) {
+  private void reconcile(WorkloadId id) {
     Optional<CachedWorkload> found =
         store.get(id.namespace(), id.name()).filter(workload -> workload.id().equals(id));
     if (found.isEmpty() || !mayAct()) {
       return;
     }
     LifecycleAction lifecycleAction = verdict(found.get());
-    lifecycleAction.lookAgain().ifPresent(at -> setAlarm(id, at));
+    lifecycleAction.lookAgain().ifPresent(at -> scheduleRequeue(id, at));
     lifecycleAction.action().filter(action -> writing.add(id.uid())).ifPresent(a -> act(found.get(), a));
   }
 
   /** The alarm that rings first is enough: it looks, and sets the next. */
-  private void setAlarm(WorkloadId id, Instant at) {
+  private void scheduleRequeue(WorkloadId id, Instant at) {
     Instant earlier = alarms.get(id.uid());
     if (earlier != null && !at.isBefore(earlier)) {
       return;
@@ -199,7 +199,7 @@ public final class WorkloadLifecycle implements WorkloadListener {
         delay.isNegative() ? Duration.ZERO : delay,
         () -> {
           alarms.remove(id.uid(), at);
-          look(id);
+          reconcile(id);
         });
   }
 
@@ -210,7 +210,7 @@ public final class WorkloadLifecycle implements WorkloadListener {
                 (outcome, bug) -> {
                   writing.remove(workload.id().uid());
                   if (bug == null) {
-                    carriedOut(workload, action, outcome);
+                    completed(workload, action, outcome);
                   } else {
                     LOG.error("workload={} not {}", workload.id(), action.change(), bug);
                   }
@@ -233,27 +233,27 @@ public final class WorkloadLifecycle implements WorkloadListener {
     };
   }
 
-  private void carriedOut(CachedWorkload workload, LifecycleAction.Action action, Outcome outcome) {
+  private void completed(CachedWorkload workload, LifecycleAction.Action action, Outcome outcome) {
     switch (outcome) {
       case Outcome.Written written -> {
         LOG.info("workload={} {}", workload.id(), action.change());
-        news(action).forEach(each -> events.record(workload.id(), each));
-        look(workload.id());
+        events(action).forEach(each -> events.record(workload.id(), each));
+        reconcile(workload.id());
       }
-      case Outcome.Conflict conflict -> look(workload.id());
+      case Outcome.Conflict conflict -> reconcile(workload.id());
       case Outcome.Gone gone -> alarms.remove(workload.id().uid());
       case Outcome.Refused refused -> {
         LOG.warn(
             "workload={} not {}, reason=\"{}\"", workload.id(), action.change(), refused.message());
-        delays.after(AFTER_REFUSAL, () -> look(workload.id()));
+        delays.after(AFTER_REFUSAL, () -> reconcile(workload.id()));
       }
     }
   }
 
-  private static List<LifecycleAction.News> news(LifecycleAction.Action action) {
+  private static List<LifecycleAction.EventSpec> events(LifecycleAction.Action action) {
     return switch (action) {
-      case LifecycleAction.PatchStatus patch -> patch.news();
-      case LifecycleAction.Delete delete -> delete.news();
+      case LifecycleAction.PatchStatus patch -> patch.eventSpec();
+      case LifecycleAction.Delete delete -> delete.eventSpec();
       case LifecycleAction.Deactivate deactivate -> List.of();
       case LifecycleAction.RemoveFinalizer remove -> List.of();
     };

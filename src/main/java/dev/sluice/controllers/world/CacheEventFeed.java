@@ -39,7 +39,7 @@ public final class CacheEventFeed {
   private final ReferenceLookup referenceLookup;
   private final boolean ignoreUndeclared;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Map<Key, SchedulerEvent> told = new HashMap<>();
+  private final Map<Key, SchedulerEvent> lastSubmitted = new HashMap<>();
   private boolean open;
 
   /**
@@ -68,7 +68,7 @@ public final class CacheEventFeed {
     try {
       open = true;
       informerCaches.namespaces().all().forEach(namespace -> safely(() -> namespace(null, namespace)));
-      informerCaches.flavors().all().forEach(flavor -> safely(() -> tell(flavor)));
+      informerCaches.flavors().all().forEach(flavor -> safely(() -> submit(flavor)));
       informerCaches.cohorts().all().forEach(cohort -> safely(() -> cohort(null, cohort)));
       informerCaches.clusterQueues().all().forEach(queue -> safely(() -> clusterQueue(null, queue)));
       informerCaches.localQueues().all().forEach(queue -> safely(() -> localQueue(null, queue)));
@@ -100,44 +100,44 @@ public final class CacheEventFeed {
   private void namespace(@Nullable Namespace before, @Nullable Namespace after) {
     if (after == null) {
       String name = name(before);
-      untell(new Key("Namespace", name), new SchedulerEvent.NamespaceRemoved(name));
+      withdraw(new Key("Namespace", name), new SchedulerEvent.NamespaceRemoved(name));
       return;
     }
     Map<String, String> labels = after.getMetadata().getLabels();
-    tell(
+    submit(
         new Key("Namespace", name(after)),
         new SchedulerEvent.NamespaceChanged(name(after), labels == null ? Map.of() : labels));
   }
 
   private void flavor(@Nullable ResourceFlavor before, @Nullable ResourceFlavor after) {
     if (after == null) {
-      untell(new Key("ResourceFlavor", name(before)), new SchedulerEvent.FlavorRemoved(name(before)));
+      withdraw(new Key("ResourceFlavor", name(before)), new SchedulerEvent.FlavorRemoved(name(before)));
     } else {
-      tell(after);
+      submit(after);
     }
     String name = name(after == null ? before : after);
-    retell(queue -> ClusterQueueMapper.flavors(queue).contains(name));
+    resubmit(queue -> ClusterQueueMapper.flavors(queue).contains(name));
   }
 
-  private void tell(ResourceFlavor flavor) {
-    tell(
+  private void submit(ResourceFlavor flavor) {
+    submit(
         new Key("ResourceFlavor", name(flavor)), new SchedulerEvent.FlavorChanged(FlavorMapper.translate(flavor)));
   }
 
   private void cohort(@Nullable Cohort before, @Nullable Cohort after) {
     if (after == null) {
-      untell(new Key("Cohort", name(before)), new SchedulerEvent.CohortRemoved(name(before)));
+      withdraw(new Key("Cohort", name(before)), new SchedulerEvent.CohortRemoved(name(before)));
     } else {
-      tell(
+      submit(
           new Key("Cohort", name(after)), new SchedulerEvent.CohortChanged(CohortMapper.translate(after).value()));
     }
   }
 
   private void clusterQueue(@Nullable ClusterQueue before, @Nullable ClusterQueue after) {
     if (after == null) {
-      untell(new Key("ClusterQueue", name(before)), new SchedulerEvent.ClusterQueueRemoved(name(before)));
+      withdraw(new Key("ClusterQueue", name(before)), new SchedulerEvent.ClusterQueueRemoved(name(before)));
     } else {
-      tell(new Key("ClusterQueue", name(after)), new SchedulerEvent.ClusterQueueChanged(translated(after)));
+      submit(new Key("ClusterQueue", name(after)), new SchedulerEvent.ClusterQueueChanged(translated(after)));
     }
   }
 
@@ -151,25 +151,25 @@ public final class CacheEventFeed {
       LocalQueueId id = LocalQueueMapper.id(after);
       // Before the queue itself: what is known of its past counts from its first moment.
       LocalQueueMapper.used(after)
-          .ifPresent(used -> tell(new Key("LocalQueueUse", id.toString()), used));
-      tell(
+          .ifPresent(used -> submit(new Key("LocalQueueUse", id.toString()), used));
+      submit(
           new Key("LocalQueue", id.toString()),
           new SchedulerEvent.LocalQueueChanged(LocalQueueMapper.translate(after)));
     } else if (before != null) {
       LocalQueueId id = LocalQueueMapper.id(before);
-      untell(new Key("LocalQueue", id.toString()), new SchedulerEvent.LocalQueueRemoved(id));
-      told.remove(new Key("LocalQueueUse", id.toString()));
+      withdraw(new Key("LocalQueue", id.toString()), new SchedulerEvent.LocalQueueRemoved(id));
+      lastSubmitted.remove(new Key("LocalQueueUse", id.toString()));
     }
   }
 
   private void check(@Nullable AdmissionCheck before, @Nullable AdmissionCheck after) {
     String name = name(after == null ? before : after);
-    retell(queue -> ClusterQueueMapper.admissionChecks(queue).contains(name));
+    resubmit(queue -> ClusterQueueMapper.admissionChecks(queue).contains(name));
   }
 
   private void topology(@Nullable Topology before, @Nullable Topology after) {
     String name = name(after == null ? before : after);
-    retell(
+    resubmit(
         queue ->
             ClusterQueueMapper.flavors(queue).stream()
                 .flatMap(flavor -> informerCaches.flavors().find(flavor).stream())
@@ -177,7 +177,7 @@ public final class CacheEventFeed {
                 .anyMatch(name::equals));
   }
 
-  private void retell(Predicate<ClusterQueue> which) {
+  private void resubmit(Predicate<ClusterQueue> which) {
     for (ClusterQueue queue : informerCaches.clusterQueues().all()) {
       if (which.test(queue)) {
         clusterQueue(null, queue);
@@ -185,14 +185,14 @@ public final class CacheEventFeed {
     }
   }
 
-  private void tell(Key key, SchedulerEvent schedulerEvent) {
-    if (!schedulerEvent.equals(told.put(key, schedulerEvent))) {
+  private void submit(Key key, SchedulerEvent schedulerEvent) {
+    if (!schedulerEvent.equals(lastSubmitted.put(key, schedulerEvent))) {
       mailbox.submit(schedulerEvent);
     }
   }
 
-  private void untell(Key key, SchedulerEvent schedulerEvent) {
-    if (told.remove(key) != null) {
+  private void withdraw(Key key, SchedulerEvent schedulerEvent) {
+    if (lastSubmitted.remove(key) != null) {
       mailbox.submit(schedulerEvent);
     }
   }

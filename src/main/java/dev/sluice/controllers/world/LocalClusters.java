@@ -28,16 +28,16 @@ public final class LocalClusters {
   private record Declared(Map<String, Map<String, String>> clusters, Set<String> checks) {}
 
   /** Whose quota a Workload holds. */
-  public sealed interface Home {
+  public sealed interface QuotaLocation {
 
     /** This cluster's, under this name. */
-    record Here(String cluster) implements Home {}
+    record Local(String cluster) implements QuotaLocation {}
 
     /** That of others. */
-    record Elsewhere() implements Home {}
+    record Remote() implements QuotaLocation {}
 
     /** Some of both, of these flavors. */
-    record Mixed(Set<String> flavors) implements Home {}
+    record Mixed(Set<String> flavors) implements QuotaLocation {}
   }
 
   /** Nowhere yet. */
@@ -48,7 +48,7 @@ public final class LocalClusters {
         .observe(
             (before, after) -> {
               if (isConcerned(before) != isConcerned(after)) {
-                tell();
+                notifyObservers();
               }
             });
     informerCaches
@@ -56,12 +56,12 @@ public final class LocalClusters {
         .observe(
             (before, after) -> {
               if (isConcerned(before) != isConcerned(after)) {
-                tell();
+                notifyObservers();
               }
             });
   }
 
-  private void tell() {
+  private void notifyObservers() {
     observers.forEach(Runnable::run);
   }
 
@@ -96,7 +96,7 @@ public final class LocalClusters {
     Declared now = new Declared(Map.copyOf(clusters), Set.copyOf(checks));
     if (!now.equals(declared)) {
       declared = now;
-      tell();
+      notifyObservers();
     }
   }
 
@@ -135,7 +135,7 @@ public final class LocalClusters {
   }
 
   /** Whose quota a Workload holds, by the flavors that it was given. */
-  public Home home(CachedWorkload workload) {
+  public QuotaLocation quotaLocation(CachedWorkload workload) {
     Set<String> flavors =
         workload.status().admission().stream()
             .flatMap(admission -> admission.podSetAssignments().stream())
@@ -144,13 +144,13 @@ public final class LocalClusters {
     Set<Optional<String>> clusters =
         flavors.stream().map(this::clusterOf).collect(Collectors.toSet());
     if (clusters.size() > 1) {
-      return new Home.Mixed(flavors);
+      return new QuotaLocation.Mixed(flavors);
     }
     return clusters.stream()
         .flatMap(Optional::stream)
-        .<Home>map(Home.Here::new)
+        .<QuotaLocation>map(QuotaLocation.Local::new)
         .findFirst()
-        .orElseGet(Home.Elsewhere::new);
+        .orElseGet(QuotaLocation.Remote::new);
   }
 
   /** Whether a Workload has a check that sends it to clusters, and holds quota of another one. */
@@ -162,7 +162,7 @@ public final class LocalClusters {
                 check ->
                     check.getSpec() != null
                         && KueueConstants.MULTIKUEUE.equals(check.getSpec().controllerName()))
-        && home(workload) instanceof Home.Elsewhere;
+        && quotaLocation(workload) instanceof QuotaLocation.Remote;
   }
 
   private Optional<String> clusterOf(String flavor) {

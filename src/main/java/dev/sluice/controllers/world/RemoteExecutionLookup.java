@@ -20,7 +20,7 @@ public final class RemoteExecutionLookup implements RemoteExecutionCheck {
 
   @Override
   public boolean runs(CachedJob job, CachedWorkload workload) {
-    return !workload.status().elsewhere().cluster().isEmpty()
+    return !workload.status().remotePlacement().cluster().isEmpty()
         || (!LocalClusters.isMarked(workload) && isSent(workload));
   }
 

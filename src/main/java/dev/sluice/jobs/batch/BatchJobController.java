@@ -20,7 +20,7 @@ public final class BatchJobController extends JobController<BatchJobResource> {
       JobReconciler reconciler,
       OwnerChainResolver ownerChainResolver,
       IntegrationRegistry directory,
-      JobReconciler.Surroundings around,
+      JobReconciler.Dependencies around,
       ExecutorService background,
       BooleanSupplier leading) {
     super(BatchJob.KIND, reconciler, ownerChainResolver, directory, around, background, leading);

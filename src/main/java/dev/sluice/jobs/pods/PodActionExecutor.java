@@ -2,7 +2,7 @@ package dev.sluice.jobs.pods;
 
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobAction.DeleteJob;
-import dev.sluice.jobs.JobAction.ReleaseJob;
+import dev.sluice.jobs.JobAction.RemoveFinalizers;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.JobAction.StopReason;
 import java.util.ArrayList;
@@ -18,7 +18,7 @@ final class PodActionExecutor {
   static List<PodGroupAction> release(List<CachedPod> pods) {
     return pods.stream()
         .filter(PodGroupMembers::isHeld)
-        .map(pod -> new PodGroupAction(pod.job(), new ReleaseJob(ReleaseJob.patchOf(pod.job()))))
+        .map(pod -> new PodGroupAction(pod.job(), new RemoveFinalizers(RemoveFinalizers.patchOf(pod.job()))))
         .toList();
   }
 

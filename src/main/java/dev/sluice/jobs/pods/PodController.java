@@ -50,7 +50,7 @@ public final class PodController implements WorkloadListener, AutoCloseable {
       PodIndex directory,
       JobReconciler singles,
       PodGroupReconciler groups,
-      JobReconciler.Surroundings around,
+      JobReconciler.Dependencies around,
       Executor executor,
       BiConsumer<Duration, Runnable> later,
       BooleanSupplier leading) {
@@ -71,7 +71,7 @@ public final class PodController implements WorkloadListener, AutoCloseable {
     PodWorkloadFinalizer leavers = new PodWorkloadFinalizer(directory, around);
     this.leaving =
         new PodWorkQueue<>(
-            name -> mayAct() ? leavers.letGo(name) : Optional.empty(), executor, later::accept);
+            name -> mayAct() ? leavers.removeFinalizer(name) : Optional.empty(), executor, later::accept);
     informer.addEventHandler(new Watch());
     around.workloads().listen(this);
   }
@@ -83,7 +83,7 @@ public final class PodController implements WorkloadListener, AutoCloseable {
 
   /** This process leads from now on: looks at every pod once. */
   public void leadershipStarted() {
-    wakeAll();
+    triggerAll();
   }
 
   /** Ends the watch. */
@@ -95,12 +95,12 @@ public final class PodController implements WorkloadListener, AutoCloseable {
   @Override
   public void synced() {
     synced = true;
-    wakeAll();
+    triggerAll();
   }
 
-  private void wakeAll() {
-    directory.all().forEach(pod -> units.wake(PodGroupKey.of(pod)));
-    workloads.all().forEach(this::note);
+  private void triggerAll() {
+    directory.all().forEach(pod -> units.enqueue(PodGroupKey.of(pod)));
+    workloads.all().forEach(this::record);
   }
 
   /** Without all Workloads in sight, every running pod would look like one that slipped in. */
@@ -110,21 +110,21 @@ public final class PodController implements WorkloadListener, AutoCloseable {
 
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
-    note(after == null ? Objects.requireNonNull(before) : after);
+    record(after == null ? Objects.requireNonNull(before) : after);
   }
 
-  private void note(CachedWorkload workload) {
+  private void record(CachedWorkload workload) {
     String namespace = workload.id().namespace();
     workload
         .owner()
         .filter(PodWorkloadFinalizer::isPod)
-        .ifPresent(owner -> units.wake(PodGroupKey.single(namespace, owner.name())));
+        .ifPresent(owner -> units.enqueue(PodGroupKey.single(namespace, owner.name())));
     if (PodWorkloadFinalizer.isOfGroup(workload)
         || directory.hasGroup(namespace, workload.id().name())) {
-      units.wake(PodGroupKey.group(namespace, workload.id().name()));
+      units.enqueue(PodGroupKey.group(namespace, workload.id().name()));
     }
     if (PodWorkloadFinalizer.concerns(workload)) {
-      leaving.wake(new PodWorkloadFinalizer.Name(workload.id().namespace(), workload.id().name()));
+      leaving.enqueue(new PodWorkloadFinalizer.Name(workload.id().namespace(), workload.id().name()));
     }
   }
 
@@ -158,7 +158,7 @@ public final class PodController implements WorkloadListener, AutoCloseable {
     @Override
     public void onDelete(PodResource last, boolean lastIsUnknown) {
       directory.remove(last.pod());
-      units.wake(PodGroupKey.of(last.pod()));
+      units.enqueue(PodGroupKey.of(last.pod()));
       singles.forget(last.pod().job());
       groups.forget(last.pod().job().ref());
     }
@@ -173,8 +173,8 @@ public final class PodController implements WorkloadListener, AutoCloseable {
       if (before.filter(now::looksLike).isPresent()) {
         return;
       }
-      units.wake(PodGroupKey.of(now));
-      before.map(PodGroupKey::of).filter(unit -> !unit.equals(PodGroupKey.of(now))).ifPresent(units::wake);
+      units.enqueue(PodGroupKey.of(now));
+      before.map(PodGroupKey::of).filter(unit -> !unit.equals(PodGroupKey.of(now))).ifPresent(units::enqueue);
     }
   }
 }

@@ -29,7 +29,7 @@ final class PodGroupMembers {
    * The pods of these that are beyond what the group says that it has. Nobody is too much where
    * nothing is said.
    */
-  static List<CachedPod> beyond(PodGroup group, List<CachedPod> candidates) {
+  static List<CachedPod> excess(PodGroup group, List<CachedPod> candidates) {
     return group.totalCount() == 0 ? List.of() : after(candidates, group.totalCount());
   }
 
@@ -37,9 +37,9 @@ final class PodGroupMembers {
    * The pods that are too many for a Workload. One that was made for roles has room for those: once
    * quota is given, one role doesn't stand in for another.
    */
-  static List<CachedPod> beyond(PodGroup group, CachedWorkload workload) {
+  static List<CachedPod> excess(PodGroup group, CachedWorkload workload) {
     if (!workload.quotaReserved() || group.fastAdmission() || group.prebuilt()) {
-      return beyond(group, group.runnable());
+      return excess(group, group.runnable());
     }
     Map<String, Integer> counts = counts(workload);
     List<CachedPod> result = new ArrayList<>();

@@ -3,7 +3,7 @@ package dev.sluice.jobs.pods;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.JobAction;
 import dev.sluice.jobs.JobAction.FinishWorkload;
-import dev.sluice.jobs.JobAction.LookAgain;
+import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.PatchStatus;
 import dev.sluice.jobs.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.JobAction.StopReason;
@@ -54,14 +54,14 @@ final class PodGroupPolicy {
       return withoutWorkload(situation);
     }
     if (!making.isOf(group, workload.get())) {
-      return notOurs(situation, workload.get());
+      return unmanaged(situation, workload.get());
     }
     return workload.get().deleting()
         ? leaving(situation, workload.get())
         : withWorkload(situation, workload.get());
   }
 
-  private List<PodGroupAction> notOurs(PodGroupContext situation, CachedWorkload workload) {
+  private List<PodGroupAction> unmanaged(PodGroupContext situation, CachedWorkload workload) {
     List<PodGroupAction> steps = new ArrayList<>(unguarded(situation.group()));
     steps.add(
         new PodGroupAction(
@@ -98,7 +98,7 @@ final class PodGroupPolicy {
       return List.of(
           new PodGroupAction(group.asJob(), new Warn("ErrWorkloadCompose", disagreement.get())));
     }
-    List<CachedPod> excess = PodGroupMembers.beyond(group, group.waiting());
+    List<CachedPod> excess = PodGroupMembers.excess(group, group.waiting());
     return excess.isEmpty() ? making.create(situation) : PodActionExecutor.removeExcess(excess);
   }
 
@@ -125,7 +125,7 @@ final class PodGroupPolicy {
   private static List<PodGroupAction> untilOverdue(PodGroupContext situation) {
     return situation.group().overdueAt().stream()
         .map(due -> Duration.between(situation.now(), due).plusMillis(1))
-        .map(delay -> new PodGroupAction(situation.group().asJob(), new LookAgain(delay)))
+        .map(delay -> new PodGroupAction(situation.group().asJob(), new Requeue(delay)))
         .toList();
   }
 
@@ -157,17 +157,17 @@ final class PodGroupPolicy {
     if (group.hasParent()) {
       return List.of();
     }
-    List<PodGroupAction> steps = new ArrayList<>(PodActionExecutor.removeExcess(PodGroupMembers.beyond(group, workload)));
+    List<PodGroupAction> steps = new ArrayList<>(PodActionExecutor.removeExcess(PodGroupMembers.excess(group, workload)));
     steps.addAll(PodActionExecutor.release(PodGroupMembers.replaced(group, workload)));
     return steps;
   }
 
   private List<PodGroupAction> ofWorkload(PodGroupContext situation, CachedWorkload workload) {
-    List<PodGroupAction> changed = making.keepUp(situation, workload);
+    List<PodGroupAction> changed = making.update(situation, workload);
     if (!changed.isEmpty()) {
       return changed;
     }
-    List<PodGroupAction> told = told(situation, workload);
+    List<PodGroupAction> told = withReason(situation, workload);
     if (!told.isEmpty()) {
       return told;
     }
@@ -178,7 +178,7 @@ final class PodGroupPolicy {
   }
 
   /** What the pods say of themselves, one write at a time. */
-  private List<PodGroupAction> told(PodGroupContext situation, CachedWorkload workload) {
+  private List<PodGroupAction> withReason(PodGroupContext situation, CachedWorkload workload) {
     CachedJob job = situation.group().asJob();
     ObjectNode replacements = replacements(situation, workload);
     if (!replacements.isEmpty()) {
@@ -251,13 +251,13 @@ final class PodGroupPolicy {
     Optional<JobAction> retention = Retention.of(workload, rules, situation.now());
     return retention.isPresent()
         ? group.pods().stream().map(pod -> new PodGroupAction(pod.job(), retention.get())).toList()
-        : inStep(situation, workload);
+        : synchronize(situation, workload);
   }
 
   private List<PodGroupAction> admitted(PodGroupContext situation, CachedWorkload workload) {
     List<CachedPod> waiting = situation.group().waiting();
     return situation.elsewhere() || waiting.isEmpty()
-        ? inStep(situation, workload)
+        ? synchronize(situation, workload)
         : making.start(situation, workload, waiting);
   }
 
@@ -267,11 +267,11 @@ final class PodGroupPolicy {
             situation.group().startedAndKept(),
             StopReason.NOT_ADMITTED,
             "Workload " + workload.id() + " is not admitted");
-    return stops.isEmpty() ? inStep(situation, workload) : stops;
+    return stops.isEmpty() ? synchronize(situation, workload) : stops;
   }
 
   /** A Workload that others make, they change as well. */
-  private List<PodGroupAction> inStep(PodGroupContext situation, CachedWorkload workload) {
+  private List<PodGroupAction> synchronize(PodGroupContext situation, CachedWorkload workload) {
     PodGroup group = situation.group();
     if (group.prebuilt() || group.serving() || group.pods().isEmpty()) {
       return List.of();
@@ -286,7 +286,7 @@ final class PodGroupPolicy {
             situation.flavors(),
             situation.priorities(),
             situation.now());
-    return upkeep.inStep(common, workload).stream()
+    return upkeep.synchronize(common, workload).stream()
         .map(action -> new PodGroupAction(job, action))
         .toList();
   }

@@ -30,7 +30,7 @@ public final class PodGroupReconciler {
   private final JobExecutor executor;
   private final OwnerChainResolver ownerChainResolver;
   private final RemoteExecutionCheck remoteExecutionCheck;
-  private final JobReconciler.Surroundings around;
+  private final JobReconciler.Dependencies around;
   private final Semaphore writers;
 
   /**
@@ -44,7 +44,7 @@ public final class PodGroupReconciler {
       JobOptions rules,
       OwnerChainResolver ownerChainResolver,
       RemoteExecutionCheck remoteExecutionCheck,
-      JobReconciler.Surroundings around,
+      JobReconciler.Dependencies around,
       int writers) {
     this.directory = directory;
     this.ownerChainResolver = ownerChainResolver;
@@ -95,7 +95,7 @@ public final class PodGroupReconciler {
     return decisions.decide(
         new PodGroupContext(
             group,
-            group.pods().isEmpty() ? new ManagementStatus.Own() : ownerChainResolver.standing(job),
+            group.pods().isEmpty() ? new ManagementStatus.Own() : ownerChainResolver.status(job),
             workload,
             workload.filter(found -> remoteExecutionCheck.runs(job, found)).isPresent(),
             around.flavors(),

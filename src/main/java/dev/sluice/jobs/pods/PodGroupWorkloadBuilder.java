@@ -9,7 +9,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobAction;
 import dev.sluice.jobs.JobAction.AddOwners;
 import dev.sluice.jobs.JobAction.CreateWorkload;
-import dev.sluice.jobs.JobAction.LookAgain;
+import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.PatchWorkload;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Warn;
@@ -92,7 +92,7 @@ final class PodGroupWorkloadBuilder {
                   new Warn(
                       "WorkloadPriorityClassNotFound",
                       "%s \"%s\" does not exist".formatted(missing.kind(), missing.name()))),
-              new PodGroupAction(job, new LookAgain(RETRY)));
+              new PodGroupAction(job, new Requeue(RETRY)));
     };
   }
 
@@ -137,9 +137,9 @@ final class PodGroupWorkloadBuilder {
   }
 
   /** What the Workload has to take over from the pods: their roles while it waits, new pods. */
-  List<PodGroupAction> keepUp(PodGroupContext situation, CachedWorkload workload) {
+  List<PodGroupAction> update(PodGroupContext situation, CachedWorkload workload) {
     PodGroup group = situation.group();
-    if (isOutOfStep(group, workload)) {
+    if (isOutOfSync(group, workload)) {
       return withPriority(
           situation,
           priority ->
@@ -157,7 +157,7 @@ final class PodGroupWorkloadBuilder {
   }
 
   /** While nothing is reserved, the group may have been put together anew. */
-  private static boolean isOutOfStep(PodGroup group, CachedWorkload workload) {
+  private static boolean isOutOfSync(PodGroup group, CachedWorkload workload) {
     boolean byRoles = !group.prebuilt() && !group.fastAdmission() && group.totalCount() > 0;
     if (workload.quotaReserved() || !byRoles) {
       return false;
@@ -191,7 +191,7 @@ final class PodGroupWorkloadBuilder {
           PodSetInfos.of(workload, admission, situation.flavors(), rules);
       if (starts.isEmpty()) {
         return List.of(
-            new PodGroupAction(situation.group().asJob(), new LookAgain(Duration.ofSeconds(1))));
+            new PodGroupAction(situation.group().asJob(), new Requeue(Duration.ofSeconds(1))));
       }
       Map<String, PodSetInfo> byRole =
           starts.get().stream().collect(Collectors.toMap(PodSetInfo::name, start -> start));

@@ -28,13 +28,13 @@ public final class PodIndex {
     observers.add(observer);
   }
 
-  private void tell(CachedPod pod) {
+  private void notifyObservers(CachedPod pod) {
     pod.group()
         .ifPresent(
             group -> observers.forEach(observer -> observer.accept(pod.namespace(), group.name())));
   }
 
-  private static boolean standsLike(CachedPod one, CachedPod other) {
+  private static boolean hasSameState(CachedPod one, CachedPod other) {
     return sameGroup(one, other)
         && one.job().ref().uid().equals(other.job().ref().uid())
         && one.job().deletionTime().isPresent() == other.job().deletionTime().isPresent();
@@ -88,9 +88,9 @@ public final class PodIndex {
                       members.put(pod.name(), pod);
                       return members;
                     }));
-    if (before.filter(known -> standsLike(known, pod)).isEmpty()) {
-      before.filter(known -> !sameGroup(known, pod)).ifPresent(this::tell);
-      tell(pod);
+    if (before.filter(known -> hasSameState(known, pod)).isEmpty()) {
+      before.filter(known -> !sameGroup(known, pod)).ifPresent(this::notifyObservers);
+      notifyObservers(pod);
     }
     return before;
   }
@@ -104,7 +104,7 @@ public final class PodIndex {
     CachedPod known = pods.remove(new Place(pod.namespace(), pod.name()));
     if (known != null) {
       leaveGroup(known);
-      tell(known);
+      notifyObservers(known);
     }
   }
 

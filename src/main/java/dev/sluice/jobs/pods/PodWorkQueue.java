@@ -23,7 +23,7 @@ public final class PodWorkQueue<U> {
 
   /** Looks at a unit. */
   @FunctionalInterface
-  public interface Look<U> {
+  public interface Processor<U> {
 
     /** Does what is needed; answers after what time to look again even if nothing happens. */
     Optional<Duration> at(U unit) throws InterruptedException;
@@ -43,7 +43,7 @@ public final class PodWorkQueue<U> {
     WOKEN_AGAIN
   }
 
-  private final Look<U> look;
+  private final Processor<U> processor;
   private final Executor executor;
   private final Delays delays;
   private final Map<U, State> states = new ConcurrentHashMap<>();
@@ -56,14 +56,14 @@ public final class PodWorkQueue<U> {
    *
    * @param executor runs the looks
    */
-  public PodWorkQueue(Look<U> look, Executor executor, Delays delays) {
-    this.look = look;
+  public PodWorkQueue(Processor<U> processor, Executor executor, Delays delays) {
+    this.processor = processor;
     this.executor = executor;
     this.delays = delays;
   }
 
   /** Has a unit looked at soon. */
-  public void wake(U unit) {
+  public void enqueue(U unit) {
     boolean[] asleep = {false};
     states.compute(
         unit,
@@ -79,7 +79,7 @@ public final class PodWorkQueue<U> {
   private void run(U unit) {
     states.put(unit, State.LOOKED_AT);
     alarms.remove(unit);
-    Optional<Duration> again = lookAt(unit);
+    Optional<Duration> again = process(unit);
     boolean more =
         states.computeIfPresent(
                 unit, (same, state) -> state == State.WOKEN_AGAIN ? State.WAITING : null)
@@ -87,12 +87,12 @@ public final class PodWorkQueue<U> {
     if (more) {
       executor.execute(() -> run(unit));
     }
-    again.ifPresent(delay -> wakeAfter(unit, delay));
+    again.ifPresent(delay -> enqueueAfter(unit, delay));
   }
 
-  private Optional<Duration> lookAt(U unit) {
+  private Optional<Duration> process(U unit) {
     try {
-      Optional<Duration> again = look.at(unit);
+      Optional<Duration> again = processor.at(unit);
       failures.remove(unit);
       return again;
     } catch (InterruptedException e) {
@@ -100,24 +100,24 @@ public final class PodWorkQueue<U> {
       return Optional.empty();
     } catch (RuntimeException e) {
       int failed = failures.merge(unit, 1, Integer::sum);
-      LOG.warn("unit=\"{}\" failed={} tried again, reason=\"{}\"", unit, failed, told(e));
+      LOG.warn("unit=\"{}\" failed={} tried again, reason=\"{}\"", unit, failed, signalled(e));
       return Optional.of(FIRST_RETRY.multipliedBy(1L << Math.min(failed - 1, MOST_DOUBLINGS)));
     }
   }
 
-  private static String told(Throwable e) {
+  private static String signalled(Throwable e) {
     return e.getCause() == null ? e.toString() : e + ": " + e.getCause();
   }
 
   /** The newest alarm of a unit is the one that rings. */
-  private void wakeAfter(U unit, Duration delay) {
+  private void enqueueAfter(U unit, Duration delay) {
     long mine = alarm.incrementAndGet();
     alarms.put(unit, mine);
     delays.after(
         delay,
         () -> {
           if (alarms.remove(unit, mine)) {
-            wake(unit);
+            enqueue(unit);
           }
         });
   }

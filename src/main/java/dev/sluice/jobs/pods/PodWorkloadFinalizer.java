@@ -26,7 +26,7 @@ final class PodWorkloadFinalizer {
   private final WorkloadWriter writer;
   private final JobClient objects;
 
-  PodWorkloadFinalizer(PodIndex directory, JobReconciler.Surroundings around) {
+  PodWorkloadFinalizer(PodIndex directory, JobReconciler.Dependencies around) {
     this.directory = directory;
     this.workloads = around.workloads().store();
     this.writer = around.writer();
@@ -54,7 +54,7 @@ final class PodWorkloadFinalizer {
   }
 
   /** Takes the finalizer off, unless a pod is left that sees to it; answers when to look again. */
-  Optional<Duration> letGo(Name name) throws InterruptedException {
+  Optional<Duration> removeFinalizer(Name name) throws InterruptedException {
     Optional<CachedWorkload> found =
         workloads.get(name.namespace(), name.name()).filter(PodWorkloadFinalizer::concerns);
     if (found.isEmpty()) {

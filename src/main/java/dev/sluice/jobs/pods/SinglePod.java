@@ -143,10 +143,10 @@ public final class SinglePod implements JobIntegration {
 
   @Override
   public Optional<JobStopProcedure> ending() {
-    return Optional.of(SinglePod::lastWords);
+    return Optional.of(SinglePod::terminationPatch);
   }
 
-  private static Optional<JobPatch> lastWords(
+  private static Optional<JobPatch> terminationPatch(
       JsonNode pod, StopReason reason, String note, Instant now) {
     if (condition(pod, TERMINATION_TARGET).isPresent()) {
       return Optional.empty();

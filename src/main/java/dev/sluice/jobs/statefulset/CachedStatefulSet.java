@@ -16,7 +16,7 @@ public record CachedStatefulSet(
     CachedJob job, int replicas, int present, String currentRevision, String updateRevision) {
 
   /** Whether its pods wait at their gates, as its template tells them. */
-  boolean heldBack() {
+  boolean gated() {
     return job.state().suspended();
   }
 

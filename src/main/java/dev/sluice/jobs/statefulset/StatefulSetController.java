@@ -64,7 +64,7 @@ public final class StatefulSetController implements WorkloadListener, AutoClosea
       StatefulSetReconciler reconciler,
       PodIndex marked,
       IntegrationRegistry directory,
-      JobReconciler.Surroundings around,
+      JobReconciler.Dependencies around,
       Executor executor,
       BiConsumer<Duration, Runnable> later,
       BooleanSupplier leading) {
@@ -101,7 +101,7 @@ public final class StatefulSetController implements WorkloadListener, AutoClosea
 
   /** This process leads from now on: looks at every set once. */
   public void leadershipStarted() {
-    wakeAll();
+    triggerAll();
   }
 
   /** Ends the watches. */
@@ -114,25 +114,25 @@ public final class StatefulSetController implements WorkloadListener, AutoClosea
   @Override
   public void synced() {
     synced = true;
-    wakeAll();
+    triggerAll();
   }
 
-  private void wakeAll() {
-    sets.getStore().list().forEach(set -> wake(set.set()));
+  private void triggerAll() {
+    sets.getStore().list().forEach(set -> trigger(set.set()));
   }
 
-  private void wake(CachedStatefulSet set) {
-    if (!set.heldBack()) {
+  private void trigger(CachedStatefulSet set) {
+    if (!set.gated()) {
       return;
     }
-    units.wake(new Unit(set.job().ref().namespace(), set.job().ref().name()));
+    units.enqueue(new Unit(set.job().ref().namespace(), set.job().ref().name()));
   }
 
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
     CachedWorkload either = after == null ? Objects.requireNonNull(before) : after;
     if (StatefulSetPolicy.OWNER_GVK.equals(either.annotations().get(KueueConstants.JOB_OWNER_GVK))) {
-      units.wake(
+      units.enqueue(
           new Unit(
               either.id().namespace(), either.annotations().getOrDefault(KueueConstants.JOB_OWNER_NAME, "")));
     }
@@ -180,12 +180,12 @@ public final class StatefulSetController implements WorkloadListener, AutoClosea
 
     @Override
     public void onAdd(StatefulSetResource now) {
-      wake(now.set());
+      trigger(now.set());
     }
 
     @Override
     public void onUpdate(StatefulSetResource before, StatefulSetResource now) {
-      wake(now.set());
+      trigger(now.set());
     }
 
     @Override
@@ -199,12 +199,12 @@ public final class StatefulSetController implements WorkloadListener, AutoClosea
 
     @Override
     public void onAdd(PodResource now) {
-      setOf(now.pod()).forEach(units::wake);
+      setOf(now.pod()).forEach(units::enqueue);
     }
 
     @Override
     public void onUpdate(PodResource before, PodResource now) {
-      setOf(now.pod()).forEach(units::wake);
+      setOf(now.pod()).forEach(units::enqueue);
     }
 
     @Override

@@ -48,14 +48,14 @@ final class StatefulSetPods {
       return Optional.empty();
     }
     boolean leaving = set.replaces(pod.job().labels().getOrDefault(REVISION, ""));
-    return leaving && waitsHere ? Optional.of(letGo(pod)) : told(set, workload, pod);
+    return leaving && waitsHere ? Optional.of(removeGate(pod)) : annotate(set, workload, pod);
   }
 
   /**
    * A rollout waits for pods of the old revision to run. Without a Workload that is admitted they
    * would be stopped again as members of a group, so they are none.
    */
-  private static JobPatch letGo(CachedPod pod) {
+  private static JobPatch removeGate(CachedPod pod) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     ArrayNode gates = JsonNodeFactory.instance.arrayNode();
     for (JsonNode gate : object(pod).path("spec").path("schedulingGates")) {
@@ -78,7 +78,7 @@ final class StatefulSetPods {
     }
   }
 
-  private static Optional<JobPatch> told(CachedStatefulSet set, String workload, CachedPod pod) {
+  private static Optional<JobPatch> annotate(CachedStatefulSet set, String workload, CachedPod pod) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     differences(labels(set), pod.job().labels(), "labels", patch);
     differences(annotations(set, workload), pod.job().annotations(), "annotations", patch);

@@ -10,7 +10,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobAction;
 import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
-import dev.sluice.jobs.JobAction.LookAgain;
+import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.PatchStatus;
 import dev.sluice.jobs.JobAction.PatchWorkload;
 import dev.sluice.jobs.JobAction.Warn;
@@ -60,7 +60,7 @@ final class StatefulSetPolicy {
    * @param name of its Workload
    */
   List<JobAction> decide(CachedStatefulSet set, ReconcileContext reconcileContext, String name) {
-    if (set.job().deleting() || !set.heldBack()) {
+    if (set.job().deleting() || !set.gated()) {
       return List.of();
     }
     return switch (reconcileContext.managementStatus()) {
@@ -106,7 +106,7 @@ final class StatefulSetPolicy {
           new Warn(
               "WorkloadNameConflict",
               "Workload " + workload.id() + " exists and was not made for a group of pods"),
-          new LookAgain(RETRY));
+          new Requeue(RETRY));
     }
     if (!isOwned(workload, set.job().ref())) {
       return List.of(adopt(workload, set.job().ref()));
@@ -119,7 +119,7 @@ final class StatefulSetPolicy {
     }
     if (workload.quotaReserved()) {
       return sameCount(set, workload)
-          ? upkeep.inStep(reconcileContext, workload)
+          ? upkeep.synchronize(reconcileContext, workload)
           : List.of(new DeleteWorkload(workload, "the StatefulSet has another number of replicas"));
     }
     return waiting(set, reconcileContext, workload);
@@ -141,7 +141,7 @@ final class StatefulSetPolicy {
               .dropReservation("PendingEvaluation", "The StatefulSet is scaled up from 0");
       return List.of(new PatchStatus(workload, patch.build(), "taken from hold"));
     }
-    return upkeep.inStep(reconcileContext, workload);
+    return upkeep.synchronize(reconcileContext, workload);
   }
 
   /** Nothing is to run: when nothing does any more, the quota goes back. */
@@ -153,7 +153,7 @@ final class StatefulSetPolicy {
         StatusPatch.of(workload, reconcileContext.now())
             .dropReservation("OnHold", "The StatefulSet is scaled to 0");
     if (rules.podsReady()) {
-      PodsReady.begin(patch);
+      PodsReady.initial(patch);
     }
     Evictions.forgetPlace(patch, workload, reconcileContext.now());
     return List.of(new PatchStatus(workload, patch.build(), "put on hold"));
@@ -220,7 +220,7 @@ final class StatefulSetPolicy {
               new Warn(
                   "WorkloadPriorityClassNotFound",
                   "%s \"%s\" does not exist".formatted(missing.kind(), missing.name())),
-              new LookAgain(RETRY));
+              new Requeue(RETRY));
     };
   }
 }

@@ -37,7 +37,7 @@ public final class StatefulSetReconciler {
   private final OwnerChainResolver ownerChainResolver;
   private final RemoteExecutionCheck remoteExecutionCheck;
   private final StatefulSetWorkloads workloads;
-  private final JobReconciler.Surroundings around;
+  private final JobReconciler.Dependencies around;
   private final Semaphore writers;
 
   /**
@@ -51,7 +51,7 @@ public final class StatefulSetReconciler {
       OwnerChainResolver ownerChainResolver,
       RemoteExecutionCheck remoteExecutionCheck,
       StatefulSetWorkloads workloads,
-      JobReconciler.Surroundings around,
+      JobReconciler.Dependencies around,
       int writers) {
     this.decisions = new StatefulSetPolicy(rules);
     this.executor = new JobExecutor(new StatefulSets(), around);
@@ -109,7 +109,7 @@ public final class StatefulSetReconciler {
     ReconcileContext reconcileContext =
         new ReconcileContext(
             set.job(),
-            ownerChainResolver.standing(set.job()),
+            ownerChainResolver.status(set.job()),
             List.of(),
             find(set, name),
             around.flavors(),
@@ -123,7 +123,7 @@ public final class StatefulSetReconciler {
   }
 
   private Optional<Duration> pods(CachedStatefulSet set, List<CachedPod> pods) throws InterruptedException {
-    if (!(ownerChainResolver.standing(set.job()) instanceof ManagementStatus.Own)) {
+    if (!(ownerChainResolver.status(set.job()) instanceof ManagementStatus.Own)) {
       return Optional.empty();
     }
     String name = workloadOf(set);
@@ -136,13 +136,13 @@ public final class StatefulSetReconciler {
       Optional<JobPatch> patch =
           StatefulSetPods.isOf(set, pod) ? StatefulSetPods.needed(set, name, waitsHere, pod) : Optional.empty();
       if (patch.isPresent()) {
-        again = sooner(again, write(set, pod.job(), patch.get()));
+        again = earliest(again, write(set, pod.job(), patch.get()));
       }
     }
     return again;
   }
 
-  private static Optional<Duration> sooner(Optional<Duration> one, Optional<Duration> other) {
+  private static Optional<Duration> earliest(Optional<Duration> one, Optional<Duration> other) {
     return one.isPresent() && (other.isEmpty() || one.get().compareTo(other.get()) <= 0)
         ? one
         : other;

@@ -57,7 +57,7 @@ final class CandidateQueues {
     for (int i = 0; i < remaining.length; i++) {
       int pair = preemptionRequest.pairs()[i];
       holds &= ResourceAmounts.add(node.usage(pair), remaining[i]) <= node.subtreeQuota(pair);
-      remaining[i] -= Math.min(remaining[i], node.localFree(pair));
+      remaining[i] -= Math.min(remaining[i], node.localAvailable(pair));
     }
     return holds;
   }

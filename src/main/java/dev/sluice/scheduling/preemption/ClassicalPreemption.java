@@ -85,7 +85,7 @@ public final class ClassicalPreemption implements PreemptionStrategy {
       }
       PreemptionTarget preemptionTarget =
           new PreemptionTarget(next.quotaHolder(), candidateQueue.queue(), candidateQueue.reason(preemptionRequest, next.quotaHolder()));
-      preemptionTarget.leave();
+      preemptionTarget.removeUsage();
       taken.add(preemptionTarget);
       if (preemptionRequest.fits(borrowing)) {
         FillBack.apply(preemptionRequest, taken, borrowing);
@@ -94,7 +94,7 @@ public final class ClassicalPreemption implements PreemptionStrategy {
       }
     }
     for (PreemptionTarget preemptionTarget : taken.reversed()) {
-      preemptionTarget.comeBack();
+      preemptionTarget.restoreUsage();
     }
     return Optional.ofNullable(found);
   }

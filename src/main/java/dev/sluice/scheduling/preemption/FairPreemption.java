@@ -11,7 +11,7 @@ import dev.sluice.queue.ClusterQueueCache;
 import dev.sluice.quota.FairShareCalculator;
 import dev.sluice.quota.QuotaNode;
 import dev.sluice.quota.DominantResourceShare;
-import dev.sluice.scheduling.preemption.TargetQueueOrdering.Target;
+import dev.sluice.scheduling.preemption.TargetQueueOrdering.TargetQueue;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -55,15 +55,15 @@ public final class FairPreemption implements PreemptionStrategy {
       return Optional.empty();
     }
     Search search = new Search(preemptionRequest);
-    preemptionRequest.occupy();
+    preemptionRequest.reserve();
     boolean fits = search.succeeds();
-    preemptionRequest.vacate();
+    preemptionRequest.unreserve();
     Found found = null;
     if (fits) {
       FillBack.apply(preemptionRequest, search.taken, true);
       found = new Found(search.taken, preemptionRequest.borrowLevel());
     }
-    search.taken.reversed().forEach(PreemptionTarget::comeBack);
+    search.taken.reversed().forEach(PreemptionTarget::restoreUsage);
     return Optional.ofNullable(found);
   }
 
@@ -95,16 +95,16 @@ public final class FairPreemption implements PreemptionStrategy {
 
     private boolean first(Strategy strategy) {
       TargetQueueOrdering targetQueueOrdering = TargetQueueOrdering.of(shares, preemptionRequest, this::candidates);
-      for (Target target = targetQueueOrdering.next(); target != null; target = targetQueueOrdering.next()) {
+      for (TargetQueue targetQueue = targetQueueOrdering.next(); targetQueue != null; targetQueue = targetQueueOrdering.next()) {
         boolean gave;
-        if (target.isOwn()) {
-          gave = take(target, PreemptionReason.IN_CLUSTER_QUEUE);
+        if (targetQueue.isOwn()) {
+          gave = take(targetQueue, PreemptionReason.IN_CLUSTER_QUEUE);
         } else if (rules.reclaimsWithinNominal()
             && !preemptionRequest.isBorrowing(preemptionRequest.queue().node())) {
-          gave = take(target, PreemptionReason.IN_COHORT_RECLAMATION);
+          gave = take(targetQueue, PreemptionReason.IN_COHORT_RECLAMATION);
         } else {
-          gave = takeAllowed(target, strategy);
-          if (!gave && endsWith(target)) {
+          gave = takeAllowed(targetQueue, strategy);
+          if (!gave && endsWith(targetQueue)) {
             return false;
           }
         }
@@ -119,26 +119,26 @@ public final class FairPreemption implements PreemptionStrategy {
      * Whether all who are left have less than the preemptor's queue would have: its own candidates
      * came before this target then, and nobody after it can be allowed.
      */
-    private boolean endsWith(Target target) {
-      return target.isLast() && target.shareOfPreemptor().compareTo(target.share()) > 0;
+    private boolean endsWith(TargetQueue targetQueue) {
+      return targetQueue.isLast() && targetQueue.shareOfPreemptor().compareTo(targetQueue.share()) > 0;
     }
 
     /** The first candidate that the strategy allows, if there is one. */
-    private boolean takeAllowed(Target target, Strategy strategy) {
-      DominantResourceShare preemptors = target.shareOfPreemptor();
-      DominantResourceShare before = target.share();
+    private boolean takeAllowed(TargetQueue targetQueue, Strategy strategy) {
+      DominantResourceShare preemptors = targetQueue.shareOfPreemptor();
+      DominantResourceShare before = targetQueue.share();
       if (!mayAllow(strategy, preemptors, before)) {
-        keep(target);
-        target.line().close();
+        keep(targetQueue);
+        targetQueue.line().close();
         return false;
       }
-      for (QuotaHolder quotaHolder = target.line().first(); quotaHolder != null; quotaHolder = target.line().first()) {
+      for (QuotaHolder quotaHolder = targetQueue.line().first(); quotaHolder != null; quotaHolder = targetQueue.line().first()) {
         if (strategy == Strategy.LESS_THAN_INITIAL_SHARE
-            || preemptors.compareTo(shareWithout(quotaHolder, target)) <= 0) {
-          return take(target, PreemptionReason.IN_COHORT_FAIR_SHARING);
+            || preemptors.compareTo(shareWithout(quotaHolder, targetQueue)) <= 0) {
+          return take(targetQueue, PreemptionReason.IN_COHORT_FAIR_SHARING);
         }
-        keep(target);
-        target.line().advance();
+        keep(targetQueue);
+        targetQueue.line().advance();
       }
       return false;
     }
@@ -152,17 +152,17 @@ public final class FairPreemption implements PreemptionStrategy {
       };
     }
 
-    private static DominantResourceShare shareWithout(QuotaHolder quotaHolder, Target target) {
-      ClusterQueueCache queue = target.line().source().queue();
-      quotaHolder.leave(queue);
-      DominantResourceShare dominantResourceShare = target.shareNow();
-      quotaHolder.comeBack(queue);
+    private static DominantResourceShare shareWithout(QuotaHolder quotaHolder, TargetQueue targetQueue) {
+      ClusterQueueCache queue = targetQueue.line().source().queue();
+      quotaHolder.removeUsage(queue);
+      DominantResourceShare dominantResourceShare = targetQueue.shareNow();
+      quotaHolder.restoreUsage(queue);
       return dominantResourceShare;
     }
 
-    private void keep(Target target) {
-      CandidateQueue candidateQueue = target.line().source();
-      QuotaHolder quotaHolder = target.line().first();
+    private void keep(TargetQueue targetQueue) {
+      CandidateQueue candidateQueue = targetQueue.line().source();
+      QuotaHolder quotaHolder = targetQueue.line().first();
       if (quotaHolder != null) {
         kept.putIfAbsent(candidateQueue.queue().node(), CandidateIterator.of(candidateQueue, quotaHolder));
       }
@@ -171,34 +171,34 @@ public final class FairPreemption implements PreemptionStrategy {
     /** Of each queue only the first who was kept is looked at. */
     private boolean second(Strategy strategy) {
       TargetQueueOrdering targetQueueOrdering = TargetQueueOrdering.of(shares, preemptionRequest, kept::get);
-      for (Target target = targetQueueOrdering.next(); target != null; target = targetQueueOrdering.next()) {
-        boolean allowed = mayAllow(strategy, target.shareOfPreemptor(), target.share());
-        if (allowed && take(target, PreemptionReason.IN_COHORT_FAIR_SHARING) && fits()) {
+      for (TargetQueue targetQueue = targetQueueOrdering.next(); targetQueue != null; targetQueue = targetQueueOrdering.next()) {
+        boolean allowed = mayAllow(strategy, targetQueue.shareOfPreemptor(), targetQueue.share());
+        if (allowed && take(targetQueue, PreemptionReason.IN_COHORT_FAIR_SHARING) && fits()) {
           return true;
         }
-        target.line().close();
+        targetQueue.line().close();
       }
       return false;
     }
 
-    private boolean take(Target target, PreemptionReason reason) {
-      CandidateIterator candidateIterator = target.line();
+    private boolean take(TargetQueue targetQueue, PreemptionReason reason) {
+      CandidateIterator candidateIterator = targetQueue.line();
       QuotaHolder quotaHolder = candidateIterator.first();
       if (quotaHolder == null) {
         return false;
       }
       PreemptionTarget preemptionTarget = new PreemptionTarget(quotaHolder, candidateIterator.source().queue(), reason);
       candidateIterator.advance();
-      preemptionTarget.leave();
+      preemptionTarget.removeUsage();
       taken.add(preemptionTarget);
-      target.changed();
+      targetQueue.changed();
       return true;
     }
 
     private boolean fits() {
-      preemptionRequest.vacate();
+      preemptionRequest.unreserve();
       boolean fits = preemptionRequest.fits(true);
-      preemptionRequest.occupy();
+      preemptionRequest.reserve();
       return fits;
     }
   }

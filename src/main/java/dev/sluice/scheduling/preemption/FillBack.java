@@ -16,11 +16,11 @@ final class FillBack {
   static void apply(PreemptionRequest preemptionRequest, List<PreemptionTarget> taken, boolean borrowing) {
     for (int i = taken.size() - 2; i >= 0; i--) {
       PreemptionTarget preemptionTarget = taken.get(i);
-      preemptionTarget.comeBack();
+      preemptionTarget.restoreUsage();
       if (preemptionRequest.fits(borrowing)) {
         taken.remove(i);
       } else {
-        preemptionTarget.leave();
+        preemptionTarget.removeUsage();
       }
     }
   }

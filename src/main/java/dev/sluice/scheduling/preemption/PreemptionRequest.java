@@ -48,15 +48,15 @@ public record PreemptionRequest(
     return true;
   }
 
-  /** Counts its request as used, to be undone by {@link #vacate}. */
-  void occupy() {
+  /** Counts its request as used, to be undone by {@link #unreserve}. */
+  void reserve() {
     for (int i = 0; i < pairs.length; i++) {
       queue.node().add(pairs[i], amounts[i]);
     }
   }
 
-  /** Undoes {@link #occupy}. */
-  void vacate() {
+  /** Undoes {@link #reserve}. */
+  void unreserve() {
     for (int i = 0; i < pairs.length; i++) {
       queue.node().remove(pairs[i], amounts[i]);
     }

@@ -7,13 +7,13 @@ import dev.sluice.queue.ClusterQueueCache;
 /** A holder that is to be evicted: of which queue, and by which policy. */
 public record PreemptionTarget(QuotaHolder quotaHolder, ClusterQueueCache queue, PreemptionReason reason) {
 
-  /** Takes what it holds out of the quota tree; to be undone by {@link #comeBack}. */
-  public void leave() {
-    quotaHolder.leave(queue);
+  /** Takes what it holds out of the quota tree; to be undone by {@link #restoreUsage}. */
+  public void removeUsage() {
+    quotaHolder.removeUsage(queue);
   }
 
-  /** Undoes {@link #leave}. */
-  public void comeBack() {
-    quotaHolder.comeBack(queue);
+  /** Undoes {@link #removeUsage}. */
+  public void restoreUsage() {
+    quotaHolder.restoreUsage(queue);
   }
 }

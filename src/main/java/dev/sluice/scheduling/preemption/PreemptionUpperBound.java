@@ -34,7 +34,7 @@ public final class PreemptionUpperBound {
   private final QuotaNode root;
   private final Function<QuotaNode, @Nullable ClusterQueueCache> queues;
   private final @Nullable FairShareCalculator shares;
-  private @Nullable Leaders leaders;
+  private @Nullable TopShares topShares;
   private @Nullable List<ClusterQueueCache> borrowers;
   private final Map<Integer, Lent> lent = new HashMap<>();
 
@@ -87,31 +87,31 @@ public final class PreemptionUpperBound {
   }
 
   /** Those directly below the root that have most, and next to most, of what is shared. */
-  private record Leaders(@Nullable QuotaNode first, DominantResourceShare most, DominantResourceShare next) {}
+  private record TopShares(@Nullable QuotaNode first, DominantResourceShare most, DominantResourceShare next) {}
 
   private boolean sharesMayAllow(QuotaNode node, int pair, long amount, long own) {
     if (shares == null || node.parent() != root) {
       return shares != null;
     }
-    Leaders known = leaders(shares);
+    TopShares known = leaders(shares);
     DominantResourceShare beside = known.first == node ? known.next : known.most;
     long used = ResourceAmounts.add(ResourceAmounts.subtract(node.usage(pair), own), amount);
     return beside.borrowing() && beside.compareTo(shares.atLeast(node, pair, used)) >= 0;
   }
 
-  private Leaders leaders(FairShareCalculator of) {
-    Leaders known = leaders;
+  private TopShares leaders(FairShareCalculator of) {
+    TopShares known = topShares;
     if (known == null) {
-      known = new Leaders(null, DominantResourceShare.NONE, DominantResourceShare.NONE);
+      known = new TopShares(null, DominantResourceShare.NONE, DominantResourceShare.NONE);
       for (QuotaNode child : root.children()) {
         DominantResourceShare dominantResourceShare = of.of(child);
         if (known.first == null || dominantResourceShare.compareTo(known.most) > 0) {
-          known = new Leaders(child, dominantResourceShare, known.most);
+          known = new TopShares(child, dominantResourceShare, known.most);
         } else if (dominantResourceShare.compareTo(known.next) > 0) {
-          known = new Leaders(known.first, known.most, dominantResourceShare);
+          known = new TopShares(known.first, known.most, dominantResourceShare);
         }
       }
-      leaders = known;
+      topShares = known;
     }
     return known;
   }
@@ -154,7 +154,7 @@ public final class PreemptionUpperBound {
       if (ResourceAmounts.add(used, remaining) <= node.subtreeQuota(pair)) {
         return true;
       }
-      remaining -= Math.min(remaining, ResourceAmounts.add(node.localFree(pair), own));
+      remaining -= Math.min(remaining, ResourceAmounts.add(node.localAvailable(pair), own));
     }
     return queue.parent() == null;
   }

@@ -19,17 +19,17 @@ import org.jspecify.annotations.Nullable;
 final class TargetQueueOrdering {
 
   /** A cohort or queue of the tree, as long as candidates may come from below it. */
-  private static final class Spot {
+  private static final class TreeNode {
     private final QuotaNode node;
-    private final @Nullable Spot parent;
+    private final @Nullable TreeNode parent;
     private final boolean onPath;
-    private final List<Spot> children = new ArrayList<>();
+    private final List<TreeNode> children = new ArrayList<>();
     private @Nullable CandidateIterator candidateIterator;
     private boolean lineKnown;
-    private @Nullable Spot towardsPreemptor;
+    private @Nullable TreeNode towardsPreemptor;
     private @Nullable DominantResourceShare dominantResourceShare;
 
-    Spot(QuotaNode node, @Nullable Spot parent, boolean onPath) {
+    TreeNode(QuotaNode node, @Nullable TreeNode parent, boolean onPath) {
       this.node = node;
       this.parent = parent;
       this.onPath = onPath;
@@ -37,12 +37,12 @@ final class TargetQueueOrdering {
   }
 
   /** A queue that is to give the next victim. */
-  final class Target {
-    private final Spot spot;
+  final class TargetQueue {
+    private final TreeNode treeNode;
     private final CandidateIterator candidateIterator;
 
-    private Target(Spot spot, CandidateIterator candidateIterator) {
-      this.spot = spot;
+    private TargetQueue(TreeNode treeNode, CandidateIterator candidateIterator) {
+      this.treeNode = treeNode;
       this.candidateIterator = candidateIterator;
     }
 
@@ -52,12 +52,12 @@ final class TargetQueueOrdering {
 
     /** Whether it is the preemptor's own queue. */
     boolean isOwn() {
-      return spot.onPath;
+      return treeNode.onPath;
     }
 
     /** Usage of the queue changed. */
     void changed() {
-      for (Spot at = spot; at != null; at = at.parent) {
+      for (TreeNode at = treeNode; at != null; at = at.parent) {
         at.dominantResourceShare = null;
       }
     }
@@ -74,7 +74,7 @@ final class TargetQueueOrdering {
 
     /** The share of the preemptor's side. */
     DominantResourceShare shareOfPreemptor() {
-      Spot common = Objects.requireNonNull(side().parent);
+      TreeNode common = Objects.requireNonNull(side().parent);
       return TargetQueueOrdering.this.share(Objects.requireNonNull(common.towardsPreemptor));
     }
 
@@ -86,8 +86,8 @@ final class TargetQueueOrdering {
       return preemptionRequest.queue().node().parent() == root.node;
     }
 
-    private Spot side() {
-      Spot at = spot;
+    private TreeNode side() {
+      TreeNode at = treeNode;
       while (at.parent != null && !at.parent.onPath) {
         at = at.parent;
       }
@@ -98,7 +98,7 @@ final class TargetQueueOrdering {
   private final FairShareCalculator shares;
   private final PreemptionRequest preemptionRequest;
   private final Function<QuotaNode, @Nullable CandidateIterator> candidateIterators;
-  private final Spot root;
+  private final TreeNode root;
 
   private TargetQueueOrdering(
       FairShareCalculator shares, PreemptionRequest preemptionRequest, Function<QuotaNode, @Nullable CandidateIterator> candidateIterators) {
@@ -106,7 +106,7 @@ final class TargetQueueOrdering {
     this.preemptionRequest = preemptionRequest;
     this.candidateIterators = candidateIterators;
     QuotaNode top = preemptionRequest.queue().node().root();
-    this.root = new Spot(top, null, true);
+    this.root = new TreeNode(top, null, true);
     fill(root);
   }
 
@@ -120,17 +120,17 @@ final class TargetQueueOrdering {
     return new TargetQueueOrdering(shares, preemptionRequest, candidateIterators);
   }
 
-  private void fill(Spot spot) {
-    for (QuotaNode child : spot.node.children()) {
-      boolean onPath = spot.onPath && isAbovePreemptor(child);
+  private void fill(TreeNode treeNode) {
+    for (QuotaNode child : treeNode.node.children()) {
+      boolean onPath = treeNode.onPath && isAbovePreemptor(child);
       if (!onPath && !shares.of(child).borrowing()) {
         continue;
       }
-      Spot below = new Spot(child, spot, onPath);
+      TreeNode below = new TreeNode(child, treeNode, onPath);
       if (onPath) {
-        spot.towardsPreemptor = below;
+        treeNode.towardsPreemptor = below;
       }
-      spot.children.add(below);
+      treeNode.children.add(below);
       fill(below);
     }
   }
@@ -144,24 +144,24 @@ final class TargetQueueOrdering {
     return false;
   }
 
-  private DominantResourceShare share(Spot spot) {
-    DominantResourceShare known = spot.dominantResourceShare;
+  private DominantResourceShare share(TreeNode treeNode) {
+    DominantResourceShare known = treeNode.dominantResourceShare;
     if (known == null) {
-      known = shares.of(spot.node);
-      spot.dominantResourceShare = known;
+      known = shares.of(treeNode.node);
+      treeNode.dominantResourceShare = known;
     }
     return known;
   }
 
   /** The queue whose turn it is; null when nobody is left. */
-  @Nullable Target next() {
-    Spot at = root;
+  @Nullable TargetQueue next() {
+    TreeNode at = root;
     while (true) {
       if (at.node.isQueue()) {
         CandidateIterator candidateIterator = line(at);
-        return candidateIterator == null || candidateIterator.first() == null ? null : new Target(at, candidateIterator);
+        return candidateIterator == null || candidateIterator.first() == null ? null : new TargetQueue(at, candidateIterator);
       }
-      Spot best = best(at);
+      TreeNode best = best(at);
       if (best != null) {
         at = best;
       } else if (at.parent == null) {
@@ -174,10 +174,10 @@ final class TargetQueueOrdering {
   }
 
   /** The child with the largest share; a cohort before a queue that has as much. */
-  private @Nullable Spot best(Spot cohort) {
+  private @Nullable TreeNode best(TreeNode cohort) {
     while (true) {
-      Spot best = null;
-      for (Spot child : cohort.children) {
+      TreeNode best = null;
+      for (TreeNode child : cohort.children) {
         if (best == null || comesBefore(child, best)) {
           best = child;
         }
@@ -189,12 +189,12 @@ final class TargetQueueOrdering {
     }
   }
 
-  private boolean isDone(Spot spot) {
-    return (spot.node.isQueue() && first(spot) == null)
-        || (!spot.onPath && !share(spot).borrowing());
+  private boolean isDone(TreeNode treeNode) {
+    return (treeNode.node.isQueue() && first(treeNode) == null)
+        || (!treeNode.onPath && !share(treeNode).borrowing());
   }
 
-  private boolean comesBefore(Spot one, Spot two) {
+  private boolean comesBefore(TreeNode one, TreeNode two) {
     int byShare = share(one).compareTo(share(two));
     if (byShare != 0) {
       return byShare > 0;
@@ -213,13 +213,13 @@ final class TargetQueueOrdering {
     return one.onPath == two.onPath ? QuotaHolder.VICTIM_ORDER.compare(first, second) < 0 : two.onPath;
   }
 
-  private @Nullable QuotaHolder first(Spot queue) {
+  private @Nullable QuotaHolder first(TreeNode queue) {
     CandidateIterator candidateIterator = line(queue);
     return candidateIterator == null ? null : candidateIterator.first();
   }
 
   /** Candidates are looked up only of a queue whose turn may have come. */
-  private @Nullable CandidateIterator line(Spot queue) {
+  private @Nullable CandidateIterator line(TreeNode queue) {
     if (!queue.lineKnown) {
       queue.lineKnown = true;
       queue.candidateIterator = candidateIterators.apply(queue.node);

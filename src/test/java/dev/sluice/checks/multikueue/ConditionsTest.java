@@ -72,7 +72,7 @@ class ConditionsTest {
     assertThat(
             ClusterConditions.of(
                 new WorkerAccess.Refused(ClusterReason.INSECURE_KUBE_CONFIG, "no"),
-                Optional.of(new ConnectionState.Barred(Optional.of(NOW)))))
+                Optional.of(new ConnectionState.Denied(Optional.of(NOW)))))
         .contains(new ActiveCondition(false, "InsecureKubeConfig", "no"));
     assertThat(ofLink(new ConnectionState.Unbuildable("bad key", Optional.of(NOW))))
         .contains(new ActiveCondition(false, "BadRestConfig", "no client can be made: bad key"));

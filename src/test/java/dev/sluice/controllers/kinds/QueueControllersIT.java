@@ -97,7 +97,7 @@ class QueueControllersIT {
     ObjectMapper mapper = new ObjectMapper();
     QueueControllers controllers =
         new QueueControllers(
-            new QueueControllers.Parts(
+            new QueueControllers.Dependencies(
                 leadership,
                 informerCaches,
                 engine.views(),
@@ -107,7 +107,7 @@ class QueueControllersIT {
                 mapper,
                 new KeptNotices(),
                 InstantSource.system(),
-                QueueControllers.Pace.DEFAULT));
+                QueueControllers.StatusRate.DEFAULT));
     engine.listen(controllers.viewListener());
     CacheEventFeed feed = new CacheEventFeed(informerCaches, engine, false);
     AuxiliaryInformers informers = new AuxiliaryInformers(client, informerCaches, new InformerSupervisor());

@@ -72,7 +72,7 @@ class QueueControllersTest {
     ObjectMapper mapper = new ObjectMapper();
     controllers =
         new QueueControllers(
-            new QueueControllers.Parts(
+            new QueueControllers.Dependencies(
                 leadership,
                 informerCaches,
                 views,
@@ -82,7 +82,7 @@ class QueueControllersTest {
                 mapper,
                 notices,
                 InstantSource.system(),
-                new QueueControllers.Pace(Duration.ofMillis(50), 100)));
+                new QueueControllers.StatusRate(Duration.ofMillis(50), 100)));
     operator =
         new Operator(
             configuration ->

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.controllers.workload.LifecycleAction.News;
+import dev.sluice.controllers.workload.LifecycleAction.EventSpec;
 import dev.sluice.controllers.workload.LifecycleAction.PatchStatus;
 import java.time.Instant;
 import java.util.List;
@@ -37,7 +37,7 @@ class AdmissionCheckPolicyTest {
 
   private static List<String> news(LifecycleAction lifecycleAction) {
     return ((PatchStatus) lifecycleAction.action().orElseThrow())
-        .news().stream().map(News::reason).toList();
+        .eventSpec().stream().map(EventSpec::reason).toList();
   }
 
   private static String condition(JsonNode status, String type) {

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.controllers.workload.LifecycleAction.News;
+import dev.sluice.controllers.workload.LifecycleAction.EventSpec;
 import dev.sluice.controllers.workload.LifecycleAction.PatchStatus;
 import java.time.Instant;
 import java.util.Arrays;
@@ -228,8 +228,8 @@ class LifecyclePolicyTest {
           .isEqualTo("Deactivated");
       assertThat(status.at("/schedulingStats/evictions/0/underlyingCause").asText()).isEmpty();
       assertThat(status.at("/schedulingStats/evictions/0/count").asInt()).isEqualTo(1);
-      assertThat(patch(lifecycleAction).news())
-          .extracting(News::reason)
+      assertThat(patch(lifecycleAction).eventSpec())
+          .extracting(EventSpec::reason)
           .containsExactly("EvictedDueToDeactivated");
     }
 
@@ -241,7 +241,7 @@ class LifecyclePolicyTest {
       assertThat(condition(status, "Evicted")).startsWith("True Deactivated: ");
       assertThat(condition(status, "QuotaReserved")).startsWith("False Deactivated: ");
       assertThat(condition(status, "Admitted")).startsWith("False NoReservation: ");
-      assertThat(patch(lifecycleAction).news()).isEmpty();
+      assertThat(patch(lifecycleAction).eventSpec()).isEmpty();
     }
 
     @Test
@@ -322,8 +322,8 @@ class LifecyclePolicyTest {
           .isEqualTo("Deactivated");
       assertThat(status.at("/schedulingStats/evictions/0/underlyingCause").asText())
           .isEqualTo("RequeuingLimitExceeded");
-      assertThat(patch(lifecycleAction).news())
-          .extracting(News::reason)
+      assertThat(patch(lifecycleAction).eventSpec())
+          .extracting(EventSpec::reason)
           .containsExactly("EvictedDueToDeactivatedDueToRequeuingLimitExceeded");
     }
 
@@ -370,8 +370,8 @@ class LifecyclePolicyTest {
       ObjectNode status = patch(lifecycleAction).status();
       assertThat(condition(status, "Evicted")).startsWith("True " + reason + ": ");
       assertThat(condition(status, "QuotaReserved")).startsWith("True");
-      assertThat(patch(lifecycleAction).news())
-          .extracting(News::reason)
+      assertThat(patch(lifecycleAction).eventSpec())
+          .extracting(EventSpec::reason)
           .containsExactly("EvictedDueTo" + reason);
     }
 
@@ -457,7 +457,7 @@ class LifecyclePolicyTest {
       assertThat(condition(status, "QuotaReserved"))
           .startsWith("False AdmissionGated: ")
           .contains("example.com/a,example.com/b");
-      assertThat(patch(lifecycleAction).news()).extracting(News::reason).containsExactly("AdmissionGated");
+      assertThat(patch(lifecycleAction).eventSpec()).extracting(EventSpec::reason).containsExactly("AdmissionGated");
     }
 
     @Test
@@ -467,7 +467,7 @@ class LifecyclePolicyTest {
               .gatedBy("example.com/b")
               .condition("QuotaReserved", "False", "AdmissionGated", "Admission is gated by: a,b")
               .condition("Admitted", "False", "NoReservation", "");
-      assertThat(patch(decide(gated)).news()).isEmpty();
+      assertThat(patch(decide(gated)).eventSpec()).isEmpty();
     }
 
     @Test
@@ -479,8 +479,8 @@ class LifecyclePolicyTest {
                   .condition("Admitted", "False", "NoReservation", ""));
       assertThat(condition(patch(lifecycleAction).status(), "QuotaReserved"))
           .startsWith("False PendingEvaluation: ");
-      assertThat(patch(lifecycleAction).news())
-          .extracting(News::reason)
+      assertThat(patch(lifecycleAction).eventSpec())
+          .extracting(EventSpec::reason)
           .containsExactly("AdmissionGateCleared");
     }
 
@@ -497,7 +497,7 @@ class LifecyclePolicyTest {
     void followsAReservationThatSomebodyElseMade() {
       LifecycleAction lifecycleAction = decide(workload().reserved());
       assertThat(condition(patch(lifecycleAction).status(), "Admitted")).startsWith("True Admitted: ");
-      assertThat(patch(lifecycleAction).news()).extracting(News::reason).containsExactly("Admitted");
+      assertThat(patch(lifecycleAction).eventSpec()).extracting(EventSpec::reason).containsExactly("Admitted");
     }
 
     @Test
@@ -552,9 +552,9 @@ class LifecyclePolicyTest {
       assertThat(condition(status, "DeactivationTarget"))
           .startsWith("True MaximumExecutionTimeExceeded: ");
       assertThat(status.get("accumulatedPastExecutionTimeSeconds").isNull()).isTrue();
-      assertThat(patch(lifecycleAction).news())
+      assertThat(patch(lifecycleAction).eventSpec())
           .containsExactly(
-              new News(
+              new EventSpec(
                   true,
                   "MaximumExecutionTimeExceeded",
                   "It ran longer than its maximum execution time of 60s"));

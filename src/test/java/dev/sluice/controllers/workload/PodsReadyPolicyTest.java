@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.config.Configuration.WaitForPodsReady;
-import dev.sluice.controllers.workload.LifecycleAction.News;
+import dev.sluice.controllers.workload.LifecycleAction.EventSpec;
 import dev.sluice.controllers.workload.LifecycleAction.PatchStatus;
 import java.time.Duration;
 import java.time.Instant;
@@ -80,8 +80,8 @@ class PodsReadyPolicyTest {
     assertThat(status.at("/schedulingStats/evictions").toString())
         .isEqualTo(
             "[{\"reason\":\"PodsReadyTimeout\",\"underlyingCause\":\"WaitForStart\",\"count\":1}]");
-    assertThat(((PatchStatus) lifecycleAction.action().orElseThrow()).news())
-        .extracting(News::reason)
+    assertThat(((PatchStatus) lifecycleAction.action().orElseThrow()).eventSpec())
+        .extracting(EventSpec::reason)
         .containsExactly("EvictedDueToPodsReadyTimeout");
   }
 
@@ -144,7 +144,7 @@ class PodsReadyPolicyTest {
         .isInstanceOfSatisfying(
             LifecycleAction.Delete.class,
             delete ->
-                assertThat(delete.news()).extracting(News::reason).containsExactly("Deleted"));
+                assertThat(delete.eventSpec()).extracting(EventSpec::reason).containsExactly("Deleted"));
     assertThat(at(300, finished.deleting())).isEqualTo(LifecycleAction.NOTHING);
   }
 

@@ -56,7 +56,7 @@ class WorkloadLifecycleTest {
         new Writer(),
         new CachedQueues(informerCaches),
         LifecycleOptions.PATIENT,
-        (id, news) -> events.add(news.reason()),
+        (id, eventSpec) -> events.add(eventSpec.reason()),
         () -> leading,
         () -> now,
         Runnable::run,

@@ -9,7 +9,7 @@ import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.ResourceFlavor;
-import dev.sluice.controllers.world.LocalClusters.Home;
+import dev.sluice.controllers.world.LocalClusters.QuotaLocation;
 import dev.sluice.jobs.GivenWorkload;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.Map;
@@ -85,16 +85,16 @@ class LocalClustersTest {
 
   @Test
   void theFlavorTellsWhoseQuotaItIs() {
-    assertThat(workers.home(marked().reserved("own").get())).isEqualTo(new Home.Here("here"));
-    assertThat(workers.home(marked().reserved("other").get())).isEqualTo(new Home.Elsewhere());
-    assertThat(workers.home(marked().get())).isEqualTo(new Home.Elsewhere());
+    assertThat(workers.quotaLocation(marked().reserved("own").get())).isEqualTo(new QuotaLocation.Local("here"));
+    assertThat(workers.quotaLocation(marked().reserved("other").get())).isEqualTo(new QuotaLocation.Remote());
+    assertThat(workers.quotaLocation(marked().get())).isEqualTo(new QuotaLocation.Remote());
   }
 
   @Test
   void aFlavorOfAClusterThatIsNotThisOneIsOfOthers() {
     workers.declare(Map.of(), Set.of());
 
-    assertThat(workers.home(marked().reserved("own").get())).isEqualTo(new Home.Elsewhere());
+    assertThat(workers.quotaLocation(marked().reserved("own").get())).isEqualTo(new QuotaLocation.Remote());
     assertThat(workers.mayRunHere("team", "training")).isFalse();
   }
 

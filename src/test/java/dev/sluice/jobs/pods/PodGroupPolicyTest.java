@@ -12,10 +12,10 @@ import dev.sluice.jobs.JobAction.AddOwners;
 import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.DeleteJob;
 import dev.sluice.jobs.JobAction.FinishWorkload;
-import dev.sluice.jobs.JobAction.LookAgain;
+import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.PatchStatus;
 import dev.sluice.jobs.JobAction.PatchWorkload;
-import dev.sluice.jobs.JobAction.ReleaseJob;
+import dev.sluice.jobs.JobAction.RemoveFinalizers;
 import dev.sluice.jobs.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Stop;
@@ -95,7 +95,7 @@ class PodGroupPolicyTest {
       List<PodGroupAction> steps = decide(member("a", 1).later(1), member("b", 1));
       assertThat(told(steps)).containsExactly("ReleaseJob a", "DeleteJob a");
       assertThat(((DeleteJob) steps.get(1).action()).reason()).isEqualTo("ExcessPodDeleted");
-      assertThat(((ReleaseJob) steps.get(0).action()).patch().body().toString())
+      assertThat(((RemoveFinalizers) steps.get(0).action()).patch().body().toString())
           .isEqualTo("{\"metadata\":{\"finalizers\":[\"other.example/finalizer\"]}}");
     }
 
@@ -476,7 +476,7 @@ class PodGroupPolicyTest {
       List<PodGroupAction> steps =
           given(
               workload("worker", 2).ownedBy(pods).admitted("spot").evicted("Preempted", ""), pods);
-      assertThat(only(LookAgain.class, steps).after()).isGreaterThan(Duration.ofSeconds(60));
+      assertThat(only(Requeue.class, steps).after()).isGreaterThan(Duration.ofSeconds(60));
     }
 
     @Test

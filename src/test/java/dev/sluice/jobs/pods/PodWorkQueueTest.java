@@ -17,12 +17,12 @@ class PodWorkQueueTest {
   private final List<Duration> delays = new ArrayList<>();
   private final List<Runnable> alarms = new ArrayList<>();
   private final List<String> looks = new ArrayList<>();
-  private PodWorkQueue.Look<String> look = unit -> Optional.empty();
+  private PodWorkQueue.Processor<String> processor = unit -> Optional.empty();
   private final PodWorkQueue<String> queue =
       new PodWorkQueue<>(
           unit -> {
             looks.add(unit);
-            return look.at(unit);
+            return processor.at(unit);
           },
           tasks::add,
           (delay, task) -> {
@@ -38,39 +38,39 @@ class PodWorkQueueTest {
 
   @Test
   void whoIsWokenTwiceBeforeBeingLookedAtIsLookedAtOnce() {
-    queue.wake("a");
-    queue.wake("a");
-    queue.wake("b");
+    queue.enqueue("a");
+    queue.enqueue("a");
+    queue.enqueue("b");
     runAll();
     assertThat(looks).containsExactly("a", "b");
-    queue.wake("a");
+    queue.enqueue("a");
     runAll();
     assertThat(looks).containsExactly("a", "b", "a");
   }
 
   @Test
   void whoIsWokenWhileBeingLookedAtIsLookedAtOnceMore() {
-    look =
+    processor =
         unit -> {
           if (looks.size() == 1) {
-            queue.wake(unit);
-            queue.wake(unit);
+            queue.enqueue(unit);
+            queue.enqueue(unit);
             assertThat(tasks).isEmpty();
           }
           return Optional.empty();
         };
-    queue.wake("a");
+    queue.enqueue("a");
     runAll();
     assertThat(looks).containsExactly("a", "a");
   }
 
   @Test
   void theNewestAlarmRings() {
-    look =
+    processor =
         unit -> looks.size() < 3 ? Optional.of(Duration.ofSeconds(looks.size())) : Optional.empty();
-    queue.wake("a");
+    queue.enqueue("a");
     runAll();
-    queue.wake("a");
+    queue.enqueue("a");
     runAll();
     assertThat(delays).containsExactly(Duration.ofSeconds(1), Duration.ofSeconds(2));
     alarms.get(0).run();
@@ -83,11 +83,11 @@ class PodWorkQueueTest {
 
   @Test
   void whatFailsIsTriedAgainLaterEachTime() {
-    look =
+    processor =
         unit -> {
           throw new IllegalStateException("no answer");
         };
-    queue.wake("a");
+    queue.enqueue("a");
     runAll();
     alarms.getLast().run();
     runAll();
@@ -95,7 +95,7 @@ class PodWorkQueueTest {
     runAll();
     assertThat(delays)
         .containsExactly(Duration.ofMillis(500), Duration.ofSeconds(1), Duration.ofSeconds(2));
-    look = unit -> Optional.empty();
+    processor = unit -> Optional.empty();
     alarms.getLast().run();
     runAll();
     assertThat(delays).hasSize(3);

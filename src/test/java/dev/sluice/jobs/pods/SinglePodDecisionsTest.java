@@ -9,9 +9,9 @@ import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.JobAction;
 import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.FinishWorkload;
-import dev.sluice.jobs.JobAction.LookAgain;
+import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.PatchStatus;
-import dev.sluice.jobs.JobAction.ReleaseJob;
+import dev.sluice.jobs.JobAction.RemoveFinalizers;
 import dev.sluice.jobs.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Stop;
@@ -70,13 +70,13 @@ class SinglePodDecisionsTest {
         decide(ended, own("p1").condition("Finished", "True", "Succeeded", ""));
     assertThat(actions).hasSize(2);
     assertThat(actions.get(0)).isInstanceOf(RemoveFinalizer.class);
-    assertThat(((ReleaseJob) actions.get(1)).patch().body().toString())
+    assertThat(((RemoveFinalizers) actions.get(1)).patch().body().toString())
         .isEqualTo("{\"metadata\":{\"finalizers\":[\"other.example/finalizer\"]}}");
   }
 
   @Test
   void oneThatEndedWithoutWorkloadIsReleased() {
-    only(ReleaseJob.class, decide(pod("p1").ended("Failed", 1)));
+    only(RemoveFinalizers.class, decide(pod("p1").ended("Failed", 1)));
     assertThat(decide(pod("p1").ended("Failed", 1).withoutFinalizer())).isEmpty();
   }
 
@@ -107,8 +107,8 @@ class SinglePodDecisionsTest {
             own("p1").admitted("spot").evicted("Preempted", ""));
     assertThat(actions).hasSize(3);
     assertThat(actions.get(0)).isInstanceOf(RemoveFinalizer.class);
-    assertThat(actions.get(1)).isInstanceOf(ReleaseJob.class);
-    assertThat(actions.get(2)).isInstanceOf(LookAgain.class);
+    assertThat(actions.get(1)).isInstanceOf(RemoveFinalizers.class);
+    assertThat(actions.get(2)).isInstanceOf(Requeue.class);
   }
 
   @Test
@@ -129,7 +129,7 @@ class SinglePodDecisionsTest {
   void oneThatPeopleDeleteIsReleased() {
     List<JobAction> actions =
         decide(pod("p1").running().deletedBy("12:01"), own("p1").admitted("spot"));
-    assertThat(actions).hasOnlyElementsOfTypes(RemoveFinalizer.class, ReleaseJob.class).hasSize(2);
+    assertThat(actions).hasOnlyElementsOfTypes(RemoveFinalizer.class, RemoveFinalizers.class).hasSize(2);
   }
 
   private static GivenGroupWorkload own(String pod) {

@@ -100,7 +100,7 @@ class SinglePodTest {
         adapter
             .ending()
             .orElseThrow()
-            .lastWords(object, StopReason.WORKLOAD_EVICTED, "Preempted", GivenCluster.NOW)
+            .terminationPatch(object, StopReason.WORKLOAD_EVICTED, "Preempted", GivenCluster.NOW)
             .orElseThrow();
     assertThat(words.ofStatus()).isTrue();
     assertThat(words.fieldOwner()).isEqualTo("kueue");
@@ -115,7 +115,7 @@ class SinglePodTest {
             adapter
                 .ending()
                 .orElseThrow()
-                .lastWords(told, StopReason.WORKLOAD_EVICTED, "Preempted", GivenCluster.NOW))
+                .terminationPatch(told, StopReason.WORKLOAD_EVICTED, "Preempted", GivenCluster.NOW))
         .isEmpty();
   }
 

@@ -112,7 +112,7 @@ class StatefulSetPolicyTest {
   @Test
   void aMissingPriorityClassIsToldOfAndTriedAgain() {
     assertThat(decide(set(with("/metadata/labels/kueue.x-k8s.io~1priority-class", "no-such"))))
-        .hasExactlyElementsOfTypes(JobAction.Warn.class, JobAction.LookAgain.class);
+        .hasExactlyElementsOfTypes(JobAction.Warn.class, JobAction.Requeue.class);
   }
 
   @Test
@@ -203,7 +203,7 @@ class StatefulSetPolicyTest {
             with("/metadata/annotations/kueue.x-k8s.io~1is-group-workload", "null"));
 
     assertThat(decide(set(), other))
-        .hasExactlyElementsOfTypes(JobAction.Warn.class, JobAction.LookAgain.class)
+        .hasExactlyElementsOfTypes(JobAction.Warn.class, JobAction.Requeue.class)
         .first()
         .isInstanceOfSatisfying(
             JobAction.Warn.class, it -> assertThat(it.reason()).isEqualTo("WorkloadNameConflict"));

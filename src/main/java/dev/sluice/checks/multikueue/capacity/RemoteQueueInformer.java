@@ -22,15 +22,15 @@ final class RemoteQueueInformer {
   private final ObjectMapper mapper = new ObjectMapper();
   private final SharedIndexInformer<GenericKubernetesResource> localQueues;
   private final SharedIndexInformer<GenericKubernetesResource> clusterQueues;
-  private volatile Optional<String> trouble = Optional.empty();
+  private volatile Optional<String> lastFailure = Optional.empty();
 
   /** Watches from now on; {@code changed} is told when what it has of specs is another. */
   RemoteQueueInformer(KubernetesClient client, Runnable changed) {
-    this.localQueues = begin(client, LOCAL_QUEUES, changed);
-    this.clusterQueues = begin(client, CLUSTER_QUEUES, changed);
+    this.localQueues = start(client, LOCAL_QUEUES, changed);
+    this.clusterQueues = start(client, CLUSTER_QUEUES, changed);
   }
 
-  private SharedIndexInformer<GenericKubernetesResource> begin(
+  private SharedIndexInformer<GenericKubernetesResource> start(
       KubernetesClient client, ResourceDefinitionContext kind, Runnable changed) {
     SharedIndexInformer<GenericKubernetesResource> informer =
         kind.isNamespaceScoped()
@@ -42,7 +42,7 @@ final class RemoteQueueInformer {
             : client.genericKubernetesResources(kind).withLimit(PAGE).runnableInformer(0);
     informer.exceptionHandler(
         (started, failure) -> {
-          trouble = Optional.of(String.valueOf(failure.getMessage()));
+          lastFailure = Optional.of(String.valueOf(failure.getMessage()));
           changed.run();
           return true;
         });
@@ -67,8 +67,8 @@ final class RemoteQueueInformer {
   }
 
   /** What kept the queues from being read, the last time that anything did. */
-  Optional<String> trouble() {
-    return trouble;
+  Optional<String> lastFailure() {
+    return lastFailure;
   }
 
   /** The name of the ClusterQueue behind a LocalQueue ({@code namespace/name}). */

@@ -72,7 +72,7 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
     }
     if (!worker.listed()) {
       return worker
-          .trouble()
+          .lastFailure()
           .<NominalQuota>map(NominalQuota.Unreadable::new)
           .orElseGet(NominalQuota.NotYet::new);
     }

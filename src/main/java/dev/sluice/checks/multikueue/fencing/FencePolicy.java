@@ -17,6 +17,6 @@ final class FencePolicy {
    * @param after how long after the last renewal
    */
   static Instant deadline(Optional<LeaseClock> lease, Instant made, Duration after) {
-    return lease.map(LeaseClock::lastHeard).orElse(made).plus(after);
+    return lease.map(LeaseClock::lastRenewal).orElse(made).plus(after);
   }
 }

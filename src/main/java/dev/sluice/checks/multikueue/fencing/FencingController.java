@@ -39,7 +39,7 @@ public final class FencingController
   private static final Logger LOG = LoggerFactory.getLogger(FencingController.class);
   private static final Duration TICK = Duration.ofMillis(500);
 
-  private final Parts parts;
+  private final Dependencies dependencies;
   private final Map<String, Fenced> fenced = new ConcurrentHashMap<>();
   private final Map<String, LeaseClock> leases = new ConcurrentHashMap<>();
   private final AtomicBoolean busy = new AtomicBoolean();
@@ -62,7 +62,7 @@ public final class FencingController
    * @param told is told of what was switched off
    * @param informers keeps watches going
    */
-  public record Parts(
+  public record Dependencies(
       KubernetesClient client,
       String namespace,
       WorkloadReader reader,
@@ -77,19 +77,19 @@ public final class FencingController
   private record Fenced(CachedWorkload workload, String origin, Duration after) {}
 
   /** Nothing is done before {@link #start}. */
-  public FencingController(Parts parts) {
-    this.parts = parts;
-    this.reader = new LeaseReader(parts.client(), parts.namespace(), parts.clock());
+  public FencingController(Dependencies dependencies) {
+    this.dependencies = dependencies;
+    this.reader = new LeaseReader(dependencies.client(), dependencies.namespace(), dependencies.clock());
     this.informer =
-        parts
+        dependencies
             .client()
             .leases()
-            .inNamespace(parts.namespace())
+            .inNamespace(dependencies.namespace())
             .withLabel(FenceAnnotations.ORIGIN)
             .runnableInformer(0);
-    parts.informerSupervisor().keep("fences", informer);
+    dependencies.informerSupervisor().keep("fences", informer);
     informer.addEventHandler(this);
-    parts.reader().listen(this);
+    dependencies.reader().listen(this);
   }
 
   /** Begins to listen, and to look at times. */
@@ -122,12 +122,12 @@ public final class FencingController
 
   @Override
   public void onAdd(Lease lease) {
-    heard(lease);
+    renewed(lease);
   }
 
   @Override
   public void onUpdate(Lease before, Lease after) {
-    heard(after);
+    renewed(after);
   }
 
   /** What was heard stays true. */
@@ -136,22 +136,22 @@ public final class FencingController
     LOG.info("lease={} deleted=true", lease.getMetadata().getName());
   }
 
-  private void heard(Lease lease) {
+  private void renewed(Lease lease) {
     String origin = lease.getMetadata().getLabels().get(FenceAnnotations.ORIGIN);
     if (origin == null || lease.getSpec() == null || lease.getSpec().getRenewTime() == null) {
       return;
     }
     String holder = Optional.ofNullable(lease.getSpec().getHolderIdentity()).orElse("");
     Instant sent = lease.getSpec().getRenewTime().toInstant();
-    Instant now = parts.clock().instant();
+    Instant now = dependencies.clock().instant();
     LeaseClock after =
-        leases.computeIfPresent(origin, (any, known) -> known.heard(holder, sent, now));
+        leases.computeIfPresent(origin, (any, known) -> known.renewed(holder, sent, now));
     if (after == null) {
-      parts.io().execute(() -> readFirst(origin));
+      dependencies.io().execute(() -> readFirst(origin));
     }
   }
 
-  /** An event doesn't say how old a renewal is. If this fails, {@link #look} asks again. */
+  /** An event doesn't say how old a renewal is. If this fails, {@link #evaluate} asks again. */
   private void readFirst(String origin) {
     try {
       read(origin);
@@ -170,21 +170,21 @@ public final class FencingController
                     (any, known) ->
                         known == null
                             ? LeaseClock.listed(it.holder(), it.sent(), it.earliest(), it.latest())
-                            : known.heard(it.holder(), it.sent(), it.answered())));
+                            : known.renewed(it.holder(), it.sent(), it.answered())));
   }
 
   private void tick() {
     if (closed) {
       return;
     }
-    if (listed && parts.leading().getAsBoolean() && !overdue().isEmpty()) {
-      parts.io().execute(this::look);
+    if (listed && dependencies.leading().getAsBoolean() && !overdue().isEmpty()) {
+      dependencies.io().execute(this::evaluate);
     }
-    parts.delays().after(TICK, this::tick);
+    dependencies.delays().after(TICK, this::tick);
   }
 
   private List<Fenced> overdue() {
-    Instant now = parts.clock().instant();
+    Instant now = dependencies.clock().instant();
     return fenced.values().stream()
         .filter(
             each ->
@@ -197,7 +197,7 @@ public final class FencingController
   }
 
   /** Nothing is switched off that a renewal would save which only wasn't told of yet. */
-  private void look() {
+  private void evaluate() {
     if (!busy.compareAndSet(false, true)) {
       return;
     }
@@ -219,7 +219,7 @@ public final class FencingController
     patch.putObject("spec").put("active", false);
     fenced.remove(key(workload), overdue);
     var unused =
-        parts
+        dependencies
             .writer()
             .patch(workload.id(), 0, patch)
             .whenComplete(
@@ -230,7 +230,7 @@ public final class FencingController
                         workload.id(),
                         overdue.origin(),
                         overdue.after());
-                    parts.told().accept(workload);
+                    dependencies.told().accept(workload);
                   } else if (!(outcome instanceof WorkloadWriter.Outcome.Gone)) {
                     LOG.warn(
                         "workload={} fenced=false outcome={} failure={}",

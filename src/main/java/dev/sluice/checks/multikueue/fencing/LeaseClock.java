@@ -31,7 +31,7 @@ public record LeaseClock(String holder, Instant sent, Duration lag, Duration sla
   }
 
   /** With a renewal that came now; the same if it is none that wasn't known. */
-  LeaseClock heard(String otherHolder, Instant otherSent, Instant now) {
+  LeaseClock renewed(String otherHolder, Instant otherSent, Instant now) {
     Duration sample = Duration.between(otherSent, now);
     if (!otherHolder.equals(holder)) {
       return new LeaseClock(otherHolder, otherSent, sample, Duration.ZERO);
@@ -45,7 +45,7 @@ public record LeaseClock(String holder, Instant sent, Duration lag, Duration sla
   }
 
   /** When the manager was last heard of, by the clock here. */
-  Instant lastHeard() {
+  Instant lastRenewal() {
     return sent.plus(lag);
   }
 }

@@ -38,5 +38,5 @@ public sealed interface ConnectionState {
   record Unbuildable(String cause, Optional<Instant> lostSince) implements ConnectionState {}
 
   /** There are no credentials: others are waited for. */
-  record Barred(Optional<Instant> lostSince) implements ConnectionState {}
+  record Denied(Optional<Instant> lostSince) implements ConnectionState {}
 }

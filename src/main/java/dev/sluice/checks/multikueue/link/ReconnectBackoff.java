@@ -32,7 +32,7 @@ record ReconnectBackoff(int failures, int timeouts) {
   }
 
   /** How long the watch may take to be there: a minute, twice as long after each time-out. */
-  Duration patience() {
+  Duration timeout() {
     Duration grown = FIRST_PATIENCE.multipliedBy(1L << Math.min(timeouts, 4));
     return grown.compareTo(LONGEST_PATIENCE) < 0 ? grown : LONGEST_PATIENCE;
   }

@@ -99,8 +99,8 @@ final class RemoteConnection implements AutoCloseable {
       failed(e);
       return;
     } catch (RuntimeException e) {
-      move(new ConnectionState.Unbuildable(said(e), lostSince()));
-      LOG.warn("cluster={} connected=false cause=\"{}\"", cluster, said(e));
+      transition(new ConnectionState.Unbuildable(report(e), lostSince()));
+      LOG.warn("cluster={} connected=false cause=\"{}\"", cluster, report(e));
       return;
     }
     if (!began(opened)) {
@@ -108,7 +108,7 @@ final class RemoteConnection implements AutoCloseable {
       return;
     }
     try (opened) {
-      opened.run(patience(), new Seen(opened));
+      opened.run(timeout(), new Seen(opened));
     } catch (IOException | RuntimeException e) {
       failed(e);
     }
@@ -124,10 +124,10 @@ final class RemoteConnection implements AutoCloseable {
     }
   }
 
-  private Duration patience() {
+  private Duration timeout() {
     lock.lock();
     try {
-      return reconnectBackoff.patience();
+      return reconnectBackoff.timeout();
     } finally {
       lock.unlock();
     }
@@ -144,7 +144,7 @@ final class RemoteConnection implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    if (move(new ConnectionState.Connected(connectionContext.clock().instant()))) {
+    if (transition(new ConnectionState.Connected(connectionContext.clock().instant()))) {
       LOG.info("cluster={} connected=true server={}", cluster, workerCredentials.server());
     }
   }
@@ -159,11 +159,11 @@ final class RemoteConnection implements AutoCloseable {
       reconnectBackoff = reconnectBackoff.failed(failure instanceof ResponseTimeoutException);
       pause = reconnectBackoff.pause();
       Instant next = connectionContext.clock().instant().plus(pause);
-      failing = new ConnectionState.Failing(reconnectBackoff.failures(), next, said(failure), lostSince);
+      failing = new ConnectionState.Failing(reconnectBackoff.failures(), next, report(failure), lostSince);
     } finally {
       lock.unlock();
     }
-    if (move(failing)) {
+    if (transition(failing)) {
       LOG.warn(
           "cluster={} connected=false attempts={} next={}s cause=\"{}\"",
           cluster,
@@ -181,7 +181,7 @@ final class RemoteConnection implements AutoCloseable {
   }
 
   /** Takes a new state; false if the link was closed meanwhile. */
-  private boolean move(ConnectionState next) {
+  private boolean transition(ConnectionState next) {
     lock.lock();
     try {
       if (closed) {
@@ -196,7 +196,7 @@ final class RemoteConnection implements AutoCloseable {
   }
 
   /** What a failure says, without secrets. */
-  private String said(Exception failure) {
+  private String report(Exception failure) {
     return FailureText.text(workerCredentials.redact(FailureText.message(failure)));
   }
 

@@ -41,7 +41,7 @@ public final class RemoteConnections implements AutoCloseable {
     }
 
     ConnectionState state() {
-      return link.map(RemoteConnection::state).orElseGet(() -> new ConnectionState.Barred(barredSince));
+      return link.map(RemoteConnection::state).orElseGet(() -> new ConnectionState.Denied(barredSince));
     }
   }
 
@@ -79,7 +79,7 @@ public final class RemoteConnections implements AutoCloseable {
   }
 
   /** Ends the connection to a cluster for which there are no good credentials any more. */
-  public void bar(String cluster) {
+  public void deny(String cluster) {
     lock.lock();
     try {
       Entry before = entries.get(cluster);

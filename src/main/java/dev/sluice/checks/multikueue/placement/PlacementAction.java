@@ -27,13 +27,13 @@ public sealed interface PlacementAction {
   record Withdraw(String cluster) implements PlacementAction {}
 
   /** Brings priority and counts of pods to the copy. */
-  record Align(String cluster) implements PlacementAction {}
+  record SyncSpec(String cluster) implements PlacementAction {}
 
   /** Opens the preemption gate of the copy: the worker may preempt for it. */
   record OpenGate(String cluster) implements PlacementAction {}
 
   /** Has the worker stop the job and give its quota back. */
-  record StopThere(String cluster) implements PlacementAction {}
+  record EvictRemote(String cluster) implements PlacementAction {}
 
   /**
    * Makes the job there or copies its status back, sets the check to Ready and the cluster's name,
@@ -45,13 +45,13 @@ public sealed interface PlacementAction {
   record RunHere(String cluster) implements PlacementAction {}
 
   /** Copies the status of the job back, and nothing else. */
-  record Mirror(String cluster) implements PlacementAction {}
+  record SyncStatus(String cluster) implements PlacementAction {}
 
   /**
    * The Workload is sent back, and no worker that can be asked has it: whatever the job's status
    * said of pods, none are known any more.
    */
-  record Settle() implements PlacementAction {}
+  record ClearPodStatus() implements PlacementAction {}
 
   /** Copies the status of the job back a last time, and then finishes the Workload. */
   record Finish(String cluster, String reason, String message) implements PlacementAction {}

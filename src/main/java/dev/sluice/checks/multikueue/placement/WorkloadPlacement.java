@@ -37,7 +37,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
    */
   public PlacementPlan decide(
       ManagerState managerState, List<String> configured, Map<String, WorkerState> workerStates, Instant now) {
-    return new Look(managerState, configured, new TreeMap<>(workerStates), now).plan();
+    return new Step(managerState, configured, new TreeMap<>(workerStates), now).plan();
   }
 
   /**
@@ -47,16 +47,16 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
    * @param cluster the name of the manager as a worker
    */
   public PlacementPlan decideHere(ManagerState managerState, String cluster, Map<String, WorkerState> workerStates, Instant now) {
-    Look look = new Look(managerState, List.of(), new TreeMap<>(workerStates), now);
+    Step step = new Step(managerState, List.of(), new TreeMap<>(workerStates), now);
     boolean ordinary =
         managerState.over()
             || !managerState.reserving()
             || managerState.job() instanceof ManagerState.Sendable.No
             || managerState.cluster().isPresent();
     if (ordinary) {
-      return look.plan();
+      return step.plan();
     }
-    PlacementPlan withdrawn = look.withdrawn(workerStates.keySet());
+    PlacementPlan withdrawn = step.withdrawn(workerStates.keySet());
     boolean runs = managerState.check() == Check.PENDING && managerState.othersReady() && !managerState.evicted();
     if (!runs) {
       return withdrawn;
@@ -67,14 +67,14 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
   }
 
   /** One look at one Workload. */
-  private final class Look {
+  private final class Step {
 
     private final ManagerState managerState;
     private final List<String> configured;
     private final SortedMap<String, WorkerState> workerStates;
     private final Instant now;
 
-    Look(ManagerState managerState, List<String> configured, SortedMap<String, WorkerState> workerStates, Instant now) {
+    Step(ManagerState managerState, List<String> configured, SortedMap<String, WorkerState> workerStates, Instant now) {
       this.managerState = managerState;
       this.configured = configured;
       this.workerStates = workerStates;
@@ -145,7 +145,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
           .flatMap(
               cluster -> {
                 if (managerState.evicted()) {
-                  return Optional.of(PlacementPlan.of(new PlacementAction.Mirror(cluster)));
+                  return Optional.of(PlacementPlan.of(new PlacementAction.SyncStatus(cluster)));
                 }
                 return managerState.check() == Check.READY
                     ? Optional.of(PlacementPlan.of(new PlacementAction.Retry(says(cluster, "sent it back"))))
@@ -158,7 +158,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       for (String cluster : workerStates.keySet()) {
         switch (seen(cluster).map(Copy::difference).orElse(Difference.NONE)) {
           case NONE -> {}
-          case PATCHABLE -> placementActions.add(new PlacementAction.Align(cluster));
+          case PATCHABLE -> placementActions.add(new PlacementAction.SyncSpec(cluster));
           case OTHER -> placementActions.add(new PlacementAction.Withdraw(cluster));
         }
       }
@@ -178,7 +178,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
           .map(
               cluster -> {
                 PlacementAction here =
-                    managerState.evicted() ? new PlacementAction.StopThere(cluster) : new PlacementAction.Run(cluster);
+                    managerState.evicted() ? new PlacementAction.EvictRemote(cluster) : new PlacementAction.Run(cluster);
                 List<PlacementAction> placementActions = new ArrayList<>(withdrawn(others(cluster)).placementActions());
                 placementActions.add(here);
                 return new PlacementPlan(placementActions, Optional.of(now.plus(workerLostTimeout)));
@@ -214,7 +214,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
     private PlacementPlan sentBack() {
       PlacementPlan withdrawn = withdrawn(workerStates.keySet());
       List<PlacementAction> placementActions = new ArrayList<>(withdrawn.placementActions());
-      placementActions.add(new PlacementAction.Settle());
+      placementActions.add(new PlacementAction.ClearPodStatus());
       return new PlacementPlan(placementActions, withdrawn.lookAgain());
     }
 

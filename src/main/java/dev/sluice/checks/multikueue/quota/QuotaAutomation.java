@@ -46,7 +46,7 @@ public final class QuotaAutomation {
               + " Automated");
 
   private final InformerCaches informerCaches;
-  private final Around around;
+  private final Dependencies dependencies;
   private final ApiPatcher patches;
   private final ObjectMapper mapper;
   private final Leadership leadership;
@@ -63,14 +63,14 @@ public final class QuotaAutomation {
    * @param worker how a worker stands, given the names of LocalQueueMapper ({@code namespace/name})
    * @param delays runs a task after a while, on another thread
    */
-  public record Around(
+  public record Dependencies(
       Function<String, Optional<Optional<MultiKueueConfig>>> config,
-      Standing worker,
+      Progress worker,
       Delays delays) {}
 
   /** Says how a worker stands. */
   @FunctionalInterface
-  public interface Standing {
+  public interface Progress {
 
     /** How this worker stands, and what it has behind its LocalQueueMapper of these names. */
     WorkerQuotaState of(String worker, List<String> localQueues);
@@ -84,14 +84,14 @@ public final class QuotaAutomation {
    */
   public QuotaAutomation(
       InformerCaches informerCaches,
-      Around around,
+      Dependencies dependencies,
       ApiPatcher patches,
       ObjectMapper mapper,
       Leadership leadership,
       ExternalConditions notes,
       Consumer<String> again) {
     this.informerCaches = informerCaches;
-    this.around = around;
+    this.dependencies = dependencies;
     this.patches = patches;
     this.mapper = mapper;
     this.leadership = leadership;
@@ -120,24 +120,24 @@ public final class QuotaAutomation {
   /** Something changed that quota may depend on; returns at once. */
   public void changed() {
     if (open && due.compareAndSet(false, true)) {
-      around.delays().after(GATHER, this::look);
+      dependencies.delays().after(GATHER, this::evaluate);
     }
   }
 
-  private void look() {
+  private void evaluate() {
     due.set(false);
     if (open && leadership.leading()) {
-      informerCaches.clusterQueues().all().forEach(this::look);
+      informerCaches.clusterQueues().all().forEach(this::evaluate);
     }
   }
 
-  private void look(ClusterQueue queue) {
+  private void evaluate(ClusterQueue queue) {
     Optional<Optional<MultiKueueConfig>> config =
         ClusterQueueMapper.admissionChecks(queue).stream()
-            .flatMap(check -> around.config().apply(check).stream())
+            .flatMap(check -> dependencies.config().apply(check).stream())
             .findFirst();
     if (config.isEmpty() || queue.isMarkedForDeletion()) {
-      say(queue, Optional.empty());
+      report(queue, Optional.empty());
       return;
     }
     config
@@ -146,7 +146,7 @@ public final class QuotaAutomation {
         .filter(spec -> spec.quotaManagement() == QuotaManagement.AUTOMATED)
         .ifPresentOrElse(
             spec -> keep(queue, ManagerQuotaPolicy.of(queue, workers(queue, spec.clusters()))),
-            () -> say(queue, Optional.of(NOT_REQUESTED)));
+            () -> report(queue, Optional.of(NOT_REQUESTED)));
   }
 
   private Map<String, WorkerQuotaState> workers(ClusterQueue queue, List<String> clusters) {
@@ -158,7 +158,7 @@ public final class QuotaAutomation {
             .sorted()
             .toList();
     Map<String, WorkerQuotaState> workerQuotaStates = new LinkedHashMap<>();
-    clusters.forEach(cluster -> workerQuotaStates.put(cluster, around.worker().of(cluster, localQueues)));
+    clusters.forEach(cluster -> workerQuotaStates.put(cluster, dependencies.worker().of(cluster, localQueues)));
     return workerQuotaStates;
   }
 
@@ -168,14 +168,14 @@ public final class QuotaAutomation {
       case Outcome.Unsupported(String why) -> unsupported(queue, why);
       case Outcome.Sum sum -> {
         if (sum.same() || write(queue, sum)) {
-          say(queue, Optional.of(new Note(true, "QuotaAutomated", sum.message())));
+          report(queue, Optional.of(new Note(true, "QuotaAutomated", sum.message())));
         }
       }
     }
   }
 
   private void unsupported(ClusterQueue queue, String why) {
-    say(queue, Optional.of(new Note(false, "UnsupportedConfiguration", why)));
+    report(queue, Optional.of(new Note(false, "UnsupportedConfiguration", why)));
   }
 
   private boolean write(ClusterQueue queue, Outcome.Sum sum) {
@@ -199,19 +199,19 @@ public final class QuotaAutomation {
         return false;
       }
       case PatchOutcome.Conflict conflict -> {
-        around.delays().after(GATHER, this::changed);
+        dependencies.delays().after(GATHER, this::changed);
         return false;
       }
       case PatchOutcome.Unreachable unreachable -> {
-        around.delays().after(LATER, this::changed);
+        dependencies.delays().after(LATER, this::changed);
         return false;
       }
     }
   }
 
-  private void say(ClusterQueue queue, Optional<Note> note) {
+  private void report(ClusterQueue queue, Optional<Note> note) {
     String name = queue.getMetadata().getName();
-    if (notes.say(name, note)) {
+    if (notes.set(name, note)) {
       again.accept(name);
     }
   }

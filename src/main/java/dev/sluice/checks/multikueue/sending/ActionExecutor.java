@@ -62,8 +62,8 @@ final class ActionExecutor {
   }
 
   /** Writes down for people what workers answered. */
-  void tell(WorkloadGroup workloadGroup, String text) throws IOException {
-    admissionCheckWriter.tell(workloadGroup, text);
+  void notify(WorkloadGroup workloadGroup, String text) throws IOException {
+    admissionCheckWriter.notify(workloadGroup, text);
   }
 
   /**
@@ -82,13 +82,13 @@ final class ActionExecutor {
         withdraw(workloadGroup, cluster);
         yield Optional.empty();
       }
-      case PlacementAction.Align(String cluster) -> align(workloadGroup, cluster);
+      case PlacementAction.SyncSpec(String cluster) -> syncSpec(workloadGroup, cluster);
       case PlacementAction.OpenGate(String cluster) -> remotePreemptionControl.openGate(workloadGroup, cluster);
-      case PlacementAction.StopThere(String cluster) -> remotePreemptionControl.stop(workloadGroup, cluster);
+      case PlacementAction.EvictRemote(String cluster) -> remotePreemptionControl.stop(workloadGroup, cluster);
       case PlacementAction.Run(String cluster) -> run(workloadGroup, cluster);
       case PlacementAction.RunHere(String cluster) -> admissionCheckWriter.runHere(workloadGroup, cluster);
-      case PlacementAction.Mirror(String cluster) -> mirror(workloadGroup, cluster);
-      case PlacementAction.Settle settle -> settle(workloadGroup);
+      case PlacementAction.SyncStatus(String cluster) -> syncStatus(workloadGroup, cluster);
+      case PlacementAction.ClearPodStatus clearPodStatus -> clearPodStatus(workloadGroup);
       case PlacementAction.Finish finish -> finish(workloadGroup, finish);
     };
   }
@@ -137,7 +137,7 @@ final class ActionExecutor {
     } else {
       pods.withdraw(workloadGroup, cluster);
     }
-    if (!OriginLabel.isGoing(copy.get())) {
+    if (!OriginLabel.isDeleting(copy.get())) {
       worker.delete(path, copy.get());
     }
     LOG.info("workload={}/{} cluster={} withdrawn=true", namespace, workloadGroup.key().name(), cluster);
@@ -152,7 +152,7 @@ final class ActionExecutor {
       if (job.isPresent()
           && originLabel.isOn(job.get())
           && OriginLabel.workload(job.get()).equals(workload.name())
-          && !OriginLabel.isGoing(job.get())
+          && !OriginLabel.isDeleting(job.get())
           && !PodAdapter.isMadeThere(job.get())) {
         worker.delete(path, job.get());
         LOG.info("job={}/{} cluster={} collected=true", workload.namespace(), name, cluster);
@@ -167,11 +167,11 @@ final class ActionExecutor {
     }
   }
 
-  private Optional<Duration> align(WorkloadGroup workloadGroup, String cluster) throws IOException {
+  private Optional<Duration> syncSpec(WorkloadGroup workloadGroup, String cluster) throws IOException {
     worker(cluster)
         .patch(
             RemoteWorkloadFactory.path(workloadGroup.key().namespace(), workloadGroup.key().name()),
-            RemoteWorkloadFactory.aligned(workloadGroup.local()));
+            RemoteWorkloadFactory.withSpecOf(workloadGroup.local()));
     LOG.info(
         "workload={} cluster={} priority={}",
         workloadGroup.local().id(),
@@ -185,16 +185,16 @@ final class ActionExecutor {
     return carrier(owner).run(workloadGroup, owner, cluster);
   }
 
-  private Optional<Duration> mirror(WorkloadGroup workloadGroup, String cluster) throws IOException {
+  private Optional<Duration> syncStatus(WorkloadGroup workloadGroup, String cluster) throws IOException {
     Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
     return owner.isEmpty()
         ? Optional.empty()
-        : carrier(owner.get()).mirror(workloadGroup, owner.get(), cluster);
+        : carrier(owner.get()).syncStatus(workloadGroup, owner.get(), cluster);
   }
 
-  private Optional<Duration> settle(WorkloadGroup workloadGroup) throws IOException {
+  private Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup) throws IOException {
     Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
-    return owner.isEmpty() ? Optional.empty() : carrier(owner.get()).settle(workloadGroup, owner.get());
+    return owner.isEmpty() ? Optional.empty() : carrier(owner.get()).clearPodStatus(workloadGroup, owner.get());
   }
 
   private Optional<Duration> finish(WorkloadGroup workloadGroup, PlacementAction.Finish finish) throws IOException {

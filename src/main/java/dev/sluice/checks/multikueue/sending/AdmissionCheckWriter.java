@@ -36,7 +36,7 @@ final class AdmissionCheckWriter {
   /** Whether it is written that it runs in this worker. */
   static boolean runsIn(WorkloadGroup workloadGroup, String cluster) {
     boolean ready = workloadGroup.state().filter(it -> it.is(CheckState.READY)).isPresent();
-    return ready && workloadGroup.local().status().elsewhere().cluster().equals(cluster);
+    return ready && workloadGroup.local().status().remotePlacement().cluster().equals(cluster);
   }
 
   /** Changes the state of its check. */
@@ -45,18 +45,18 @@ final class AdmissionCheckWriter {
     status.set("admissionChecks", CheckStates.json(workloadGroup.checksWith(state, message)));
     write(workloadGroup, status);
     LOG.info("workload={} check={} reason=\"{}\"", workloadGroup.local().id(), state, message);
-    dispatchListener.said(workloadGroup.local(), true, message);
+    dispatchListener.reported(workloadGroup.local(), true, message);
     if (state.equals(CheckState.RETRY)) {
       dispatchListener.requeued(
-          workloadGroup.local(), workloadGroup.clusterQueue(), workloadGroup.local().status().elsewhere().cluster());
+          workloadGroup.local(), workloadGroup.clusterQueue(), workloadGroup.local().status().remotePlacement().cluster());
     }
     return Optional.empty();
   }
 
   /** Writes down for people what workers answered. */
-  void tell(WorkloadGroup workloadGroup, String text) throws IOException {
+  void notify(WorkloadGroup workloadGroup, String text) throws IOException {
     ObjectNode status = JsonNodeFactory.instance.objectNode();
-    status.set("admissionChecks", CheckStates.json(workloadGroup.checksSaying(text)));
+    status.set("admissionChecks", CheckStates.json(workloadGroup.checksWithMessage(text)));
     write(workloadGroup, status);
     LOG.info("workload={} waits=\"{}\"", workloadGroup.local().id(), text);
   }
@@ -68,7 +68,7 @@ final class AdmissionCheckWriter {
     nominate.clusters().forEach(names::add);
     write(workloadGroup, status);
     LOG.info("workload={} nominated={}", workloadGroup.local().id(), nominate.clusters());
-    dispatchListener.said(
+    dispatchListener.reported(
         workloadGroup.local(),
         false,
         "Offered to worker clusters " + String.join(", ", nominate.clusters()));
@@ -107,7 +107,7 @@ final class AdmissionCheckWriter {
     write(workloadGroup, status);
     LOG.info("workload={} cluster={} check=Ready here=true", workloadGroup.local().id(), cluster);
     dispatchListener.admitted(workloadGroup.local(), workloadGroup.clusterQueue(), cluster);
-    dispatchListener.said(workloadGroup.local(), false, message);
+    dispatchListener.reported(workloadGroup.local(), false, message);
     return Optional.empty();
   }
 
@@ -120,7 +120,7 @@ final class AdmissionCheckWriter {
     write(workloadGroup, status);
     LOG.info("workload={} cluster={} check=Ready", workloadGroup.local().id(), cluster);
     dispatchListener.admitted(workloadGroup.local(), workloadGroup.clusterQueue(), cluster);
-    dispatchListener.said(workloadGroup.local(), false, message);
+    dispatchListener.reported(workloadGroup.local(), false, message);
   }
 
   /** It ended in a worker. */

@@ -15,5 +15,5 @@ public interface DispatchListener {
   void requeued(CachedWorkload workload, String clusterQueue, String cluster);
 
   /** Something that people may want to know of a Workload. */
-  void said(CachedWorkload workload, boolean warning, String note);
+  void reported(CachedWorkload workload, boolean warning, String note);
 }

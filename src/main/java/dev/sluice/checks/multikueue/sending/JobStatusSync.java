@@ -29,7 +29,7 @@ final class JobStatusSync {
   void announce(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local) throws IOException {
     if (RemoteStatus.isFor(owner.kind(), local) && RemoteStatusAnnotation.of(local).isEmpty()) {
       ObjectNode nothing = JsonNodeFactory.instance.objectNode();
-      write(workloadGroup, owner, local, RemoteStatus.telling(nothing));
+      write(workloadGroup, owner, local, RemoteStatus.annotated(nothing));
     }
   }
 
@@ -38,48 +38,48 @@ final class JobStatusSync {
    *
    * @return how long to wait when it can't be brought now
    */
-  Optional<Duration> mirror(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local, JsonNode there)
+  Optional<Duration> sync(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local, JsonNode there)
       throws IOException {
     if (RemoteStatus.isFor(owner.kind(), local)) {
-      tell(workloadGroup, owner, local, there);
+      writeAnnotation(workloadGroup, owner, local, there);
       return Optional.empty();
     }
-    RemoteJobFactory.Mirrored mirrored = RemoteJobFactory.mirrored(owner.kind(), local, there, workloadGroup.now());
+    RemoteJobFactory.Mirrored mirrored = RemoteJobFactory.withRemoteStatus(owner.kind(), local, there, workloadGroup.now());
     writeStatus(workloadGroup, owner, local, mirrored.patch());
     return mirrored.heldBack() ? Optional.of(UNTIL_RELEASED) : Optional.empty();
   }
 
   /** The status there becomes that here when it is an end; until then it is only told. */
-  private void tell(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local, JsonNode there)
+  private void writeAnnotation(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local, JsonNode there)
       throws IOException {
     boolean told = RemoteStatusAnnotation.of(local).isPresent();
-    ObjectNode shown = RemoteStatus.shown(owner.kind(), local);
+    ObjectNode shown = RemoteStatus.effective(owner.kind(), local);
     JsonNode now =
         RemoteJobFactory.appliedTo(
-                shown, RemoteJobFactory.mirrored(owner.kind(), shown, there, workloadGroup.now()).patch())
+                shown, RemoteJobFactory.withRemoteStatus(owner.kind(), shown, there, workloadGroup.now()).patch())
             .path("status");
     if (RemoteJobFactory.ended(owner.kind(), there)) {
       writeStatus(workloadGroup, owner, local, RemoteJobFactory.statusPatch(local, now));
       if (told) {
-        manager.patch(path(workloadGroup, owner), RemoteStatus.silent());
+        manager.patch(path(workloadGroup, owner), RemoteStatus.withoutStatus());
       }
     } else if (isStopped(workloadGroup, owner, there)) {
-      silence(workloadGroup, owner, local);
+      remove(workloadGroup, owner, local);
     } else if (!told || !shown.path("status").equals(now)) {
-      write(workloadGroup, owner, local, RemoteStatus.telling(now));
+      write(workloadGroup, owner, local, RemoteStatus.annotated(now));
     }
   }
 
   private static boolean isStopped(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode there) {
     return workloadGroup.local().evicted()
         && RemoteJobFactory.at(there, owner.kind().suspend()).asBoolean()
-        && RemoteStatus.isQuiet(there.path("status"));
+        && RemoteStatus.isIdle(there.path("status"));
   }
 
   /** It is sent back, and was never made in the worker, or is gone there. */
   void missing(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local) throws IOException {
     if (RemoteStatus.isFor(owner.kind(), local) && workloadGroup.local().evicted()) {
-      silence(workloadGroup, owner, local);
+      remove(workloadGroup, owner, local);
     }
   }
 
@@ -88,20 +88,20 @@ final class JobStatusSync {
    *
    * @return how long to wait until that can be written
    */
-  Optional<Duration> settle(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local)
+  Optional<Duration> clear(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local)
       throws IOException {
     if (RemoteStatus.isFor(owner.kind(), local)) {
-      silence(workloadGroup, owner, local);
+      remove(workloadGroup, owner, local);
       return Optional.empty();
     }
-    writeStatus(workloadGroup, owner, local, RemoteJobFactory.settled(owner.kind(), local, workloadGroup.now()));
+    writeStatus(workloadGroup, owner, local, RemoteJobFactory.withoutPodCounts(owner.kind(), local, workloadGroup.now()));
     boolean suspended = RemoteJobFactory.at(local, owner.kind().suspend()).asBoolean();
     return suspended ? Optional.empty() : Optional.of(UNTIL_RELEASED);
   }
 
-  private void silence(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local) throws IOException {
+  private void remove(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local) throws IOException {
     if (RemoteStatusAnnotation.of(local).isPresent()) {
-      write(workloadGroup, owner, local, RemoteStatus.silent());
+      write(workloadGroup, owner, local, RemoteStatus.withoutStatus());
     }
   }
 

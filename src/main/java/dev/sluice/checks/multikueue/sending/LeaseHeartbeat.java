@@ -90,7 +90,7 @@ public final class LeaseHeartbeat {
     try {
       RemoteClient worker = remoteClients.of(cluster);
       if (!refusedLately(cluster, worker)) {
-        boolean taken = tell(cluster, worker);
+        boolean taken = renewIn(cluster, worker);
         LOG.debug("cluster={} lease=renewed taken={}", cluster, taken);
       }
     } catch (IOException e) {
@@ -115,7 +115,7 @@ public final class LeaseHeartbeat {
             && last.worker() == worker
             && last.taken()
             && fence.clock().instant().isBefore(last.at().plus(fence.terms().renewEvery()));
-    boolean fences = fresh || (!refusedLately(cluster, worker) && tell(cluster, worker));
+    boolean fences = fresh || (!refusedLately(cluster, worker) && renewIn(cluster, worker));
     return fences ? Optional.of(fence.terms().stopAfter(grace(workload))) : Optional.empty();
   }
 
@@ -137,7 +137,7 @@ public final class LeaseHeartbeat {
     return Duration.ofSeconds(seconds);
   }
 
-  private boolean tell(String cluster, RemoteClient worker) throws IOException {
+  private boolean renewIn(String cluster, RemoteClient worker) throws IOException {
     Instant sent = fence.clock().instant();
     boolean taken = true;
     try {

@@ -36,7 +36,7 @@ final class MessageThrottle {
   }
 
   /** It was written. */
-  void wrote(Instant now) {
+  void written(Instant now) {
     told = Optional.of(now);
     differsSince = Optional.empty();
   }

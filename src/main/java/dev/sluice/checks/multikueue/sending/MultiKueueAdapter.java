@@ -15,7 +15,7 @@ interface MultiKueueAdapter {
   Optional<Duration> run(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException;
 
   /** Brings back how a job is doing that is being stopped. */
-  Optional<Duration> mirror(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException;
+  Optional<Duration> syncStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException;
 
   /** Brings back how a job is doing that has ended there. */
   Optional<Duration> conclude(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException;
@@ -24,5 +24,5 @@ interface MultiKueueAdapter {
   void withdraw(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException;
 
   /** No worker that can be asked has the Workload: no pods of it are known any more. */
-  Optional<Duration> settle(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException;
+  Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException;
 }

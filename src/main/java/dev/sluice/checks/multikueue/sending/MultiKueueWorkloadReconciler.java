@@ -45,7 +45,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   private final ClusterSelector clusterSelector;
   private final Leadership leadership;
   private final ConnectionContext connectionContext;
-  private final Rules rules;
+  private final Options options;
   private final WorkloadLister workloads;
   private final ActionExecutor actionExecutor;
   private final RemoteJobInformers jobs;
@@ -53,7 +53,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   private final PlacementPlanner placementPlanner;
   private final LeaseHeartbeat leaseHeartbeat;
   private final OrphanCollector orphanCollector;
-  private final Map<Key, File> files = new ConcurrentHashMap<>();
+  private final Map<Key, ReconcileState> reconcileStates = new ConcurrentHashMap<>();
   private volatile boolean open;
   private volatile Instant leadingSince = Instant.MAX;
 
@@ -73,7 +73,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
    * @param told is told
    * @param orchestrated whether workers may preempt only when they are told so
    */
-  public record Rules(
+  public record Options(
       WorkloadReader reader,
       WorkloadWriter writer,
       WorkloadPlacement workloadPlacement,
@@ -88,11 +88,11 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
       boolean orchestrated) {}
 
   /** What is kept of a Workload between looks; guarded by the map that it is in. */
-  private static final class File {
+  private static final class ReconcileState {
     private boolean running;
     private boolean again;
     private Optional<Instant> alarm = Optional.empty();
-    private final WorkloadStateReader.Notes notes = new WorkloadStateReader.Notes();
+    private final WorkloadStateReader.ReconcileNotes reconcileNotes = new WorkloadStateReader.ReconcileNotes();
   }
 
   /** Nothing is done before {@link #leadershipStarted}. */
@@ -102,39 +102,39 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
       ClusterSelector clusterSelector,
       Leadership leadership,
       ConnectionContext connectionContext,
-      Rules rules) {
+      Options options) {
     this.links = links;
     this.clusterSelector = clusterSelector;
     this.leadership = leadership;
     this.connectionContext = connectionContext;
-    this.rules = rules;
-    this.workloads = rules.reader().store();
+    this.options = options;
+    this.workloads = options.reader().store();
     RemoteClients remoteClients = new RemoteClients(links::client);
     this.leaseHeartbeat =
         new LeaseHeartbeat(
-            rules.fence(),
-            rules.originLabel().origin(),
+            options.fence(),
+            options.originLabel().origin(),
             remoteClients,
             links,
             connectionContext,
             () -> open && leadership.leading());
-    this.jobs = new RemoteJobInformers(rules.originLabel(), rules.kinds(), remoteClients, connectionContext, new JobsElsewhere());
+    this.jobs = new RemoteJobInformers(options.originLabel(), options.kinds(), remoteClients, connectionContext, new JobsElsewhere());
     this.actionExecutor =
         new ActionExecutor(
             manager,
             remoteClients,
-            rules.writer(),
-            rules.originLabel(),
+            options.writer(),
+            options.originLabel(),
             leaseHeartbeat,
-            rules.dispatchListener(),
-            new PodStatusSync.Pods(rules.localPods(), jobs),
-            rules.orchestrated());
-    this.workloadStateReader = new WorkloadStateReader(links, actionExecutor, rules.capacityEstimator(), rules.localClusters());
-    this.placementPlanner = new PlacementPlanner(rules.workloadPlacement(), workloadStateReader);
+            options.dispatchListener(),
+            new PodStatusSync.Pods(options.localPods(), jobs),
+            options.orchestrated());
+    this.workloadStateReader = new WorkloadStateReader(links, actionExecutor, options.capacityEstimator(), options.localClusters());
+    this.placementPlanner = new PlacementPlanner(options.workloadPlacement(), workloadStateReader);
     this.orphanCollector =
-        new OrphanCollector(links, workloads, workloadStateReader, jobs, actionExecutor, leadership, connectionContext.io(), this::wake);
-    rules.reader().listen(this);
-    rules.localPods().observe((namespace, group) -> wakeIfKnown(new Key(namespace, group)));
+        new OrphanCollector(links, workloads, workloadStateReader, jobs, actionExecutor, leadership, connectionContext.io(), this::enqueue);
+    options.reader().listen(this);
+    options.localPods().observe((namespace, group) -> enqueueIfKnown(new Key(namespace, group)));
   }
 
   /** This process leads from now on: looks at everything once. */
@@ -151,8 +151,8 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     CachedWorkload either = after == null ? before : after;
     if (either != null && open) {
       Key key = new Key(either.id().namespace(), either.id().name());
-      if (files.containsKey(key) || check(either).isPresent() || !workloadStateReader.copies(key).isEmpty()) {
-        wake(key);
+      if (reconcileStates.containsKey(key) || check(either).isPresent() || !workloadStateReader.copies(key).isEmpty()) {
+        enqueue(key);
       }
     }
   }
@@ -160,29 +160,29 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   /** A worker is connected now, or isn't any more. */
   public void connectionChanged(String cluster) {
     jobs.follow(cluster, links.client(cluster));
-    wakeAll();
-    links.workloads(cluster).ifPresent(objects -> objects.all().forEach(it -> wake(Key.of(it))));
+    enqueueAll();
+    links.workloads(cluster).ifPresent(objects -> objects.all().forEach(it -> enqueue(Key.of(it))));
   }
 
   /** Looks at all Workloads again that have to do with workers. */
-  public void wakeAll() {
-    files.keySet().forEach(this::wake);
+  public void enqueueAll() {
+    reconcileStates.keySet().forEach(this::enqueue);
   }
 
   /** Looks at a Workload, soon, on another thread. */
-  public void wake(Key key) {
+  public void enqueue(Key key) {
     if (!open) {
       return;
     }
     boolean[] start = {false};
-    files.compute(
+    reconcileStates.compute(
         key,
         (any, known) -> {
-          File file = known == null ? new File() : known;
-          start[0] = !file.running;
-          file.again = file.running;
-          file.running = true;
-          return file;
+          ReconcileState reconcileState = known == null ? new ReconcileState() : known;
+          start[0] = !reconcileState.running;
+          reconcileState.again = reconcileState.running;
+          reconcileState.running = true;
+          return reconcileState;
         });
     if (start[0]) {
       connectionContext.io().execute(() -> work(key));
@@ -192,22 +192,22 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   private void work(Key key) {
     boolean[] more = {true};
     while (more[0]) {
-      boolean known = look(key);
-      files.computeIfPresent(
+      boolean known = reconcile(key);
+      reconcileStates.computeIfPresent(
           key,
-          (any, file) -> {
-            more[0] = file.again;
-            file.again = false;
-            file.running = more[0];
-            return more[0] || known ? file : null;
+          (any, reconcileState) -> {
+            more[0] = reconcileState.again;
+            reconcileState.again = false;
+            reconcileState.running = more[0];
+            return more[0] || known ? reconcileState : null;
           });
     }
   }
 
   /** One look; false if there is nothing to remember of the Workload. */
-  private boolean look(Key key) {
-    File file = files.get(key);
-    if (file == null || !open || !leadership.leading()) {
+  private boolean reconcile(Key key) {
+    ReconcileState reconcileState = reconcileStates.get(key);
+    if (reconcileState == null || !open || !leadership.leading()) {
       return false;
     }
     Optional<CachedWorkload> local = workloads.get(key.namespace(), key.name());
@@ -217,54 +217,54 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     }
     WorkloadGroup workloadGroup =
         new WorkloadGroup(
-            rules.kinds(), key, local, local.flatMap(this::check), there, connectionContext.clock().instant());
+            options.kinds(), key, local, local.flatMap(this::check), there, connectionContext.clock().instant());
     try {
-      carryOut(workloadGroup, file);
+      execute(workloadGroup, reconcileState);
     } catch (IOException | RuntimeException e) {
       failed(workloadGroup, "look", e);
     }
     return true;
   }
 
-  private void carryOut(WorkloadGroup workloadGroup, File file) throws IOException {
+  private void execute(WorkloadGroup workloadGroup, ReconcileState reconcileState) throws IOException {
     if (workloadGroup.check().isEmpty() && workloadGroup.copies().isEmpty()) {
       return;
     }
-    ManagerState managerState = workloadStateReader.local(workloadGroup, file.notes);
+    ManagerState managerState = workloadStateReader.local(workloadGroup, reconcileState.reconcileNotes);
     ClusterCandidates clusterCandidates = able(workloadGroup, workloadStateReader.candidates(workloadGroup, clusterSelector));
     Map<String, WorkerState> workerStates = workloadStateReader.remotes(workloadGroup, leadingSince);
     PlacementPlanner.Planned planned = placementPlanner.of(workloadGroup, managerState, clusterCandidates, workerStates);
     PlacementPlan placementPlan = planned.placementPlan();
-    placementPlan.lookAgain().ifPresent(at -> alarm(workloadGroup.key(), at));
-    if (carryOut(workloadGroup, file, placementPlan)) {
-      tell(workloadGroup, file.notes.telling(), planned.answers());
+    placementPlan.lookAgain().ifPresent(at -> requeueAfter(workloadGroup.key(), at));
+    if (execute(workloadGroup, reconcileState, placementPlan)) {
+      report(workloadGroup, reconcileState.reconcileNotes.telling(), planned.answers());
     }
   }
 
   /** Writes down what workers answered, when that is due. */
-  private void tell(WorkloadGroup workloadGroup, MessageThrottle messageThrottle, String text) throws IOException {
+  private void report(WorkloadGroup workloadGroup, MessageThrottle messageThrottle, String text) throws IOException {
     String standing = workloadGroup.state().map(CheckState::message).orElse("");
     Optional<Instant> due = messageThrottle.due(text, standing, workloadGroup.now());
     if (due.isPresent() && !workloadGroup.now().isBefore(due.get())) {
-      actionExecutor.tell(workloadGroup, text);
-      messageThrottle.wrote(workloadGroup.now());
+      actionExecutor.notify(workloadGroup, text);
+      messageThrottle.written(workloadGroup.now());
     } else {
-      due.ifPresent(at -> alarm(workloadGroup.key(), at));
+      due.ifPresent(at -> requeueAfter(workloadGroup.key(), at));
     }
   }
 
   /** Whether all of it is done, and nothing of the manager's Workload was written. */
-  private boolean carryOut(WorkloadGroup workloadGroup, File file, PlacementPlan placementPlan) {
+  private boolean execute(WorkloadGroup workloadGroup, ReconcileState reconcileState, PlacementPlan placementPlan) {
     for (PlacementAction placementAction : placementPlan.placementActions()) {
       try {
         Optional<Duration> again = actionExecutor.act(workloadGroup, placementAction);
         if (placementAction instanceof PlacementAction.Nominate) {
-          file.notes.began(workloadGroup.now());
-          alarm(workloadGroup.key(), workloadGroup.now());
+          reconcileState.reconcileNotes.began(workloadGroup.now());
+          requeueAfter(workloadGroup.key(), workloadGroup.now());
           return false;
         }
         if (again.isPresent()) {
-          alarm(workloadGroup.key(), connectionContext.clock().instant().plus(again.get()));
+          requeueAfter(workloadGroup.key(), connectionContext.clock().instant().plus(again.get()));
           return false;
         }
       } catch (IOException e) {
@@ -304,7 +304,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
                 refused.getMessage());
             workloadGroup
                 .workload()
-                .ifPresent(it -> rules.dispatchListener().said(it, true, String.valueOf(refused.getMessage())));
+                .ifPresent(it -> options.dispatchListener().reported(it, true, String.valueOf(refused.getMessage())));
             yield MUCH_LATER;
           }
           default -> {
@@ -317,36 +317,36 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             yield LATER;
           }
         };
-    alarm(workloadGroup.key(), connectionContext.clock().instant().plus(pause));
+    requeueAfter(workloadGroup.key(), connectionContext.clock().instant().plus(pause));
   }
 
   /** Wakes a Workload at a time, unless it is woken before anyway. */
-  private void alarm(Key key, Instant at) {
-    files.computeIfPresent(
+  private void requeueAfter(Key key, Instant at) {
+    reconcileStates.computeIfPresent(
         key,
-        (any, file) -> {
-          if (file.alarm.filter(set -> !set.isAfter(at)).isEmpty()) {
-            file.alarm = Optional.of(at);
+        (any, reconcileState) -> {
+          if (reconcileState.alarm.filter(set -> !set.isAfter(at)).isEmpty()) {
+            reconcileState.alarm = Optional.of(at);
             Duration delay = Duration.between(connectionContext.clock().instant(), at);
-            connectionContext.delays().after(delay.isNegative() ? Duration.ZERO : delay, () -> ring(key, at));
+            connectionContext.delays().after(delay.isNegative() ? Duration.ZERO : delay, () -> onTimer(key, at));
           }
-          return file;
+          return reconcileState;
         });
   }
 
-  private void ring(Key key, Instant at) {
-    files.computeIfPresent(
+  private void onTimer(Key key, Instant at) {
+    reconcileStates.computeIfPresent(
         key,
-        (any, file) -> {
-          file.alarm = file.alarm.filter(set -> !set.equals(at));
-          return file;
+        (any, reconcileState) -> {
+          reconcileState.alarm = reconcileState.alarm.filter(set -> !set.equals(at));
+          return reconcileState;
         });
-    wakeIfKnown(key);
+    enqueueIfKnown(key);
   }
 
-  private void wakeIfKnown(Key key) {
-    if (files.containsKey(key)) {
-      wake(key);
+  private void enqueueIfKnown(Key key) {
+    if (reconcileStates.containsKey(key)) {
+      enqueue(key);
     }
   }
 
@@ -359,9 +359,9 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
 
   /** Looks for what was left in workers, again and again. */
   private void collect() {
-    if (open && !rules.gcInterval().isZero()) {
-      orphanCollector.look();
-      connectionContext.delays().after(rules.gcInterval(), this::collect);
+    if (open && !options.gcInterval().isZero()) {
+      orphanCollector.collect();
+      connectionContext.delays().after(options.gcInterval(), this::collect);
     }
   }
 
@@ -375,12 +375,12 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
 
     @Override
     public void changed(Key workload) {
-      wake(workload);
+      enqueue(workload);
     }
 
     @Override
     public void served() {
-      wakeAll();
+      enqueueAll();
     }
   }
 }

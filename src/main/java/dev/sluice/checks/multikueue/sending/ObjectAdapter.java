@@ -60,8 +60,8 @@ final class ObjectAdapter implements MultiKueueAdapter {
           "%s %s/%s exists in worker cluster \"%s\" and was not made by this one; delete or rename it"
               .formatted(owner.kind().kind(), namespace, owner.name(), cluster));
     }
-    if (there.isPresent() && (!originLabel.isOn(there.get(), workloadGroup.key()) || OriginLabel.isGoing(there.get()))) {
-      if (!OriginLabel.isGoing(there.get())) {
+    if (there.isPresent() && (!originLabel.isOn(there.get(), workloadGroup.key()) || OriginLabel.isDeleting(there.get()))) {
+      if (!OriginLabel.isDeleting(there.get())) {
         worker.delete(owner.path(namespace), there.get());
       }
       return Optional.of(UNTIL_GONE);
@@ -78,8 +78,8 @@ final class ObjectAdapter implements MultiKueueAdapter {
       return begin(workloadGroup, owner, local.get(), cluster);
     }
     return tellsByPods(owner)
-        ? podStatusSync.mirror(workloadGroup, owner, cluster, PodStatusSync.Course.RUNNING)
-        : mirror.mirror(workloadGroup, owner, local.get(), there.get());
+        ? podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.RUNNING)
+        : mirror.sync(workloadGroup, owner, local.get(), there.get());
   }
 
   /** Has a running job follow the manager's. */
@@ -129,10 +129,10 @@ final class ObjectAdapter implements MultiKueueAdapter {
   }
 
   @Override
-  public Optional<Duration> mirror(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
+  public Optional<Duration> syncStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
       throws IOException {
     if (tellsByPods(owner)) {
-      return podStatusSync.mirror(workloadGroup, owner, cluster, PodStatusSync.Course.STOPPING);
+      return podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.STOPPING);
     }
     String path = owner.path(workloadGroup.key().namespace());
     Optional<ObjectNode> local = manager.get(path);
@@ -142,7 +142,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
       mirror.missing(workloadGroup, owner, local.get());
     }
     return local.isPresent() && there.isPresent()
-        ? mirror.mirror(workloadGroup, owner, local.get(), there.get())
+        ? mirror.sync(workloadGroup, owner, local.get(), there.get())
         : Optional.empty();
   }
 
@@ -150,8 +150,8 @@ final class ObjectAdapter implements MultiKueueAdapter {
   public Optional<Duration> conclude(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
       throws IOException {
     return tellsByPods(owner)
-        ? podStatusSync.mirror(workloadGroup, owner, cluster, PodStatusSync.Course.ENDING)
-        : mirror(workloadGroup, owner, cluster);
+        ? podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.ENDING)
+        : syncStatus(workloadGroup, owner, cluster);
   }
 
   @Override
@@ -159,7 +159,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
     RemoteClient worker = remoteClients.of(cluster);
     String path = owner.path(workloadGroup.key().namespace());
     Optional<ObjectNode> there =
-        worker.get(path).filter(it -> originLabel.isOn(it, workloadGroup.key()) && !OriginLabel.isGoing(it));
+        worker.get(path).filter(it -> originLabel.isOn(it, workloadGroup.key()) && !OriginLabel.isDeleting(it));
     if (there.isPresent()) {
       worker.delete(path, there.get());
     }
@@ -167,20 +167,20 @@ final class ObjectAdapter implements MultiKueueAdapter {
   }
 
   @Override
-  public Optional<Duration> settle(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException {
+  public Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException {
     if (tellsByPods(owner)) {
-      return settlePods(workloadGroup, owner);
+      return clearPods(workloadGroup, owner);
     }
     Optional<ObjectNode> local = manager.get(owner.path(workloadGroup.key().namespace()));
-    return local.isEmpty() ? Optional.empty() : mirror.settle(workloadGroup, owner, local.get());
+    return local.isEmpty() ? Optional.empty() : mirror.clear(workloadGroup, owner, local.get());
   }
 
-  private Optional<Duration> settlePods(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException {
+  private Optional<Duration> clearPods(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException {
     Optional<String> cluster = podStatusSync.runsIn(workloadGroup, any -> true);
     if (cluster.isPresent()) {
       withdraw(workloadGroup, owner, cluster.get());
       return Optional.of(UNTIL_GONE);
     }
-    return podStatusSync.settle(workloadGroup, owner);
+    return podStatusSync.clear(workloadGroup, owner);
   }
 }

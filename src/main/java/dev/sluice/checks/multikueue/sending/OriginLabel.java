@@ -64,11 +64,11 @@ public record OriginLabel(String origin, boolean annotates) {
   }
 
   /** Whether an object is being deleted. */
-  static boolean isGoing(JsonNode object) {
+  static boolean isDeleting(JsonNode object) {
     return object.path("metadata").hasNonNull("deletionTimestamp");
   }
 
-  void putOn(ObjectNode object) {
+  void apply(ObjectNode object) {
     object
         .withObjectProperty("metadata")
         .withObjectProperty("labels")

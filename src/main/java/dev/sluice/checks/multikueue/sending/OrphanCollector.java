@@ -43,7 +43,7 @@ final class OrphanCollector {
   }
 
   /** Has the Workloads of such copies looked at, and such jobs deleted. */
-  void look() {
+  void collect() {
     for (String cluster : links.connected().keySet()) {
       links.workloads(cluster).map(RemoteObjects::all).stream()
           .flatMap(Collection::stream)
@@ -56,7 +56,7 @@ final class OrphanCollector {
     jobs.visit(
         (cluster, kind, job, key) -> {
           if (leadership.leading()
-              && !belongsIn(cluster, key)
+              && !isExpectedIn(cluster, key)
               && !workloadStateReader.copies(key).containsKey(cluster)) {
             String name = job.getMetadata().getName();
             io.execute(() -> actionExecutor.remove(cluster, kind, key, name));
@@ -65,10 +65,10 @@ final class OrphanCollector {
   }
 
   /** Whether the manager's Workload runs in a worker, as far as is written. */
-  private boolean belongsIn(String cluster, Key key) {
+  private boolean isExpectedIn(String cluster, Key key) {
     return workloads
         .get(key.namespace(), key.name())
-        .filter(it -> it.status().elsewhere().cluster().equals(cluster))
+        .filter(it -> it.status().remotePlacement().cluster().equals(cluster))
         .isPresent();
   }
 }

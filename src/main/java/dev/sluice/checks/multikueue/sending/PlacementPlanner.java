@@ -7,7 +7,7 @@ import dev.sluice.checks.multikueue.placement.ManagerState;
 import dev.sluice.checks.multikueue.placement.WorkloadPlacement;
 import dev.sluice.checks.multikueue.placement.PlacementPlan;
 import dev.sluice.checks.multikueue.placement.WorkerState;
-import dev.sluice.controllers.world.LocalClusters.Home;
+import dev.sluice.controllers.world.LocalClusters.QuotaLocation;
 import dev.sluice.workloads.CachedWorkload;
 import java.util.List;
 import java.util.Map;
@@ -36,23 +36,23 @@ final class PlacementPlanner {
 
   Planned of(WorkloadGroup workloadGroup, ManagerState managerState, ClusterCandidates clusterCandidates, Map<String, WorkerState> workerStates) {
     return switch (workloadStateReader.home(workloadGroup)) {
-      case Home.Elsewhere elsewhere -> {
+      case QuotaLocation.Remote remote -> {
         PlacementPlan placementPlan = workloadPlacement.decide(managerState, clusterCandidates.allowed(), workerStates, workloadGroup.now());
         yield new Planned(settled(workloadGroup, placementPlan), PendingSummary.of(managerState, clusterCandidates, workerStates));
       }
-      case Home.Here(String cluster) -> {
+      case QuotaLocation.Local(String cluster) -> {
         PlacementPlan placementPlan = workloadPlacement.decideHere(managerState, cluster, workerStates, workloadGroup.now());
         yield new Planned(settled(workloadGroup, placementPlan), "");
       }
-      case Home.Mixed(Set<String> flavors) -> {
-        ManagerState torn = managerState.unsendable(tornApart(flavors));
+      case QuotaLocation.Mixed(Set<String> flavors) -> {
+        ManagerState torn = managerState.unsendable(isSplit(flavors));
         PlacementPlan placementPlan = workloadPlacement.decide(torn, clusterCandidates.allowed(), workerStates, workloadGroup.now());
         yield new Planned(settled(workloadGroup, placementPlan), "");
       }
     };
   }
 
-  private static String tornApart(Set<String> flavors) {
+  private static String isSplit(Set<String> flavors) {
     return "it got quota of this cluster and of others (flavors %s); put the resources of its ClusterQueue into one resource group"
         .formatted(String.join(", ", new TreeSet<>(flavors)));
   }
@@ -61,7 +61,7 @@ final class PlacementPlanner {
   private static PlacementPlan settled(WorkloadGroup workloadGroup, PlacementPlan placementPlan) {
     boolean gone = placementPlan.placementActions().isEmpty() && placementPlan.lookAgain().isEmpty();
     return gone && workloadGroup.workload().filter(CachedWorkload::deleting).isPresent()
-        ? new PlacementPlan(List.of(new PlacementAction.Settle()), Optional.empty())
+        ? new PlacementPlan(List.of(new PlacementAction.ClearPodStatus()), Optional.empty())
         : placementPlan;
   }
 }

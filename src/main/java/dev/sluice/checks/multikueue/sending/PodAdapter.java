@@ -58,7 +58,7 @@ final class PodAdapter implements MultiKueueAdapter {
   @Override
   public Optional<Duration> run(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
       throws IOException {
-    List<LocalPod> here = mirror.here(workloadGroup, owner);
+    List<LocalPod> here = mirror.local(workloadGroup, owner);
     if (here.isEmpty()) {
       return Optional.of(UNTIL_GONE);
     }
@@ -72,7 +72,7 @@ final class PodAdapter implements MultiKueueAdapter {
       withdraw(workloadGroup, elsewhere.get());
       return Optional.of(UNTIL_GONE);
     }
-    Map<String, ObjectNode> there = mirror.there(workloadGroup, cluster);
+    Map<String, ObjectNode> there = mirror.remote(workloadGroup, cluster);
     if (there.values().stream().anyMatch(pod -> isFromBefore(workloadGroup, pod, cluster))) {
       withdraw(workloadGroup, cluster);
       return Optional.of(UNTIL_GONE);
@@ -86,7 +86,7 @@ final class PodAdapter implements MultiKueueAdapter {
       }
     }
     if (complete) {
-      mirror.mirror(workloadGroup, owner, cluster, PodStatusSync.Course.RUNNING);
+      mirror.sync(workloadGroup, owner, cluster, PodStatusSync.Course.RUNNING);
     }
     return complete ? Optional.empty() : Optional.of(UNTIL_GONE);
   }
@@ -110,7 +110,7 @@ final class PodAdapter implements MultiKueueAdapter {
     here.stream().filter(pod -> !pod.deleting()).map(LocalPod::name).forEach(left::remove);
     for (Map.Entry<String, ObjectNode> pod : left.entrySet()) {
       Optional<ObjectNode> local = manager.get(path(workloadGroup, pod.getKey()));
-      if (local.filter(it -> !OriginLabel.isGoing(it)).isEmpty()) {
+      if (local.filter(it -> !OriginLabel.isDeleting(it)).isEmpty()) {
         delete(workloadGroup, pod.getValue(), cluster);
       }
     }
@@ -120,7 +120,7 @@ final class PodAdapter implements MultiKueueAdapter {
   private boolean send(WorkloadGroup workloadGroup, LocalPod pod, String cluster) throws IOException {
     Optional<ObjectNode> local =
         manager.get(path(workloadGroup, pod.name())).filter(it -> !PodStatuses.ended(it));
-    if (local.filter(it -> !OriginLabel.isGoing(it)).isEmpty()) {
+    if (local.filter(it -> !OriginLabel.isDeleting(it)).isEmpty()) {
       return true;
     }
     if (ManagedByCheck.gated(local.get()) instanceof ManagerState.Sendable.No(String why)) {
@@ -163,22 +163,22 @@ final class PodAdapter implements MultiKueueAdapter {
     }
     if (there.isPresent()
         && !originLabel.isOn(there.get(), workloadGroup.key())
-        && !OriginLabel.isGoing(there.get())
+        && !OriginLabel.isDeleting(there.get())
         && !isMadeThere(there.get())) {
       worker.delete(path(workloadGroup, name), there.get());
     }
   }
 
   @Override
-  public Optional<Duration> mirror(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
+  public Optional<Duration> syncStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
       throws IOException {
-    return mirror.mirror(workloadGroup, owner, cluster, PodStatusSync.Course.STOPPING);
+    return mirror.sync(workloadGroup, owner, cluster, PodStatusSync.Course.STOPPING);
   }
 
   @Override
   public Optional<Duration> conclude(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
       throws IOException {
-    return mirror.mirror(workloadGroup, owner, cluster, PodStatusSync.Course.ENDING);
+    return mirror.sync(workloadGroup, owner, cluster, PodStatusSync.Course.ENDING);
   }
 
   @Override
@@ -188,7 +188,7 @@ final class PodAdapter implements MultiKueueAdapter {
 
   /** Deletes all pods there that were sent for a Workload. */
   void withdraw(WorkloadGroup workloadGroup, String cluster) throws IOException {
-    Map<String, ObjectNode> there = mirror.there(workloadGroup, cluster);
+    Map<String, ObjectNode> there = mirror.remote(workloadGroup, cluster);
     for (Sent unseen : sent.getOrDefault(workloadGroup.key(), Set.of())) {
       if (unseen.cluster().equals(cluster) && !there.containsKey(unseen.name())) {
         Optional<ObjectNode> pod = remoteClients.of(cluster).get(path(workloadGroup, unseen.name()));
@@ -212,7 +212,7 @@ final class PodAdapter implements MultiKueueAdapter {
   }
 
   private void delete(WorkloadGroup workloadGroup, ObjectNode pod, String cluster) throws IOException {
-    if (originLabel.isOn(pod, workloadGroup.key()) && !OriginLabel.isGoing(pod) && !isMadeThere(pod)) {
+    if (originLabel.isOn(pod, workloadGroup.key()) && !OriginLabel.isDeleting(pod) && !isMadeThere(pod)) {
       String name = pod.path("metadata").path("name").asText();
       remoteClients.of(cluster).delete(path(workloadGroup, name), pod);
       LOG.info(
@@ -225,13 +225,13 @@ final class PodAdapter implements MultiKueueAdapter {
   }
 
   @Override
-  public Optional<Duration> settle(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException {
+  public Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException {
     Optional<String> cluster = mirror.runsIn(workloadGroup, any -> true);
     if (cluster.isPresent()) {
       withdraw(workloadGroup, cluster.get());
       return Optional.of(UNTIL_GONE);
     }
-    return mirror.settle(workloadGroup, owner);
+    return mirror.clear(workloadGroup, owner);
   }
 
   private static String path(WorkloadGroup workloadGroup, String pod) {

@@ -30,13 +30,13 @@ final class PodStatusSync {
 
   private final RemoteClient manager;
   private final Pods pods;
-  private final Map<Key, Map<String, Brought>> brought = new ConcurrentHashMap<>();
+  private final Map<Key, Map<String, SyncedStatus>> copied = new ConcurrentHashMap<>();
 
   /** What pods there are, here and in workers. */
-  record Pods(LocalPods here, Elsewhere elsewhere) {}
+  record Pods(LocalPods here, RemotePods remotePods) {}
 
   /** The pods in workers. */
-  interface Elsewhere {
+  interface RemotePods {
 
     /** The workers that can be asked. */
     Set<String> clusters();
@@ -56,7 +56,7 @@ final class PodStatusSync {
   }
 
   /** Which pod's state was brought to which one; the version is empty when there was none. */
-  private record Brought(String local, String there, String version, Course course) {}
+  private record SyncedStatus(String local, String there, String version, Course course) {}
 
   PodStatusSync(RemoteClient manager, Pods pods) {
     this.manager = manager;
@@ -64,7 +64,7 @@ final class PodStatusSync {
   }
 
   /** The manager's pods behind a Workload. */
-  List<LocalPod> here(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) {
+  List<LocalPod> local(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) {
     boolean single = owner.kind().pods() == MultiKueueKind.Pods.ITSELF && !owner.isGroup();
     if (!single) {
       return pods.here().group(workloadGroup.key().namespace(), workloadGroup.key().name());
@@ -74,8 +74,8 @@ final class PodStatusSync {
   }
 
   /** The pods in a worker that stand for those of a Workload, by name. */
-  Map<String, ObjectNode> there(WorkloadGroup workloadGroup, String cluster) throws IOException {
-    return pods.elsewhere().of(cluster, workloadGroup.key()).stream()
+  Map<String, ObjectNode> remote(WorkloadGroup workloadGroup, String cluster) throws IOException {
+    return pods.remotePods().of(cluster, workloadGroup.key()).stream()
         .collect(
             Collectors.toMap(
                 pod -> pod.path("metadata").path("name").asText(),
@@ -86,7 +86,7 @@ final class PodStatusSync {
 
   /** A worker that can be asked and has pods of a Workload which may run. */
   Optional<String> runsIn(WorkloadGroup workloadGroup, Predicate<String> which) throws IOException {
-    for (String cluster : pods.elsewhere().clusters()) {
+    for (String cluster : pods.remotePods().clusters()) {
       if (which.test(cluster) && runsIn(workloadGroup, cluster)) {
         return Optional.of(cluster);
       }
@@ -96,7 +96,7 @@ final class PodStatusSync {
 
   private boolean runsIn(WorkloadGroup workloadGroup, String cluster) throws IOException {
     try {
-      return there(workloadGroup, cluster).values().stream().anyMatch(pod -> !PodStatuses.ended(pod));
+      return remote(workloadGroup, cluster).values().stream().anyMatch(pod -> !PodStatuses.ended(pod));
     } catch (RemoteClient.RefusedException e) {
       LOG.debug("cluster={} pods=unseen, so that none were made there", cluster, e);
       return false;
@@ -104,19 +104,19 @@ final class PodStatusSync {
   }
 
   /** Brings the states of all pods here. */
-  Optional<Duration> mirror(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster, Course course)
+  Optional<Duration> sync(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster, Course course)
       throws IOException {
-    Map<String, ObjectNode> theirs = there(workloadGroup, cluster);
-    for (LocalPod pod : here(workloadGroup, owner)) {
-      bring(workloadGroup, owner, pod, Optional.ofNullable(theirs.get(pod.name())), cluster, course);
+    Map<String, ObjectNode> theirs = remote(workloadGroup, cluster);
+    for (LocalPod pod : local(workloadGroup, owner)) {
+      copy(workloadGroup, owner, pod, Optional.ofNullable(theirs.get(pod.name())), cluster, course);
     }
     return Optional.empty();
   }
 
   /** No pod of it is known in workers: those here wait, as they did before they were sent. */
-  Optional<Duration> settle(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException {
-    for (LocalPod pod : here(workloadGroup, owner)) {
-      bring(workloadGroup, owner, pod, Optional.empty(), "", Course.STOPPING);
+  Optional<Duration> clear(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException {
+    for (LocalPod pod : local(workloadGroup, owner)) {
+      copy(workloadGroup, owner, pod, Optional.empty(), "", Course.STOPPING);
     }
     if (workloadGroup.workload().filter(CachedWorkload::deleting).isPresent()) {
       forget(workloadGroup.key());
@@ -126,10 +126,10 @@ final class PodStatusSync {
 
   /** What was brought here counts no more. */
   void forget(Key workload) {
-    brought.remove(workload);
+    copied.remove(workload);
   }
 
-  private void bring(
+  private void copy(
       WorkloadGroup workloadGroup,
       WorkloadGroup.Owner owner,
       LocalPod pod,
@@ -138,14 +138,14 @@ final class PodStatusSync {
       Course course)
       throws IOException {
     JsonNode metadata = there.orElseGet(JsonNodeFactory.instance::objectNode).path("metadata");
-    Brought now =
-        new Brought(
+    SyncedStatus now =
+        new SyncedStatus(
             pod.uid(),
             metadata.path("uid").asText(),
             metadata.path("resourceVersion").asText(),
             course);
-    Map<String, Brought> known =
-        brought.computeIfAbsent(workloadGroup.key(), any -> new ConcurrentHashMap<>());
+    Map<String, SyncedStatus> known =
+        copied.computeIfAbsent(workloadGroup.key(), any -> new ConcurrentHashMap<>());
     if (now.equals(known.get(pod.name()))) {
       return;
     }
@@ -168,16 +168,16 @@ final class PodStatusSync {
       String cluster,
       Course course) {
     if (there.isPresent()) {
-      return PodStatuses.mirrored(local, there.get(), workloadGroup.now());
+      return PodStatuses.synced(local, there.get(), workloadGroup.now());
     }
     boolean madeAgain = owner.kind().pods() == MultiKueueKind.Pods.MADE;
     return switch (course) {
       case RUNNING ->
           madeAgain || !PodStatuses.hasRun(local)
-              ? PodStatuses.held(local, workloadGroup.now())
+              ? PodStatuses.gated(local, workloadGroup.now())
               : PodStatuses.gone(
                   local, "The pod is gone from worker cluster \"" + cluster + "\"", workloadGroup.now());
-      case STOPPING -> PodStatuses.held(local, workloadGroup.now());
+      case STOPPING -> PodStatuses.gated(local, workloadGroup.now());
       case ENDING -> JsonNodeFactory.instance.objectNode();
     };
   }

@@ -28,12 +28,12 @@ final class PodStatuses {
   private PodStatuses() {}
 
   /** It is doing as the one there; until that is scheduled, it is what waits for a node here. */
-  static ObjectNode mirrored(JsonNode local, JsonNode there, Instant now) {
+  static ObjectNode synced(JsonNode local, JsonNode there, Instant now) {
     if (ended(local)) {
       return nothing();
     }
     if (isStopped(there)) {
-      return held(local, now);
+      return gated(local, now);
     }
     ObjectNode wanted =
         there.path("status") instanceof ObjectNode status ? status.deepCopy() : nothing();
@@ -55,7 +55,7 @@ final class PodStatuses {
   }
 
   /** It runs nowhere any more, and may run again. */
-  static ObjectNode held(JsonNode local, Instant now) {
+  static ObjectNode gated(JsonNode local, Instant now) {
     if (ended(local) || !hasRun(local)) {
       return nothing();
     }

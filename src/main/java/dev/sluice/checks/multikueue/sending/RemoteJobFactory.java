@@ -52,13 +52,13 @@ final class RemoteJobFactory {
           .withObjectProperty("annotations")
           .put(KueueConstants.MULTIKUEUE_ORIGIN_UID, job.path("metadata").path("uid").asText());
     }
-    originLabel.putOn(copy);
+    originLabel.apply(copy);
     originLabel.name(copy, workload);
     return copy;
   }
 
   /** What the manager's job is to say, given how the worker's stands. */
-  static Mirrored mirrored(MultiKueueKind kind, JsonNode local, JsonNode remote, Instant now) {
+  static Mirrored withRemoteStatus(MultiKueueKind kind, JsonNode local, JsonNode remote, Instant now) {
     StatusRules rules = kind.status();
     if (rules.heldBack()
         && at(local, kind.suspend()).asBoolean()
@@ -80,11 +80,11 @@ final class RemoteJobFactory {
   }
 
   /** What a job is to say of which no pod is known any more; empty when it says nothing else. */
-  static ObjectNode settled(MultiKueueKind kind, JsonNode local, Instant now) {
+  static ObjectNode withoutPodCounts(MultiKueueKind kind, JsonNode local, Instant now) {
     StatusRules rules = kind.status();
     JsonNode present = local.path("status");
     boolean told =
-        rules.pods().stream().anyMatch(field -> tells(present.path(field)))
+        rules.pods().stream().anyMatch(field -> reports(present.path(field)))
             || rules.podConditions().stream().anyMatch(type -> isTrue(local, type));
     if (!told || !at(local, kind.suspend()).asBoolean()) {
       return nothing();
@@ -103,7 +103,7 @@ final class RemoteJobFactory {
     return status(changes);
   }
 
-  private static boolean tells(JsonNode field) {
+  private static boolean reports(JsonNode field) {
     return switch (field.getNodeType()) {
       case MISSING, NULL -> false;
       case NUMBER -> field.asInt() != 0;

@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * are jobs of, here or left there, and that the worker serves. A kind that a worker doesn't serve
  * holds up no other, and is asked for again as long as it is wanted.
  */
-final class RemoteJobInformers implements PodStatusSync.Elsewhere, AutoCloseable {
+final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(RemoteJobInformers.class);
   private static final Duration SHORTEST = Duration.ofSeconds(1);
@@ -103,7 +103,7 @@ final class RemoteJobInformers implements PodStatusSync.Elsewhere, AutoCloseable
 
   private Watched begin(String cluster, KubernetesClient client) {
     Watched begun = new Watched(client);
-    connectionContext.io().execute(() -> look(cluster, begun, kinds.all()));
+    connectionContext.io().execute(() -> refresh(cluster, begun, kinds.all()));
     return begun;
   }
 
@@ -115,7 +115,7 @@ final class RemoteJobInformers implements PodStatusSync.Elsewhere, AutoCloseable
           .forEach(
               (cluster, each) -> {
                 each.pause = SHORTEST;
-                connectionContext.io().execute(() -> look(cluster, each, List.of(kind)));
+                connectionContext.io().execute(() -> refresh(cluster, each, List.of(kind)));
               });
     }
   }
@@ -128,16 +128,16 @@ final class RemoteJobInformers implements PodStatusSync.Elsewhere, AutoCloseable
         .collect(Collectors.toSet());
   }
 
-  private void look(String cluster, Watched worker, List<MultiKueueKind> which) {
+  private void refresh(String cluster, Watched worker, List<MultiKueueKind> which) {
     for (MultiKueueKind kind : which) {
       if (!worker.over && !worker.informers.containsKey(kind)) {
-        look(cluster, worker, kind);
+        refresh(cluster, worker, kind);
       }
     }
-    lookAgain(cluster, worker);
+    refreshLater(cluster, worker);
   }
 
-  private void look(String cluster, Watched worker, MultiKueueKind kind) {
+  private void refresh(String cluster, Watched worker, MultiKueueKind kind) {
     try {
       Optional<ObjectNode> some = remoteClients.of(cluster).get(kind.everywhere() + "?" + one());
       worker.refused.remove(kind);
@@ -175,7 +175,7 @@ final class RemoteJobInformers implements PodStatusSync.Elsewhere, AutoCloseable
     return "labelSelector=" + URLEncoder.encode(selector, StandardCharsets.UTF_8);
   }
 
-  private void lookAgain(String cluster, Watched worker) {
+  private void refreshLater(String cluster, Watched worker) {
     boolean complete = worker.informers.keySet().containsAll(wanted);
     if (!complete && !worker.over && worker.waiting.compareAndSet(false, true)) {
       Duration pause = worker.pause;
@@ -189,7 +189,7 @@ final class RemoteJobInformers implements PodStatusSync.Elsewhere, AutoCloseable
                 if (!worker.over) {
                   List<MultiKueueKind> left = new ArrayList<>(wanted);
                   left.removeAll(worker.informers.keySet());
-                  connectionContext.io().execute(() -> look(cluster, worker, left));
+                  connectionContext.io().execute(() -> refresh(cluster, worker, left));
                 }
               });
     }

@@ -30,7 +30,7 @@ final class RemotePreemptionControl {
       String path = RemoteWorkloadFactory.path(workloadGroup.key().namespace(), workloadGroup.key().name());
       remoteClients.of(cluster).patch(path + "/status", patch);
       LOG.info("workload={} cluster={} preemptionGate=Open", workloadGroup.local().id(), cluster);
-      dispatchListener.said(
+      dispatchListener.reported(
           workloadGroup.local(),
           false,
           "Worker cluster \"" + cluster + "\" may preempt for it from now on");

@@ -31,7 +31,7 @@ final class RemoteStatus {
   }
 
   /** The job with the status that was last told, and as one that nothing holds back. */
-  static ObjectNode shown(MultiKueueKind kind, ObjectNode job) {
+  static ObjectNode effective(MultiKueueKind kind, ObjectNode job) {
     ObjectNode shown = job.deepCopy();
     shown.set(
         "status",
@@ -47,12 +47,12 @@ final class RemoteStatus {
   }
 
   /** Whether no pod is left of it. */
-  static boolean isQuiet(JsonNode status) {
+  static boolean isIdle(JsonNode status) {
     return PODS.stream().allMatch(count -> status.path(count).asInt() == 0);
   }
 
   /** Has the job tell this status. */
-  static ObjectNode telling(JsonNode status) {
+  static ObjectNode annotated(JsonNode status) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     patch
         .putObject("metadata")
@@ -62,7 +62,7 @@ final class RemoteStatus {
   }
 
   /** Has the job tell none. */
-  static ObjectNode silent() {
+  static ObjectNode withoutStatus() {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     patch.putObject("metadata").putObject("annotations").putNull(LocalClusterAnnotations.REMOTE_STATUS);
     return patch;

@@ -71,7 +71,7 @@ final class RemoteWorkloadFactory {
           .addObject()
           .put("name", GATE);
     }
-    originLabel.putOn(copy);
+    originLabel.apply(copy);
     fence.ifPresent(
         after -> metadata.withObjectProperty("annotations").put(FenceAnnotations.AFTER, after.toString()));
     return copy;
@@ -88,17 +88,17 @@ final class RemoteWorkloadFactory {
             ? Optional.empty()
             : current(copy, "Admitted").map(Condition::lastTransitionTime),
         local.map(ours -> difference(ours.spec(), copy.spec())).orElse(Difference.NONE),
-        tells(copy),
+        reports(copy),
         gate(copy));
   }
 
   /** What a worker says of a copy; it changes only when that does. */
-  static String tells(CachedWorkload copy) {
+  static String reports(CachedWorkload copy) {
     if (!copy.spec().active()) {
       return "switched off there";
     }
     if (copy.evicted()) {
-      return "sent it back: " + said(copy, "Evicted");
+      return "sent it back: " + reported(copy, "Evicted");
     }
     if (copy.admitted()) {
       return "admitted it";
@@ -116,10 +116,10 @@ final class RemoteWorkloadFactory {
     }
     return quota.get().reason().equals("WaitingForQuota")
         ? "waits for quota: " + quota.get().message()
-        : "waits: " + said(copy, "QuotaReserved");
+        : "waits: " + reported(copy, "QuotaReserved");
   }
 
-  private static String said(CachedWorkload copy, String type) {
+  private static String reported(CachedWorkload copy, String type) {
     Condition condition = copy.status().condition(type).orElseThrow();
     return condition.message().isEmpty()
         ? condition.reason()
@@ -168,7 +168,7 @@ final class RemoteWorkloadFactory {
   }
 
   /** Brings our priority to a copy. */
-  static ObjectNode aligned(CachedWorkload ours) {
+  static ObjectNode withSpecOf(CachedWorkload ours) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     ObjectNode spec = patch.putObject("spec").put("priority", ours.spec().priority());
     ours.spec()

@@ -56,7 +56,7 @@ record WorkloadGroup(
   }
 
   /** The same as plans know it. */
-  ManagerState.Check standing() {
+  ManagerState.Check quotaState() {
     return switch (state().map(CheckState::state).orElse(CheckState.PENDING)) {
       case CheckState.READY -> ManagerState.Check.READY;
       case CheckState.RETRY -> ManagerState.Check.RETRY;
@@ -142,7 +142,7 @@ record WorkloadGroup(
   }
 
   /** The checks with this one's message changed, and nothing else. */
-  List<CheckState> checksSaying(String message) {
+  List<CheckState> checksWithMessage(String message) {
     return local().status().admissionChecks().stream()
         .map(
             known ->

@@ -40,7 +40,7 @@ final class WorkloadStateReader {
   }
 
   /** What is remembered of a Workload between looks; for one thread at a time. */
-  static final class Notes {
+  static final class ReconcileNotes {
     private volatile Optional<Instant> lastRound = Optional.empty();
     private volatile Optional<ManagerState.Sendable> sendable = Optional.empty();
     private final MessageThrottle messageThrottle = new MessageThrottle();
@@ -87,7 +87,7 @@ final class WorkloadStateReader {
     }
     workloadGroup
         .workload()
-        .map(it -> it.status().elsewhere().cluster())
+        .map(it -> it.status().remotePlacement().cluster())
         .filter(cluster -> !cluster.isEmpty() && !result.containsKey(cluster))
         .ifPresent(
             cluster ->
@@ -116,22 +116,22 @@ final class WorkloadStateReader {
   }
 
   /** Whose quota it holds. One that runs here does so until it is sent back. */
-  LocalClusters.Home home(WorkloadGroup workloadGroup) {
+  LocalClusters.QuotaLocation home(WorkloadGroup workloadGroup) {
     if (workloadGroup.workload().filter(LocalClusters::isMarked).isEmpty()) {
-      return new LocalClusters.Home.Elsewhere();
+      return new LocalClusters.QuotaLocation.Remote();
     }
     CachedWorkload workload = workloadGroup.local();
     boolean runsHere =
-        workloadGroup.standing() == ManagerState.Check.READY && workload.status().elsewhere().cluster().isEmpty();
-    LocalClusters.Home home = localClusters.home(workload);
-    if (home instanceof LocalClusters.Home.Elsewhere && runsHere) {
-      return new LocalClusters.Home.Here("");
+        workloadGroup.quotaState() == ManagerState.Check.READY && workload.status().remotePlacement().cluster().isEmpty();
+    LocalClusters.QuotaLocation quotaLocation = localClusters.quotaLocation(workload);
+    if (quotaLocation instanceof LocalClusters.QuotaLocation.Remote && runsHere) {
+      return new LocalClusters.QuotaLocation.Local("");
     }
-    return home;
+    return quotaLocation;
   }
 
   /** How it stands here. */
-  ManagerState local(WorkloadGroup workloadGroup, Notes file) throws IOException {
+  ManagerState local(WorkloadGroup workloadGroup, ReconcileNotes file) throws IOException {
     boolean over = workloadGroup.workload().filter(it -> !it.deleting() && !it.finished()).isEmpty();
     if (over || workloadGroup.check().isEmpty()) {
       return new ManagerState(
@@ -146,28 +146,28 @@ final class WorkloadStateReader {
           Optional.empty());
     }
     CachedWorkload workload = workloadGroup.local();
-    if (workload.status().elsewhere().nominated().isEmpty()) {
+    if (workload.status().remotePlacement().nominated().isEmpty()) {
       file.lastRound = Optional.empty();
     }
     return new ManagerState(
         false,
         workload.quotaReserved(),
         workload.evicted(),
-        workloadGroup.standing(),
+        workloadGroup.quotaState(),
         workload.status().admissionChecks().stream()
             .filter(it -> !it.name().equals(workloadGroup.check().orElse("")))
             .allMatch(it -> it.is(CheckState.READY)),
         sendable(workloadGroup, file),
-        Optional.of(workload.status().elsewhere().cluster()).filter(name -> !name.isEmpty()),
-        workload.status().elsewhere().nominated(),
+        Optional.of(workload.status().remotePlacement().cluster()).filter(name -> !name.isEmpty()),
+        workload.status().remotePlacement().nominated(),
         file.lastRound,
-        workload.quotaReserved() && workload.status().elsewhere().nominated().isEmpty()
+        workload.quotaReserved() && workload.status().remotePlacement().nominated().isEmpty()
             ? capacityEstimator.of(workload)
             : Set.of());
   }
 
   /** Asked of the job once: who runs it is decided when it is created. */
-  private ManagerState.Sendable sendable(WorkloadGroup workloadGroup, Notes file) throws IOException {
+  private ManagerState.Sendable sendable(WorkloadGroup workloadGroup, ReconcileNotes file) throws IOException {
     if (file.sendable.isPresent() || !workloadGroup.local().quotaReserved()) {
       return file.sendable.orElseGet(ManagerState.Sendable.Yes::new);
     }

@@ -60,7 +60,7 @@ class FencingControllerTest {
   private final Writer writer = new Writer();
   private final FencingController keeper =
       new FencingController(
-          new FencingController.Parts(
+          new FencingController.Dependencies(
               client,
               "system",
               new Reader(),

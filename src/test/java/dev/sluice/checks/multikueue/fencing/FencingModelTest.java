@@ -146,7 +146,7 @@ class FencingModelTest {
         for (Arrival arrival : between(arrivals, seen, now).toList()) {
           known =
               Optional.of(
-                  known.get().heard("m", manager.at(arrival.sent()), clock.at(arrival.at())));
+                  known.get().renewed("m", manager.at(arrival.sent()), clock.at(arrival.at())));
         }
       }
       seen = now;
@@ -220,9 +220,9 @@ class FencingModelTest {
     // counted from arrivals alone, a renewal that is held up would keep a job too long
     LeaseClock held =
         LeaseClock.listed("m", Instant.EPOCH, Instant.EPOCH, Instant.EPOCH)
-            .heard("m", Instant.EPOCH.plusSeconds(1), Instant.EPOCH.plusSeconds(1))
-            .heard("m", Instant.EPOCH.plusSeconds(2), Instant.EPOCH.plusSeconds(900));
+            .renewed("m", Instant.EPOCH.plusSeconds(1), Instant.EPOCH.plusSeconds(1))
+            .renewed("m", Instant.EPOCH.plusSeconds(2), Instant.EPOCH.plusSeconds(900));
 
-    assertThat(held.lastHeard()).isEqualTo(Instant.EPOCH.plusSeconds(2));
+    assertThat(held.lastRenewal()).isEqualTo(Instant.EPOCH.plusSeconds(2));
   }
 }

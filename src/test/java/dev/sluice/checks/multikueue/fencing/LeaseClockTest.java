@@ -29,50 +29,50 @@ class LeaseClockTest {
 
   @Test
   void whatWasThereCountsFromWhenItCameAtTheEarliest() {
-    assertThat(listed().lastHeard()).isEqualTo(at(1));
+    assertThat(listed().lastRenewal()).isEqualTo(at(1));
   }
 
   @Test
   void theFirstArrivalIsBelievedIfItWasAsQuickAsWhatWasThereMayHaveBeen() {
-    assertThat(listed().heard("one", sent(10), at(13)).lastHeard()).isEqualTo(at(13));
+    assertThat(listed().renewed("one", sent(10), at(13)).lastRenewal()).isEqualTo(at(13));
   }
 
   @Test
   void theFirstArrivalAfterAStartCountsFromItsSendingIfItWasHeldUp() {
-    LeaseClock clock = listed().heard("one", sent(10), at(14));
+    LeaseClock clock = listed().renewed("one", sent(10), at(14));
 
-    assertThat(clock.lastHeard()).isEqualTo(at(11));
-    assertThat(clock.heard("one", sent(20), at(22)).lastHeard()).isEqualTo(at(22));
+    assertThat(clock.lastRenewal()).isEqualTo(at(11));
+    assertThat(clock.renewed("one", sent(20), at(22)).lastRenewal()).isEqualTo(at(22));
   }
 
   @Test
   void aRenewalThatWasHeldUpCountsFromItsSending() {
-    LeaseClock clock = listed().heard("one", sent(10), at(10)).heard("one", sent(20), at(50));
+    LeaseClock clock = listed().renewed("one", sent(10), at(10)).renewed("one", sent(20), at(50));
 
-    assertThat(clock.lastHeard()).isEqualTo(at(20));
+    assertThat(clock.lastRenewal()).isEqualTo(at(20));
   }
 
   @Test
   void aQuickerOneShowsHowSlowTheOthersWere() {
-    LeaseClock clock = listed().heard("one", sent(10), at(12)).heard("one", sent(20), at(20));
+    LeaseClock clock = listed().renewed("one", sent(10), at(12)).renewed("one", sent(20), at(20));
 
-    assertThat(clock.lastHeard()).isEqualTo(at(20));
-    assertThat(clock.heard("one", sent(30), at(34)).lastHeard()).isEqualTo(at(30));
+    assertThat(clock.lastRenewal()).isEqualTo(at(20));
+    assertThat(clock.renewed("one", sent(30), at(34)).lastRenewal()).isEqualTo(at(30));
   }
 
   @Test
   void whatIsKnownOrOlderChangesNothing() {
-    LeaseClock clock = listed().heard("one", sent(10), at(10));
+    LeaseClock clock = listed().renewed("one", sent(10), at(10));
 
-    assertThat(clock.heard("one", sent(10), at(40))).isEqualTo(clock);
-    assertThat(clock.heard("one", sent(5), at(40))).isEqualTo(clock);
+    assertThat(clock.renewed("one", sent(10), at(40))).isEqualTo(clock);
+    assertThat(clock.renewed("one", sent(5), at(40))).isEqualTo(clock);
   }
 
   @Test
   void anotherProcessHasAnotherClock() {
-    LeaseClock clock = listed().heard("one", sent(10), at(10)).heard("two", at(20), at(20));
+    LeaseClock clock = listed().renewed("one", sent(10), at(10)).renewed("two", at(20), at(20));
 
-    assertThat(clock.lastHeard()).isEqualTo(at(20));
+    assertThat(clock.lastRenewal()).isEqualTo(at(20));
   }
 
   @Test

@@ -25,11 +25,11 @@ class ReconnectBackoffTest {
     ReconnectBackoff reconnectBackoff = ReconnectBackoff.none();
     List<Long> patience = new ArrayList<>();
     for (int i = 0; i < 7; i++) {
-      patience.add(reconnectBackoff.patience().toMinutes());
+      patience.add(reconnectBackoff.timeout().toMinutes());
       reconnectBackoff = reconnectBackoff.failed(true);
     }
 
     assertThat(patience).containsExactly(1L, 2L, 4L, 8L, 10L, 10L, 10L);
-    assertThat(reconnectBackoff.failed(false).patience()).hasMinutes(1);
+    assertThat(reconnectBackoff.failed(false).timeout()).hasMinutes(1);
   }
 }

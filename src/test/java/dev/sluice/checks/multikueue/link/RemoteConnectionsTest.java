@@ -143,11 +143,11 @@ class RemoteConnectionsTest {
     stage.pass(Duration.ofMinutes(10));
     Instant barred = stage.now();
 
-    links.bar("site");
+    links.deny("site");
     stage.pass(Duration.ofMinutes(1));
-    links.bar("site");
+    links.deny("site");
 
-    assertThat(links.state("site")).contains(new ConnectionState.Barred(Optional.of(barred)));
+    assertThat(links.state("site")).contains(new ConnectionState.Denied(Optional.of(barred)));
     assertThat(links.connected()).containsEntry("site", false);
   }
 

@@ -211,8 +211,8 @@ class WorkloadPlacementTest {
     has("a", evicted(2));
 
     assertThat(plan(local(true, true, Check.READY, "b")))
-        .isEqualTo(PlacementPlan.of(new PlacementAction.Mirror("b")));
-    assertThat(plan(local(true, true, Check.PENDING))).isEqualTo(PlacementPlan.of(new PlacementAction.Mirror("a")));
+        .isEqualTo(PlacementPlan.of(new PlacementAction.SyncStatus("b")));
+    assertThat(plan(local(true, true, Check.PENDING))).isEqualTo(PlacementPlan.of(new PlacementAction.SyncStatus("a")));
   }
 
   @Test
@@ -223,7 +223,7 @@ class WorkloadPlacementTest {
     assertThat(plan(runningIn("b")).placementActions())
         .containsExactly(new PlacementAction.Withdraw("a"), new PlacementAction.Run("b"));
     assertThat(plan(local(true, true, Check.READY, "b")).placementActions())
-        .containsExactly(new PlacementAction.Withdraw("a"), new PlacementAction.StopThere("b"));
+        .containsExactly(new PlacementAction.Withdraw("a"), new PlacementAction.EvictRemote("b"));
   }
 
   @Test
@@ -254,7 +254,7 @@ class WorkloadPlacementTest {
     has("b", differing(Difference.OTHER));
 
     assertThat(plan(waiting()).placementActions())
-        .containsExactly(new PlacementAction.Align("a"), new PlacementAction.Withdraw("b"));
+        .containsExactly(new PlacementAction.SyncSpec("a"), new PlacementAction.Withdraw("b"));
   }
 
   // 6: not seen any more
@@ -314,7 +314,7 @@ class WorkloadPlacementTest {
     has("b", admitted(2));
 
     assertThat(plan(local(true, true, Check.READY, "b")).placementActions())
-        .containsExactly(new PlacementAction.StopThere("b"));
+        .containsExactly(new PlacementAction.EvictRemote("b"));
   }
 
   // 8: offered
@@ -354,7 +354,7 @@ class WorkloadPlacementTest {
     has("b", fresh());
 
     assertThat(plan(local(true, true, Check.PENDING)).placementActions())
-        .containsExactly(new PlacementAction.Withdraw("b"), new PlacementAction.Settle());
+        .containsExactly(new PlacementAction.Withdraw("b"), new PlacementAction.ClearPodStatus());
   }
 
   // the manager as its own worker

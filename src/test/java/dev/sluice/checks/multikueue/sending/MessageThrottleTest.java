@@ -27,7 +27,7 @@ class MessageThrottleTest {
   void aTextThatKeepsChangingIsWrittenAllTheSameButNotOften() {
     var unused = messageThrottle.due("a", "", T0);
     assertThat(messageThrottle.due("b", "", T0.plusSeconds(2))).contains(T0.plusSeconds(3));
-    messageThrottle.wrote(T0.plusSeconds(3));
+    messageThrottle.written(T0.plusSeconds(3));
 
     assertThat(messageThrottle.due("c", "b", T0.plusSeconds(4))).contains(T0.plusSeconds(13));
   }

@@ -93,7 +93,7 @@ class MultiKueueKindsTest {
     JsonNode remote =
         json("{'spec': {'suspend': false}, 'status': {'replicatedJobsStatus': [{'active': 1}]}}");
 
-    RemoteJobFactory.Mirrored mirrored = RemoteJobFactory.mirrored(kind, local, remote, NOW);
+    RemoteJobFactory.Mirrored mirrored = RemoteJobFactory.withRemoteStatus(kind, local, remote, NOW);
 
     assertThat(mirrored.heldBack()).isFalse();
     assertThat(mirrored.patch().path("status"))
@@ -122,8 +122,8 @@ class MultiKueueKindsTest {
             .reduce("true", (inner, field) -> "{'" + field + "': " + inner + "}");
     JsonNode job = json(suspended.replaceFirst("}$", ", 'status': " + status + "}"));
 
-    assertThat(RemoteJobFactory.settled(kind, job, NOW).path("status")).isEqualTo(json(then));
-    assertThat(RemoteJobFactory.settled(kind, json("{'status': " + status + "}"), NOW)).isEmpty();
+    assertThat(RemoteJobFactory.withoutPodCounts(kind, job, NOW).path("status")).isEqualTo(json(then));
+    assertThat(RemoteJobFactory.withoutPodCounts(kind, json("{'status': " + status + "}"), NOW)).isEmpty();
   }
 
   @Test
@@ -227,7 +227,7 @@ class MultiKueueKindsTest {
     assertThat(ManagedByCheck.sendable(kind, job)).isEqualTo(new ManagerState.Sendable.Yes());
     assertThat(RemoteJobFactory.copy(kind, job, "w", MARK).path("spec"))
         .isEqualTo(json("{'suspend': false, 'x': [1]}"));
-    assertThat(RemoteJobFactory.settled(kind, json("{'status': {'active': 1}}"), NOW)).isEmpty();
+    assertThat(RemoteJobFactory.withoutPodCounts(kind, json("{'status': {'active': 1}}"), NOW)).isEmpty();
   }
 
   @ParameterizedTest

@@ -54,7 +54,7 @@ class PodStatusesTest {
           {'phase': 'Pending', 'nominatedNodeName': 'n', 'observedGeneration': 2, 'resize': 'x', 'resourceClaimStatuses': [1], 'conditions': [{'type': 'PodScheduled', 'status': 'True'}]} | {'phase': 'Pending', 'qosClass': 'Burstable', 'conditions': [{'type': 'PodScheduled', 'status': 'True'}]}
           """)
   void whatIsScheduledThereIsToldWhole(String there, String then) throws Exception {
-    JsonNode patch = PodStatuses.mirrored(pod(GATED), pod(there), NOW);
+    JsonNode patch = PodStatuses.synced(pod(GATED), pod(there), NOW);
 
     assertThat(status(GATED, patch)).isEqualTo(json(then));
   }
@@ -69,12 +69,12 @@ class PodStatusesTest {
           {'phase': 'Pending', 'conditions': [{'type': 'PodScheduled', 'status': 'False', 'reason': 'SchedulingGated', 'observedGeneration': 1}]}
           """)
   void untilItIsScheduledThereItIsWhatWaitsForItsGatesHere(String there) throws Exception {
-    assertThat(PodStatuses.mirrored(pod(GATED), pod(there), NOW)).isEmpty();
+    assertThat(PodStatuses.synced(pod(GATED), pod(there), NOW)).isEmpty();
   }
 
   @Test
   void oneThatIsMadeAnewThereWaitsHereAgain() throws Exception {
-    JsonNode patch = PodStatuses.mirrored(pod(RUNNING), pod("{'phase': 'Pending'}"), NOW);
+    JsonNode patch = PodStatuses.synced(pod(RUNNING), pod("{'phase': 'Pending'}"), NOW);
 
     assertThat(status(RUNNING, patch))
         .isEqualTo(
@@ -95,13 +95,13 @@ class PodStatusesTest {
           {'type': 'TerminationTarget', 'status': 'True'}]}
         """;
 
-    JsonNode after = status(RUNNING, PodStatuses.mirrored(pod(RUNNING), pod(stopped), NOW));
+    JsonNode after = status(RUNNING, PodStatuses.synced(pod(RUNNING), pod(stopped), NOW));
 
     assertThat(after.path("phase").asText()).isEqualTo("Pending");
     // as long as it is being stopped, it runs
     JsonNode stopping = pod(stopped.replace("Failed", "Running"));
     assertThat(
-            status(RUNNING, PodStatuses.mirrored(pod(RUNNING), stopping, NOW))
+            status(RUNNING, PodStatuses.synced(pod(RUNNING), stopping, NOW))
                 .path("phase")
                 .asText())
         .isEqualTo("Running");
@@ -112,21 +112,21 @@ class PodStatusesTest {
   void whatHasEndedHereStaysSo(String phase) throws Exception {
     JsonNode ended = pod("{'phase': '" + phase + "'}");
 
-    assertThat(PodStatuses.mirrored(ended, pod(RUNNING), NOW)).isEmpty();
-    assertThat(PodStatuses.held(ended, NOW)).isEmpty();
+    assertThat(PodStatuses.synced(ended, pod(RUNNING), NOW)).isEmpty();
+    assertThat(PodStatuses.gated(ended, NOW)).isEmpty();
     assertThat(PodStatuses.gone(ended, "gone", NOW)).isEmpty();
   }
 
   @Test
   void whatRunsNowhereAnyMoreWaitsAsBefore() throws Exception {
-    JsonNode after = status(RUNNING, PodStatuses.held(pod(RUNNING), NOW));
+    JsonNode after = status(RUNNING, PodStatuses.gated(pod(RUNNING), NOW));
 
     assertThat(after.path("phase").asText()).isEqualTo("Pending");
     assertThat(after.path("qosClass").asText()).isEqualTo("Burstable");
     assertThat(after.path("conditions")).hasSize(1);
     assertThat(after.has("containerStatuses") || after.has("podIP") || after.has("startTime"))
         .isFalse();
-    assertThat(PodStatuses.held(pod(GATED), NOW)).isEmpty();
+    assertThat(PodStatuses.gated(pod(GATED), NOW)).isEmpty();
   }
 
   @Test

@@ -65,12 +65,12 @@ class RemoteJobFactoryTest {
     JsonNode local = json("{'spec': {'suspend': false}, 'status': {'active': 2, 'ready': 1}}");
     JsonNode remote = json("{'spec': {}, 'status': {'active': 1, 'succeeded': 1}}");
 
-    RemoteJobFactory.Mirrored mirrored = RemoteJobFactory.mirrored(MultiKueueKinds.JOB, local, remote, NOW);
+    RemoteJobFactory.Mirrored mirrored = RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW);
 
     assertThat(mirrored.heldBack()).isFalse();
     assertThat(mirrored.patch())
         .isEqualTo(json("{'status': {'ready': null, 'active': 1, 'succeeded': 1}}"));
-    assertThat(RemoteJobFactory.mirrored(MultiKueueKinds.JOB, remote, remote, NOW).patch()).isEmpty();
+    assertThat(RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, remote, remote, NOW).patch()).isEmpty();
   }
 
   @Test
@@ -78,7 +78,7 @@ class RemoteJobFactoryTest {
     JsonNode local = json("{'spec': {'suspend': false}, 'status': {'failed': 1, 'active': 2}}");
     JsonNode remote = json("{'spec': {'suspend': false}, 'status': {'active': 1}}");
 
-    assertThat(RemoteJobFactory.mirrored(MultiKueueKinds.JOB, local, remote, NOW).patch())
+    assertThat(RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW).patch())
         .isEqualTo(json("{'status': {'active': 1}}"));
   }
 
@@ -87,7 +87,7 @@ class RemoteJobFactoryTest {
     JsonNode local = json("{'spec': {'suspend': true}}");
     JsonNode remote = json("{'spec': {'suspend': false}, 'status': {'active': 1}}");
 
-    RemoteJobFactory.Mirrored mirrored = RemoteJobFactory.mirrored(MultiKueueKinds.JOB, local, remote, NOW);
+    RemoteJobFactory.Mirrored mirrored = RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW);
 
     assertThat(mirrored.heldBack()).isTrue();
     assertThat(mirrored.patch().path("status").path("active").isMissingNode()).isTrue();
@@ -105,7 +105,7 @@ class RemoteJobFactoryTest {
             "{'spec': {'suspend': false}, 'status': {'conditions':"
                 + " [{'type': 'Complete', 'status': 'True'}]}}");
 
-    RemoteJobFactory.Mirrored mirrored = RemoteJobFactory.mirrored(MultiKueueKinds.JOB, local, remote, NOW);
+    RemoteJobFactory.Mirrored mirrored = RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW);
 
     assertThat(mirrored.heldBack()).isFalse();
     assertThat(mirrored.patch().path("status")).isEqualTo(remote.path("status"));
@@ -114,10 +114,10 @@ class RemoteJobFactoryTest {
   @Test
   void aJobOfALostWorkerTellsOfNoPodsOnceItIsSuspended() throws Exception {
     JsonNode running = json("{'spec': {'suspend': false}, 'status': {'active': 2}}");
-    assertThat(RemoteJobFactory.settled(MultiKueueKinds.JOB, running, NOW)).isEmpty();
+    assertThat(RemoteJobFactory.withoutPodCounts(MultiKueueKinds.JOB, running, NOW)).isEmpty();
 
     JsonNode suspended = json("{'spec': {'suspend': true}, 'status': {'active': 2, 'failed': 1}}");
-    JsonNode status = RemoteJobFactory.settled(MultiKueueKinds.JOB, suspended, NOW).path("status");
+    JsonNode status = RemoteJobFactory.withoutPodCounts(MultiKueueKinds.JOB, suspended, NOW).path("status");
     assertThat(status.path("active").isNull()).isTrue();
     assertThat(status.has("failed")).isFalse();
     assertThat(status.path("conditions").path(0).path("type").asText()).isEqualTo("Suspended");
