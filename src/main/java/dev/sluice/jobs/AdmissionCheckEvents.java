@@ -1,8 +1,8 @@
 package dev.sluice.jobs;
 
-import dev.sluice.workloads.CachedWorkload;
-import dev.sluice.workloads.CachedWorkload.CheckState;
-import dev.sluice.workloads.WorkloadListener;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.CheckState;
+import dev.sluice.workload.WorkloadListener;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BooleanSupplier;

@@ -2,7 +2,7 @@ package dev.sluice.jobs;
 
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.QueueNames;
-import dev.sluice.workloads.PodTemplateHash;
+import dev.sluice.workload.PodTemplateHash;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;

@@ -2,7 +2,7 @@ package dev.sluice.jobs;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.workloads.PodTemplateHash;
+import dev.sluice.workload.PodTemplateHash;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -1,7 +1,7 @@
 package dev.sluice.jobs;
 
-import dev.sluice.workloads.CachedWorkload;
-import dev.sluice.workloads.WorkloadLister;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadLister;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;

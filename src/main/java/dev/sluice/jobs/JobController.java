@@ -1,10 +1,12 @@
 package dev.sluice.jobs;
 
+import dev.sluice.kube.client.Futures;
+
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.workloads.WorkloadFinalizer;
-import dev.sluice.workloads.CachedWorkload;
-import dev.sluice.workloads.WorkloadReader;
-import dev.sluice.workloads.WorkloadWriter;
+import dev.sluice.workload.WorkloadFinalizer;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadReader;
+import dev.sluice.workload.WorkloadWriter;
 import io.javaoperatorsdk.operator.api.config.ControllerConfigurationOverrider;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;

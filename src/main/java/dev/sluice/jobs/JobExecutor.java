@@ -1,5 +1,7 @@
 package dev.sluice.jobs;
 
+import dev.sluice.kube.client.Futures;
+
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.JobAction.AddOwners;
@@ -15,11 +17,11 @@ import dev.sluice.jobs.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.JobAction.Warn;
-import dev.sluice.workloads.WorkloadFinalizer;
-import dev.sluice.workloads.CachedWorkload;
-import dev.sluice.workloads.WorkloadLister;
-import dev.sluice.workloads.WorkloadWriter;
-import dev.sluice.workloads.WorkloadWriter.Outcome;
+import dev.sluice.workload.WorkloadFinalizer;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.WorkloadWriter;
+import dev.sluice.workload.WorkloadWriter.Outcome;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

@@ -1,12 +1,14 @@
 package dev.sluice.jobs;
 
+import dev.sluice.kube.client.Futures;
+
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.reading.InformerSupervisor;
+import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
 import dev.sluice.jobs.JobAction.Stop;
-import dev.sluice.workloads.CachedWorkload;
-import dev.sluice.workloads.WorkloadReader;
-import dev.sluice.workloads.WorkloadWriter;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadReader;
+import dev.sluice.workload.WorkloadWriter;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Comparator;

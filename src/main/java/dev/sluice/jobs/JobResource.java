@@ -1,6 +1,6 @@
 package dev.sluice.jobs;
 
-import dev.sluice.api.reading.UnreadableMetadata;
+import dev.sluice.kube.reading.UnreadableMetadata;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.api.model.ObjectMeta;

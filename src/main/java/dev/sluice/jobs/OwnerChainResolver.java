@@ -1,8 +1,8 @@
 package dev.sluice.jobs;
 
 import dev.sluice.api.KueueConstants;
-import dev.sluice.workloads.CachedWorkload;
-import dev.sluice.workloads.WorkloadLister;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadLister;
 import java.util.Optional;
 
 /**

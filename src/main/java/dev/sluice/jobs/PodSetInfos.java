@@ -2,8 +2,8 @@ package dev.sluice.jobs;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
-import dev.sluice.workloads.CheckStates;
-import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workload.CheckStates;
+import dev.sluice.workload.CachedWorkload;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;

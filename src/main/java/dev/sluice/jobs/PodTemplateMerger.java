@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
-import dev.sluice.workloads.PodTemplateHash;
+import dev.sluice.workload.PodTemplateHash;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;

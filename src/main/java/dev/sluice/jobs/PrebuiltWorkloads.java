@@ -7,7 +7,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.PatchWorkload;
 import dev.sluice.jobs.JobAction.Warn;
-import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

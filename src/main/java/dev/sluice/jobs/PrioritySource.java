@@ -1,7 +1,7 @@
 package dev.sluice.jobs;
 
 import dev.sluice.api.KueueConstants;
-import dev.sluice.workloads.CachedWorkload.PriorityClassRef;
+import dev.sluice.workload.CachedWorkload.PriorityClassRef;
 import java.util.Optional;
 import java.util.OptionalInt;
 

@@ -1,6 +1,6 @@
 package dev.sluice.jobs;
 
-import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workload.CachedWorkload;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package dev.sluice.jobs;
 
 import dev.sluice.api.placement.LocalClusterAnnotations;
-import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workload.CachedWorkload;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;

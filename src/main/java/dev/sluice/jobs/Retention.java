@@ -2,7 +2,7 @@ package dev.sluice.jobs;
 
 import dev.sluice.jobs.JobAction.DeleteJob;
 import dev.sluice.jobs.JobAction.Requeue;
-import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;

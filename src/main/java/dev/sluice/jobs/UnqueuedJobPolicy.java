@@ -4,7 +4,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.JobAction.StopReason;
-import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workload.CachedWorkload;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -1,7 +1,7 @@
 package dev.sluice.jobs;
 
-import dev.sluice.workloads.CachedWorkload;
-import dev.sluice.workloads.CachedWorkload.Assignment;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.Assignment;
 import java.util.List;
 import java.util.Optional;
 

@@ -1,8 +1,8 @@
 package dev.sluice.jobs;
 
-import dev.sluice.workloads.CachedWorkload;
-import dev.sluice.workloads.WorkloadListener;
-import dev.sluice.workloads.WorkloadLister;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadListener;
+import dev.sluice.workload.WorkloadLister;
 import io.javaoperatorsdk.operator.processing.event.Event;
 import io.javaoperatorsdk.operator.processing.event.EventHandler;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;

@@ -1,5 +1,7 @@
 package dev.sluice.server;
 
+import dev.sluice.kube.certificates.CertificateWithKey;
+
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

@@ -1,5 +1,7 @@
 package dev.sluice.server;
 
+import dev.sluice.kube.certificates.Pem;
+
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.file.Files;

@@ -1,5 +1,7 @@
 package dev.sluice.server;
 
+import dev.sluice.kube.certificates.CertificateWithKey;
+
 import java.net.Socket;
 import java.security.GeneralSecurityException;
 import java.security.Principal;

@@ -1,5 +1,8 @@
 package dev.sluice.server;
 
+import dev.sluice.kube.certificates.CertificateWithKey;
+import dev.sluice.kube.certificates.Pem;
+
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
-import dev.sluice.workloads.PodRoleHash;
+import dev.sluice.workload.PodRoleHash;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

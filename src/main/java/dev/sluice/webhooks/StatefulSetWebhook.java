@@ -2,7 +2,7 @@ package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
-import dev.sluice.workloads.PodRoleHash;
+import dev.sluice.workload.PodRoleHash;
 import java.util.ArrayList;
 import java.util.List;
 

@@ -3,10 +3,10 @@ package dev.sluice.endtoend;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.api.v1beta2.MultiKueueCluster;
-import dev.sluice.cli.controlplane.TcpProxy;
-import dev.sluice.cli.controlplane.binaries.Program;
-import dev.sluice.cli.process.OperatorProcess;
-import dev.sluice.cli.process.OperatorSettings;
+import dev.sluice.lab.controlplane.TcpProxy;
+import dev.sluice.lab.controlplane.binaries.Program;
+import dev.sluice.lab.process.OperatorProcess;
+import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.FurtherControlPlane;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;

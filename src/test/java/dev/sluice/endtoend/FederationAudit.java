@@ -2,10 +2,10 @@ package dev.sluice.endtoend;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.cli.audit.AuditedKind;
-import dev.sluice.cli.audit.ObjectChange;
-import dev.sluice.cli.audit.DuplicateRunDetector;
-import dev.sluice.cli.audit.WatchRecorder;
+import dev.sluice.lab.audit.AuditedKind;
+import dev.sluice.lab.audit.ObjectChange;
+import dev.sluice.lab.audit.DuplicateRunDetector;
+import dev.sluice.lab.audit.WatchRecorder;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;

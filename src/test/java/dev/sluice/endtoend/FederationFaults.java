@@ -3,8 +3,8 @@ package dev.sluice.endtoend;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.sluice.cli.controlplane.ControlPlane;
-import dev.sluice.cli.process.OperatorSettings;
+import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;

@@ -2,15 +2,15 @@ package dev.sluice.endtoend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.cli.controlplane.Lifetime;
-import dev.sluice.cli.controlplane.binaries.Binaries;
-import dev.sluice.cli.controlplane.binaries.BinariesMissingException;
-import dev.sluice.cli.controlplane.binaries.DefaultBinarySources;
-import dev.sluice.cli.controlplane.binaries.Progress;
-import dev.sluice.cli.demo.MultiClusterExpectation;
-import dev.sluice.cli.demo.MultiClusterEnvironment;
-import dev.sluice.cli.demo.ProgressListener;
-import dev.sluice.cli.demo.ExpectationResult;
+import dev.sluice.lab.controlplane.Lifetime;
+import dev.sluice.lab.controlplane.binaries.Binaries;
+import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
+import dev.sluice.lab.controlplane.binaries.DefaultBinarySources;
+import dev.sluice.lab.controlplane.binaries.Progress;
+import dev.sluice.lab.demo.MultiClusterExpectation;
+import dev.sluice.lab.demo.MultiClusterEnvironment;
+import dev.sluice.lab.demo.ProgressListener;
+import dev.sluice.lab.demo.ExpectationResult;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;

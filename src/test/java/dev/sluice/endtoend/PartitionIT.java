@@ -1,6 +1,6 @@
 package dev.sluice.endtoend;
 
-import dev.sluice.cli.controlplane.ControlPlane;
+import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import java.time.Duration;

@@ -5,9 +5,9 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sluice.api.v1beta2.Workload;
 import dev.sluice.checks.multikueue.fencing.FenceAnnotations;
-import dev.sluice.cli.controlplane.ControlPlane;
-import dev.sluice.cli.process.OperatorProcess;
-import dev.sluice.cli.process.OperatorSettings;
+import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.lab.process.OperatorProcess;
+import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.ByteArrayInputStream;

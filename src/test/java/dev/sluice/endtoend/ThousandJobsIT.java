@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
-import dev.sluice.cli.audit.AuditReport;
-import dev.sluice.cli.audit.JobRecord;
-import dev.sluice.cli.audit.StoreHistory;
-import dev.sluice.cli.controlplane.ControlPlane;
-import dev.sluice.cli.process.OperatorProcess;
-import dev.sluice.cli.process.OperatorSettings;
+import dev.sluice.lab.audit.AuditReport;
+import dev.sluice.lab.audit.JobRecord;
+import dev.sluice.lab.audit.StoreHistory;
+import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.lab.process.OperatorProcess;
+import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import java.security.SecureRandom;

@@ -1,10 +1,10 @@
 package dev.sluice.install;
 
-import dev.sluice.cli.Main;
-import dev.sluice.cli.controlplane.FreePorts;
-import dev.sluice.cli.controlplane.Lifetime;
-import dev.sluice.cli.controlplane.ManagedProcess;
-import dev.sluice.cli.controlplane.ProcessLauncher;
+import dev.sluice.app.cli.Main;
+import dev.sluice.lab.controlplane.FreePorts;
+import dev.sluice.lab.controlplane.Lifetime;
+import dev.sluice.lab.controlplane.ManagedProcess;
+import dev.sluice.lab.controlplane.ProcessLauncher;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.api.model.discovery.v1.EndpointSliceBuilder;

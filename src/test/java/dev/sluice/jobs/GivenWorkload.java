@@ -1,11 +1,11 @@
 package dev.sluice.jobs;
 
 import dev.sluice.api.KueueConstants;
-import dev.sluice.model.NodeConstraints;
-import dev.sluice.model.WorkloadId;
-import dev.sluice.workloads.PodTemplate;
-import dev.sluice.workloads.CachedWorkload;
-import dev.sluice.workloads.CachedWorkload.Condition;
+import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.workload.PodTemplate;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.Condition;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

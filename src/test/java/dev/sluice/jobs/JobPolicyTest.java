@@ -20,7 +20,7 @@ import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.JobAction.StopReason;
 import dev.sluice.jobs.JobAction.Warn;
 import dev.sluice.jobs.batch.BatchJob;
-import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

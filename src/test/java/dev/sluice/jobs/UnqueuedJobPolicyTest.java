@@ -11,7 +11,7 @@ import dev.sluice.jobs.JobAction.FinishWorkload;
 import dev.sluice.jobs.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.batch.BatchJob;
-import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workload.CachedWorkload;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;

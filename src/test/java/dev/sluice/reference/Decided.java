@@ -1,9 +1,9 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.Decision;
-import dev.sluice.model.PodSetAssignment;
-import dev.sluice.model.PreemptionReason;
-import dev.sluice.model.WorkloadId;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PreemptionReason;
+import dev.sluice.core.model.WorkloadId;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;

@@ -2,7 +2,7 @@ package dev.sluice.reference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.engine.EngineOptions;
+import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.reference.RandomWorld.Pods;
 import dev.sluice.reference.ReferenceEngine.Waking;
 import java.time.Duration;

@@ -2,10 +2,10 @@ package dev.sluice.reference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.engine.EngineProbe;
-import dev.sluice.engine.EngineOptions;
-import dev.sluice.model.FairSharing;
-import dev.sluice.model.FairSharing.Strategy;
+import dev.sluice.core.engine.EngineProbe;
+import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.model.FairSharing.Strategy;
 import dev.sluice.reference.RandomWorld.Pods;
 import java.util.List;
 import java.util.Optional;

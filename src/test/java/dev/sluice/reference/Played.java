@@ -1,8 +1,8 @@
 package dev.sluice.reference;
 
-import dev.sluice.engine.EngineProbe;
-import dev.sluice.engine.SchedulerViews;
-import dev.sluice.model.SchedulerEvent;
+import dev.sluice.core.engine.EngineProbe;
+import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.SchedulerEvent;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

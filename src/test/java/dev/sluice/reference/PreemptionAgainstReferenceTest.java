@@ -2,7 +2,7 @@ package dev.sluice.reference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.engine.EngineProbe;
+import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.reference.RandomWorld.Pods;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;

@@ -3,8 +3,8 @@ package dev.sluice.reference;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.sluice.engine.SchedulerViews;
-import dev.sluice.model.SchedulerEvent;
+import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.reference.Decided.Preemption;
 import dev.sluice.reference.Decided.Victim;
 import java.util.List;

@@ -1,10 +1,10 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.LabelRequirement;
-import dev.sluice.model.NodeConstraints;
-import dev.sluice.model.PodSetRequest;
-import dev.sluice.model.Toleration;
-import dev.sluice.model.RequestShape;
+import dev.sluice.core.model.LabelRequirement;
+import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.Toleration;
+import dev.sluice.core.model.RequestShape;
 import dev.sluice.reference.RandomWorld.Pods;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,10 +1,10 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.SchedulerEvent;
-import dev.sluice.model.LocalQueueId;
-import dev.sluice.model.NodeConstraints;
-import dev.sluice.model.PodSetRequest;
-import dev.sluice.model.RequestShape;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.RequestShape;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -1,13 +1,13 @@
 package dev.sluice.reference;
 
-import dev.sluice.engine.EngineOptions;
-import dev.sluice.model.SchedulerEvent;
-import dev.sluice.model.FairSharing;
-import dev.sluice.model.Flavor;
-import dev.sluice.model.LocalQueueId;
-import dev.sluice.model.PendingWorkload;
-import dev.sluice.model.ReservingWorkload;
-import dev.sluice.model.WorkloadId;
+import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.reference.ReferenceEntry.Holding;
 import java.time.Duration;
 import java.util.HashMap;

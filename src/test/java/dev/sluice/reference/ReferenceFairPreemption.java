@@ -1,11 +1,11 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.FairSharing;
-import dev.sluice.model.FairSharing.Strategy;
-import dev.sluice.model.FlavorResource;
-import dev.sluice.model.PreemptionPolicies;
-import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
-import dev.sluice.model.PreemptionReason;
+import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.model.FairSharing.Strategy;
+import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.PreemptionPolicies;
+import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.PreemptionReason;
 import dev.sluice.reference.ReferencePreemption.Preemptor;
 import dev.sluice.reference.ReferencePreemption.Victim;
 import dev.sluice.reference.ReferenceTree.Node;

@@ -1,7 +1,7 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.FlavorResource;
-import dev.sluice.model.WorkloadId;
+import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Set;

@@ -1,6 +1,6 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.reference.ReferenceAssigner.Mode;
 import dev.sluice.reference.ReferenceAssigner.Result;
 import dev.sluice.reference.ReferencePreemption.Victim;

@@ -1,8 +1,8 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.ClusterQueueSpec;
-import dev.sluice.model.FlavorResource;
-import dev.sluice.model.RequestShape;
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.RequestShape;
 import dev.sluice.reference.ReferenceAssigner.Result;
 import dev.sluice.reference.ReferencePreemption.Preemptor;
 import dev.sluice.reference.ReferencePreemption.Victim;

@@ -1,11 +1,11 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.ResourceAmounts;
-import dev.sluice.model.ClusterQueueSpec;
-import dev.sluice.model.FlavorResource;
-import dev.sluice.model.PreemptionPolicies;
-import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
-import dev.sluice.model.PreemptionReason;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.PreemptionPolicies;
+import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.PreemptionReason;
 import dev.sluice.reference.ReferenceTree.Node;
 import java.time.Instant;
 import java.util.ArrayList;

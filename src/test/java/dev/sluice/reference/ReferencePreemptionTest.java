@@ -1,15 +1,15 @@
 package dev.sluice.reference;
 
-import static dev.sluice.model.PreemptionReason.IN_CLUSTER_QUEUE;
-import static dev.sluice.model.PreemptionReason.IN_COHORT_RECLAIM_WHILE_BORROWING;
-import static dev.sluice.model.PreemptionReason.IN_COHORT_RECLAMATION;
+import static dev.sluice.core.model.PreemptionReason.IN_CLUSTER_QUEUE;
+import static dev.sluice.core.model.PreemptionReason.IN_COHORT_RECLAIM_WHILE_BORROWING;
+import static dev.sluice.core.model.PreemptionReason.IN_COHORT_RECLAMATION;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.model.SchedulerEvent;
-import dev.sluice.model.FlavorFungibility;
-import dev.sluice.model.PreemptionPolicies;
-import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
-import dev.sluice.model.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.FlavorFungibility;
+import dev.sluice.core.model.PreemptionPolicies;
+import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.reference.Decided.Admission;
 import dev.sluice.reference.Decided.Preemption;
 import java.time.Instant;

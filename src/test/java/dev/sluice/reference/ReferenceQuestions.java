@@ -1,12 +1,12 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.ClusterQueueSpec;
-import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
-import dev.sluice.model.LocalQueueId;
-import dev.sluice.model.PendingWorkload;
-import dev.sluice.model.PodSetAssignment;
-import dev.sluice.model.WorkloadId;
-import dev.sluice.model.RequestShape;
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.model.RequestShape;
 import dev.sluice.reference.ReferenceAssigner.Mode;
 import java.util.ArrayList;
 import java.util.HashMap;

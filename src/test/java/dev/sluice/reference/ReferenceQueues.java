@@ -1,12 +1,12 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.ClusterQueueSpec;
-import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
-import dev.sluice.model.ClusterQueueSpec.StopPolicy;
-import dev.sluice.model.CohortSpec;
-import dev.sluice.model.Flavor;
-import dev.sluice.model.LocalQueueId;
-import dev.sluice.model.LocalQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
+import dev.sluice.core.model.CohortSpec;
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.LocalQueueSpec;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;

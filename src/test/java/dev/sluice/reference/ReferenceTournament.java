@@ -1,6 +1,6 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.FlavorResource;
+import dev.sluice.core.model.FlavorResource;
 import dev.sluice.reference.ReferenceTree.Node;
 import java.util.ArrayList;
 import java.util.Comparator;

@@ -1,11 +1,11 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.ResourceAmounts;
-import dev.sluice.model.ClusterQueueSpec;
-import dev.sluice.model.CohortSpec;
-import dev.sluice.model.FlavorResource;
-import dev.sluice.model.Quota;
-import dev.sluice.model.ResourceGroup;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.CohortSpec;
+import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.Quota;
+import dev.sluice.core.model.ResourceGroup;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Collection;

@@ -1,9 +1,9 @@
 package dev.sluice.reference;
 
-import dev.sluice.engine.EngineProbe;
-import dev.sluice.engine.EngineOptions;
-import dev.sluice.model.FlavorResource;
-import dev.sluice.model.WorkloadId;
+import dev.sluice.core.engine.EngineProbe;
+import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.reference.Decided.Admission;
 import java.time.Duration;
 import java.util.ArrayList;

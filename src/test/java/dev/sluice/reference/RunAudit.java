@@ -1,11 +1,11 @@
 package dev.sluice.reference;
 
-import dev.sluice.cli.audit.AuditedKind;
-import dev.sluice.cli.audit.ObjectChange;
-import dev.sluice.model.ClusterQueueSpec;
-import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
-import dev.sluice.model.FairSharing;
-import dev.sluice.model.FlavorResource;
+import dev.sluice.lab.audit.AuditedKind;
+import dev.sluice.lab.audit.ObjectChange;
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.model.FlavorResource;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;

@@ -2,7 +2,7 @@ package dev.sluice.reference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.model.FairSharing;
+import dev.sluice.core.model.FairSharing;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -1,11 +1,11 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.LocalQueueId;
-import dev.sluice.model.PendingWorkload;
-import dev.sluice.model.PodSetAssignment;
-import dev.sluice.model.ReservingWorkload;
-import dev.sluice.model.WorkloadId;
-import dev.sluice.model.RequestShape;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.model.RequestShape;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;

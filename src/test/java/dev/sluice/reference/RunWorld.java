@@ -1,14 +1,14 @@
 package dev.sluice.reference;
 
-import dev.sluice.cli.audit.ObjectChange;
-import dev.sluice.engine.EngineOptions;
-import dev.sluice.model.ClusterQueueSpec;
-import dev.sluice.model.CohortSpec;
-import dev.sluice.model.SchedulerEvent;
-import dev.sluice.model.FairSharing;
-import dev.sluice.model.Flavor;
-import dev.sluice.model.LocalQueueId;
-import dev.sluice.model.LocalQueueSpec;
+import dev.sluice.lab.audit.ObjectChange;
+import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.CohortSpec;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.LocalQueueSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,11 +1,11 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.ClusterQueueSpec;
-import dev.sluice.model.FlavorResource;
-import dev.sluice.model.PendingWorkload;
-import dev.sluice.model.PodSetRequest;
-import dev.sluice.model.PreemptionReason;
-import dev.sluice.model.ResourceGroup;
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.PreemptionReason;
+import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.reference.Decided.Preemption;
 import dev.sluice.reference.Decided.Victim;
 import dev.sluice.reference.ReferenceTree.Node;

@@ -1,11 +1,11 @@
 package dev.sluice.reference;
 
-import dev.sluice.engine.ClusterQueueView;
-import dev.sluice.engine.CohortView;
-import dev.sluice.engine.FlavorUsage;
-import dev.sluice.engine.SchedulerViews;
-import dev.sluice.model.FlavorResource;
-import dev.sluice.quota.DominantResourceShare;
+import dev.sluice.core.engine.ClusterQueueView;
+import dev.sluice.core.engine.CohortView;
+import dev.sluice.core.engine.FlavorUsage;
+import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.quota.DominantResourceShare;
 import java.util.Optional;
 
 /** What the engine shows is what the reference counts: who waits, usage, shares. */

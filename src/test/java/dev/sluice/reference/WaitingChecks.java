@@ -1,9 +1,9 @@
 package dev.sluice.reference;
 
-import dev.sluice.model.ClusterQueueSpec;
-import dev.sluice.model.ClusterQueueSpec.QueueingStrategy;
-import dev.sluice.model.PreemptionPolicies.ReclaimWithinCohort;
-import dev.sluice.model.WorkloadId;
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.WorkloadId;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

@@ -1,5 +1,7 @@
 package dev.sluice.server;
 
+import dev.sluice.kube.certificates.CertificateWithKey;
+
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;

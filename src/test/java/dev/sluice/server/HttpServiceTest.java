@@ -1,5 +1,7 @@
 package dev.sluice.server;
 
+import dev.sluice.kube.certificates.CertificateWithKey;
+
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,6 +1,6 @@
 package dev.sluice.testing;
 
-import dev.sluice.cli.controlplane.ControlPlane;
+import dev.sluice.lab.controlplane.ControlPlane;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ExtensionContext.Store;

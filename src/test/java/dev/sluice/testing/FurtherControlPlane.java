@@ -1,6 +1,6 @@
 package dev.sluice.testing;
 
-import dev.sluice.cli.controlplane.ControlPlane;
+import dev.sluice.lab.controlplane.ControlPlane;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.io.UncheckedIOException;

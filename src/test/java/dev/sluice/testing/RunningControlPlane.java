@@ -1,14 +1,14 @@
 package dev.sluice.testing;
 
-import dev.sluice.cli.controlplane.ApiClients;
-import dev.sluice.cli.controlplane.ControlPlane;
-import dev.sluice.cli.controlplane.ControlPlaneSpec;
-import dev.sluice.cli.controlplane.ControlPlanes;
-import dev.sluice.cli.controlplane.NodeGroup;
-import dev.sluice.cli.controlplane.binaries.Binaries;
-import dev.sluice.cli.controlplane.binaries.BinariesMissingException;
-import dev.sluice.cli.controlplane.binaries.DefaultBinarySources;
-import dev.sluice.cli.controlplane.binaries.Progress;
+import dev.sluice.lab.controlplane.ApiClients;
+import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.lab.controlplane.ControlPlaneSpec;
+import dev.sluice.lab.controlplane.ControlPlanes;
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.lab.controlplane.binaries.Binaries;
+import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
+import dev.sluice.lab.controlplane.binaries.DefaultBinarySources;
+import dev.sluice.lab.controlplane.binaries.Progress;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.InstantSource;
 import java.util.List;

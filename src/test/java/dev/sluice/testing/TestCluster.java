@@ -1,7 +1,7 @@
 package dev.sluice.testing;
 
-import dev.sluice.cli.controlplane.NodeGroup;
-import dev.sluice.cli.controlplane.FakeNodes;
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.lab.controlplane.FakeNodes;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Node;

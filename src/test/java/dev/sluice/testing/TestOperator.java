@@ -1,8 +1,8 @@
 package dev.sluice.testing;
 
-import dev.sluice.cli.controlplane.ControlPlane;
-import dev.sluice.cli.process.OperatorProcess;
-import dev.sluice.cli.process.OperatorSettings;
+import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.lab.process.OperatorProcess;
+import dev.sluice.lab.process.OperatorSettings;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;

@@ -10,7 +10,7 @@ import static dev.sluice.webhooks.Reviews.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.workloads.PodRoleHash;
+import dev.sluice.workload.PodRoleHash;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;

@@ -3,7 +3,7 @@ package dev.sluice.webhooks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.sluice.cli.controlplane.ApiClients;
+import dev.sluice.lab.controlplane.ApiClients;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;

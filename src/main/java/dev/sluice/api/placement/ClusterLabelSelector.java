@@ -1,7 +1,7 @@
 package dev.sluice.api.placement;
 
-import dev.sluice.model.LabelRequirement;
-import dev.sluice.model.LabelRequirement.Operator;
+import dev.sluice.core.model.LabelRequirement;
+import dev.sluice.core.model.LabelRequirement.Operator;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

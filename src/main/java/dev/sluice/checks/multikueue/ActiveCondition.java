@@ -1,6 +1,6 @@
 package dev.sluice.checks.multikueue;
 
-import dev.sluice.controllers.status.Conditions;
+import dev.sluice.queues.status.Conditions;
 import io.fabric8.kubernetes.api.model.Condition;
 import java.time.Instant;
 import java.util.List;

@@ -14,7 +14,7 @@ import dev.sluice.jobs.PodSetTemplate;
 import dev.sluice.jobs.PodTemplateMerger;
 import dev.sluice.jobs.StartConflictException;
 import dev.sluice.jobs.TopologyRequests;
-import dev.sluice.workloads.JsonMergePatch;
+import dev.sluice.kube.json.JsonMergePatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

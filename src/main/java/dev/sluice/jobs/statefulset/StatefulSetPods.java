@@ -8,7 +8,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobPatch;
-import dev.sluice.jobs.pods.CachedPod;
+import dev.sluice.jobs.pod.CachedPod;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;

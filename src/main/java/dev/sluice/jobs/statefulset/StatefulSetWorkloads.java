@@ -1,8 +1,8 @@
 package dev.sluice.jobs.statefulset;
 
 import dev.sluice.jobs.WorkloadNames;
-import dev.sluice.workloads.CachedWorkload;
-import dev.sluice.workloads.WorkloadLister;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadLister;
 import java.util.Optional;
 
 /**

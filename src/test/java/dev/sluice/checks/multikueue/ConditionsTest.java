@@ -11,7 +11,7 @@ import dev.sluice.api.v1beta2.MultiKueueConfigSpec;
 import dev.sluice.checks.multikueue.access.WorkerAccess;
 import dev.sluice.checks.multikueue.access.ClusterReason;
 import dev.sluice.checks.multikueue.access.WorkerCredentials;
-import dev.sluice.checks.multikueue.link.ConnectionState;
+import dev.sluice.checks.multikueue.remote.ConnectionState;
 import java.net.URI;
 import java.time.Instant;
 import java.util.HashMap;

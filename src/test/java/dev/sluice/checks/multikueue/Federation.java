@@ -6,8 +6,8 @@ import static dev.sluice.checks.multikueue.ManyClusters.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.MultiKueueCluster;
-import dev.sluice.cli.controlplane.ControlPlane;
-import dev.sluice.cli.controlplane.binaries.Program;
+import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.lab.controlplane.binaries.Program;
 import dev.sluice.testing.FurtherControlPlane;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.APIResource;

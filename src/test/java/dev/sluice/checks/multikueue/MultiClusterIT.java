@@ -7,10 +7,10 @@ import static dev.sluice.checks.multikueue.ManyClusters.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.Workload;
-import dev.sluice.cli.controlplane.ControlPlane;
-import dev.sluice.cli.controlplane.NodeGroup;
-import dev.sluice.cli.controlplane.FakeNodes;
-import dev.sluice.cli.controlplane.binaries.Program;
+import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.lab.controlplane.FakeNodes;
+import dev.sluice.lab.controlplane.binaries.Program;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;

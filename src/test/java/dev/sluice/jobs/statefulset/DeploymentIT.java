@@ -3,9 +3,9 @@ package dev.sluice.jobs.statefulset;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.cli.controlplane.ControlPlane;
-import dev.sluice.cli.controlplane.NodeGroup;
-import dev.sluice.cli.process.OperatorProcess;
+import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import dev.sluice.testing.TestOperator;

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.jobs.JobPatch;
-import dev.sluice.jobs.pods.CachedPod;
+import dev.sluice.jobs.pod.CachedPod;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 

@@ -12,7 +12,7 @@ import dev.sluice.jobs.JobAction;
 import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.ReconcileContext;
 import dev.sluice.jobs.ManagementStatus;
-import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workload.CachedWorkload;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;

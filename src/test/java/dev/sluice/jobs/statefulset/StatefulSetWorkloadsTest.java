@@ -6,8 +6,8 @@ import static dev.sluice.jobs.statefulset.Given.yaml;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.workloads.CachedWorkload;
-import dev.sluice.workloads.WorkloadLister;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadLister;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.params.ParameterizedTest;

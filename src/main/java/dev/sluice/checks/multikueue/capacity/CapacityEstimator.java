@@ -1,6 +1,6 @@
 package dev.sluice.checks.multikueue.capacity;
 
-import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.workload.CachedWorkload;
 import java.util.Set;
 
 /** Knows in which workers a Workload would fit at once. */

@@ -2,9 +2,9 @@ package dev.sluice.checks.multikueue.capacity;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.Quantities;
-import dev.sluice.checks.multikueue.link.ConnectionScope;
-import dev.sluice.model.ResourceAmounts;
-import dev.sluice.workloads.CachedWorkload;
+import dev.sluice.checks.multikueue.remote.ConnectionScope;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.workload.CachedWorkload;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.math.BigDecimal;
 import java.util.Collection;

@@ -2,12 +2,12 @@ package dev.sluice.checks.multikueue.fencing;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.reading.InformerSupervisor;
-import dev.sluice.checks.multikueue.link.ConnectionContext;
-import dev.sluice.workloads.CachedWorkload;
-import dev.sluice.workloads.WorkloadListener;
-import dev.sluice.workloads.WorkloadReader;
-import dev.sluice.workloads.WorkloadWriter;
+import dev.sluice.kube.reading.InformerSupervisor;
+import dev.sluice.checks.multikueue.remote.ConnectionContext;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadListener;
+import dev.sluice.workload.WorkloadReader;
+import dev.sluice.workload.WorkloadWriter;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;

@@ -6,7 +6,7 @@ import dev.sluice.api.v1beta2.FlavorQuotas;
 import dev.sluice.api.v1beta2.ResourceGroup;
 import dev.sluice.api.v1beta2.ResourceQuota;
 import dev.sluice.checks.multikueue.capacity.NominalQuota;
-import dev.sluice.model.ResourceAmounts;
+import dev.sluice.core.model.ResourceAmounts;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.ArrayList;
 import java.util.List;

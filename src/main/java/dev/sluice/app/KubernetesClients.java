@@ -1,0 +1,103 @@
+package dev.sluice.app;
+
+import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.kube.reading.TolerantDeserializers;
+import dev.sluice.kube.reading.InformerSupervisor;
+import dev.sluice.kube.reading.ReadErrorLog;
+import dev.sluice.kube.reconcile.IdentityCloner;
+import dev.sluice.jobs.batch.BatchJobResource;
+import dev.sluice.jobs.pod.PodResource;
+import dev.sluice.jobs.statefulset.StatefulSetResource;
+import dev.sluice.metrics.ApiRequestMetrics;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
+import io.fabric8.kubernetes.client.vertx.VertxHttpClientFactory;
+import io.javaoperatorsdk.operator.Operator;
+import io.vertx.ext.web.client.WebClientOptions;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Optional;
+import java.util.concurrent.Executors;
+
+/** Makes the operator's client of the API server. */
+final class KubernetesClients {
+
+  /** Nobody reads managed fields, which are up to half of an object. */
+  @JsonIgnoreProperties("managedFields")
+  private abstract static class WithoutManagedFields {}
+
+  private KubernetesClients() {}
+
+  /**
+   * A client that reads jobs as slim views and drops managed fields: what it reads must never be
+   * written back whole.
+   *
+   * @param kubeconfig where the cluster is; otherwise found as any client finds it
+   * @param requests counts what is asked
+   * @param faults is told of objects that can't be read
+   * @throws IOException when the kubeconfig can't be read
+   */
+  static KubernetesClient forOperator(
+      Optional<Path> kubeconfig, ApiRequestMetrics requests, ReadErrorLog faults) throws IOException {
+    return new KubernetesClientBuilder()
+        .withConfig(config(kubeconfig))
+        .withKubernetesSerialization(serialization(faults))
+        .withHttpClientFactory(new CompressingVertx())
+        .withHttpClientBuilderConsumer(
+            builder -> builder.addOrReplaceInterceptor(ApiRequestMetrics.NAME, requests))
+        .build();
+  }
+
+  /**
+   * How the operator's client reads objects; {@code faults} is told of those that it can't read.
+   */
+  static KubernetesSerialization serialization(ReadErrorLog faults) {
+    ObjectMapper mapper = new ObjectMapper(TolerantDeserializers.json());
+    mapper.addMixIn(ObjectMeta.class, WithoutManagedFields.class);
+    TolerantDeserializers.guard(mapper, faults);
+    KubernetesSerialization serialization = new KubernetesSerialization(mapper, true);
+    serialization.registerKubernetesResource(BatchJobResource.class);
+    serialization.registerKubernetesResource(PodResource.class);
+    serialization.registerKubernetesResource(StatefulSetResource.class);
+    return serialization;
+  }
+
+  /**
+   * The framework of reconcilers. Objects are handed out as they are in the cache: nobody changes
+   * them. A watch that ends by itself makes the process unhealthy.
+   */
+  static Operator framework(KubernetesClient client, InformerSupervisor informerSupervisor) {
+    return new Operator(
+        settings ->
+            settings
+                .withKubernetesClient(client)
+                .withCloseClientOnStop(false)
+                .withResourceCloner(new IdentityCloner())
+                .withInformerStoppedHandler(
+                    (informer, cause) -> {
+                      if (cause != null) {
+                        informerSupervisor.ended(informer.getApiTypeClass().getSimpleName(), cause);
+                      }
+                    })
+                .withExecutorService(Executors.newVirtualThreadPerTaskExecutor()));
+  }
+
+  private static Config config(Optional<Path> kubeconfig) throws IOException {
+    return kubeconfig.isPresent()
+        ? Config.fromKubeconfig(Files.readString(kubeconfig.get()))
+        : Config.autoConfigure(null);
+  }
+
+  /** Lists shrink to a fraction on the wire, which is worth more than it costs to unpack. */
+  private static final class CompressingVertx extends VertxHttpClientFactory {
+    @Override
+    protected void additionalConfig(WebClientOptions options) {
+      options.setTryUseCompression(true);
+    }
+  }
+}

@@ -1,0 +1,154 @@
+package dev.sluice.app;
+
+import dev.sluice.install.Installer;
+
+import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.ConfigurationException;
+import dev.sluice.api.config.ConfigurationLoader;
+import dev.sluice.api.config.EffectiveConfiguration;
+import dev.sluice.kube.reading.ReadErrorLog;
+import dev.sluice.metrics.ApiRequestMetrics;
+import dev.sluice.metrics.MetricsScrape;
+import dev.sluice.server.InternalCertificates;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One run of the operator as a process, from its options to its exit code. */
+public final class OperatorRunner {
+
+  private static final Logger LOG = LoggerFactory.getLogger(OperatorRunner.class);
+  private static final Path OWN_NAMESPACE =
+      Path.of("/var/run/secrets/kubernetes.io/serviceaccount/namespace");
+  private static final String DEFAULT_NAMESPACE = "kueue-system";
+
+  private OperatorRunner() {}
+
+  /**
+   * What the command line says.
+   *
+   * @param kubeconfig the cluster; found as any client finds it when empty
+   * @param config the configuration file
+   * @param featureGates the value of {@code --feature-gates}
+   * @param install whether definitions and webhook registration are applied first
+   * @param webhookHost where the API server reaches this process, when it runs outside of a cluster
+   * @param webhookClientAuthority PEM file of the authorities of webhook clients; empty if they are
+   *     not asked who they are
+   */
+  public record Options(
+      Optional<Path> kubeconfig,
+      Optional<Path> config,
+      Optional<String> featureGates,
+      boolean install,
+      String webhookHost,
+      Optional<Path> webhookClientAuthority) {}
+
+  /**
+   * Runs until the process is told to end or has to.
+   *
+   * @return 0, when it was told to end; when it may not go on (the lease is lost, the engine
+   *     failed) the process ends with 1 at once
+   * @throws ConfigurationException with everything that is wrong with file and gates
+   * @throws IOException when it can't start
+   */
+  public static int run(Options options)
+      throws ConfigurationException, IOException, GeneralSecurityException {
+    Configuration configuration =
+        ConfigurationLoader.load(
+            options.config(), options.featureGates(), OperatorRunner::ownNamespace);
+    LOG.info("configuration {}", EffectiveConfiguration.yaml(configuration));
+    MetricsScrape metrics = new MetricsScrape();
+    ReadErrorLog faults = new ReadErrorLog();
+    KubernetesClient client =
+        KubernetesClients.forOperator(
+            options.kubeconfig(), new ApiRequestMetrics(metrics.registry()), faults);
+    boolean inCluster = Files.exists(OWN_NAMESPACE) && options.kubeconfig().isEmpty();
+    if (options.install()) {
+      Optional<String> url =
+          inCluster
+              ? Optional.empty()
+              : Optional.of(
+                  "https://" + options.webhookHost() + ":" + configuration.webhook().port());
+      new Installer(client, configuration, url).install();
+    }
+    CompletableFuture<Void> end = new CompletableFuture<>();
+    String identity = hostName() + "_" + UUID.randomUUID();
+    OperatorApplication operatorApplication =
+        new OperatorApplication(
+            configuration,
+            client,
+            faults,
+            metrics,
+            InstantSource.system(),
+            identity,
+            OperatorRunner::halt);
+    CompletableFuture<Void> closed = new CompletableFuture<>();
+    Thread hook =
+        Thread.ofPlatform()
+            .unstarted(
+                () -> {
+                  end.complete(null);
+                  closed.join();
+                });
+    Runtime.getRuntime().addShutdownHook(hook);
+    try {
+      operatorApplication.start(
+          hosts(configuration, options.webhookHost(), inCluster), options.webhookClientAuthority());
+      end.join();
+      LOG.info("operator ends reason=\"told to\"");
+      return 0;
+    } finally {
+      try {
+        operatorApplication.close();
+      } finally {
+        closed.complete(null);
+      }
+    }
+  }
+
+  /**
+   * Ends the process without sending anything more: another may lead already, whose decisions don't
+   * count with what this one still had on its way.
+   */
+  private static void halt(String reason) {
+    LOG.error("operator ends reason=\"{}\"", reason);
+    Runtime.getRuntime().halt(1);
+  }
+
+  private static List<String> hosts(
+      Configuration configuration, String webhookHost, boolean inCluster) {
+    List<String> hosts =
+        new ArrayList<>(
+            InternalCertificates.serviceHosts(
+                configuration.internalCertManagement().webhookServiceName(),
+                configuration.namespace()));
+    if (!inCluster) {
+      hosts.add(webhookHost);
+      hosts.add("localhost");
+    }
+    return hosts;
+  }
+
+  private static String ownNamespace() {
+    try {
+      return Files.readString(OWN_NAMESPACE).strip();
+    } catch (IOException e) {
+      return DEFAULT_NAMESPACE;
+    }
+  }
+
+  private static String hostName() {
+    String name = System.getenv("HOSTNAME");
+    return name == null || name.isEmpty() ? "sluice" : name;
+  }
+}

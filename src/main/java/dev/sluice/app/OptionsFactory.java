@@ -1,0 +1,151 @@
+package dev.sluice.app;
+
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.workload.lifecycle.LifecycleOptions;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.jobs.JobOptions;
+import dev.sluice.jobs.WorkloadNames;
+import dev.sluice.core.model.AdmissionFairSharing;
+import dev.sluice.core.model.FairSharing;
+import dev.sluice.workload.TranslationOptions;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+
+/** The configuration, cut into what each room needs to know of it. */
+record OptionsFactory(Configuration configuration) {
+
+  private static final Set<String> PODS =
+      Set.of("pod", "deployment", "statefulset", "leaderworkerset.x-k8s.io/leaderworkerset");
+
+  /** Whether somebody waits for the pods of admitted Workloads to be ready. */
+  boolean readiness() {
+    return configuration.waitForPodsReady().isPresent();
+  }
+
+  /** How Workloads are translated for the engine. */
+  TranslationOptions translation() {
+    return new TranslationOptions(
+        configuration.resources().excludeResourcePrefixes(),
+        configuration.resources().transformations(),
+        on(FeatureGate.PRIORITY_BOOST),
+        configuration
+            .waitForPodsReady()
+            .map(Configuration.WaitForPodsReady::requeueByEviction)
+            .orElse(true),
+        on(FeatureGate.PRIORITY_SORTING_WITHIN_COHORT),
+        on(FeatureGate.PARTIAL_ADMISSION),
+        blocksAdmission(),
+        preemptionGates(),
+        on(FeatureGate.KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED));
+  }
+
+  /** Whether requests for resources that a ClusterQueue doesn't declare are ignored. */
+  boolean ignoresUndeclared() {
+    return on(FeatureGate.QUOTA_CHECK_STRATEGY) && !configuration.resources().blockUndeclared();
+  }
+
+  /** How the engine decides. */
+  EngineOptions engine() {
+    return new EngineOptions(fairSharing(), blocksAdmission(), turns());
+  }
+
+  private boolean preemptionGates() {
+    return on(FeatureGate.MULTI_KUEUE_ORCHESTRATED_PREEMPTION)
+        || on(FeatureGate.CONCURRENT_ADMISSION);
+  }
+
+  private boolean blocksAdmission() {
+    return configuration
+        .waitForPodsReady()
+        .filter(Configuration.WaitForPodsReady::blockAdmission)
+        .isPresent();
+  }
+
+  private Optional<AdmissionFairSharing> turns() {
+    return configuration
+        .admissionFairSharing()
+        .filter(sharing -> on(FeatureGate.ADMISSION_FAIR_SHARING))
+        .map(
+            sharing ->
+                new AdmissionFairSharing(
+                    sharing.usageHalfLifeTime(),
+                    sharing.usageSamplingInterval(),
+                    sharing.resourceWeights()));
+  }
+
+  private Optional<FairSharing> fairSharing() {
+    return configuration
+        .fairSharing()
+        .map(
+            sharing ->
+                new FairSharing(
+                    sharing.preemptionStrategies().stream().map(OptionsFactory::strategy).toList(),
+                    on(FeatureGate.FAIR_SHARING_PREEMPT_WITHIN_NOMINAL),
+                    on(FeatureGate.FAIR_SHARING_PRIORITIZE_NON_BORROWING)));
+  }
+
+  private static FairSharing.Strategy strategy(Configuration.PreemptionStrategy strategy) {
+    return switch (strategy) {
+      case LESS_THAN_OR_EQUAL_TO_FINAL_SHARE ->
+          FairSharing.Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE;
+      case LESS_THAN_INITIAL_SHARE -> FairSharing.Strategy.LESS_THAN_INITIAL_SHARE;
+    };
+  }
+
+  /** How Workloads live. */
+  LifecycleOptions lifecycle() {
+    return new LifecycleOptions(
+        configuration.waitForPodsReady(),
+        configuration.objectRetention().afterFinished(),
+        on(FeatureGate.FINISH_ORPHANED_WORKLOADS),
+        on(FeatureGate.UNADMITTED_WORKLOADS_EXPLICIT_STATUS),
+        preemptionGates());
+  }
+
+  /** How jobs are handled; {@code namespaceLabels} knows the labels of a namespace. */
+  JobOptions jobs(Function<String, Map<String, String>> namespaceLabels) {
+    return new JobOptions(
+        configuration.manageJobsWithoutQueueName(),
+        namespace ->
+            configuration.managedJobsNamespaceSelector().matches(namespaceLabels.apply(namespace)),
+        configuration.integrations().labelKeysToCopy(),
+        on(FeatureGate.SHORT_WORKLOAD_NAMES) ? WorkloadNames.SHORT : WorkloadNames.LONGEST,
+        on(FeatureGate.ASSIGN_QUEUE_LABELS_FOR_PODS),
+        on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),
+        readiness(),
+        configuration.objectRetention().afterDeactivated(),
+        on(FeatureGate.PARTIAL_ADMISSION));
+  }
+
+  /** Whether pods are jobs: those that people make, or those of something that makes pods. */
+  boolean managesPods() {
+    return configuration.integrations().frameworks().stream().anyMatch(PODS::contains);
+  }
+
+  /** Whether this cluster sends jobs to others: what checks of {@code world} say at any moment. */
+  BooleanSupplier manager(InformerCaches informerCaches) {
+    return () ->
+        on(FeatureGate.MULTI_KUEUE)
+            && informerCaches.checks().all().stream()
+                .anyMatch(
+                    check ->
+                        check.getSpec() != null
+                            && KueueConstants.MULTIKUEUE.equals(check.getSpec().controllerName()));
+  }
+
+  /** Whether an integration is on. */
+  boolean manages(String framework) {
+    return configuration.integrations().frameworks().contains(framework);
+  }
+
+  /** Whether a gate is on. */
+  boolean on(FeatureGate gate) {
+    return configuration.featureGates().enabled(gate);
+  }
+}

@@ -1,0 +1,33 @@
+package dev.sluice.app;
+
+import dev.sluice.jobs.JobEvents;
+import dev.sluice.jobs.JobRef;
+import dev.sluice.kube.events.EventRecorder;
+import dev.sluice.kube.events.ObjectReference;
+
+/** Events about jobs, by way of the recorder. */
+final class RecordedJobEvents implements JobEvents {
+
+  private static final String ACTION = "Reconcile";
+
+  private final EventRecorder events;
+
+  RecordedJobEvents(EventRecorder events) {
+    this.events = events;
+  }
+
+  @Override
+  public void normal(JobRef job, String reason, String note) {
+    events.record(subject(job), EventRecorder.Type.NORMAL, reason, ACTION, note);
+  }
+
+  @Override
+  public void warning(JobRef job, String reason, String note) {
+    events.record(subject(job), EventRecorder.Type.WARNING, reason, ACTION, note);
+  }
+
+  private static ObjectReference subject(JobRef job) {
+    return new ObjectReference(
+        job.kind().apiVersion(), job.kind().kind(), job.namespace(), job.name(), job.uid());
+  }
+}

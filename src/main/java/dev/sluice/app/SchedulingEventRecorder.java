@@ -1,0 +1,117 @@
+package dev.sluice.app;
+
+import dev.sluice.api.ApiVersions;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.workload.lifecycle.LifecycleEvents;
+import dev.sluice.workload.lifecycle.LifecycleAction;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.events.EventRecorder;
+import dev.sluice.kube.events.EventRecorder.Type;
+import dev.sluice.kube.events.ObjectReference;
+import dev.sluice.visibility.ExplanationText;
+import dev.sluice.workload.AdmissionObserver;
+import dev.sluice.workload.Preemptions;
+import dev.sluice.workload.CachedWorkload;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.function.BiConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Tells of what was done to Workloads and stands: events, and lines in the log for decisions. */
+final class SchedulingEventRecorder implements AdmissionObserver, LifecycleEvents {
+
+  private static final Logger LOG = LoggerFactory.getLogger(SchedulingEventRecorder.class);
+
+  private final EventRecorder events;
+  private final InstantSource clock;
+  private final BiConsumer<String, String> preemptions;
+
+  /** {@code preemptions} counts each, by the preempting ClusterQueue and the reason. */
+  SchedulingEventRecorder(
+      EventRecorder events, InstantSource clock, BiConsumer<String, String> preemptions) {
+    this.events = events;
+    this.clock = clock;
+    this.preemptions = preemptions;
+  }
+
+  @Override
+  public void reserved(Decision.Admit decision, CachedWorkload before, boolean admitted) {
+    Duration waited = Duration.between(decision.queuedAt(), clock.instant());
+    LOG.info(
+        "workload={} reserved=true admitted={} clusterQueue={} waited={}s",
+        decision.id(),
+        admitted,
+        decision.clusterQueue(),
+        waited.toSeconds());
+    record(
+        decision.id(),
+        Type.NORMAL,
+        "QuotaReserved",
+        ExplanationText.quotaReserved(decision.clusterQueue(), waited, decision.considered()));
+    if (admitted) {
+      record(
+          decision.id(),
+          Type.NORMAL,
+          "Admitted",
+          ExplanationText.admitted(decision.clusterQueue(), Duration.ZERO));
+    }
+  }
+
+  @Override
+  public void preempted(
+      Decision.Preempt decision, Decision.Victim victim, CachedWorkload before, String message) {
+    String reason = victim.reason().apiReason();
+    LOG.info(
+        "workload={} evicted=true reason=Preempted policy={} preemptor={} clusterQueue={}",
+        victim.id(),
+        reason,
+        decision.id(),
+        decision.clusterQueue());
+    preemptions.accept(decision.clusterQueue(), reason);
+    record(victim.id(), Type.NORMAL, Preemptions.PREEMPTED, message);
+    if (before.status().admission().isPresent()) {
+      record(victim.id(), Type.NORMAL, "EvictedDueToPreempted", message);
+    }
+    record(
+        decision.id(),
+        Type.NORMAL,
+        "PreemptedWorkload",
+        "Preempted workload "
+            + victim.id()
+            + " (UID: "
+            + victim.id().uid()
+            + ", JobUID: "
+            + before.labels().getOrDefault(KueueConstants.JOB_UID, "UNKNOWN")
+            + "), reason: "
+            + reason);
+  }
+
+  @Override
+  public void explained(Decision.Explain decision, CachedWorkload before) {
+    String text = ExplanationText.message(decision.explanation());
+    String reason = decision.explanation().reason().apiReason();
+    LOG.info("workload={} waits=true reason={} message=\"{}\"", decision.id(), reason, text);
+    record(decision.id(), Type.WARNING, reason, text);
+  }
+
+  @Override
+  public void record(WorkloadId workload, LifecycleAction.EventSpec eventSpec) {
+    record(workload, eventSpec.warning() ? Type.WARNING : Type.NORMAL, eventSpec.reason(), eventSpec.note());
+  }
+
+  private void record(WorkloadId id, Type type, String reason, String note) {
+    events.record(
+        new ObjectReference(
+            ApiVersions.GROUP + "/" + ApiVersions.V1BETA2,
+            "Workload",
+            id.namespace(),
+            id.name(),
+            id.uid()),
+        type,
+        reason,
+        "Admission",
+        note);
+  }
+}

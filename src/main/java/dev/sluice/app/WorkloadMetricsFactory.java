@@ -1,0 +1,59 @@
+package dev.sluice.app;
+
+import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.metrics.MetricsScrape;
+import dev.sluice.metrics.QueueGauges;
+import dev.sluice.kube.leader.ReplicaRole;
+import dev.sluice.metrics.WorkloadCounter;
+import dev.sluice.metrics.WorkloadMetrics;
+import dev.sluice.metrics.WorkloadTransitions;
+import dev.sluice.workload.WorkloadReader;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/** What is measured of queues and Workloads, by configuration. */
+record WorkloadMetricsFactory(
+    Configuration configuration, MetricsScrape metrics, SchedulerViews schedulerViews, Supplier<ReplicaRole> role) {
+
+  /**
+   * Measures what {@code reader} reads, and reports the LocalQueueMapper of {@code world}.
+   *
+   * @return what else counts Workloads with
+   */
+  WorkloadMetrics of(WorkloadReader reader, InformerCaches informerCaches, InstantSource clock) {
+    Predicate<LocalQueueId> reported = reported(informerCaches);
+    WorkloadMetrics workloads = new WorkloadMetrics(metrics.registry(), schedulerViews, role, reported);
+    WorkloadCounter census = new WorkloadCounter();
+    reader.listen(census);
+    reader.listen(new WorkloadTransitions(workloads, schedulerViews, role, clock));
+    metrics.forgetting(workloads);
+    metrics.include(
+        new QueueGauges(
+            schedulerViews,
+            census,
+            role,
+            reported,
+            new QueueGauges.Options(
+                configuration.metrics().enableClusterQueueResources(),
+                configuration.featureGates().enabled(FeatureGate.METRICS_FOR_COHORTS))));
+    return workloads;
+  }
+
+  private Predicate<LocalQueueId> reported(InformerCaches informerCaches) {
+    var local = configuration.metrics().localQueueMetrics();
+    return id ->
+        local.enable()
+            && informerCaches
+                .localQueues()
+                .find(id.namespace(), id.name())
+                .map(queue -> queue.getMetadata().getLabels())
+                .map(labels -> local.localQueueSelector().matches(labels))
+                .orElseGet(() -> local.localQueueSelector().matches(Map.of()));
+  }
+}

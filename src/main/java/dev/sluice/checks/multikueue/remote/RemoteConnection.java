@@ -1,0 +1,262 @@
+package dev.sluice.checks.multikueue.remote;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.checks.multikueue.access.WorkerCredentials;
+import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
+import dev.sluice.kube.client.ResponseTimeoutException;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The connection to one worker cluster by one set of credentials. It is tried again, with growing
+ * pauses, until it is closed.
+ */
+final class RemoteConnection implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(RemoteConnection.class);
+  private static final Duration PROBES = Duration.ofSeconds(15);
+
+  private final String cluster;
+  private final WorkerCredentials workerCredentials;
+  private final RemoteObjects objects;
+  private final ConnectionContext connectionContext;
+  private final Listener listener;
+  private final ReentrantLock lock = new ReentrantLock();
+  private ConnectionState state;
+  private ReconnectBackoff reconnectBackoff = ReconnectBackoff.none();
+  private Optional<RemoteSession> remoteSession = Optional.empty();
+  private boolean closed;
+
+  /** Is told of one link. */
+  interface Listener {
+
+    /** Its state is another one. */
+    void stateChanged();
+
+    /** An object of the cluster changed. */
+    void objectChanged(Key key, @Nullable JsonNode before, @Nullable JsonNode after);
+  }
+
+  /**
+   * A link that isn't started.
+   *
+   * @param lostSince since when the cluster is lost by earlier credentials
+   */
+  RemoteConnection(
+      String cluster,
+      WorkerCredentials workerCredentials,
+      RemoteObjects objects,
+      Optional<Instant> lostSince,
+      ConnectionContext connectionContext,
+      Listener listener) {
+    this.cluster = cluster;
+    this.workerCredentials = workerCredentials;
+    this.objects = objects;
+    this.connectionContext = connectionContext;
+    this.listener = listener;
+    this.state = new ConnectionState.Connecting(lostSince);
+  }
+
+  void start() {
+    connectionContext.io().execute(this::attempt);
+  }
+
+  boolean uses(WorkerCredentials others) {
+    return workerCredentials.equals(others);
+  }
+
+  ConnectionState state() {
+    lock.lock();
+    try {
+      return state;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The client, while the cluster is connected. */
+  Optional<KubernetesClient> client() {
+    lock.lock();
+    try {
+      return state instanceof ConnectionState.Connected ? remoteSession.map(RemoteSession::client) : Optional.empty();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void attempt() {
+    RemoteSession opened;
+    try {
+      opened = connectionContext.connector().open(workerCredentials, objects);
+    } catch (IOException e) {
+      failed(e);
+      return;
+    } catch (RuntimeException e) {
+      transition(new ConnectionState.Unbuildable(report(e), lostSince()));
+      LOG.warn("cluster={} connected=false cause=\"{}\"", cluster, report(e));
+      return;
+    }
+    if (!began(opened)) {
+      opened.close();
+      return;
+    }
+    try (opened) {
+      opened.run(timeout(), new Seen(opened));
+    } catch (IOException | RuntimeException e) {
+      failed(e);
+    }
+  }
+
+  private boolean began(RemoteSession opened) {
+    lock.lock();
+    try {
+      remoteSession = Optional.of(opened);
+      return !closed;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Duration timeout() {
+    lock.lock();
+    try {
+      return reconnectBackoff.timeout();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private Optional<Instant> lostSince() {
+    return Optional.of(state().lostSince().orElseGet(connectionContext.clock()::instant));
+  }
+
+  private void established() {
+    lock.lock();
+    try {
+      reconnectBackoff = ReconnectBackoff.none();
+    } finally {
+      lock.unlock();
+    }
+    if (transition(new ConnectionState.Connected(connectionContext.clock().instant()))) {
+      LOG.info("cluster={} connected=true server={}", cluster, workerCredentials.server());
+    }
+  }
+
+  private void failed(Exception failure) {
+    Duration pause;
+    ConnectionState.Failing failing;
+    Optional<Instant> lostSince = lostSince();
+    lock.lock();
+    try {
+      remoteSession = Optional.empty();
+      reconnectBackoff = reconnectBackoff.failed(failure instanceof ResponseTimeoutException);
+      pause = reconnectBackoff.pause();
+      Instant next = connectionContext.clock().instant().plus(pause);
+      failing = new ConnectionState.Failing(reconnectBackoff.failures(), next, report(failure), lostSince);
+    } finally {
+      lock.unlock();
+    }
+    if (transition(failing)) {
+      LOG.warn(
+          "cluster={} connected=false attempts={} next={}s cause=\"{}\"",
+          cluster,
+          failing.attempts(),
+          pause.toSeconds(),
+          failing.cause());
+      connectionContext.delays().after(pause, () -> connectionContext.io().execute(this::attemptIfOpen));
+    }
+  }
+
+  private void attemptIfOpen() {
+    if (!isClosed()) {
+      attempt();
+    }
+  }
+
+  /** Takes a new state; false if the link was closed meanwhile. */
+  private boolean transition(ConnectionState next) {
+    lock.lock();
+    try {
+      if (closed) {
+        return false;
+      }
+      state = next;
+    } finally {
+      lock.unlock();
+    }
+    listener.stateChanged();
+    return true;
+  }
+
+  /** What a failure says, without secrets. */
+  private String report(Exception failure) {
+    return FailureText.text(workerCredentials.redact(FailureText.message(failure)));
+  }
+
+  private void probe(RemoteSession probed) {
+    if (!isClosed() && session().filter(current -> current == probed).isPresent()) {
+      probed.probe();
+      connectionContext.delays().after(PROBES, () -> probe(probed));
+    }
+  }
+
+  private Optional<RemoteSession> session() {
+    lock.lock();
+    try {
+      return remoteSession;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean isClosed() {
+    lock.lock();
+    try {
+      return closed;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Ends it for good; nobody is told any more. */
+  @Override
+  public void close() {
+    Optional<RemoteSession> last;
+    lock.lock();
+    try {
+      closed = true;
+      last = remoteSession;
+      remoteSession = Optional.empty();
+    } finally {
+      lock.unlock();
+    }
+    last.ifPresent(RemoteSession::close);
+  }
+
+  private final class Seen implements RemoteSession.Events {
+
+    private final RemoteSession watched;
+
+    Seen(RemoteSession watched) {
+      this.watched = watched;
+    }
+
+    @Override
+    public void established() {
+      RemoteConnection.this.established();
+      connectionContext.delays().after(PROBES, () -> probe(watched));
+    }
+
+    @Override
+    public void changed(Key key, @Nullable JsonNode before, @Nullable JsonNode after) {
+      listener.objectChanged(key, before, after);
+    }
+  }
+}

@@ -1,0 +1,225 @@
+package dev.sluice.checks.multikueue.remote;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.kube.client.LineReader;
+import dev.sluice.kube.client.StreamingListParser;
+import dev.sluice.kube.client.ConnectionLostException;
+import dev.sluice.kube.client.ResponseStream;
+import dev.sluice.kube.client.ResourceExpiredException;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.http.HttpClient;
+import io.fabric8.kubernetes.client.http.HttpRequest;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.HashSet;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lists and watches the objects of one kind that carry this manager's label. It goes on when the
+ * server ends a watch in good order, lists again when the server has forgotten the version, and
+ * fails on everything else.
+ */
+final class RemoteReflector implements RemoteSession {
+
+  private static final int PAGE = 500;
+  private static final int WATCH_SECONDS = 300;
+
+  /** A watch that ends earlier, with nothing in it, is none. */
+  private static final Duration SHORTEST = Duration.ofSeconds(1);
+
+  /** Bookmarks come each minute: who says nothing for that long is not there any more. */
+  private static final Duration SILENCE = Duration.ofSeconds(150);
+
+  private final KubernetesClient client;
+  private final HttpClient http;
+  private final String uri;
+  private final RemoteObjects objects;
+  private final InstantSource clock;
+  private final ObjectMapper mapper = new ObjectMapper();
+  private volatile @Nullable ResponseStream stream;
+  private volatile boolean closed;
+  private String version = "";
+
+  /**
+   * A watch that isn't run yet; it closes the client when it is closed.
+   *
+   * @param path of the kind, such as {@code apis/kueue.x-k8s.io/v1beta2/workloads}
+   * @param selector labels of the objects that count
+   * @param objects where they are kept
+   */
+  RemoteReflector(
+      KubernetesClient client,
+      String path,
+      String selector,
+      RemoteObjects objects,
+      InstantSource clock) {
+    this.client = client;
+    this.http = client.getHttpClient();
+    String root = client.getMasterUrl().toString();
+    this.uri = root + (root.endsWith("/") ? "" : "/") + path + "?labelSelector=" + coded(selector);
+    this.objects = objects;
+    this.clock = clock;
+  }
+
+  @Override
+  public KubernetesClient client() {
+    return client;
+  }
+
+  @Override
+  public void run(Duration patience, Events events) throws IOException {
+    Instant late = clock.instant().plus(patience);
+    boolean established = false;
+    boolean listed = false;
+    while (!closed) {
+      try {
+        if (!listed) {
+          list(patience, events);
+          listed = true;
+        }
+        Duration left = established ? patience : Duration.between(clock.instant(), late);
+        try (ResponseStream opened = opened(watch(), left)) {
+          if (!established) {
+            established = true;
+            events.established();
+          }
+          follow(opened, events);
+        }
+      } catch (ResourceExpiredException e) {
+        listed = false;
+      } catch (IOException e) {
+        if (!closed) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  private void list(Duration patience, Events events) throws IOException {
+    Set<RemoteObjects.Key> listed = new HashSet<>();
+    String first = "";
+    String next = "";
+    do {
+      String query = "&limit=" + PAGE + (next.isEmpty() ? "" : "&continue=" + coded(next));
+      try (ResponseStream page = opened(get(query).build(), patience)) {
+        byte[] frame =
+            StreamingListParser.split(page, (bytes, length) -> listed.add(seen(bytes, length, events)));
+        page.transferTo(OutputStream.nullOutputStream());
+        JsonNode metadata = mapper.readTree(frame).path("metadata");
+        first = first.isEmpty() ? metadata.path("resourceVersion").asText("") : first;
+        next = metadata.path("continue").asText("");
+      }
+    } while (!next.isEmpty());
+    if (first.isEmpty()) {
+      throw new IOException("the list has no resourceVersion");
+    }
+    version = first;
+    objects.retain(listed, events);
+  }
+
+  private RemoteObjects.Key seen(byte[] bytes, int length, Events events) throws IOException {
+    JsonNode item = mapper.readTree(bytes, 0, length);
+    if (item instanceof ObjectNode object) {
+      objects.seen(object, events);
+    }
+    return RemoteObjects.Key.of(item);
+  }
+
+  private void follow(ResponseStream opened, Events events) throws IOException {
+    Instant begun = clock.instant();
+    LineReader lines = new LineReader(opened);
+    boolean any = false;
+    while (lines.next()) {
+      any = true;
+      JsonNode line = mapper.readTree(lines.bytes(), lines.offset(), lines.length());
+      JsonNode object = line.path("object");
+      switch (line.path("type").asText()) {
+        case "ADDED", "MODIFIED" -> objects.seen((ObjectNode) object, events);
+        case "DELETED" -> objects.deleted(object, events);
+        case "BOOKMARK" -> {}
+        default -> fail(object);
+      }
+      version = object.path("metadata").path("resourceVersion").asText(version);
+    }
+    if (opened.wasCut()) {
+      throw new IOException("nothing was heard for " + SILENCE.toSeconds() + " s");
+    }
+    if (!any && clock.instant().isBefore(begun.plus(SHORTEST))) {
+      throw new IOException("the watch ended at once");
+    }
+  }
+
+  private static void fail(JsonNode status) throws IOException {
+    String message = status.path("message").asText("");
+    if (status.path("code").asInt() == 410) {
+      throw new ResourceExpiredException(message);
+    }
+    throw new IOException("the watch failed: " + status.path("code").asInt() + " " + message);
+  }
+
+  @Override
+  public void probe() {
+    ResponseStream current = stream;
+    if (current != null && current.heard().plus(SILENCE).isBefore(clock.instant())) {
+      current.cut();
+    }
+  }
+
+  private ResponseStream opened(HttpRequest request, Duration patience) throws IOException {
+    stream = null;
+    Duration atLeast = patience.isPositive() ? patience : Duration.ofMillis(1);
+    ResponseStream opened = open(request, atLeast);
+    stream = opened;
+    if (closed) {
+      opened.cut();
+    }
+    return opened;
+  }
+
+  /** The client may hand out a connection that has ended already: then another one will do. */
+  private ResponseStream open(HttpRequest request, Duration patience) throws IOException {
+    try {
+      return ResponseStream.open(http, request, patience, clock);
+    } catch (ConnectionLostException e) {
+      if (closed) {
+        throw e;
+      }
+      return ResponseStream.open(http, request, patience, clock);
+    }
+  }
+
+  private HttpRequest watch() {
+    return get("&watch=true&allowWatchBookmarks=true&resourceVersion="
+            + version
+            + "&timeoutSeconds="
+            + WATCH_SECONDS)
+        .forStreaming()
+        .build();
+  }
+
+  private HttpRequest.Builder get(String query) {
+    return http.newHttpRequestBuilder().uri(uri + query).header("Accept", "application/json");
+  }
+
+  private static String coded(String text) {
+    return URLEncoder.encode(text, StandardCharsets.UTF_8);
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    ResponseStream current = stream;
+    if (current != null) {
+      current.cut();
+    }
+    client.close();
+  }
+}

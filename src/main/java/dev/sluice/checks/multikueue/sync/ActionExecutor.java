@@ -1,0 +1,213 @@
+package dev.sluice.checks.multikueue.sync;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
+import dev.sluice.checks.multikueue.placement.PlacementAction;
+import dev.sluice.workload.CachedWorkload.CheckState;
+import dev.sluice.workload.WorkloadWriter;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Carries out one action at a time. Each may be done again without harm. From any thread. */
+final class ActionExecutor {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ActionExecutor.class);
+
+  private final RemoteClient manager;
+  private final RemoteClients remoteClients;
+  private final AdmissionCheckWriter admissionCheckWriter;
+  private final MultiKueueAdapter objects;
+  private final PodAdapter pods;
+  private final OriginLabel originLabel;
+  private final LeaseHeartbeat leaseHeartbeat;
+  private final DispatchListener dispatchListener;
+  private final boolean orchestrated;
+  private final RemotePreemptionControl remotePreemptionControl;
+
+  /**
+   * Writes to the manager's API server, and to those of workers.
+   *
+   * @param orchestrated whether workers may preempt only when they are told so
+   */
+  ActionExecutor(
+      KubernetesClient manager,
+      RemoteClients remoteClients,
+      WorkloadWriter writer,
+      OriginLabel originLabel,
+      LeaseHeartbeat leaseHeartbeat,
+      DispatchListener dispatchListener,
+      PodStatusSync.Pods pods,
+      boolean orchestrated) {
+    this.manager = new RemoteClient(manager);
+    this.remoteClients = remoteClients;
+    this.admissionCheckWriter = new AdmissionCheckWriter(writer, dispatchListener);
+    this.originLabel = originLabel;
+    this.leaseHeartbeat = leaseHeartbeat;
+    this.dispatchListener = dispatchListener;
+    this.orchestrated = orchestrated;
+    this.remotePreemptionControl = new RemotePreemptionControl(remoteClients, dispatchListener);
+    PodStatusSync podStatusSync = new PodStatusSync(this.manager, pods);
+    this.pods = new PodAdapter(this.manager, remoteClients, admissionCheckWriter, originLabel, podStatusSync);
+    this.objects =
+        new ObjectAdapter(this.manager, remoteClients, admissionCheckWriter, originLabel, podStatusSync, this::withdraw);
+  }
+
+  /** The manager's job of a Workload; empty when it is gone, or a group. */
+  Optional<ObjectNode> job(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException {
+    return owner.isGroup() ? Optional.empty() : manager.get(owner.path(workloadGroup.key().namespace()));
+  }
+
+  /** Writes down for people what workers answered. */
+  void notify(WorkloadGroup workloadGroup, String text) throws IOException {
+    admissionCheckWriter.notify(workloadGroup, text);
+  }
+
+  /**
+   * Does it.
+   *
+   * @return when the next actions have to wait, or there is more to do about this one: how long
+   * @throws IOException when it failed, or is uncertain
+   */
+  Optional<Duration> act(WorkloadGroup workloadGroup, PlacementAction placementAction) throws IOException {
+    return switch (placementAction) {
+      case PlacementAction.Reject(String why) -> admissionCheckWriter.check(workloadGroup, CheckState.REJECTED, why);
+      case PlacementAction.Retry(String why) -> admissionCheckWriter.check(workloadGroup, CheckState.RETRY, why);
+      case PlacementAction.Nominate nominate -> admissionCheckWriter.nominate(workloadGroup, nominate);
+      case PlacementAction.Offer(String cluster) -> offer(workloadGroup, cluster);
+      case PlacementAction.Withdraw(String cluster) -> {
+        withdraw(workloadGroup, cluster);
+        yield Optional.empty();
+      }
+      case PlacementAction.SyncSpec(String cluster) -> syncSpec(workloadGroup, cluster);
+      case PlacementAction.OpenGate(String cluster) -> remotePreemptionControl.openGate(workloadGroup, cluster);
+      case PlacementAction.EvictRemote(String cluster) -> remotePreemptionControl.stop(workloadGroup, cluster);
+      case PlacementAction.Run(String cluster) -> run(workloadGroup, cluster);
+      case PlacementAction.RunHere(String cluster) -> admissionCheckWriter.runHere(workloadGroup, cluster);
+      case PlacementAction.SyncStatus(String cluster) -> syncStatus(workloadGroup, cluster);
+      case PlacementAction.ClearPodStatus clearPodStatus -> clearPodStatus(workloadGroup);
+      case PlacementAction.Finish finish -> finish(workloadGroup, finish);
+    };
+  }
+
+  private RemoteClient worker(String cluster) throws IOException {
+    return remoteClients.of(cluster);
+  }
+
+  private Optional<Duration> offer(WorkloadGroup workloadGroup, String cluster) throws IOException {
+    String namespace = workloadGroup.key().namespace();
+    Optional<ObjectNode> workload =
+        manager.get(RemoteWorkloadFactory.path(namespace, workloadGroup.key().name()));
+    if (workload.isEmpty()
+        || !workload
+            .get()
+            .path("metadata")
+            .path("uid")
+            .asText()
+            .equals(workloadGroup.local().id().uid())) {
+      throw new RemoteClient.ConflictException("it is another one now");
+    }
+    RemoteClient worker = worker(cluster);
+    Optional<Duration> fence = leaseHeartbeat.stopAfter(cluster, worker, workload.get());
+    boolean made =
+        worker.create(
+            RemoteWorkloadFactory.path(namespace),
+            RemoteWorkloadFactory.copy(workload.get(), originLabel, orchestrated, fence));
+    if (made) {
+      LOG.info("workload={} cluster={} offered=true", workloadGroup.local().id(), cluster);
+      dispatchListener.dispatched(workloadGroup.local(), workloadGroup.clusterQueue(), cluster);
+    }
+    return Optional.empty();
+  }
+
+  private void withdraw(WorkloadGroup workloadGroup, String cluster) throws IOException {
+    RemoteClient worker = worker(cluster);
+    String namespace = workloadGroup.key().namespace();
+    String path = RemoteWorkloadFactory.path(namespace, workloadGroup.key().name());
+    Optional<ObjectNode> copy = worker.get(path);
+    if (copy.isEmpty() || !originLabel.isOn(copy.get())) {
+      return;
+    }
+    Optional<WorkloadGroup.Owner> owner = workloadGroup.owner(copy.get());
+    if (owner.isPresent()) {
+      carrier(owner.get()).withdraw(workloadGroup, owner.get(), cluster);
+    } else {
+      pods.withdraw(workloadGroup, cluster);
+    }
+    if (!OriginLabel.isDeleting(copy.get())) {
+      worker.delete(path, copy.get());
+    }
+    LOG.info("workload={}/{} cluster={} withdrawn=true", namespace, workloadGroup.key().name(), cluster);
+  }
+
+  /** Deletes a job of ours whose Workload is gone. */
+  void remove(String cluster, MultiKueueKind kind, Key workload, String name) {
+    try {
+      RemoteClient worker = worker(cluster);
+      String path = kind.path(workload.namespace(), name);
+      Optional<ObjectNode> job = worker.get(path);
+      if (job.isPresent()
+          && originLabel.isOn(job.get())
+          && OriginLabel.workload(job.get()).equals(workload.name())
+          && !OriginLabel.isDeleting(job.get())
+          && !PodAdapter.isMadeThere(job.get())) {
+        worker.delete(path, job.get());
+        LOG.info("job={}/{} cluster={} collected=true", workload.namespace(), name, cluster);
+      }
+    } catch (IOException e) {
+      LOG.info(
+          "job={}/{} cluster={} collected=false reason=\"{}\"",
+          workload.namespace(),
+          name,
+          cluster,
+          e.toString());
+    }
+  }
+
+  private Optional<Duration> syncSpec(WorkloadGroup workloadGroup, String cluster) throws IOException {
+    worker(cluster)
+        .patch(
+            RemoteWorkloadFactory.path(workloadGroup.key().namespace(), workloadGroup.key().name()),
+            RemoteWorkloadFactory.withSpecOf(workloadGroup.local()));
+    LOG.info(
+        "workload={} cluster={} priority={}",
+        workloadGroup.local().id(),
+        cluster,
+        workloadGroup.local().spec().priority());
+    return Optional.empty();
+  }
+
+  private Optional<Duration> run(WorkloadGroup workloadGroup, String cluster) throws IOException {
+    WorkloadGroup.Owner owner = workloadGroup.owner().orElseThrow(() -> new IOException("it has no owner"));
+    return carrier(owner).run(workloadGroup, owner, cluster);
+  }
+
+  private Optional<Duration> syncStatus(WorkloadGroup workloadGroup, String cluster) throws IOException {
+    Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
+    return owner.isEmpty()
+        ? Optional.empty()
+        : carrier(owner.get()).syncStatus(workloadGroup, owner.get(), cluster);
+  }
+
+  private Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup) throws IOException {
+    Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
+    return owner.isEmpty() ? Optional.empty() : carrier(owner.get()).clearPodStatus(workloadGroup, owner.get());
+  }
+
+  private Optional<Duration> finish(WorkloadGroup workloadGroup, PlacementAction.Finish finish) throws IOException {
+    Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
+    Optional<Duration> heldBack =
+        owner.isEmpty()
+            ? Optional.empty()
+            : carrier(owner.get()).conclude(workloadGroup, owner.get(), finish.cluster());
+    admissionCheckWriter.finish(workloadGroup, finish);
+    return heldBack;
+  }
+
+  private MultiKueueAdapter carrier(WorkloadGroup.Owner owner) {
+    return owner.kind().pods() == MultiKueueKind.Pods.ITSELF ? pods : objects;
+  }
+}

@@ -1,0 +1,139 @@
+package dev.sluice.checks.multikueue.sync;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.checks.multikueue.placement.PlacementAction;
+import dev.sluice.workload.CheckStates;
+import dev.sluice.workload.StatusPatch;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.CheckState;
+import dev.sluice.workload.WorkloadWriter;
+import dev.sluice.workload.WorkloadWriter.Outcome;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes down in the manager's Workloads what becomes of them, and tells of it. From any thread.
+ */
+final class AdmissionCheckWriter {
+
+  private static final Logger LOG = LoggerFactory.getLogger(AdmissionCheckWriter.class);
+
+  private final WorkloadWriter writer;
+  private final DispatchListener dispatchListener;
+
+  AdmissionCheckWriter(WorkloadWriter writer, DispatchListener dispatchListener) {
+    this.writer = writer;
+    this.dispatchListener = dispatchListener;
+  }
+
+  /** Whether it is written that it runs in this worker. */
+  static boolean runsIn(WorkloadGroup workloadGroup, String cluster) {
+    boolean ready = workloadGroup.state().filter(it -> it.is(CheckState.READY)).isPresent();
+    return ready && workloadGroup.local().status().remotePlacement().cluster().equals(cluster);
+  }
+
+  /** Changes the state of its check. */
+  Optional<Duration> check(WorkloadGroup workloadGroup, String state, String message) throws IOException {
+    ObjectNode status = JsonNodeFactory.instance.objectNode();
+    status.set("admissionChecks", CheckStates.json(workloadGroup.checksWith(state, message)));
+    write(workloadGroup, status);
+    LOG.info("workload={} check={} reason=\"{}\"", workloadGroup.local().id(), state, message);
+    dispatchListener.reported(workloadGroup.local(), true, message);
+    if (state.equals(CheckState.RETRY)) {
+      dispatchListener.requeued(
+          workloadGroup.local(), workloadGroup.clusterQueue(), workloadGroup.local().status().remotePlacement().cluster());
+    }
+    return Optional.empty();
+  }
+
+  /** Writes down for people what workers answered. */
+  void notify(WorkloadGroup workloadGroup, String text) throws IOException {
+    ObjectNode status = JsonNodeFactory.instance.objectNode();
+    status.set("admissionChecks", CheckStates.json(workloadGroup.checksWithMessage(text)));
+    write(workloadGroup, status);
+    LOG.info("workload={} waits=\"{}\"", workloadGroup.local().id(), text);
+  }
+
+  /** Writes the workers that it is offered to. */
+  Optional<Duration> nominate(WorkloadGroup workloadGroup, PlacementAction.Nominate nominate) throws IOException {
+    ObjectNode status = JsonNodeFactory.instance.objectNode();
+    ArrayNode names = status.putArray("nominatedClusterNames");
+    nominate.clusters().forEach(names::add);
+    write(workloadGroup, status);
+    LOG.info("workload={} nominated={}", workloadGroup.local().id(), nominate.clusters());
+    dispatchListener.reported(
+        workloadGroup.local(),
+        false,
+        "Offered to worker clusters " + String.join(", ", nominate.clusters()));
+    return Optional.empty();
+  }
+
+  private void write(WorkloadGroup workloadGroup, ObjectNode status) throws IOException {
+    CachedWorkload local = workloadGroup.local();
+    try {
+      Outcome outcome =
+          writer
+              .patchStatus(local.id(), local.version(), status, WorkloadWriter.Urgency.DECISION)
+              .get();
+      switch (outcome) {
+        case Outcome.Written written ->
+            LOG.debug("workload={} version={}", local.id(), written.version());
+        case Outcome.Conflict conflict -> throw new RemoteClient.ConflictException("it has moved on");
+        case Outcome.Gone gone -> throw new RemoteClient.ConflictException("it is gone");
+        case Outcome.Refused refused -> throw new RemoteClient.RefusedException(refused.message());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted");
+    } catch (ExecutionException e) {
+      throw new IOException(String.valueOf(e.getCause()), e);
+    }
+  }
+
+  /** It runs in this cluster. */
+  Optional<Duration> runHere(WorkloadGroup workloadGroup, String cluster) throws IOException {
+    String message =
+        "The workload runs in this cluster, which is worker cluster \"" + cluster + "\"";
+    ObjectNode status = JsonNodeFactory.instance.objectNode();
+    status.set("admissionChecks", CheckStates.json(workloadGroup.checksWith(CheckState.READY, message)));
+    status.putNull("nominatedClusterNames");
+    write(workloadGroup, status);
+    LOG.info("workload={} cluster={} check=Ready here=true", workloadGroup.local().id(), cluster);
+    dispatchListener.admitted(workloadGroup.local(), workloadGroup.clusterQueue(), cluster);
+    dispatchListener.reported(workloadGroup.local(), false, message);
+    return Optional.empty();
+  }
+
+  /** It runs in a worker from now on, and nobody else gets it while that can't be asked. */
+  void decide(WorkloadGroup workloadGroup, String cluster) throws IOException {
+    String message = "The workload runs in worker cluster \"" + cluster + "\"";
+    ObjectNode status = JsonNodeFactory.instance.objectNode();
+    status.set("admissionChecks", CheckStates.json(workloadGroup.checksWith(CheckState.READY, message)));
+    status.put("clusterName", cluster).putNull("nominatedClusterNames");
+    write(workloadGroup, status);
+    LOG.info("workload={} cluster={} check=Ready", workloadGroup.local().id(), cluster);
+    dispatchListener.admitted(workloadGroup.local(), workloadGroup.clusterQueue(), cluster);
+    dispatchListener.reported(workloadGroup.local(), false, message);
+  }
+
+  /** It ended in a worker. */
+  void finish(WorkloadGroup workloadGroup, PlacementAction.Finish finish) throws IOException {
+    ObjectNode status =
+        StatusPatch.of(workloadGroup.local(), workloadGroup.now())
+            .condition("Finished", true, finish.reason(), finish.message())
+            .build();
+    write(workloadGroup, status);
+    LOG.info(
+        "workload={} cluster={} finished=true reason={}",
+        workloadGroup.local().id(),
+        finish.cluster(),
+        finish.reason());
+  }
+}

@@ -1,0 +1,123 @@
+package dev.sluice.checks.multikueue.sync;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.placement.RemoteStatusAnnotation;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+
+/**
+ * Writes to the manager's job what the worker's tells: to its status, or to an annotation where the
+ * status belongs to a controller of the manager. From any thread.
+ */
+final class JobStatusSync {
+
+  private static final Duration UNTIL_RELEASED = Duration.ofSeconds(2);
+
+  private final RemoteClient manager;
+
+  JobStatusSync(RemoteClient manager) {
+    this.manager = manager;
+  }
+
+  /**
+   * The job is about to be made in a worker: from now on its quota isn't given back while pods of
+   * it may run there.
+   */
+  void announce(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local) throws IOException {
+    if (RemoteStatus.isFor(owner.kind(), local) && RemoteStatusAnnotation.of(local).isEmpty()) {
+      ObjectNode nothing = JsonNodeFactory.instance.objectNode();
+      write(workloadGroup, owner, local, RemoteStatus.annotated(nothing));
+    }
+  }
+
+  /**
+   * Brings the worker's status here.
+   *
+   * @return how long to wait when it can't be brought now
+   */
+  Optional<Duration> sync(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local, JsonNode there)
+      throws IOException {
+    if (RemoteStatus.isFor(owner.kind(), local)) {
+      writeAnnotation(workloadGroup, owner, local, there);
+      return Optional.empty();
+    }
+    RemoteJobFactory.Mirrored mirrored = RemoteJobFactory.withRemoteStatus(owner.kind(), local, there, workloadGroup.now());
+    writeStatus(workloadGroup, owner, local, mirrored.patch());
+    return mirrored.heldBack() ? Optional.of(UNTIL_RELEASED) : Optional.empty();
+  }
+
+  /** The status there becomes that here when it is an end; until then it is only told. */
+  private void writeAnnotation(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local, JsonNode there)
+      throws IOException {
+    boolean told = RemoteStatusAnnotation.of(local).isPresent();
+    ObjectNode shown = RemoteStatus.effective(owner.kind(), local);
+    JsonNode now =
+        RemoteJobFactory.appliedTo(
+                shown, RemoteJobFactory.withRemoteStatus(owner.kind(), shown, there, workloadGroup.now()).patch())
+            .path("status");
+    if (RemoteJobFactory.ended(owner.kind(), there)) {
+      writeStatus(workloadGroup, owner, local, RemoteJobFactory.statusPatch(local, now));
+      if (told) {
+        manager.patch(path(workloadGroup, owner), RemoteStatus.withoutStatus());
+      }
+    } else if (isStopped(workloadGroup, owner, there)) {
+      remove(workloadGroup, owner, local);
+    } else if (!told || !shown.path("status").equals(now)) {
+      write(workloadGroup, owner, local, RemoteStatus.annotated(now));
+    }
+  }
+
+  private static boolean isStopped(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode there) {
+    return workloadGroup.local().evicted()
+        && RemoteJobFactory.at(there, owner.kind().suspend()).asBoolean()
+        && RemoteStatus.isIdle(there.path("status"));
+  }
+
+  /** It is sent back, and was never made in the worker, or is gone there. */
+  void missing(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local) throws IOException {
+    if (RemoteStatus.isFor(owner.kind(), local) && workloadGroup.local().evicted()) {
+      remove(workloadGroup, owner, local);
+    }
+  }
+
+  /**
+   * No pod of it is known in workers any more.
+   *
+   * @return how long to wait until that can be written
+   */
+  Optional<Duration> clear(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local)
+      throws IOException {
+    if (RemoteStatus.isFor(owner.kind(), local)) {
+      remove(workloadGroup, owner, local);
+      return Optional.empty();
+    }
+    writeStatus(workloadGroup, owner, local, RemoteJobFactory.withoutPodCounts(owner.kind(), local, workloadGroup.now()));
+    boolean suspended = RemoteJobFactory.at(local, owner.kind().suspend()).asBoolean();
+    return suspended ? Optional.empty() : Optional.of(UNTIL_RELEASED);
+  }
+
+  private void remove(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local) throws IOException {
+    if (RemoteStatusAnnotation.of(local).isPresent()) {
+      write(workloadGroup, owner, local, RemoteStatus.withoutStatus());
+    }
+  }
+
+  private void writeStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local, ObjectNode patch)
+      throws IOException {
+    if (!patch.isEmpty()) {
+      manager.patch(path(workloadGroup, owner) + "/status", WorkloadGroup.at(local, patch));
+    }
+  }
+
+  private void write(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local, ObjectNode patch)
+      throws IOException {
+    manager.patch(path(workloadGroup, owner), WorkloadGroup.at(local, patch));
+  }
+
+  private static String path(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) {
+    return owner.path(workloadGroup.key().namespace());
+  }
+}

@@ -1,0 +1,47 @@
+package dev.sluice.checks.multikueue.sync;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.checks.multikueue.placement.ManagerState;
+import java.util.List;
+
+/** Whether jobs are marked as ones that run in other clusters. */
+final class ManagedByCheck {
+
+  private ManagedByCheck() {}
+
+  static ManagerState.Sendable sendable(MultiKueueKind kind, JsonNode job) {
+    return switch (kind.pods()) {
+      case NONE -> marked(kind, job);
+      case ITSELF -> gated(job);
+      case MADE -> new ManagerState.Sendable.Yes();
+    };
+  }
+
+  /** What has no mark may only be sent as long as its gate keeps it from running here. */
+  static ManagerState.Sendable gated(JsonNode pod) {
+    for (JsonNode gate : pod.path("spec").path("schedulingGates")) {
+      if (gate.path("name").asText().equals(KueueConstants.ADMISSION_GATE)) {
+        return new ManagerState.Sendable.Yes();
+      }
+    }
+    return PodStatuses.ended(pod)
+        ? new ManagerState.Sendable.Yes()
+        : new ManagerState.Sendable.No(
+            "spec.schedulingGates of pod %s has no %s; it may run in this cluster, and isn't sent"
+                .formatted(pod.path("metadata").path("name").asText(), KueueConstants.ADMISSION_GATE));
+  }
+
+  private static ManagerState.Sendable marked(MultiKueueKind kind, JsonNode job) {
+    List<String> told =
+        kind.managedBy().stream().map(path -> RemoteJobFactory.at(job, path).asText()).toList();
+    return told.contains(KueueConstants.MULTIKUEUE) || RemoteStatus.isFor(kind, job)
+        ? new ManagerState.Sendable.Yes()
+        : new ManagerState.Sendable.No(
+            "%s is \"%s\"; allowed for jobs that are sent to worker clusters: %s"
+                .formatted(
+                    String.join(".", kind.managedBy().getFirst()),
+                    told.getFirst(),
+                    KueueConstants.MULTIKUEUE));
+  }
+}

@@ -1,0 +1,386 @@
+package dev.sluice.checks.multikueue.sync;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.checks.multikueue.capacity.CapacityEstimator;
+import dev.sluice.checks.multikueue.remote.ConnectionContext;
+import dev.sluice.checks.multikueue.remote.RemoteConnections;
+import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
+import dev.sluice.checks.multikueue.placement.PlacementAction;
+import dev.sluice.checks.multikueue.placement.ClusterCandidates;
+import dev.sluice.checks.multikueue.placement.ManagerState;
+import dev.sluice.checks.multikueue.placement.WorkloadPlacement;
+import dev.sluice.checks.multikueue.placement.PlacementPlan;
+import dev.sluice.checks.multikueue.placement.WorkerState;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.queues.cache.LocalClusters;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.CheckState;
+import dev.sluice.workload.WorkloadListener;
+import dev.sluice.workload.WorkloadReader;
+import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.WorkloadWriter;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Looks at each Workload when something about it has changed, here or in a worker, and when its
+ * plan says so; has the plan carried out. At one Workload it looks with one thread at a time.
+ */
+public final class MultiKueueWorkloadReconciler implements WorkloadListener, AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(MultiKueueWorkloadReconciler.class);
+  private static final Duration SOON = Duration.ofMillis(200);
+  private static final Duration LATER = Duration.ofSeconds(2);
+  private static final Duration MUCH_LATER = Duration.ofSeconds(30);
+
+  private final RemoteConnections links;
+  private final ClusterSelector clusterSelector;
+  private final Leadership leadership;
+  private final ConnectionContext connectionContext;
+  private final Options options;
+  private final WorkloadLister workloads;
+  private final ActionExecutor actionExecutor;
+  private final RemoteJobInformers jobs;
+  private final WorkloadStateReader workloadStateReader;
+  private final PlacementPlanner placementPlanner;
+  private final LeaseHeartbeat leaseHeartbeat;
+  private final OrphanCollector orphanCollector;
+  private final Map<Key, ReconcileState> reconcileStates = new ConcurrentHashMap<>();
+  private volatile boolean open;
+  private volatile Instant leadingSince = Instant.MAX;
+
+  /**
+   * What things are done by.
+   *
+   * @param reader of the manager's Workloads; it isn't started yet
+   * @param writer of the manager's Workloads
+   * @param placement decides
+   * @param mark tells our objects from others
+   * @param kinds what can be sent
+   * @param gcInterval how often what was left in workers is looked for; zero: never
+   * @param fence what workers are told so that they stop what may run elsewhere
+   * @param fitting knows where there is room
+   * @param localWorkers where this cluster is a worker of its own
+   * @param localPods which pods there are in this cluster
+   * @param told is told
+   * @param orchestrated whether workers may preempt only when they are told so
+   */
+  public record Options(
+      WorkloadReader reader,
+      WorkloadWriter writer,
+      WorkloadPlacement workloadPlacement,
+      OriginLabel originLabel,
+      MultiKueueKinds kinds,
+      Duration gcInterval,
+      LeaseHeartbeat.Fence fence,
+      CapacityEstimator capacityEstimator,
+      LocalClusters localClusters,
+      LocalPods localPods,
+      DispatchListener dispatchListener,
+      boolean orchestrated) {}
+
+  /** What is kept of a Workload between looks; guarded by the map that it is in. */
+  private static final class ReconcileState {
+    private boolean running;
+    private boolean again;
+    private Optional<Instant> alarm = Optional.empty();
+    private final WorkloadStateReader.ReconcileNotes reconcileNotes = new WorkloadStateReader.ReconcileNotes();
+  }
+
+  /** Nothing is done before {@link #leadershipStarted}. */
+  public MultiKueueWorkloadReconciler(
+      KubernetesClient manager,
+      RemoteConnections links,
+      ClusterSelector clusterSelector,
+      Leadership leadership,
+      ConnectionContext connectionContext,
+      Options options) {
+    this.links = links;
+    this.clusterSelector = clusterSelector;
+    this.leadership = leadership;
+    this.connectionContext = connectionContext;
+    this.options = options;
+    this.workloads = options.reader().store();
+    RemoteClients remoteClients = new RemoteClients(links::client);
+    this.leaseHeartbeat =
+        new LeaseHeartbeat(
+            options.fence(),
+            options.originLabel().origin(),
+            remoteClients,
+            links,
+            connectionContext,
+            () -> open && leadership.leading());
+    this.jobs = new RemoteJobInformers(options.originLabel(), options.kinds(), remoteClients, connectionContext, new JobsElsewhere());
+    this.actionExecutor =
+        new ActionExecutor(
+            manager,
+            remoteClients,
+            options.writer(),
+            options.originLabel(),
+            leaseHeartbeat,
+            options.dispatchListener(),
+            new PodStatusSync.Pods(options.localPods(), jobs),
+            options.orchestrated());
+    this.workloadStateReader = new WorkloadStateReader(links, actionExecutor, options.capacityEstimator(), options.localClusters());
+    this.placementPlanner = new PlacementPlanner(options.workloadPlacement(), workloadStateReader);
+    this.orphanCollector =
+        new OrphanCollector(links, workloads, workloadStateReader, jobs, actionExecutor, leadership, connectionContext.io(), this::enqueue);
+    options.reader().listen(this);
+    options.localPods().observe((namespace, group) -> enqueueIfKnown(new Key(namespace, group)));
+  }
+
+  /** This process leads from now on: looks at everything once. */
+  public void leadershipStarted() {
+    leadingSince = connectionContext.clock().instant();
+    open = true;
+    leaseHeartbeat.start();
+    workloads.all().forEach(workload -> changed(null, workload));
+    collect();
+  }
+
+  @Override
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    CachedWorkload either = after == null ? before : after;
+    if (either != null && open) {
+      Key key = new Key(either.id().namespace(), either.id().name());
+      if (reconcileStates.containsKey(key) || check(either).isPresent() || !workloadStateReader.copies(key).isEmpty()) {
+        enqueue(key);
+      }
+    }
+  }
+
+  /** A worker is connected now, or isn't any more. */
+  public void connectionChanged(String cluster) {
+    jobs.follow(cluster, links.client(cluster));
+    enqueueAll();
+    links.workloads(cluster).ifPresent(objects -> objects.all().forEach(it -> enqueue(Key.of(it))));
+  }
+
+  /** Looks at all Workloads again that have to do with workers. */
+  public void enqueueAll() {
+    reconcileStates.keySet().forEach(this::enqueue);
+  }
+
+  /** Looks at a Workload, soon, on another thread. */
+  public void enqueue(Key key) {
+    if (!open) {
+      return;
+    }
+    boolean[] start = {false};
+    reconcileStates.compute(
+        key,
+        (any, known) -> {
+          ReconcileState reconcileState = known == null ? new ReconcileState() : known;
+          start[0] = !reconcileState.running;
+          reconcileState.again = reconcileState.running;
+          reconcileState.running = true;
+          return reconcileState;
+        });
+    if (start[0]) {
+      connectionContext.io().execute(() -> work(key));
+    }
+  }
+
+  private void work(Key key) {
+    boolean[] more = {true};
+    while (more[0]) {
+      boolean known = reconcile(key);
+      reconcileStates.computeIfPresent(
+          key,
+          (any, reconcileState) -> {
+            more[0] = reconcileState.again;
+            reconcileState.again = false;
+            reconcileState.running = more[0];
+            return more[0] || known ? reconcileState : null;
+          });
+    }
+  }
+
+  /** One look; false if there is nothing to remember of the Workload. */
+  private boolean reconcile(Key key) {
+    ReconcileState reconcileState = reconcileStates.get(key);
+    if (reconcileState == null || !open || !leadership.leading()) {
+      return false;
+    }
+    Optional<CachedWorkload> local = workloads.get(key.namespace(), key.name());
+    Map<String, JsonNode> there = workloadStateReader.copies(key);
+    if (there.isEmpty() && local.filter(it -> !it.finished()).isEmpty()) {
+      return false;
+    }
+    WorkloadGroup workloadGroup =
+        new WorkloadGroup(
+            options.kinds(), key, local, local.flatMap(this::check), there, connectionContext.clock().instant());
+    try {
+      execute(workloadGroup, reconcileState);
+    } catch (IOException | RuntimeException e) {
+      failed(workloadGroup, "look", e);
+    }
+    return true;
+  }
+
+  private void execute(WorkloadGroup workloadGroup, ReconcileState reconcileState) throws IOException {
+    if (workloadGroup.check().isEmpty() && workloadGroup.copies().isEmpty()) {
+      return;
+    }
+    ManagerState managerState = workloadStateReader.local(workloadGroup, reconcileState.reconcileNotes);
+    ClusterCandidates clusterCandidates = able(workloadGroup, workloadStateReader.candidates(workloadGroup, clusterSelector));
+    Map<String, WorkerState> workerStates = workloadStateReader.remotes(workloadGroup, leadingSince);
+    PlacementPlanner.Planned planned = placementPlanner.of(workloadGroup, managerState, clusterCandidates, workerStates);
+    PlacementPlan placementPlan = planned.placementPlan();
+    placementPlan.lookAgain().ifPresent(at -> requeueAfter(workloadGroup.key(), at));
+    if (execute(workloadGroup, reconcileState, placementPlan)) {
+      report(workloadGroup, reconcileState.reconcileNotes.telling(), planned.answers());
+    }
+  }
+
+  /** Writes down what workers answered, when that is due. */
+  private void report(WorkloadGroup workloadGroup, MessageThrottle messageThrottle, String text) throws IOException {
+    String standing = workloadGroup.state().map(CheckState::message).orElse("");
+    Optional<Instant> due = messageThrottle.due(text, standing, workloadGroup.now());
+    if (due.isPresent() && !workloadGroup.now().isBefore(due.get())) {
+      actionExecutor.notify(workloadGroup, text);
+      messageThrottle.written(workloadGroup.now());
+    } else {
+      due.ifPresent(at -> requeueAfter(workloadGroup.key(), at));
+    }
+  }
+
+  /** Whether all of it is done, and nothing of the manager's Workload was written. */
+  private boolean execute(WorkloadGroup workloadGroup, ReconcileState reconcileState, PlacementPlan placementPlan) {
+    for (PlacementAction placementAction : placementPlan.placementActions()) {
+      try {
+        Optional<Duration> again = actionExecutor.act(workloadGroup, placementAction);
+        if (placementAction instanceof PlacementAction.Nominate) {
+          reconcileState.reconcileNotes.began(workloadGroup.now());
+          requeueAfter(workloadGroup.key(), workloadGroup.now());
+          return false;
+        }
+        if (again.isPresent()) {
+          requeueAfter(workloadGroup.key(), connectionContext.clock().instant().plus(again.get()));
+          return false;
+        }
+      } catch (IOException e) {
+        failed(workloadGroup, placementAction.toString(), e);
+        if (!(placementAction instanceof PlacementAction.Offer || placementAction instanceof PlacementAction.Withdraw)) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  /** Without the workers that don't know its kind of job. */
+  private ClusterCandidates able(WorkloadGroup workloadGroup, ClusterCandidates clusterCandidates) {
+    Optional<MultiKueueKind> kind = workloadGroup.check().flatMap(any -> workloadGroup.owner()).map(WorkloadGroup.Owner::kind);
+    if (kind.isEmpty()) {
+      return clusterCandidates;
+    }
+    jobs.want(kind.get());
+    if (kind.get().pods() != MultiKueueKind.Pods.NONE) {
+      jobs.want(MultiKueueKinds.POD);
+    }
+    String why = "does not serve %s of %s".formatted(kind.get().kind(), kind.get().apiVersion());
+    return clusterCandidates.without(jobs.lacking(kind.get())::contains, why);
+  }
+
+  private void failed(WorkloadGroup workloadGroup, String what, Exception failure) {
+    Duration pause =
+        switch (failure) {
+          case RemoteClient.ConflictException conflict -> SOON;
+          case RemoteClient.RefusedException refused -> {
+            LOG.warn(
+                "workload={}/{} action={} refused=true reason=\"{}\"",
+                workloadGroup.key().namespace(),
+                workloadGroup.key().name(),
+                what,
+                refused.getMessage());
+            workloadGroup
+                .workload()
+                .ifPresent(it -> options.dispatchListener().reported(it, true, String.valueOf(refused.getMessage())));
+            yield MUCH_LATER;
+          }
+          default -> {
+            LOG.info(
+                "workload={}/{} action={} failed=true reason=\"{}\"",
+                workloadGroup.key().namespace(),
+                workloadGroup.key().name(),
+                what,
+                failure.toString());
+            yield LATER;
+          }
+        };
+    requeueAfter(workloadGroup.key(), connectionContext.clock().instant().plus(pause));
+  }
+
+  /** Wakes a Workload at a time, unless it is woken before anyway. */
+  private void requeueAfter(Key key, Instant at) {
+    reconcileStates.computeIfPresent(
+        key,
+        (any, reconcileState) -> {
+          if (reconcileState.alarm.filter(set -> !set.isAfter(at)).isEmpty()) {
+            reconcileState.alarm = Optional.of(at);
+            Duration delay = Duration.between(connectionContext.clock().instant(), at);
+            connectionContext.delays().after(delay.isNegative() ? Duration.ZERO : delay, () -> onTimer(key, at));
+          }
+          return reconcileState;
+        });
+  }
+
+  private void onTimer(Key key, Instant at) {
+    reconcileStates.computeIfPresent(
+        key,
+        (any, reconcileState) -> {
+          reconcileState.alarm = reconcileState.alarm.filter(set -> !set.equals(at));
+          return reconcileState;
+        });
+    enqueueIfKnown(key);
+  }
+
+  private void enqueueIfKnown(Key key) {
+    if (reconcileStates.containsKey(key)) {
+      enqueue(key);
+    }
+  }
+
+  private Optional<String> check(CachedWorkload workload) {
+    return workload.status().admissionChecks().stream()
+        .map(CheckState::name)
+        .filter(name -> clusterSelector.of(name).isPresent())
+        .findFirst();
+  }
+
+  /** Looks for what was left in workers, again and again. */
+  private void collect() {
+    if (open && !options.gcInterval().isZero()) {
+      orphanCollector.collect();
+      connectionContext.delays().after(options.gcInterval(), this::collect);
+    }
+  }
+
+  @Override
+  public void close() {
+    open = false;
+    jobs.close();
+  }
+
+  private final class JobsElsewhere implements RemoteJobInformers.Listener {
+
+    @Override
+    public void changed(Key workload) {
+      enqueue(workload);
+    }
+
+    @Override
+    public void served() {
+      enqueueAll();
+    }
+  }
+}

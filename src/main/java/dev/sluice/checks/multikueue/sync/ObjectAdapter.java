@@ -1,0 +1,186 @@
+package dev.sluice.checks.multikueue.sync;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Carries jobs that are one object, which is made in the worker under the same name. */
+final class ObjectAdapter implements MultiKueueAdapter {
+
+  private static final Logger LOG = LoggerFactory.getLogger(ObjectAdapter.class);
+  private static final Duration UNTIL_GONE = Duration.ofSeconds(1);
+
+  private final RemoteClient manager;
+  private final RemoteClients remoteClients;
+  private final AdmissionCheckWriter admissionCheckWriter;
+  private final OriginLabel originLabel;
+  private final JobStatusSync mirror;
+  private final PodStatusSync podStatusSync;
+  private final Withdrawal withdrawal;
+
+  /** Takes back from a worker all that it has of a Workload. */
+  @FunctionalInterface
+  interface Withdrawal {
+
+    void from(WorkloadGroup workloadGroup, String cluster) throws IOException;
+  }
+
+  ObjectAdapter(
+      RemoteClient manager,
+      RemoteClients remoteClients,
+      AdmissionCheckWriter admissionCheckWriter,
+      OriginLabel originLabel,
+      PodStatusSync podStatusSync,
+      Withdrawal withdrawal) {
+    this.manager = manager;
+    this.remoteClients = remoteClients;
+    this.admissionCheckWriter = admissionCheckWriter;
+    this.originLabel = originLabel;
+    this.mirror = new JobStatusSync(manager);
+    this.podStatusSync = podStatusSync;
+    this.withdrawal = withdrawal;
+  }
+
+  @Override
+  public Optional<Duration> run(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
+      throws IOException {
+    String namespace = workloadGroup.key().namespace();
+    Optional<ObjectNode> local = manager.get(owner.path(namespace));
+    if (local.isEmpty()) {
+      return Optional.of(UNTIL_GONE);
+    }
+    RemoteClient worker = remoteClients.of(cluster);
+    Optional<ObjectNode> there = worker.get(owner.path(namespace));
+    if (there.isPresent() && !originLabel.isOn(there.get())) {
+      throw new RemoteClient.RefusedException(
+          "%s %s/%s exists in worker cluster \"%s\" and was not made by this one; delete or rename it"
+              .formatted(owner.kind().kind(), namespace, owner.name(), cluster));
+    }
+    if (there.isPresent() && (!originLabel.isOn(there.get(), workloadGroup.key()) || OriginLabel.isDeleting(there.get()))) {
+      if (!OriginLabel.isDeleting(there.get())) {
+        worker.delete(owner.path(namespace), there.get());
+      }
+      return Optional.of(UNTIL_GONE);
+    }
+    if (!AdmissionCheckWriter.runsIn(workloadGroup, cluster)) {
+      // before the job is made: from now on nobody else gets it while this worker can't be asked
+      admissionCheckWriter.decide(workloadGroup, cluster);
+      return Optional.of(Duration.ZERO);
+    }
+    if (there.isPresent()) {
+      push(workloadGroup, owner, local.get(), there.get(), worker);
+    }
+    if (there.isEmpty()) {
+      return begin(workloadGroup, owner, local.get(), cluster);
+    }
+    return tellsByPods(owner)
+        ? podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.RUNNING)
+        : mirror.sync(workloadGroup, owner, local.get(), there.get());
+  }
+
+  /** Has a running job follow the manager's. */
+  private void push(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local, JsonNode there, RemoteClient worker)
+      throws IOException {
+    ObjectNode patch = RemoteJobFactory.pushed(owner.kind(), local, there);
+    if (!patch.isEmpty()) {
+      worker.patch(owner.path(workloadGroup.key().namespace()), WorkloadGroup.at(there, patch));
+      LOG.info("workload={} job={} pushed={}", workloadGroup.local().id(), owner.name(), patch);
+    }
+  }
+
+  /**
+   * Makes the job in the worker that it is to run in, unless it was there before: a copy that has
+   * had a job still names it.
+   */
+  private Optional<Duration> begin(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local, String cluster) throws IOException {
+    RemoteClient worker = remoteClients.of(cluster);
+    String namespace = workloadGroup.key().namespace();
+    Optional<ObjectNode> copy = worker.get(RemoteWorkloadFactory.path(namespace, workloadGroup.key().name()));
+    if (copy.isEmpty()) {
+      return Optional.of(UNTIL_GONE);
+    }
+    if (!copy.get().path("metadata").path("ownerReferences").isEmpty()) {
+      return gone(workloadGroup, cluster);
+    }
+    mirror.announce(workloadGroup, owner, local);
+    boolean made =
+        worker.create(
+            owner.kind().path(namespace),
+            RemoteJobFactory.copy(owner.kind(), local, workloadGroup.key().name(), originLabel));
+    LOG.info("workload={} cluster={} job=created made={}", workloadGroup.local().id(), cluster, made);
+    return made ? Optional.empty() : Optional.of(UNTIL_GONE);
+  }
+
+  /** The job went without its Workload: what is left is withdrawn, and the loss is seen next. */
+  private Optional<Duration> gone(WorkloadGroup workloadGroup, String cluster) throws IOException {
+    LOG.info("workload={} cluster={} job=gone", workloadGroup.local().id(), cluster);
+    withdrawal.from(workloadGroup, cluster);
+    return Optional.empty();
+  }
+
+  private static boolean tellsByPods(WorkloadGroup.Owner owner) {
+    return owner.kind().pods() == MultiKueueKind.Pods.MADE;
+  }
+
+  @Override
+  public Optional<Duration> syncStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
+      throws IOException {
+    if (tellsByPods(owner)) {
+      return podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.STOPPING);
+    }
+    String path = owner.path(workloadGroup.key().namespace());
+    Optional<ObjectNode> local = manager.get(path);
+    Optional<ObjectNode> there =
+        remoteClients.of(cluster).get(path).filter(it -> originLabel.isOn(it, workloadGroup.key()));
+    if (local.isPresent() && there.isEmpty()) {
+      mirror.missing(workloadGroup, owner, local.get());
+    }
+    return local.isPresent() && there.isPresent()
+        ? mirror.sync(workloadGroup, owner, local.get(), there.get())
+        : Optional.empty();
+  }
+
+  @Override
+  public Optional<Duration> conclude(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
+      throws IOException {
+    return tellsByPods(owner)
+        ? podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.ENDING)
+        : syncStatus(workloadGroup, owner, cluster);
+  }
+
+  @Override
+  public void withdraw(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException {
+    RemoteClient worker = remoteClients.of(cluster);
+    String path = owner.path(workloadGroup.key().namespace());
+    Optional<ObjectNode> there =
+        worker.get(path).filter(it -> originLabel.isOn(it, workloadGroup.key()) && !OriginLabel.isDeleting(it));
+    if (there.isPresent()) {
+      worker.delete(path, there.get());
+    }
+    podStatusSync.forget(workloadGroup.key());
+  }
+
+  @Override
+  public Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException {
+    if (tellsByPods(owner)) {
+      return clearPods(workloadGroup, owner);
+    }
+    Optional<ObjectNode> local = manager.get(owner.path(workloadGroup.key().namespace()));
+    return local.isEmpty() ? Optional.empty() : mirror.clear(workloadGroup, owner, local.get());
+  }
+
+  private Optional<Duration> clearPods(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException {
+    Optional<String> cluster = podStatusSync.runsIn(workloadGroup, any -> true);
+    if (cluster.isPresent()) {
+      withdraw(workloadGroup, owner, cluster.get());
+      return Optional.of(UNTIL_GONE);
+    }
+    return podStatusSync.clear(workloadGroup, owner);
+  }
+}

@@ -1,0 +1,240 @@
+package dev.sluice.checks.multikueue.sync;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
+import dev.sluice.checks.multikueue.placement.ManagerState;
+import dev.sluice.checks.multikueue.sync.LocalPods.LocalPod;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Carries pods: each of the manager's is made in the worker, where the gate holds it again. Those
+ * of a group go to the same worker, also those that come later.
+ */
+final class PodAdapter implements MultiKueueAdapter {
+
+  private static final Logger LOG = LoggerFactory.getLogger(PodAdapter.class);
+  private static final Duration UNTIL_GONE = Duration.ofSeconds(1);
+
+  private final RemoteClient manager;
+  private final RemoteClients remoteClients;
+  private final AdmissionCheckWriter admissionCheckWriter;
+  private final OriginLabel originLabel;
+  private final PodStatusSync mirror;
+
+  /** What was made in workers and not yet seen there. */
+  private final Map<Key, Set<Sent>> sent = new ConcurrentHashMap<>();
+
+  private record Sent(String cluster, String name) {}
+
+  PodAdapter(RemoteClient manager, RemoteClients remoteClients, AdmissionCheckWriter admissionCheckWriter, OriginLabel originLabel, PodStatusSync mirror) {
+    this.manager = manager;
+    this.remoteClients = remoteClients;
+    this.admissionCheckWriter = admissionCheckWriter;
+    this.originLabel = originLabel;
+    this.mirror = mirror;
+  }
+
+  /** Whether a controller in the worker made a pod, and ends it when its own object goes. */
+  static boolean isMadeThere(JsonNode pod) {
+    for (JsonNode owner : pod.path("metadata").path("ownerReferences")) {
+      if (owner.path("controller").asBoolean()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  @Override
+  public Optional<Duration> run(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
+      throws IOException {
+    List<LocalPod> here = mirror.local(workloadGroup, owner);
+    if (here.isEmpty()) {
+      return Optional.of(UNTIL_GONE);
+    }
+    if (!AdmissionCheckWriter.runsIn(workloadGroup, cluster)) {
+      // before any pod is made: from now on nobody else gets them while this worker can't be asked
+      admissionCheckWriter.decide(workloadGroup, cluster);
+      return Optional.of(Duration.ZERO);
+    }
+    Optional<String> elsewhere = mirror.runsIn(workloadGroup, other -> !other.equals(cluster));
+    if (elsewhere.isPresent()) {
+      withdraw(workloadGroup, elsewhere.get());
+      return Optional.of(UNTIL_GONE);
+    }
+    Map<String, ObjectNode> there = mirror.remote(workloadGroup, cluster);
+    if (there.values().stream().anyMatch(pod -> isFromBefore(workloadGroup, pod, cluster))) {
+      withdraw(workloadGroup, cluster);
+      return Optional.of(UNTIL_GONE);
+    }
+    there.keySet().forEach(name -> seen(workloadGroup.key(), new Sent(cluster, name)));
+    follow(workloadGroup, here, there, cluster);
+    boolean complete = true;
+    for (LocalPod pod : here) {
+      if (!there.containsKey(pod.name()) && !pod.deleting()) {
+        complete &= send(workloadGroup, pod, cluster);
+      }
+    }
+    if (complete) {
+      mirror.sync(workloadGroup, owner, cluster, PodStatusSync.Course.RUNNING);
+    }
+    return complete ? Optional.empty() : Optional.of(UNTIL_GONE);
+  }
+
+  /** It was made for an earlier copy of the Workload, which was withdrawn. */
+  private static boolean isFromBefore(WorkloadGroup workloadGroup, ObjectNode pod, String cluster) {
+    JsonNode copy = workloadGroup.copies().get(cluster);
+    return copy != null && created(pod).isBefore(created(copy));
+  }
+
+  private static Instant created(JsonNode object) {
+    String time = object.path("metadata").path("creationTimestamp").asText();
+    return time.isEmpty() ? Instant.MAX : Instant.parse(time);
+  }
+
+  /** What is deleted here is deleted there. */
+  private void follow(
+      WorkloadGroup workloadGroup, List<LocalPod> here, Map<String, ObjectNode> there, String cluster)
+      throws IOException {
+    Map<String, ObjectNode> left = new HashMap<>(there);
+    here.stream().filter(pod -> !pod.deleting()).map(LocalPod::name).forEach(left::remove);
+    for (Map.Entry<String, ObjectNode> pod : left.entrySet()) {
+      Optional<ObjectNode> local = manager.get(path(workloadGroup, pod.getKey()));
+      if (local.filter(it -> !OriginLabel.isDeleting(it)).isEmpty()) {
+        delete(workloadGroup, pod.getValue(), cluster);
+      }
+    }
+  }
+
+  /** Makes a pod in the worker; false if that has to wait. */
+  private boolean send(WorkloadGroup workloadGroup, LocalPod pod, String cluster) throws IOException {
+    Optional<ObjectNode> local =
+        manager.get(path(workloadGroup, pod.name())).filter(it -> !PodStatuses.ended(it));
+    if (local.filter(it -> !OriginLabel.isDeleting(it)).isEmpty()) {
+      return true;
+    }
+    if (ManagedByCheck.gated(local.get()) instanceof ManagerState.Sendable.No(String why)) {
+      throw new RemoteClient.RefusedException(why);
+    }
+    RemoteClient worker = remoteClients.of(cluster);
+    if (PodStatuses.hasRun(local.get())) {
+      return isAdmitted(workloadGroup, worker);
+    }
+    boolean made =
+        worker.create(
+            MultiKueueKinds.POD.path(workloadGroup.key().namespace()),
+            RemoteJobFactory.copy(MultiKueueKinds.POD, local.get(), workloadGroup.key().name(), originLabel));
+    if (made) {
+      sent.computeIfAbsent(workloadGroup.key(), any -> ConcurrentHashMap.newKeySet())
+          .add(new Sent(cluster, pod.name()));
+      LOG.info("workload={} cluster={} pod={} made=true", workloadGroup.local().id(), cluster, pod.name());
+    } else {
+      inTheWay(workloadGroup, worker, pod.name(), cluster);
+    }
+    return made;
+  }
+
+  /**
+   * A pod that has run is gone there. It is so for good only if its Workload is still admitted
+   * there: otherwise it was stopped, and may run again.
+   */
+  private static boolean isAdmitted(WorkloadGroup workloadGroup, RemoteClient worker) throws IOException {
+    String path = RemoteWorkloadFactory.path(workloadGroup.key().namespace(), workloadGroup.key().name());
+    return worker.get(path).filter(RemoteWorkloadFactory::isAdmitted).isPresent();
+  }
+
+  private void inTheWay(WorkloadGroup workloadGroup, RemoteClient worker, String name, String cluster)
+      throws IOException {
+    Optional<ObjectNode> there = worker.get(path(workloadGroup, name));
+    if (there.isPresent() && !originLabel.isOn(there.get())) {
+      throw new RemoteClient.RefusedException(
+          "Pod %s/%s exists in worker cluster \"%s\" and was not made by this one; delete or rename it"
+              .formatted(workloadGroup.key().namespace(), name, cluster));
+    }
+    if (there.isPresent()
+        && !originLabel.isOn(there.get(), workloadGroup.key())
+        && !OriginLabel.isDeleting(there.get())
+        && !isMadeThere(there.get())) {
+      worker.delete(path(workloadGroup, name), there.get());
+    }
+  }
+
+  @Override
+  public Optional<Duration> syncStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
+      throws IOException {
+    return mirror.sync(workloadGroup, owner, cluster, PodStatusSync.Course.STOPPING);
+  }
+
+  @Override
+  public Optional<Duration> conclude(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
+      throws IOException {
+    return mirror.sync(workloadGroup, owner, cluster, PodStatusSync.Course.ENDING);
+  }
+
+  @Override
+  public void withdraw(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException {
+    withdraw(workloadGroup, cluster);
+  }
+
+  /** Deletes all pods there that were sent for a Workload. */
+  void withdraw(WorkloadGroup workloadGroup, String cluster) throws IOException {
+    Map<String, ObjectNode> there = mirror.remote(workloadGroup, cluster);
+    for (Sent unseen : sent.getOrDefault(workloadGroup.key(), Set.of())) {
+      if (unseen.cluster().equals(cluster) && !there.containsKey(unseen.name())) {
+        Optional<ObjectNode> pod = remoteClients.of(cluster).get(path(workloadGroup, unseen.name()));
+        pod.ifPresent(found -> there.put(unseen.name(), found));
+      }
+    }
+    for (ObjectNode pod : there.values()) {
+      delete(workloadGroup, pod, cluster);
+    }
+    there.keySet().forEach(name -> seen(workloadGroup.key(), new Sent(cluster, name)));
+    mirror.forget(workloadGroup.key());
+  }
+
+  private void seen(Key workload, Sent pod) {
+    sent.computeIfPresent(
+        workload,
+        (any, unseen) -> {
+          unseen.remove(pod);
+          return unseen.isEmpty() ? null : unseen;
+        });
+  }
+
+  private void delete(WorkloadGroup workloadGroup, ObjectNode pod, String cluster) throws IOException {
+    if (originLabel.isOn(pod, workloadGroup.key()) && !OriginLabel.isDeleting(pod) && !isMadeThere(pod)) {
+      String name = pod.path("metadata").path("name").asText();
+      remoteClients.of(cluster).delete(path(workloadGroup, name), pod);
+      LOG.info(
+          "workload={}/{} cluster={} pod={} deleted=true",
+          workloadGroup.key().namespace(),
+          workloadGroup.key().name(),
+          cluster,
+          name);
+    }
+  }
+
+  @Override
+  public Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException {
+    Optional<String> cluster = mirror.runsIn(workloadGroup, any -> true);
+    if (cluster.isPresent()) {
+      withdraw(workloadGroup, cluster.get());
+      return Optional.of(UNTIL_GONE);
+    }
+    return mirror.clear(workloadGroup, owner);
+  }
+
+  private static String path(WorkloadGroup workloadGroup, String pod) {
+    return MultiKueueKinds.POD.path(workloadGroup.key().namespace(), pod);
+  }
+}

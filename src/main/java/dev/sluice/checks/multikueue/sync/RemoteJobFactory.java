@@ -1,0 +1,224 @@
+package dev.sluice.checks.multikueue.sync;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.placement.LocalClusterAnnotations;
+import dev.sluice.checks.multikueue.sync.MultiKueueKind.Entry;
+import dev.sluice.checks.multikueue.sync.MultiKueueKind.Pods;
+import dev.sluice.checks.multikueue.sync.MultiKueueKind.StatusRules;
+import dev.sluice.kube.json.JsonMergePatch;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+
+/** Jobs between manager and worker, as JSON: pure functions that leave their arguments alone. */
+final class RemoteJobFactory {
+
+  private RemoteJobFactory() {}
+
+  /**
+   * What becomes of a status.
+   *
+   * @param patch the merge patch of the manager's job; empty when nothing changes
+   * @param heldBack whether the rest has to wait until the manager's job is released
+   */
+  record Mirrored(ObjectNode patch, boolean heldBack) {}
+
+  /** The job as it is made in a worker: not running yet, and naming its Workload. */
+  static ObjectNode copy(MultiKueueKind kind, JsonNode job, String workload, OriginLabel originLabel) {
+    ObjectNode copy = JsonNodeFactory.instance.objectNode();
+    copy.put("apiVersion", kind.apiVersion()).put("kind", kind.kind());
+    ObjectNode metadata = copy.putObject("metadata");
+    for (String field : List.of("name", "namespace", "labels", "annotations")) {
+      if (job.path("metadata").has(field)) {
+        metadata.set(field, job.path("metadata").path(field).deepCopy());
+      }
+    }
+    if (metadata.path("annotations") instanceof ObjectNode annotations) {
+      annotations.remove(List.of(LocalClusterAnnotations.MAY_RUN_HERE, LocalClusterAnnotations.REMOTE_STATUS));
+    }
+    copy.set("spec", job.path("spec").deepCopy());
+    kind.managedBy().forEach(path -> remove(copy, path));
+    kind.dropped().fields().forEach(path -> remove(copy, path));
+    kind.dropped().entries().forEach(entry -> remove(copy, entry));
+    if (!kind.suspend().isEmpty()) {
+      parent(copy, kind.suspend()).put(last(kind.suspend()), true);
+    }
+    if (kind.pods() == Pods.MADE) {
+      metadata
+          .withObjectProperty("annotations")
+          .put(KueueConstants.MULTIKUEUE_ORIGIN_UID, job.path("metadata").path("uid").asText());
+    }
+    originLabel.apply(copy);
+    originLabel.name(copy, workload);
+    return copy;
+  }
+
+  /** What the manager's job is to say, given how the worker's stands. */
+  static Mirrored withRemoteStatus(MultiKueueKind kind, JsonNode local, JsonNode remote, Instant now) {
+    StatusRules rules = kind.status();
+    if (rules.heldBack()
+        && at(local, kind.suspend()).asBoolean()
+        && !at(remote, kind.suspend()).asBoolean()
+        && !ended(kind, remote)) {
+      return new Mirrored(
+          isTrue(local, "Suspended") ? nothing() : status(suspended(local, now)), true);
+    }
+    ObjectNode wanted =
+        remote.path("status") instanceof ObjectNode status ? status.deepCopy() : nothing();
+    for (String count : rules.growing()) {
+      int present = local.path("status").path(count).asInt();
+      if (present > wanted.path(count).asInt()) {
+        wanted.put(count, present);
+      }
+    }
+    ObjectNode changes = JsonMergePatch.between(local.path("status"), wanted);
+    return new Mirrored(changes.isEmpty() ? nothing() : status(changes), false);
+  }
+
+  /** What a job is to say of which no pod is known any more; empty when it says nothing else. */
+  static ObjectNode withoutPodCounts(MultiKueueKind kind, JsonNode local, Instant now) {
+    StatusRules rules = kind.status();
+    JsonNode present = local.path("status");
+    boolean told =
+        rules.pods().stream().anyMatch(field -> reports(present.path(field)))
+            || rules.podConditions().stream().anyMatch(type -> isTrue(local, type));
+    if (!told || !at(local, kind.suspend()).asBoolean()) {
+      return nothing();
+    }
+    ObjectNode changes =
+        rules.heldBack() && !isTrue(local, "Suspended") ? suspended(local, now) : nothing();
+    rules.pods().stream().filter(present::has).forEach(changes::putNull);
+    if (rules.podConditions().stream().anyMatch(type -> isTrue(local, type))) {
+      ArrayNode conditions = changes.putArray("conditions");
+      for (JsonNode condition : present.path("conditions")) {
+        if (!rules.podConditions().contains(condition.path("type").asText())) {
+          conditions.add(condition.deepCopy());
+        }
+      }
+    }
+    return status(changes);
+  }
+
+  private static boolean reports(JsonNode field) {
+    return switch (field.getNodeType()) {
+      case MISSING, NULL -> false;
+      case NUMBER -> field.asInt() != 0;
+      case STRING -> !field.asText().isEmpty();
+      default -> !field.isEmpty();
+    };
+  }
+
+  /** What a worker's job is to follow the manager's in; empty when it does. */
+  static ObjectNode pushed(MultiKueueKind kind, JsonNode local, JsonNode remote) {
+    ObjectNode patch = nothing();
+    for (List<String> path : kind.pushed()) {
+      JsonNode wanted = at(local, path);
+      if (!wanted.equals(at(remote, path))) {
+        parent(patch, path)
+            .set(
+                last(path),
+                wanted.isMissingNode() ? JsonNodeFactory.instance.nullNode() : wanted.deepCopy());
+      }
+    }
+    return patch;
+  }
+
+  /** The object with a merge patch applied to it. */
+  static ObjectNode appliedTo(ObjectNode object, ObjectNode patch) {
+    return JsonMergePatch.applied(object, patch);
+  }
+
+  /** What makes the status of an object this one; empty when it is. */
+  static ObjectNode statusPatch(JsonNode object, JsonNode status) {
+    ObjectNode changes = JsonMergePatch.between(object.path("status"), status);
+    return changes.isEmpty() ? nothing() : status(changes);
+  }
+
+  /** Whether the job has ended. */
+  static boolean ended(MultiKueueKind kind, JsonNode job) {
+    return kind.status().ends().stream().anyMatch(type -> isTrue(job, type));
+  }
+
+  private static ObjectNode suspended(JsonNode local, Instant now) {
+    ObjectNode changes = nothing();
+    ArrayNode conditions = changes.putArray("conditions");
+    for (JsonNode condition : local.path("status").path("conditions")) {
+      if (!condition.path("type").asText().equals("Suspended")) {
+        conditions.add(condition.deepCopy());
+      }
+    }
+    String time = now.truncatedTo(ChronoUnit.SECONDS).toString();
+    conditions
+        .addObject()
+        .put("type", "Suspended")
+        .put("status", "True")
+        .put("reason", "MultiKueueAdapter")
+        .put("message", "The job is not released in this cluster yet")
+        .put("lastProbeTime", time)
+        .put("lastTransitionTime", time);
+    return changes;
+  }
+
+  private static boolean isTrue(JsonNode job, String type) {
+    for (JsonNode condition : job.path("status").path("conditions")) {
+      if (condition.path("type").asText().equals(type)) {
+        return condition.path("status").asText().equals("True");
+      }
+    }
+    return false;
+  }
+
+  /** The field at the end of a path. */
+  static JsonNode at(JsonNode object, List<String> path) {
+    JsonNode found = object;
+    for (String field : path) {
+      found = found.path(field);
+    }
+    return found;
+  }
+
+  private static void remove(ObjectNode object, List<String> path) {
+    if (at(object, path.subList(0, path.size() - 1)) instanceof ObjectNode parent) {
+      parent.remove(last(path));
+    }
+  }
+
+  private static void remove(ObjectNode object, Entry entry) {
+    if (at(object, entry.list()) instanceof ArrayNode list) {
+      for (int i = list.size() - 1; i >= 0; i--) {
+        if (list.get(i).path(entry.field()).asText().equals(entry.value())) {
+          list.remove(i);
+        }
+      }
+      if (list.isEmpty()) {
+        remove(object, entry.list());
+      }
+    }
+  }
+
+  private static ObjectNode parent(ObjectNode object, List<String> path) {
+    ObjectNode found = object;
+    for (String field : path.subList(0, path.size() - 1)) {
+      found = found.withObjectProperty(field);
+    }
+    return found;
+  }
+
+  private static String last(List<String> path) {
+    return path.getLast();
+  }
+
+  private static ObjectNode nothing() {
+    return JsonNodeFactory.instance.objectNode();
+  }
+
+  private static ObjectNode status(ObjectNode changes) {
+    ObjectNode patch = nothing();
+    patch.set("status", changes);
+    return patch;
+  }
+}

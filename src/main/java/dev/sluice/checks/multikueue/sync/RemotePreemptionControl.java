@@ -1,0 +1,55 @@
+package dev.sluice.checks.multikueue.sync;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** What a worker is told to do with its copy, by a word in the status of that. */
+final class RemotePreemptionControl {
+
+  private static final Logger LOG = LoggerFactory.getLogger(RemotePreemptionControl.class);
+
+  private final RemoteClients remoteClients;
+  private final DispatchListener dispatchListener;
+
+  RemotePreemptionControl(RemoteClients remoteClients, DispatchListener dispatchListener) {
+    this.remoteClients = remoteClients;
+    this.dispatchListener = dispatchListener;
+  }
+
+  /** It may preempt for its copy from now on. */
+  Optional<Duration> openGate(WorkloadGroup workloadGroup, String cluster) throws IOException {
+    JsonNode copy = workloadGroup.copies().getOrDefault(cluster, JsonNodeFactory.instance.objectNode());
+    ObjectNode patch = RemoteWorkloadFactory.opened(copy, workloadGroup.now());
+    if (!patch.isEmpty()) {
+      String path = RemoteWorkloadFactory.path(workloadGroup.key().namespace(), workloadGroup.key().name());
+      remoteClients.of(cluster).patch(path + "/status", patch);
+      LOG.info("workload={} cluster={} preemptionGate=Open", workloadGroup.local().id(), cluster);
+      dispatchListener.reported(
+          workloadGroup.local(),
+          false,
+          "Worker cluster \"" + cluster + "\" may preempt for it from now on");
+    }
+    return Optional.empty();
+  }
+
+  /** It stops the job and gives its quota back. */
+  Optional<Duration> stop(WorkloadGroup workloadGroup, String cluster) throws IOException {
+    JsonNode copy = workloadGroup.copies().getOrDefault(cluster, JsonNodeFactory.instance.objectNode());
+    ObjectNode patch = RemoteWorkloadFactory.stopped(copy, workloadGroup.now());
+    if (!patch.isEmpty() && copy.path("spec").path("active").asBoolean(true)) {
+      String path = RemoteWorkloadFactory.path(workloadGroup.key().namespace(), workloadGroup.key().name());
+      remoteClients.of(cluster).patch(path + "/status", patch);
+      LOG.info(
+          "workload={} cluster={} stopped=true reason=EvictedOnManagerCluster",
+          workloadGroup.local().id(),
+          cluster);
+    }
+    return Optional.empty();
+  }
+}

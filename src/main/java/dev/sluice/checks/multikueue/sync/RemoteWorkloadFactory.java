@@ -1,0 +1,251 @@
+package dev.sluice.checks.multikueue.sync;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.placement.LocalClusterAnnotations;
+import dev.sluice.checks.multikueue.fencing.FenceAnnotations;
+import dev.sluice.checks.multikueue.placement.WorkerState;
+import dev.sluice.checks.multikueue.placement.WorkerState.Difference;
+import dev.sluice.workload.PreemptionGates;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.CheckState;
+import dev.sluice.workload.CachedWorkload.Condition;
+import dev.sluice.workload.WorkloadParser;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** Workloads between manager and worker: copies made, read and compared. From any thread. */
+final class RemoteWorkloadFactory {
+
+  private static final String API_VERSION = "kueue.x-k8s.io/v1beta2";
+
+  /** The preemption gate that the manager closes and opens. */
+  private static final String GATE = "multikueue";
+
+  private final WorkloadParser parser = new WorkloadParser();
+  private final ObjectMapper mapper = new ObjectMapper();
+
+  /** The path of all Workloads of a namespace at an API server. */
+  static String path(String namespace) {
+    return "apis/" + API_VERSION + "/namespaces/" + namespace + "/workloads";
+  }
+
+  /** The path of one Workload at an API server. */
+  static String path(String namespace, String name) {
+    return path(namespace) + "/" + name;
+  }
+
+  /**
+   * The Workload as it is made in a worker.
+   *
+   * @param orchestrated whether the worker may preempt for it only once it is told so
+   * @param fence how long after the manager's last renewal the worker switches it off
+   */
+  static ObjectNode copy(
+      JsonNode workload, OriginLabel originLabel, boolean orchestrated, Optional<Duration> fence) {
+    ObjectNode copy = JsonNodeFactory.instance.objectNode();
+    copy.put("apiVersion", API_VERSION).put("kind", "Workload");
+    ObjectNode metadata = copy.putObject("metadata");
+    for (String field : List.of("name", "namespace", "labels", "annotations")) {
+      if (workload.path("metadata").has(field)) {
+        metadata.set(field, workload.path("metadata").path(field).deepCopy());
+      }
+    }
+    metadata.withObjectProperty("labels").remove(KueueConstants.JOB_UID);
+    if (metadata.path("annotations") instanceof ObjectNode annotations) {
+      annotations.remove(LocalClusterAnnotations.MAY_RUN_HERE);
+    }
+    copy.set("spec", workload.path("spec").deepCopy());
+    if (orchestrated) {
+      copy.withObjectProperty("spec")
+          .withArrayProperty("preemptionGates")
+          .addObject()
+          .put("name", GATE);
+    }
+    originLabel.apply(copy);
+    fence.ifPresent(
+        after -> metadata.withObjectProperty("annotations").put(FenceAnnotations.AFTER, after.toString()));
+    return copy;
+  }
+
+  /** How a copy stands, compared with the manager's Workload if that is there. */
+  WorkerState.Copy read(JsonNode remote, Optional<CachedWorkload> local) throws IOException {
+    CachedWorkload copy = parser.parse(mapper.writeValueAsBytes(remote));
+    Optional<Condition> evicted = current(copy, "Evicted");
+    return new WorkerState.Copy(
+        current(copy, "Finished").map(end -> new WorkerState.Ending(end.reason(), end.message())),
+        evicted.map(Condition::lastTransitionTime),
+        evicted.isPresent()
+            ? Optional.empty()
+            : current(copy, "Admitted").map(Condition::lastTransitionTime),
+        local.map(ours -> difference(ours.spec(), copy.spec())).orElse(Difference.NONE),
+        reports(copy),
+        gate(copy));
+  }
+
+  /** What a worker says of a copy; it changes only when that does. */
+  static String reports(CachedWorkload copy) {
+    if (!copy.spec().active()) {
+      return "switched off there";
+    }
+    if (copy.evicted()) {
+      return "sent it back: " + reported(copy, "Evicted");
+    }
+    if (copy.admitted()) {
+      return "admitted it";
+    }
+    if (copy.quotaReserved()) {
+      return copy.status().admissionChecks().stream()
+          .filter(check -> !check.is(CheckState.READY))
+          .map(check -> check.name() + (check.message().isEmpty() ? "" : ", " + check.message()))
+          .collect(
+              Collectors.joining(" and ", "has quota for it, waits for admission checks: ", ""));
+    }
+    Optional<Condition> quota = copy.status().condition("QuotaReserved");
+    if (quota.isEmpty()) {
+      return "has not answered yet";
+    }
+    return quota.get().reason().equals("WaitingForQuota")
+        ? "waits for quota: " + quota.get().message()
+        : "waits: " + reported(copy, "QuotaReserved");
+  }
+
+  private static String reported(CachedWorkload copy, String type) {
+    Condition condition = copy.status().condition(type).orElseThrow();
+    return condition.message().isEmpty()
+        ? condition.reason()
+        : condition.reason() + ", " + condition.message();
+  }
+
+  private static Optional<WorkerState.Gate> gate(CachedWorkload copy) {
+    return copy.spec().preemptionGates().contains(GATE)
+        ? Optional.of(
+            new WorkerState.Gate(
+                current(copy, PreemptionGates.BLOCKED).map(Condition::lastTransitionTime),
+                copy.status().gates().stream()
+                    .filter(gate -> gate.name().equals(GATE) && gate.open())
+                    .map(CachedWorkload.Gate::lastTransitionTime)
+                    .findFirst()))
+        : Optional.empty();
+  }
+
+  private static Optional<Condition> current(CachedWorkload workload, String type) {
+    return workload.status().condition(type).filter(it -> it.status().equals("True"));
+  }
+
+  private static Difference difference(CachedWorkload.Spec ours, CachedWorkload.Spec theirs) {
+    CachedWorkload.Spec gatedLikeUs =
+        new CachedWorkload.Spec(
+            theirs.queueName(),
+            theirs.podSets(),
+            theirs.priority(),
+            theirs.priorityClass(),
+            theirs.active(),
+            theirs.maximumExecutionTimeSeconds(),
+            ours.preemptionGates());
+    if (ours.equals(gatedLikeUs)) {
+      return Difference.NONE;
+    }
+    CachedWorkload.Spec aligned =
+        new CachedWorkload.Spec(
+            theirs.queueName(),
+            theirs.podSets(),
+            ours.priority(),
+            ours.priorityClass(),
+            theirs.active(),
+            theirs.maximumExecutionTimeSeconds(),
+            ours.preemptionGates());
+    return ours.equals(aligned) ? Difference.PATCHABLE : Difference.OTHER;
+  }
+
+  /** Brings our priority to a copy. */
+  static ObjectNode withSpecOf(CachedWorkload ours) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    ObjectNode spec = patch.putObject("spec").put("priority", ours.spec().priority());
+    ours.spec()
+        .priorityClass()
+        .ifPresentOrElse(
+            from ->
+                spec.putObject("priorityClassRef")
+                    .put("group", from.group())
+                    .put("kind", from.kind())
+                    .put("name", from.name()),
+            () -> spec.putNull("priorityClassRef"));
+    return patch;
+  }
+
+  /** Whether a copy is admitted, and neither sent back nor over. */
+  static boolean isAdmitted(JsonNode copy) {
+    boolean admitted = false;
+    for (JsonNode condition : copy.path("status").path("conditions")) {
+      boolean isTrue = condition.path("status").asText().equals("True");
+      switch (condition.path("type").asText()) {
+        case "Admitted" -> admitted = isTrue;
+        case "Evicted", "Finished" -> {
+          if (isTrue) {
+            return false;
+          }
+        }
+        default -> {}
+      }
+    }
+    return admitted;
+  }
+
+  /** Opens the gate of a copy; empty if it is open already. */
+  static ObjectNode opened(JsonNode copy, Instant now) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    ArrayNode gates = JsonNodeFactory.instance.arrayNode();
+    for (JsonNode gate : copy.path("status").path("preemptionGates")) {
+      if (!gate.path("name").asText().equals(GATE)) {
+        gates.add(gate.deepCopy());
+      } else if (gate.path("position").asText().equals("Open")) {
+        return patch;
+      }
+    }
+    gates
+        .addObject()
+        .put("name", GATE)
+        .put("position", "Open")
+        .put("lastTransitionTime", now.truncatedTo(ChronoUnit.SECONDS).toString());
+    patch
+        .putObject("metadata")
+        .put("resourceVersion", copy.path("metadata").path("resourceVersion").asText());
+    patch.putObject("status").set("preemptionGates", gates);
+    return patch;
+  }
+
+  /** Has a worker stop a copy; empty if it was told already. */
+  static ObjectNode stopped(JsonNode copy, Instant now) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    ArrayNode conditions = JsonNodeFactory.instance.arrayNode();
+    for (JsonNode condition : copy.path("status").path("conditions")) {
+      if (!condition.path("type").asText().equals("DeactivationTarget")) {
+        conditions.add(condition.deepCopy());
+      } else if (condition.path("status").asText().equals("True")) {
+        return patch;
+      }
+    }
+    conditions
+        .addObject()
+        .put("type", "DeactivationTarget")
+        .put("status", "True")
+        .put("reason", "EvictedOnManagerCluster")
+        .put("message", "The workload is evicted in the manager cluster")
+        .put("lastTransitionTime", now.truncatedTo(ChronoUnit.SECONDS).toString());
+    patch
+        .putObject("metadata")
+        .put("resourceVersion", copy.path("metadata").path("resourceVersion").asText());
+    patch.putObject("status").set("conditions", conditions);
+    return patch;
+  }
+}

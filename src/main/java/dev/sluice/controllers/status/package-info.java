@@ -1,8 +1,0 @@
-/**
- * The status of queues: what it should be, by the engine's view, and the smallest patch that gets
- * it there, at a measured pace. Views and the status that stands may enter. Merge patches leave.
- */
-@NullMarked
-package dev.sluice.controllers.status;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,35 @@
+package dev.sluice.core.engine;
+
+import dev.sluice.core.model.LocalQueueId;
+import java.util.LinkedHashSet;
+import java.util.Set;
+
+/** Queues whose published views are out of date. */
+final class DirtySet {
+
+  final Set<String> clusterQueues = new LinkedHashSet<>();
+  final Set<LocalQueueId> localQueues = new LinkedHashSet<>();
+
+  /** Declarations changed: trees are to be built anew before the next decision. */
+  boolean everything;
+
+  /** Every view is out of date. */
+  boolean all;
+
+  void touched(String clusterQueue, LocalQueueId localQueue) {
+    if (!clusterQueue.isEmpty()) {
+      clusterQueues.add(clusterQueue);
+    }
+    localQueues.add(localQueue);
+  }
+
+  boolean isEmpty() {
+    return !all && clusterQueues.isEmpty() && localQueues.isEmpty();
+  }
+
+  void clear() {
+    clusterQueues.clear();
+    localQueues.clear();
+    all = false;
+  }
+}

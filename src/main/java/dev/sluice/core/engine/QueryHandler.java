@@ -1,0 +1,174 @@
+package dev.sluice.core.engine;
+
+import dev.sluice.core.engine.SchedulerQueries.Holder;
+import dev.sluice.core.engine.SchedulerQueries.Turn;
+import dev.sluice.core.engine.SchedulerQueries.Waiting;
+import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.queue.EquivalenceClass;
+import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.queue.ClusterQueueCache;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * Answers to questions about the state as it stands. Cost: those who wait in the queue asked for.
+ */
+final class QueryHandler {
+
+  private static final int HOLDERS = 10;
+
+  private static final Explanation NOBODY_IS_LOOKED_AT =
+      new Explanation(
+          PendingReason.PENDING_EVALUATION,
+          List.of(),
+          "nobody is looked at until the pods of all admitted workloads are ready");
+
+  private final SpecRegistry specRegistry;
+  private final WorkloadTable workloads;
+  private final Explanations explanations;
+  private final ActiveQueues activeQueues;
+  private final PodsReadyGate gate;
+
+  QueryHandler(
+      SpecRegistry specRegistry,
+      WorkloadTable workloads,
+      Explanations explanations,
+      ActiveQueues activeQueues,
+      PodsReadyGate gate) {
+    this.specRegistry = specRegistry;
+    this.workloads = workloads;
+    this.explanations = explanations;
+    this.activeQueues = activeQueues;
+    this.gate = gate;
+  }
+
+  List<PendingPosition> pendingIn(String clusterQueue) {
+    ClusterQueueState queue = specRegistry.clusterQueues.get(clusterQueue);
+    if (queue == null) {
+      return List.of();
+    }
+    List<PendingPosition> result = new ArrayList<>();
+    Map<LocalQueueId, Integer> next = new HashMap<>();
+    for (QueuedWorkload item : queue.pending.inOrder()) {
+      int inLocalQueue = next.merge(item.localQueue(), 1, Integer::sum) - 1;
+      boolean inadmissible =
+          queue.pending.isHeld(item) || item.equivalenceClass().explanation() != null;
+      result.add(
+          new PendingPosition(
+              item.id(),
+              item.localQueue().name(),
+              item.equivalenceClass().priority(),
+              item.createdAt(),
+              result.size(),
+              inLocalQueue,
+              inadmissible));
+    }
+    return result;
+  }
+
+  List<PendingPosition> pendingIn(LocalQueueId localQueue) {
+    LocalQueueState state = specRegistry.localQueues.get(localQueue);
+    if (state == null) {
+      return List.of();
+    }
+    return pendingIn(state.clusterQueue()).stream()
+        .filter(
+            position ->
+                position.queueName().equals(localQueue.name())
+                    && position.id().namespace().equals(localQueue.namespace()))
+        .toList();
+  }
+
+  Optional<Waiting> pendingReason(WorkloadId id) {
+    WorkloadEntry entry = workloads.find(id.uid());
+    if (entry == null || entry.stage != WorkloadEntry.Stage.PENDING) {
+      return Optional.empty();
+    }
+    String clusterQueue = entry.localQueue.clusterQueue();
+    Optional<PendingPosition> position =
+        pendingIn(clusterQueue).stream().filter(each -> each.id().equals(id)).findFirst();
+    QueuedWorkload item = entry.item;
+    Optional<Explanation> explanation = Optional.ofNullable(explanations.of(entry));
+    if (explanation.isEmpty() && item != null) {
+      explanation =
+          Optional.ofNullable(activeQueues.blockedBy(clusterQueue))
+              .map(this::behind)
+              .or(() -> gate.isClosed() ? Optional.of(NOBODY_IS_LOOKED_AT) : Optional.empty());
+    }
+    return Optional.of(
+        new Waiting(
+            position.orElseGet(() -> notQueued(entry)),
+            clusterQueue,
+            explanation,
+            item == null ? List.of() : holders(item.equivalenceClass(), clusterQueue),
+            item == null ? Optional.empty() : turn(item, clusterQueue)));
+  }
+
+  /** Whose turn it is before this one's, because they used less. */
+  private Optional<Turn> turn(QueuedWorkload item, String clusterQueue) {
+    ClusterQueueState queue = specRegistry.clusterQueues.get(clusterQueue);
+    if (queue == null || !queue.pending.isOrderedByUsage()) {
+      return Optional.empty();
+    }
+    Map<LocalQueueId, Double> before = new LinkedHashMap<>();
+    for (QueuedWorkload other : queue.pending.inOrder()) {
+      if (other.use().compareTo(item.use()) < 0 && !queue.pending.isHeld(other)) {
+        before.putIfAbsent(other.localQueue(), other.use().amount());
+      }
+    }
+    return before.entrySet().stream()
+        .findFirst()
+        .map(
+            first ->
+                new Turn(item.use().amount(), first.getKey(), first.getValue(), before.size()));
+  }
+
+  private Explanation behind(QueuedWorkload head) {
+    return new Explanation(
+        PendingReason.PENDING_EVALUATION,
+        List.of(),
+        "waits behind " + head.id() + ", which doesn't fit, in a StrictFIFO queue");
+  }
+
+  private static PendingPosition notQueued(WorkloadEntry entry) {
+    return new PendingPosition(
+        entry.id, entry.localQueue.id.name(), 0, Instant.EPOCH, -1, -1, true);
+  }
+
+  /** Those who hold most of what the class lacks, anywhere in its tree. */
+  private List<Holder> holders(EquivalenceClass equals, String clusterQueue) {
+    ClusterQueueCache state = specRegistry.queueState(clusterQueue);
+    if (state == null) {
+      return List.of();
+    }
+    List<Holder> holders = new ArrayList<>();
+    for (ClusterQueueState other : specRegistry.clusterQueues.values()) {
+      ClusterQueueCache otherState = other.state;
+      if (otherState == null || otherState.node().root() != state.node().root()) {
+        continue;
+      }
+      for (EquivalenceClass.Lack lack : equals.missingQuota()) {
+        other.quotaHolders.forEach(
+            quotaHolder -> {
+              long amount = quotaHolder.amountOf(lack.pair());
+              if (amount > 0) {
+                holders.add(
+                    new Holder(quotaHolder.id(), other.name, specRegistry.pairs.pair(lack.pair()), amount));
+              }
+            });
+      }
+    }
+    holders.sort(
+        Comparator.comparingLong(Holder::amount).reversed().thenComparing(h -> h.id().uid()));
+    return holders.size() > HOLDERS ? holders.subList(0, HOLDERS) : holders;
+  }
+}

@@ -1,0 +1,247 @@
+package dev.sluice.core.engine;
+
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.CohortSpec;
+import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.LocalQueueSpec;
+import dev.sluice.core.model.InactiveReason;
+import dev.sluice.core.queue.PendingCount;
+import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.quota.UsageVector;
+import dev.sluice.core.quota.QuotaNode;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Publishes immutable views of what changed. Written by the engine's thread, read by any. Cost of
+ * publishing: the queues that changed and the cohorts above them.
+ */
+final class ViewPublisher implements SchedulerViews {
+
+  private final Map<String, ClusterQueueView> clusterQueues = new ConcurrentHashMap<>();
+  private final Map<LocalQueueId, LocalQueueView> localQueues = new ConcurrentHashMap<>();
+  private final Map<String, CohortView> cohorts = new ConcurrentHashMap<>();
+  private final List<ViewListener> listeners = new CopyOnWriteArrayList<>();
+
+  void listen(ViewListener listener) {
+    listeners.add(listener);
+  }
+
+  /** Publishes what changed in the engine since the last call. */
+  void publish(Engine engine) {
+    DirtySet dirtySet = engine.changes();
+    if (dirtySet.isEmpty()) {
+      return;
+    }
+    SpecRegistry specRegistry = engine.registry();
+    if (dirtySet.all) {
+      dirtySet.clusterQueues.addAll(specRegistry.clusterQueues.keySet());
+      dirtySet.clusterQueues.addAll(clusterQueues.keySet());
+      dirtySet.localQueues.addAll(specRegistry.localQueues.keySet());
+      dirtySet.localQueues.addAll(localQueues.keySet());
+    }
+    Set<String> aboveChanged = dirtySet.all ? allCohorts(specRegistry) : new HashSet<>();
+    for (String name : dirtySet.clusterQueues) {
+      replace(clusterQueues, name, clusterQueue(engine, name));
+      addAncestors(specRegistry, name, aboveChanged);
+    }
+    for (LocalQueueId id : dirtySet.localQueues) {
+      replace(localQueues, id, localQueue(specRegistry, id));
+    }
+    for (String name : aboveChanged) {
+      replace(cohorts, name, cohort(engine, name));
+    }
+    for (ViewListener listener : listeners) {
+      listener.changed(
+          Set.copyOf(dirtySet.clusterQueues),
+          Set.copyOf(dirtySet.localQueues),
+          Set.copyOf(aboveChanged));
+    }
+    dirtySet.clear();
+  }
+
+  private static <K, V> void replace(Map<K, V> views, K key, @Nullable V view) {
+    if (view == null) {
+      views.remove(key);
+    } else {
+      views.put(key, view);
+    }
+  }
+
+  private Set<String> allCohorts(SpecRegistry specRegistry) {
+    Set<String> names = new HashSet<>(specRegistry.forest.cohortNames());
+    names.addAll(cohorts.keySet());
+    return names;
+  }
+
+  private static void addAncestors(SpecRegistry specRegistry, String clusterQueue, Set<String> names) {
+    ClusterQueueCache state = specRegistry.queueState(clusterQueue);
+    QuotaNode node = state == null ? null : state.node().parent();
+    while (node != null) {
+      names.add(node.name());
+      node = node.parent();
+    }
+  }
+
+  private static @Nullable ClusterQueueView clusterQueue(Engine engine, String name) {
+    SpecRegistry specRegistry = engine.registry();
+    ClusterQueueState queue = specRegistry.clusterQueues.get(name);
+    ClusterQueueSpec spec = queue == null ? null : queue.spec;
+    ClusterQueueCache state = queue == null ? null : queue.state;
+    if (queue == null || spec == null || state == null) {
+      return null;
+    }
+    PendingCount pending = queue.pending.count();
+    boolean active = queue.active();
+    return new ClusterQueueView(
+        name,
+        spec.cohort(),
+        spec.cohort().isEmpty() ? "" : state.node().root().name(),
+        queue.problems,
+        active ? pending.active() : 0,
+        active ? pending.inadmissible() : pending.active() + pending.inadmissible(),
+        queue.quotaHolders.size(),
+        queue.admittedCount,
+        engine.share(state.node()),
+        usage(specRegistry, state, null, queue.admitted));
+  }
+
+  private static List<FlavorUsage> usage(
+      SpecRegistry specRegistry, ClusterQueueCache state, @Nullable UsageVector reserved, UsageVector admitted) {
+    List<FlavorUsage> usage = new ArrayList<>();
+    QuotaNode node = state.node();
+    for (ClusterQueueCache.Group group : state.groups()) {
+      for (int[] pairs : group.pairs()) {
+        for (int pair : pairs) {
+          FlavorResource names = specRegistry.pairs.pair(pair);
+          usage.add(
+              new FlavorUsage(
+                  names.flavor(),
+                  names.resource(),
+                  node.nominal(pair),
+                  node.borrowingLimit(pair),
+                  node.lendingLimit(pair),
+                  reserved == null ? node.usage(pair) : reserved.get(pair),
+                  admitted.get(pair)));
+        }
+      }
+    }
+    return usage;
+  }
+
+  private static @Nullable LocalQueueView localQueue(SpecRegistry specRegistry, LocalQueueId id) {
+    LocalQueueState queue = specRegistry.localQueues.get(id);
+    LocalQueueSpec spec = queue == null ? null : queue.spec;
+    if (queue == null || spec == null) {
+      return null;
+    }
+    ClusterQueueState above = specRegistry.clusterQueues.get(spec.clusterQueue());
+    ClusterQueueCache state = above == null ? null : above.state;
+    PendingCount pending = above == null ? PendingCount.NONE : above.pending.count(id);
+    boolean active = above != null && above.active() && !queue.stopped();
+    int keptOut = queue.keptOut.size();
+    return new LocalQueueView(
+        id,
+        spec.clusterQueue(),
+        problems(queue, spec, above),
+        active ? pending.active() : 0,
+        (active ? pending.inadmissible() : pending.active() + pending.inadmissible()) + keptOut,
+        queue.reserving,
+        queue.admittedCount,
+        state == null ? List.of() : usage(specRegistry, state, queue.reserved, queue.admitted),
+        UsageLedger.view(queue));
+  }
+
+  private static List<InactiveReason> problems(
+      LocalQueueState queue, LocalQueueSpec spec, @Nullable ClusterQueueState above) {
+    if (queue.stopped()) {
+      return List.of(new InactiveReason("Stopped", "LocalQueue is stopped"));
+    }
+    if (above == null || above.spec == null) {
+      return List.of(
+          new InactiveReason(
+              "ClusterQueueDoesNotExist",
+              "Can't submit new workloads to ClusterQueue "
+                  + spec.clusterQueue()
+                  + ": it doesn't exist"));
+    }
+    return above.active()
+        ? List.of()
+        : List.of(
+            new InactiveReason(
+                "ClusterQueueIsInactive",
+                "Can't submit new workloads to ClusterQueue "
+                    + spec.clusterQueue()
+                    + ": it is inactive"));
+  }
+
+  private static @Nullable CohortView cohort(Engine engine, String name) {
+    SpecRegistry specRegistry = engine.registry();
+    QuotaNode node = specRegistry.forest.cohort(name);
+    if (node == null) {
+      return null;
+    }
+    List<FlavorUsage> usage = new ArrayList<>();
+    for (int pair = 0; pair < specRegistry.pairs.count(); pair++) {
+      if (node.subtreeQuota(pair) != 0 || node.usage(pair) != 0) {
+        FlavorResource names = specRegistry.pairs.pair(pair);
+        usage.add(
+            new FlavorUsage(
+                names.flavor(),
+                names.resource(),
+                node.subtreeQuota(pair),
+                node.borrowingLimit(pair),
+                node.lendingLimit(pair),
+                node.usage(pair),
+                ResourceAmounts.UNLIMITED));
+      }
+    }
+    CohortSpec spec = specRegistry.cohorts.get(name);
+    return new CohortView(
+        name,
+        spec == null ? "" : spec.parent(),
+        specRegistry.forest.inCycle(name) ? "" : node.root().name(),
+        engine.share(node),
+        usage);
+  }
+
+  @Override
+  public Optional<ClusterQueueView> clusterQueue(String name) {
+    return Optional.ofNullable(clusterQueues.get(name));
+  }
+
+  @Override
+  public Optional<LocalQueueView> localQueue(LocalQueueId id) {
+    return Optional.ofNullable(localQueues.get(id));
+  }
+
+  @Override
+  public Optional<CohortView> cohort(String name) {
+    return Optional.ofNullable(cohorts.get(name));
+  }
+
+  @Override
+  public Collection<ClusterQueueView> clusterQueues() {
+    return clusterQueues.values();
+  }
+
+  @Override
+  public Collection<LocalQueueView> localQueues() {
+    return localQueues.values();
+  }
+
+  @Override
+  public Collection<CohortView> cohorts() {
+    return cohorts.values();
+  }
+}

@@ -1,0 +1,21 @@
+package dev.sluice.core.model;
+
+import java.time.Instant;
+
+/** Instants as microseconds since the epoch, the precision that the API has. */
+public final class Instants {
+
+  private Instants() {}
+
+  /** Microseconds since the epoch; what is finer is cut off. */
+  public static long micros(Instant instant) {
+    return Math.addExact(
+        Math.multiplyExact(instant.getEpochSecond(), 1_000_000L), instant.getNano() / 1_000);
+  }
+
+  /** The instant that many microseconds after the epoch. */
+  public static Instant ofMicros(long micros) {
+    return Instant.ofEpochSecond(
+        Math.floorDiv(micros, 1_000_000L), Math.floorMod(micros, 1_000_000L) * 1_000);
+  }
+}

@@ -1,0 +1,17 @@
+package dev.sluice.core.model;
+
+/** Which LocalQueue: its namespace and name. */
+public record LocalQueueId(String namespace, String name) implements Comparable<LocalQueueId> {
+
+  @Override
+  public int compareTo(LocalQueueId other) {
+    int byNamespace = namespace.compareTo(other.namespace);
+    return byNamespace != 0 ? byNamespace : name.compareTo(other.name);
+  }
+
+  /** {@code namespace/name}, as logs and messages name it. */
+  @Override
+  public String toString() {
+    return namespace + "/" + name;
+  }
+}

@@ -1,0 +1,27 @@
+package dev.sluice.core.model;
+
+/**
+ * Reasons of QuotaReserved=False (contract: Workload life cycle, section 1), by rising severity.
+ */
+public enum PendingReason {
+  PENDING_EVALUATION("PendingEvaluation"),
+  WAITING_FOR_PREEMPTED_WORKLOADS("WaitingForPreemptedWorkloads"),
+  WAITING_FOR_PODS_READY("WaitingForPodsReady"),
+  TOPOLOGY_PLACEMENT_FAILED("TopologyPlacementFailed"),
+  WAITING_FOR_QUOTA("WaitingForQuota"),
+  EXCEEDS_MAX_QUOTA("ExceedsMaxQuota"),
+  NO_MATCHING_FLAVOR("NoMatchingFlavor"),
+  SUSPENDED("Suspended"),
+  MISCONFIGURED("Misconfigured");
+
+  private final String reason;
+
+  PendingReason(String reason) {
+    this.reason = reason;
+  }
+
+  /** The word of the API. */
+  public String apiReason() {
+    return reason;
+  }
+}

@@ -1,0 +1,53 @@
+package dev.sluice.core.model;
+
+/**
+ * Arithmetic on amounts of a resource: {@code long}s, in thousandths for {@code cpu} and in whole
+ * units for everything else. It saturates instead of overflowing; {@link #UNLIMITED} absorbs.
+ */
+public final class ResourceAmounts {
+
+  /** No limit: larger than any amount, and unchanged by adding to or subtracting from it. */
+  public static final long UNLIMITED = Long.MAX_VALUE;
+
+  private ResourceAmounts() {}
+
+  /** {@code a + b}, held within the range of {@code long}; unlimited if either is. */
+  public static long add(long a, long b) {
+    if (a == UNLIMITED || b == UNLIMITED) {
+      return UNLIMITED;
+    }
+    long sum = a + b;
+    if (((a ^ sum) & (b ^ sum)) < 0) {
+      return a < 0 ? Long.MIN_VALUE : UNLIMITED;
+    }
+    return sum;
+  }
+
+  /** {@code a - b}, held within the range of {@code long}; unlimited if {@code a} is. */
+  public static long subtract(long a, long b) {
+    if (a == UNLIMITED) {
+      return UNLIMITED;
+    }
+    long difference = a - b;
+    if (((a ^ b) & (a ^ difference)) < 0) {
+      return a < 0 ? Long.MIN_VALUE : UNLIMITED;
+    }
+    return difference;
+  }
+
+  /** {@code a * b}, held within the range of {@code long}; unlimited if {@code a} is and b > 0. */
+  public static long multiply(long a, long b) {
+    if (b == 0 || a == 0) {
+      return 0;
+    }
+    if (a == UNLIMITED) {
+      return b > 0 ? UNLIMITED : Long.MIN_VALUE;
+    }
+    long high = Math.multiplyHigh(a, b);
+    long low = a * b;
+    if ((high == 0 && low >= 0) || (high == -1 && low < 0)) {
+      return low;
+    }
+    return (a < 0) == (b < 0) ? UNLIMITED : Long.MIN_VALUE;
+  }
+}

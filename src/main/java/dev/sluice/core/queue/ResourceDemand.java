@@ -1,0 +1,185 @@
+package dev.sluice.core.queue;
+
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.RequestShape;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a shape asks of one queue: amounts per pod set, and the pod sets that get the same flavors.
+ * It is computed once for all of a class. Immutable.
+ */
+public final class ResourceDemand {
+
+  private static final String PODS = "pods";
+
+  /**
+   * Pod sets that get the same flavors, and what they request together.
+   *
+   * @param members their indexes in the shape
+   * @param name the name of the first, which stands for all
+   * @param amounts what they request, by resource
+   */
+  public record Bundle(List<Integer> members, String name, SortedMap<String, Long> amounts) {}
+
+  private final ClusterQueueCache queue;
+  private final RequestShape shape;
+  private final List<SortedMap<String, Long>> totals = new ArrayList<>();
+  private final List<Bundle> bundles = new ArrayList<>();
+  private final long steps;
+  private @Nullable Fixed fixed;
+  private boolean fixedKnown;
+
+  /**
+   * A request that leaves no choice: pairs, by number, and how much of each.
+   *
+   * @param group the resource group that they belong to
+   * @param pairs the only pairs that it can take, in the order of the group
+   * @param amounts how much of each
+   */
+  public record Fixed(int group, int[] pairs, long[] amounts) {}
+
+  /** What {@code shape} asks of {@code queue}. */
+  public ResourceDemand(ClusterQueueCache queue, RequestShape shape) {
+    this.queue = queue;
+    this.shape = shape;
+    long spare = 0;
+    for (PodSetRequest podSet : shape.podSets()) {
+      totals.add(Collections.unmodifiableSortedMap(total(podSet)));
+      spare += podSet.spare();
+    }
+    this.steps = spare;
+    for (List<Integer> members : together()) {
+      SortedMap<String, Long> sum = new TreeMap<>();
+      for (int member : members) {
+        totals.get(member).forEach((resource, amount) -> sum.merge(resource, amount, ResourceAmounts::add));
+      }
+      bundles.add(
+          new Bundle(
+              List.copyOf(members),
+              shape.podSets().get(members.getFirst()).name(),
+              Collections.unmodifiableSortedMap(sum)));
+    }
+  }
+
+  /**
+   * By how many steps it can be reduced until every pod set is at its minimum; 0 if it must be all.
+   * Several pod sets are reduced together, in proportion.
+   */
+  public long steps() {
+    return steps;
+  }
+
+  /** The same with fewer pods: {@code step} of {@link #steps} nearer to the minimum. */
+  public ResourceDemand reduced(long step) {
+    List<PodSetRequest> fewer = new ArrayList<>(shape.podSets().size());
+    for (PodSetRequest podSet : shape.podSets()) {
+      fewer.add(podSet.withCount((int) (podSet.count() - podSet.spare() * step / steps)));
+    }
+    return new ResourceDemand(queue, new RequestShape(fewer));
+  }
+
+  /**
+   * The pairs it takes when there is nothing to choose: one bundle that can't be reduced, whose
+   * resources all belong to one group of one flavor. Null if there may be a choice.
+   */
+  public @Nullable Fixed fixed() {
+    if (!fixedKnown) {
+      fixed = findFixed();
+      fixedKnown = true;
+    }
+    return fixed;
+  }
+
+  private @Nullable Fixed findFixed() {
+    if (bundles.size() != 1 || steps > 0) {
+      return null;
+    }
+    SortedMap<String, Long> amounts = bundles.getFirst().amounts();
+    if (amounts.isEmpty()) {
+      return null;
+    }
+    int index = queue.groupOf(amounts.firstKey());
+    if (index < 0) {
+      return null;
+    }
+    ClusterQueueCache.Group group = queue.groups().get(index);
+    if (group.flavors().size() != 1 || !group.resources().containsAll(amounts.keySet())) {
+      return null;
+    }
+    int[] pairs = new int[amounts.size()];
+    long[] each = new long[amounts.size()];
+    int next = 0;
+    for (int i = 0; i < group.resources().size(); i++) {
+      Long amount = amounts.get(group.resources().get(i));
+      if (amount != null) {
+        pairs[next] = group.pairs()[0][i];
+        each[next++] = amount;
+      }
+    }
+    return new Fixed(index, pairs, each);
+  }
+
+  /** The queue it is asked of. */
+  public ClusterQueueCache queue() {
+    return queue;
+  }
+
+  /** The pod sets. */
+  public List<PodSetRequest> podSets() {
+    return shape.podSets();
+  }
+
+  /**
+   * What all pods of a pod set request; counting the pods themselves where the queue does, without
+   * what the queue ignores.
+   */
+  public SortedMap<String, Long> total(int podSet) {
+    return totals.get(podSet);
+  }
+
+  /** The pod sets, put together as they get flavors, in the order of the spec. */
+  public List<Bundle> bundles() {
+    return Collections.unmodifiableList(bundles);
+  }
+
+  private SortedMap<String, Long> total(PodSetRequest podSet) {
+    SortedMap<String, Long> total = new TreeMap<>();
+    podSet
+        .perPod()
+        .forEach((resource, each) -> total.put(resource, ResourceAmounts.multiply(each, podSet.count())));
+    if (queue.groupOf(PODS) >= 0) {
+      total.put(PODS, (long) podSet.count());
+    }
+    if (queue.spec().ignoresUndeclared()) {
+      total.keySet().removeIf(resource -> queue.groupOf(resource) < 0);
+    }
+    return total;
+  }
+
+  /** Indexes of pod sets that get the same flavors: those of one named group, others alone. */
+  private List<List<Integer>> together() {
+    Map<String, List<Integer>> named = new LinkedHashMap<>();
+    List<List<Integer>> result = new ArrayList<>();
+    for (int i = 0; i < shape.podSets().size(); i++) {
+      String group = shape.podSets().get(i).group();
+      List<Integer> members = group.isEmpty() ? null : named.get(group);
+      if (members == null) {
+        members = new ArrayList<>();
+        result.add(members);
+        if (!group.isEmpty()) {
+          named.put(group, members);
+        }
+      }
+      members.add(i);
+    }
+    return result;
+  }
+}

@@ -1,0 +1,210 @@
+package dev.sluice.core.quota;
+
+import dev.sluice.core.model.ResourceGroup;
+import java.math.BigDecimal;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All quota trees: queues and cohorts as declared, and the nodes built from them. Declaring is
+ * cheap and remembered; {@link #rebuildIfDirty} builds. Usage of queues survives every change of shape.
+ * Confined to one thread.
+ */
+public final class CohortHierarchy {
+
+  private final FlavorResourceIndex pairs;
+  private final SortedMap<String, Declared> queues = new TreeMap<>();
+  private final SortedMap<String, Declared> cohorts = new TreeMap<>();
+  private final Map<String, QuotaNode> queueNodes = new HashMap<>();
+  private final Map<String, QuotaNode> cohortNodes = new HashMap<>();
+  private Set<String> cyclic = Set.of();
+  private boolean isRebuilt = true;
+
+  private record Declared(String parent, List<ResourceGroup> groups, BigDecimal weight) {}
+
+  /** An empty forest that numbers pairs with {@code pairs}. */
+  public CohortHierarchy(FlavorResourceIndex pairs) {
+    this.pairs = pairs;
+  }
+
+  /** Declares a ClusterQueue of weight 1, or declares it anew; an empty cohort is none. */
+  public void declareQueue(String name, String cohort, List<ResourceGroup> groups) {
+    declareQueue(name, cohort, groups, BigDecimal.ONE);
+  }
+
+  /** Declares a ClusterQueue, or declares it anew; an empty cohort is none. */
+  public void declareQueue(
+      String name, String cohort, List<ResourceGroup> groups, BigDecimal weight) {
+    queues.put(name, new Declared(cohort, groups, weight));
+    queueNodes.computeIfAbsent(name, unknown -> new QuotaNode(unknown, true));
+    isRebuilt = false;
+  }
+
+  /** Takes a ClusterQueue out, with its usage. */
+  public void removeQueue(String name) {
+    queues.remove(name);
+    queueNodes.remove(name);
+    isRebuilt = false;
+  }
+
+  /** Declares a Cohort of weight 1, or declares it anew; an empty parent makes it a root. */
+  public void declareCohort(String name, String parent, List<ResourceGroup> groups) {
+    declareCohort(name, parent, groups, BigDecimal.ONE);
+  }
+
+  /** Declares a Cohort object, or declares it anew; an empty parent makes it a root. */
+  public void declareCohort(
+      String name, String parent, List<ResourceGroup> groups, BigDecimal weight) {
+    cohorts.put(name, new Declared(parent, groups, weight));
+    isRebuilt = false;
+  }
+
+  /** Takes a Cohort object out; while others name it, it lives on without quota of its own. */
+  public void removeCohort(String name) {
+    cohorts.remove(name);
+    isRebuilt = false;
+  }
+
+  /** Whether nothing was declared since the trees were built. */
+  public boolean isRebuilt() {
+    return isRebuilt;
+  }
+
+  /** Builds the trees from what is declared. Cost: all nodes times all pairs. */
+  public void rebuildIfDirty() {
+    if (isRebuilt) {
+      return;
+    }
+    isRebuilt = true;
+    number(queues.values());
+    number(cohorts.values());
+    createCohortNodes();
+    cyclic = membersOfCycles();
+    attachAll();
+    for (QuotaNode node : queueNodes.values()) {
+      rebuildRoot(node);
+    }
+    for (QuotaNode node : cohortNodes.values()) {
+      rebuildRoot(node);
+    }
+  }
+
+  private void rebuildRoot(QuotaNode node) {
+    if (node.parent() == null) {
+      node.rebuild(pairs.count());
+    }
+  }
+
+  private void number(Collection<Declared> declared) {
+    for (Declared each : declared) {
+      for (ResourceGroup group : each.groups) {
+        for (ResourceGroup.FlavorQuotas flavor : group.flavors()) {
+          for (String resource : group.resources()) {
+            pairs.number(flavor.flavor(), resource);
+          }
+        }
+      }
+    }
+  }
+
+  private void createCohortNodes() {
+    Set<String> named = new HashSet<>(cohorts.keySet());
+    for (Declared queue : queues.values()) {
+      named.add(queue.parent);
+    }
+    for (Declared cohort : cohorts.values()) {
+      named.add(cohort.parent);
+    }
+    named.remove("");
+    cohortNodes.keySet().retainAll(named);
+    for (String name : named) {
+      cohortNodes.computeIfAbsent(name, unknown -> new QuotaNode(unknown, false));
+    }
+  }
+
+  private Set<String> membersOfCycles() {
+    Set<String> result = new HashSet<>();
+    for (String start : cohorts.keySet()) {
+      if (leadsIntoCycle(start)) {
+        result.add(start);
+      }
+    }
+    return result;
+  }
+
+  /** Whether following parents from here never ends: such a chain has no root to settle from. */
+  private boolean leadsIntoCycle(String start) {
+    Set<String> seen = new HashSet<>();
+    String name = start;
+    while (seen.add(name)) {
+      Declared cohort = cohorts.get(name);
+      if (cohort == null || cohort.parent.isEmpty()) {
+        return false;
+      }
+      name = cohort.parent;
+    }
+    return true;
+  }
+
+  private void attachAll() {
+    for (QuotaNode node : queueNodes.values()) {
+      node.detach();
+    }
+    for (QuotaNode node : cohortNodes.values()) {
+      node.detach();
+    }
+    queues.forEach((name, queue) -> attach(node(queueNodes, name), queue));
+    cohorts.forEach((name, cohort) -> attach(node(cohortNodes, name), cohort));
+  }
+
+  private void attach(QuotaNode node, Declared declared) {
+    node.weight(declared.weight);
+    for (ResourceGroup group : declared.groups) {
+      for (ResourceGroup.FlavorQuotas flavor : group.flavors()) {
+        flavor
+            .quotas()
+            .forEach(
+                (resource, quota) -> node.setQuota(pairs.number(flavor.flavor(), resource), quota));
+      }
+    }
+    if (!declared.parent.isEmpty() && !cyclic.contains(declared.parent)) {
+      node(cohortNodes, declared.parent).attach(node);
+    }
+  }
+
+  private static QuotaNode node(Map<String, QuotaNode> nodes, String name) {
+    QuotaNode node = nodes.get(name);
+    if (node == null) {
+      throw new IllegalStateException("no node for " + name);
+    }
+    return node;
+  }
+
+  /** The node of a declared ClusterQueue; null if there is none. */
+  public @Nullable QuotaNode queue(String name) {
+    return queueNodes.get(name);
+  }
+
+  /** The node of a cohort that has an object or is named by someone; null if there is none. */
+  public @Nullable QuotaNode cohort(String name) {
+    return cohortNodes.get(name);
+  }
+
+  /** Names of all cohorts that have an object or are named by someone. */
+  public Set<String> cohortNames() {
+    return Collections.unmodifiableSet(cohortNodes.keySet());
+  }
+
+  /** Whether a cohort's chain of parents runs into a cycle. */
+  public boolean inCycle(String cohort) {
+    return cyclic.contains(cohort);
+  }
+}

@@ -1,0 +1,149 @@
+package dev.sluice.core.scheduling;
+
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.AssignmentMode;
+import dev.sluice.core.queue.ResourceDemand;
+import dev.sluice.core.queue.FlavorProgress;
+import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.scheduling.NominatedWorkload.Search;
+import dev.sluice.core.scheduling.flavor.Assignment;
+import dev.sluice.core.scheduling.flavor.FlavorAssigner;
+import dev.sluice.core.scheduling.flavor.PreemptionOracle;
+import dev.sluice.core.scheduling.preemption.PreemptionRequest;
+import dev.sluice.core.scheduling.preemption.PreemptionTarget;
+import dev.sluice.core.scheduling.preemption.PreemptionStrategy;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Finds flavors for a head and, where these take preemption, victims. */
+final class Nominator {
+
+  private final Map<String, Flavor> flavors;
+  private final PreemptionStrategy victims;
+  private final long cycle;
+
+  Nominator(Map<String, Flavor> flavors, PreemptionStrategy victims, long cycle) {
+    this.flavors = flavors;
+    this.victims = victims;
+    this.cycle = cycle;
+  }
+
+  /** Considers a head as quota stands; where its last search stopped is used up by that. */
+  NominatedWorkload nominate(QueuedWorkload head, ClusterQueueCache queue) {
+    FlavorProgress before = head.flavorProgress();
+    int[] resume = before != null && before.counts(queue, cycle) ? before.last() : null;
+    head.flavorProgress(null);
+    Search search =
+        new Search(
+            NominatedWorkload.Resumed.at(resume),
+            before == null || resume == null ? cycle : before.began(),
+            before == null || before.queue() != queue ? 0 : before.walked(),
+            before);
+    NominatedWorkload found = consider(head, queue, resume, search);
+    if (resume == null || found.succeeds() || found.walksOn()) {
+      return found;
+    }
+    // A search that was resumed and found nothing starts over, so that no flavor goes unseen.
+    return consider(head, queue, null, search.toTheEnd(cycle));
+  }
+
+  private NominatedWorkload consider(
+      QueuedWorkload head, ClusterQueueCache queue, int @Nullable [] resume, Search search) {
+    PreemptionOracle preemptionOracle = simulation(head, queue);
+    return inFullOrInPart(
+        head, queue, search, resourceDemand -> FlavorAssigner.assign(flavors, preemptionOracle, resourceDemand, resume));
+  }
+
+  /** Considers it once more, with the flavors it was nominated with, as quota stands now. */
+  NominatedWorkload again(NominatedWorkload before) {
+    PreemptionOracle preemptionOracle = simulation(before.item(), before.queue());
+    return inFullOrInPart(
+        before.item(),
+        before.queue(),
+        before.search(),
+        resourceDemand ->
+            FlavorAssigner.reassign(flavors, preemptionOracle, resourceDemand, before.assignment().chosen()));
+  }
+
+  /**
+   * Considers it with all of its pods and, when that is in vain and it may start with fewer, with
+   * as many as possible: by halving, as if whatever fits fitted with fewer, too (section 6, partial
+   * admission).
+   */
+  private NominatedWorkload inFullOrInPart(
+      QueuedWorkload head, ClusterQueueCache queue, Search search, Function<ResourceDemand, Assignment> assign) {
+    ResourceDemand all = head.equivalenceClass().demand(queue);
+    NominatedWorkload full = nominated(head, queue, assign.apply(all), search);
+    if (all.steps() == 0 || full.succeeds()) {
+      return full;
+    }
+    NominatedWorkload found = full;
+    Assignment least = full.assignment();
+    long from = 0;
+    long to = all.steps() + 1;
+    while (from < to) {
+      long middle = (from + to) >>> 1;
+      NominatedWorkload fewer = nominated(head, queue, assign.apply(all.reduced(middle)), search);
+      if (fewer.succeeds()) {
+        found = fewer;
+        to = middle;
+      } else {
+        least = fewer.assignment();
+        from = middle + 1;
+      }
+    }
+    return found.succeeds() ? found : full.doesNotFitAtAll(least);
+  }
+
+  private NominatedWorkload nominated(
+      QueuedWorkload head, ClusterQueueCache queue, Assignment assignment, Search search) {
+    return new NominatedWorkload(head, queue, assignment, victims(head, queue, assignment), search, null);
+  }
+
+  private PreemptionOracle simulation(QueuedWorkload head, ClusterQueueCache queue) {
+    return new PreemptionOracle() {
+      @Override
+      public Result simulate(int pair, long amount) {
+        return victims
+            .find(PreemptionRequest.forPair(head, queue, pair, amount))
+            .map(found -> new Result(mode(found, queue), found.borrowLevel()))
+            .orElseGet(
+                () -> new Result(AssignmentMode.NO_CANDIDATES, queue.node().borrowLevel(pair, amount)));
+      }
+
+      @Override
+      public boolean triesBorrowing() {
+        return victims.mayPreemptBorrowing(queue);
+      }
+    };
+  }
+
+  private static AssignmentMode mode(PreemptionStrategy.Found found, ClusterQueueCache queue) {
+    for (PreemptionTarget preemptionTarget : found.preemptionTargets()) {
+      if (preemptionTarget.queue() == queue) {
+        return AssignmentMode.PREEMPT;
+      }
+    }
+    return AssignmentMode.RECLAIM;
+  }
+
+  private List<PreemptionTarget> victims(QueuedWorkload head, ClusterQueueCache queue, Assignment assignment) {
+    if (!assignment.needsPreemption()) {
+      return List.of();
+    }
+    int size = assignment.usage().size();
+    int[] pairs = new int[size];
+    long[] amounts = new long[size];
+    for (int i = 0; i < size; i++) {
+      pairs[i] = assignment.usage().get(i).pair();
+      amounts[i] = assignment.usage().get(i).amount();
+    }
+    Optional<PreemptionStrategy.Found> found =
+        victims.find(PreemptionRequest.of(head, queue, pairs, amounts, assignment.needed()));
+    return found.map(PreemptionStrategy.Found::preemptionTargets).orElse(List.of());
+  }
+}

@@ -1,0 +1,71 @@
+package dev.sluice.core.scheduling.flavor;
+
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.FlavorAttempt;
+import dev.sluice.core.model.AssignmentMode;
+import dev.sluice.core.queue.ResourceDemand;
+import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.quota.QuotaNode;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The shortest way to an assignment: of a request that has no choice and fits as quota stands. It
+ * comes to the same as a search; what only those want to know who write it down is found out later.
+ */
+final class FastPathAssigner {
+
+  private static final int[] NONE = {};
+
+  private FastPathAssigner() {}
+
+  /** Its assignment; null if it has a choice, or doesn't fit. */
+  static @Nullable Assignment of(Map<String, Flavor> flavors, ResourceDemand resourceDemand) {
+    ResourceDemand.Fixed fixed = resourceDemand.fixed();
+    if (fixed == null) {
+      return null;
+    }
+    ClusterQueueCache queue = resourceDemand.queue();
+    QuotaNode node = queue.node();
+    int[] pairs = fixed.pairs();
+    long[] amounts = fixed.amounts();
+    int level = 0;
+    for (int i = 0; i < pairs.length; i++) {
+      if (amounts[i] > node.available(pairs[i])) {
+        return null;
+      }
+      level = Math.max(level, node.borrowLevel(pairs[i], amounts[i]));
+    }
+    String flavor = queue.groups().get(fixed.group()).flavors().getFirst();
+    ResourceDemand.Bundle bundle = resourceDemand.bundles().getFirst();
+    for (int member : bundle.members()) {
+      if (FlavorEligibility.obstacle(flavors.get(flavor), resourceDemand.podSets().get(member).nodeConstraints())
+          .isPresent()) {
+        return null;
+      }
+    }
+    List<Assignment.PairAmount> usage = new ArrayList<>(pairs.length);
+    for (int i = 0; i < pairs.length; i++) {
+      usage.add(new Assignment.PairAmount(pairs[i], amounts[i]));
+    }
+    int[] chosen = new int[resourceDemand.podSets().size() * queue.groups().size()];
+    Arrays.fill(chosen, -1);
+    chosen[bundle.members().getFirst() * queue.groups().size() + fixed.group()] = 0;
+    FlavorAttempt attempt =
+        new FlavorAttempt(bundle.name(), flavor, AssignmentMode.FIT, level, List.of());
+    return new Assignment(
+        null,
+        () -> FlavorAssigner.podSets(resourceDemand, chosen),
+        usage,
+        NONE,
+        level,
+        () -> List.of(attempt),
+        List.of(),
+        false,
+        null,
+        chosen);
+  }
+}

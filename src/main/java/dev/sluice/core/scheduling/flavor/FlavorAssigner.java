@@ -1,0 +1,341 @@
+package dev.sluice.core.scheduling.flavor;
+
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.FlavorAttempt;
+import dev.sluice.core.model.AssignmentMode;
+import dev.sluice.core.model.FlavorRejection;
+import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.queue.ResourceDemand;
+import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.scheduling.flavor.Fungibility.Fit;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds flavors for a Workload in a queue, as quota stands (scheduling semantics, section 6). One
+ * instance makes one search. It changes nothing.
+ */
+public final class FlavorAssigner {
+
+  private final Map<String, Flavor> flavors;
+  private final PreemptionOracle preemptionOracle;
+  private final ResourceDemand resourceDemand;
+  private final ClusterQueueCache queue;
+  private final Fungibility fungibility;
+  private final int @Nullable [] resume;
+  private final int @Nullable [] only;
+  private final Map<Integer, Long> taken = new LinkedHashMap<>();
+  private final TreeSet<Integer> needed = new TreeSet<>();
+  private final List<FlavorAttempt> attempts = new ArrayList<>();
+  private final List<Assignment.PairAmount> lacks = new ArrayList<>();
+  private final int[] progress;
+  private final int[] chosen;
+  private int borrowLevel;
+  private @Nullable PendingReason noFit;
+  private boolean competing;
+  private boolean uncovered;
+
+  private FlavorAssigner(
+      Map<String, Flavor> flavors,
+      PreemptionOracle preemptionOracle,
+      ResourceDemand resourceDemand,
+      int @Nullable [] resume,
+      int @Nullable [] only) {
+    this.flavors = flavors;
+    this.preemptionOracle = preemptionOracle;
+    this.resourceDemand = resourceDemand;
+    this.queue = resourceDemand.queue();
+    this.fungibility = new Fungibility(queue.spec().fungibility());
+    this.resume = resume;
+    this.only = only;
+    this.progress = new int[resourceDemand.podSets().size() * Math.max(1, queue.groups().size())];
+    Arrays.fill(progress, -1);
+    this.chosen = progress.clone();
+  }
+
+  /**
+   * Searches.
+   *
+   * @param flavors the flavors that exist, by name
+   * @param simulation tries preemption
+   * @param demand what is asked for, and of which queue, with usage as it stands
+   * @param resume where an earlier search stopped, as its {@link Assignment#progress} says; null to
+   *     start at the first flavor
+   */
+  public static Assignment assign(
+      Map<String, Flavor> flavors, PreemptionOracle preemptionOracle, ResourceDemand resourceDemand, int @Nullable [] resume) {
+    Assignment plain = resume == null ? FastPathAssigner.of(flavors, resourceDemand) : null;
+    return plain != null
+        ? plain
+        : new FlavorAssigner(flavors, preemptionOracle, resourceDemand, resume, null).assign();
+  }
+
+  /**
+   * Searches anew among the flavors that were chosen before.
+   *
+   * @param only what was chosen, as {@link Assignment#chosen} says
+   */
+  public static Assignment reassign(
+      Map<String, Flavor> flavors, PreemptionOracle preemptionOracle, ResourceDemand resourceDemand, int[] only) {
+    return new FlavorAssigner(flavors, preemptionOracle, resourceDemand, null, only).assign();
+  }
+
+  private Assignment assign() {
+    for (ResourceDemand.Bundle bundle : resourceDemand.bundles()) {
+      assign(bundle);
+    }
+    List<Assignment.PairAmount> usage = new ArrayList<>(taken.size());
+    taken.forEach((pair, amount) -> usage.add(new Assignment.PairAmount(pair, amount)));
+    boolean fits = noFit == null && needed.isEmpty();
+    return new Assignment(
+        noFit,
+        () -> fits ? podSets(resourceDemand, chosen) : List.of(),
+        usage,
+        needed.stream().mapToInt(Integer::intValue).toArray(),
+        borrowLevel,
+        () -> attempts,
+        lacks,
+        competing,
+        untried() && !uncovered ? progress : null,
+        chosen);
+  }
+
+  private int slot(ResourceDemand.Bundle bundle, int group) {
+    return slot(queue, bundle, group);
+  }
+
+  private static int slot(ClusterQueueCache queue, ResourceDemand.Bundle bundle, int group) {
+    return bundle.members().getFirst() * queue.groups().size() + group;
+  }
+
+  private void assign(ResourceDemand.Bundle bundle) {
+    boolean[] done = new boolean[queue.groups().size()];
+    for (Map.Entry<String, Long> request : bundle.amounts().entrySet()) {
+      int group = queue.groupOf(request.getKey());
+      if (group < 0) {
+        if (request.getValue() != 0) {
+          refuse(bundle.name(), request.getKey(), request.getValue());
+        }
+      } else if (!done[group]) {
+        done[group] = true;
+        search(bundle, group);
+      }
+    }
+  }
+
+  private void refuse(String podSet, String resource, long amount) {
+    attempts.add(
+        new FlavorAttempt(
+            podSet, "", 0, List.of(new FlavorRejection.ResourceNotCovered(resource, amount))));
+    worsen(PendingReason.NO_MATCHING_FLAVOR);
+    uncovered = true;
+  }
+
+  private void worsen(PendingReason reason) {
+    if (noFit == null || reason.compareTo(noFit) > 0) {
+      noFit = reason;
+    }
+  }
+
+  /** Looks for the flavor of a resource group, and takes it. */
+  private void search(ResourceDemand.Bundle bundle, int groupIndex) {
+    ClusterQueueCache.Group group = queue.groups().get(groupIndex);
+    int slot = slot(bundle, groupIndex);
+    int last = group.flavors().size() - 1;
+    Candidate best = null;
+    PendingReason mildest = null;
+    for (int i = resume == null ? 0 : resume[slot] + 1; i <= last; i++) {
+      if (only != null && only[slot] != i) {
+        continue;
+      }
+      Candidate candidate = candidate(bundle, group, i);
+      attempts.add(candidate.attempt());
+      PendingReason reason = candidate.reason;
+      if (reason != null) {
+        mildest = mildest == null || reason.compareTo(mildest) < 0 ? reason : mildest;
+        continue;
+      }
+      boolean stops = !fungibility.goesOn(candidate.fit);
+      if (stops || best == null || fungibility.prefers(candidate.fit, best.fit)) {
+        best = candidate;
+      }
+      if (stops) {
+        last = i;
+      }
+    }
+    progress[slot] = last == group.flavors().size() - 1 ? -1 : last;
+    if (best == null) {
+      worsen(mildest == null ? PendingReason.WAITING_FOR_QUOTA : mildest);
+    } else {
+      chosen[slot] = best.index;
+      take(bundle, group, best);
+    }
+  }
+
+  /** How a flavor fits; {@code reason} is null unless it doesn't in any way. */
+  private record Candidate(
+      String podSet,
+      String flavor,
+      int index,
+      Fit fit,
+      int highest,
+      List<Integer> needed,
+      List<FlavorRejection> flavorRejections,
+      @Nullable PendingReason reason) {
+
+    FlavorAttempt attempt() {
+      return new FlavorAttempt(podSet, flavor, fit.mode(), fit.borrowLevel(), flavorRejections);
+    }
+  }
+
+  private Candidate candidate(ResourceDemand.Bundle bundle, ClusterQueueCache.Group group, int index) {
+    String name = group.flavors().get(index);
+    for (int member : bundle.members()) {
+      Optional<FlavorRejection> flavorRejection =
+          FlavorEligibility.obstacle(flavors.get(name), resourceDemand.podSets().get(member).nodeConstraints());
+      if (flavorRejection.isPresent()) {
+        return new Candidate(
+            bundle.name(),
+            name,
+            index,
+            new Fit(AssignmentMode.NO_FIT, 0),
+            0,
+            List.of(),
+            List.of(flavorRejection.get()),
+            PendingReason.NO_MATCHING_FLAVOR);
+      }
+    }
+    List<FlavorRejection> flavorRejections = new ArrayList<>(0);
+    List<Integer> pairsNeeded = new ArrayList<>(0);
+    PendingReason reason = null;
+    Fit worst = Fit.PERFECT;
+    int highest = 0;
+    for (int i = 0; i < group.resources().size(); i++) {
+      String resource = group.resources().get(i);
+      Long amount = bundle.amounts().get(resource);
+      if (amount == null) {
+        continue;
+      }
+      int pair = group.pairs()[index][i];
+      Fit fit = fit(resource, pair, amount, flavorRejections);
+      worst = fungibility.prefers(worst, fit) ? fit : worst;
+      if (fit.mode() == AssignmentMode.NO_FIT) {
+        PendingReason found = reasonOf(flavorRejections.getLast());
+        reason = reason == null || found.compareTo(reason) > 0 ? found : reason;
+        continue;
+      }
+      highest = Math.max(highest, fit.borrowLevel());
+      if (fit.mode() != AssignmentMode.FIT) {
+        pairsNeeded.add(pair);
+      }
+    }
+    return new Candidate(
+        bundle.name(), name, index, worst, highest, pairsNeeded, flavorRejections, reason);
+  }
+
+  private static PendingReason reasonOf(FlavorRejection flavorRejection) {
+    return flavorRejection instanceof FlavorRejection.ExceedsMaximum
+        ? PendingReason.EXCEEDS_MAX_QUOTA
+        : PendingReason.WAITING_FOR_QUOTA;
+  }
+
+  /** How an amount fits on top of what earlier pod sets took; says what is missing, if anything. */
+  private Fit fit(String resource, int pair, long amount, List<FlavorRejection> flavorRejections) {
+    QuotaNode node = queue.node();
+    long wanted = ResourceAmounts.add(soFar(pair), amount);
+    long available = node.available(pair);
+    if (wanted <= available) {
+      return new Fit(AssignmentMode.FIT, node.borrowLevel(pair, wanted));
+    }
+    competing |= wanted > amount;
+    lacks.add(new Assignment.PairAmount(pair, wanted));
+    long potential = node.potential(pair);
+    if (wanted > potential) {
+      flavorRejections.add(new FlavorRejection.ExceedsMaximum(resource, wanted, potential));
+      return new Fit(AssignmentMode.NO_FIT, 0);
+    }
+    flavorRejections.add(new FlavorRejection.InsufficientQuota(resource, wanted, available, potential));
+    if (node.nominal(pair) < wanted
+        && !preemptionOracle.triesBorrowing()
+        && !node.mayReclaim(pair, wanted)) {
+      return new Fit(AssignmentMode.NO_FIT, 0);
+    }
+    if (!queue.mayPreempt()) {
+      return new Fit(AssignmentMode.NO_CANDIDATES, node.borrowLevel(pair, wanted));
+    }
+    PreemptionOracle.Result result = preemptionOracle.simulate(pair, wanted);
+    return new Fit(result.mode(), result.borrowLevel());
+  }
+
+  private long soFar(int pair) {
+    return taken.getOrDefault(pair, 0L);
+  }
+
+  private void take(ResourceDemand.Bundle bundle, ClusterQueueCache.Group group, Candidate best) {
+    borrowLevel = Math.max(borrowLevel, best.highest);
+    needed.addAll(best.needed);
+    competing |= best.fit.mode() == AssignmentMode.PREEMPT || best.fit.mode() == AssignmentMode.RECLAIM;
+    for (int i = 0; i < group.resources().size(); i++) {
+      Long amount = bundle.amounts().get(group.resources().get(i));
+      if (amount != null) {
+        taken.merge(group.pairs()[best.index][i], amount, ResourceAmounts::add);
+      }
+    }
+  }
+
+  /**
+   * What each pod set gets.
+   *
+   * @param chosen the flavors, as {@link Assignment#chosen} says
+   */
+  static List<PodSetAssignment> podSets(ResourceDemand resourceDemand, int[] chosen) {
+    ClusterQueueCache queue = resourceDemand.queue();
+    List<SortedMap<String, String>> flavorsOf = new ArrayList<>();
+    for (int i = 0; i < resourceDemand.podSets().size(); i++) {
+      flavorsOf.add(new TreeMap<>());
+    }
+    for (ResourceDemand.Bundle bundle : resourceDemand.bundles()) {
+      for (int member : bundle.members()) {
+        for (String resource : resourceDemand.total(member).keySet()) {
+          int group = queue.groupOf(resource);
+          int flavor = group < 0 ? -1 : chosen[slot(queue, bundle, group)];
+          if (flavor >= 0) {
+            flavorsOf.get(member).put(resource, queue.groups().get(group).flavors().get(flavor));
+          }
+        }
+      }
+    }
+    List<PodSetAssignment> result = new ArrayList<>();
+    for (int i = 0; i < resourceDemand.podSets().size(); i++) {
+      SortedMap<String, Long> usage = new TreeMap<>(resourceDemand.total(i));
+      usage.keySet().retainAll(flavorsOf.get(i).keySet());
+      result.add(
+          new PodSetAssignment(
+              resourceDemand.podSets().get(i).name(),
+              flavorsOf.get(i),
+              usage,
+              resourceDemand.podSets().get(i).count()));
+    }
+    return result;
+  }
+
+  private boolean untried() {
+    for (int last : progress) {
+      if (last >= 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

@@ -1,0 +1,66 @@
+package dev.sluice.core.scheduling.flavor;
+
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.LabelRequirement;
+import dev.sluice.core.model.FlavorRejection;
+import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.Taint;
+import dev.sluice.core.model.Toleration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Whether pods may run on the nodes of a flavor at all (scheduling semantics, section 6). */
+final class FlavorEligibility {
+
+  private FlavorEligibility() {}
+
+  /** What keeps the pods off the flavor's nodes; empty if nothing does. */
+  static Optional<FlavorRejection> obstacle(@Nullable Flavor flavor, NodeConstraints nodeConstraints) {
+    if (flavor == null) {
+      return Optional.of(new FlavorRejection.FlavorMissing());
+    }
+    for (Taint taint : flavor.nodeTaints()) {
+      if (taint.keepsPodsOff()
+          && !tolerated(taint, nodeConstraints.tolerations())
+          && !tolerated(taint, flavor.tolerations())) {
+        return Optional.of(new FlavorRejection.UntoleratedTaint(taint));
+      }
+    }
+    return selects(nodeConstraints, flavor.nodeLabels())
+        ? Optional.empty()
+        : Optional.of(new FlavorRejection.PlacementMismatch());
+  }
+
+  private static boolean tolerated(Taint taint, List<Toleration> tolerations) {
+    for (Toleration toleration : tolerations) {
+      if (toleration.tolerates(taint)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Only keys that the flavor labels count: of others its nodes may have any value. */
+  private static boolean selects(NodeConstraints nodeConstraints, Map<String, String> labels) {
+    for (Map.Entry<String, String> wanted : nodeConstraints.nodeSelector().entrySet()) {
+      String actual = labels.get(wanted.getKey());
+      if (actual != null && !actual.equals(wanted.getValue())) {
+        return false;
+      }
+    }
+    return nodeConstraints.affinityTerms().isEmpty()
+        || nodeConstraints.affinityTerms().stream().anyMatch(term -> termMatches(term, labels));
+  }
+
+  /** A term of which no requirement is about the flavor's keys matches. */
+  private static boolean termMatches(List<LabelRequirement> term, Map<String, String> labels) {
+    for (LabelRequirement requirement : term) {
+      if (labels.containsKey(requirement.key()) && !requirement.matches(labels)) {
+        return false;
+      }
+    }
+    return true;
+  }
+}

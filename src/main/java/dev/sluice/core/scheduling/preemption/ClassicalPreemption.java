@@ -1,0 +1,101 @@
+package dev.sluice.core.scheduling.preemption;
+
+import dev.sluice.core.model.PreemptionPolicies;
+import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.scheduling.preemption.PreemptionCandidates.Candidate;
+import dev.sluice.core.scheduling.preemption.CandidateQueue.Kind;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Preemption by priority and by who borrows (scheduling semantics, section 7): candidates are taken
+ * one by one until the preemptor fits, then those that turn out not to be needed are left alone.
+ */
+public final class ClassicalPreemption implements PreemptionStrategy {
+
+  private final Function<QuotaNode, @Nullable ClusterQueueCache> queues;
+
+  /**
+   * The policy, for these queues.
+   *
+   * @param queues the queue at a node of the quota tree; null if it isn't declared any more
+   */
+  public ClassicalPreemption(Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
+    this.queues = queues;
+  }
+
+  @Override
+  public Optional<Found> find(PreemptionRequest preemptionRequest) {
+    PreemptionPolicies policies = preemptionRequest.queue().spec().preemption();
+    if (policies.withinClusterQueue() == WithinClusterQueue.NEVER
+        && policies.reclaimWithinCohort() == ReclaimWithinCohort.NEVER) {
+      return Optional.empty();
+    }
+    List<CandidateQueue> candidateQueues = CandidateQueues.of(queues, preemptionRequest);
+    for (boolean borrowing : attempts(preemptionRequest, candidateQueues)) {
+      Optional<Found> found = attempt(preemptionRequest, candidateQueues, borrowing);
+      if (found.isPresent()) {
+        return found;
+      }
+    }
+    return Optional.empty();
+  }
+
+  /** Whether borrowing is allowed, attempt by attempt. */
+  private static boolean[] attempts(PreemptionRequest preemptionRequest, List<CandidateQueue> candidateQueues) {
+    boolean hierarchical = any(preemptionRequest, candidateQueues, Kind.HIERARCHICAL);
+    boolean others = hierarchical || any(preemptionRequest, candidateQueues, Kind.OTHER);
+    boolean mayBorrow = preemptionRequest.queue().spec().preemption().borrowWithinCohort();
+    if (!others || (!mayBorrow && !preemptionRequest.isBelowNominal())) {
+      return new boolean[] {true};
+    }
+    return !mayBorrow && !hierarchical ? new boolean[] {false, true} : new boolean[] {true, false};
+  }
+
+  private static boolean any(PreemptionRequest preemptionRequest, List<CandidateQueue> candidateQueues, Kind kind) {
+    for (CandidateQueue candidateQueue : candidateQueues) {
+      if (candidateQueue.kind() == kind && candidateQueue.hasCandidates(preemptionRequest)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static Optional<Found> attempt(
+      PreemptionRequest preemptionRequest, List<CandidateQueue> candidateQueues, boolean borrowing) {
+    if (!borrowing && !PreemptionUpperBound.staysWithinNominal(preemptionRequest)) {
+      return Optional.empty();
+    }
+    PreemptionCandidates preemptionCandidates = new PreemptionCandidates(preemptionRequest, candidateQueues, borrowing);
+    List<PreemptionTarget> taken = new ArrayList<>();
+    Found found = null;
+    for (Candidate next = preemptionCandidates.next(); next != null; next = preemptionCandidates.next()) {
+      CandidateQueue candidateQueue = next.candidateQueue();
+      if (candidateQueue.kind() != Kind.OWN) {
+        if (!candidateQueue.stillBorrows(preemptionRequest)) {
+          preemptionCandidates.drop();
+          continue;
+        }
+      }
+      PreemptionTarget preemptionTarget =
+          new PreemptionTarget(next.quotaHolder(), candidateQueue.queue(), candidateQueue.reason(preemptionRequest, next.quotaHolder()));
+      preemptionTarget.removeUsage();
+      taken.add(preemptionTarget);
+      if (preemptionRequest.fits(borrowing)) {
+        FillBack.apply(preemptionRequest, taken, borrowing);
+        found = new Found(taken, preemptionRequest.borrowLevel());
+        break;
+      }
+    }
+    for (PreemptionTarget preemptionTarget : taken.reversed()) {
+      preemptionTarget.restoreUsage();
+    }
+    return Optional.ofNullable(found);
+  }
+}

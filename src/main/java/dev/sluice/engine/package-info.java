@@ -1,9 +1,0 @@
-/**
- * The single thread that owns all state that decisions depend on: mailbox, clock, pacing of cycles,
- * published views. Facts of the model may enter. Decisions leave to a sink, and immutable views to
- * whoever reads them.
- */
-@NullMarked
-package dev.sluice.engine;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,146 @@
+package dev.sluice.install;
+
+import dev.sluice.api.ApiVersions;
+import dev.sluice.api.config.Configuration;
+import dev.sluice.install.InstallManifests;
+import dev.sluice.webhooks.WebhookConfigurations;
+import dev.sluice.webhooks.WebhookRegistration;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.CustomResourceDefinition;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.WebhookClientConfigBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.io.IOException;
+import java.io.InputStream;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Puts into a cluster what the operator needs there: its namespace, the roles, the definitions of
+ * the API and the registration of its webhooks. Applying twice changes nothing.
+ */
+public final class Installer {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Installer.class);
+  private static final Duration PATIENCE = Duration.ofMinutes(1);
+  private static final List<String> PLURALS =
+      List.of(
+          "admissionchecks",
+          "clusterqueues",
+          "cohorts",
+          "localqueues",
+          "multikueueclusters",
+          "multikueueconfigs",
+          "provisioningrequestconfigs",
+          "resourceflavors",
+          "topologies",
+          "workloadpriorityclasses",
+          "workloads");
+  private static final PatchContext APPLY =
+      new PatchContext.Builder()
+          .withPatchType(PatchType.SERVER_SIDE_APPLY)
+          .withFieldManager("sluice-install")
+          .withForce(true)
+          .build();
+
+  private final KubernetesClient client;
+  private final Configuration configuration;
+  private final Optional<String> url;
+
+  /**
+   * For a cluster.
+   *
+   * @param url where the API server reaches this process (scheme, host and port); empty when by the
+   *     Service in the cluster
+   */
+  public Installer(KubernetesClient client, Configuration configuration, Optional<String> url) {
+    this.client = client;
+    this.configuration = configuration;
+    this.url = url;
+  }
+
+  /**
+   * Installs; returns when the API server serves the kinds.
+   *
+   * @throws IOException when what is to be installed can't be read
+   */
+  public void install() throws IOException {
+    for (HasMetadata object : InstallManifests.permissions(configuration.namespace())) {
+      apply(object);
+    }
+    for (String plural : PLURALS) {
+      apply(definition(plural));
+    }
+    for (String plural : PLURALS) {
+      client
+          .apiextensions()
+          .v1()
+          .customResourceDefinitions()
+          .withName(plural + "." + ApiVersions.GROUP)
+          .waitUntilCondition(Installer::isEstablished, PATIENCE.toSeconds(), TimeUnit.SECONDS);
+    }
+    WebhookConfigurations webhooks = new WebhookConfigurations(registration());
+    apply(webhooks.mutating());
+    apply(webhooks.validating());
+    LOG.info(
+        "installed namespace={} webhooks={}", configuration.namespace(), url.orElse("service"));
+  }
+
+  private static boolean isEstablished(CustomResourceDefinition definition) {
+    return definition != null
+        && definition.getStatus() != null
+        && definition.getStatus().getConditions().stream()
+            .anyMatch(
+                each -> each.getType().equals("Established") && each.getStatus().equals("True"));
+  }
+
+  private void apply(HasMetadata object) {
+    client.resource(object).patch(APPLY);
+  }
+
+  private CustomResourceDefinition definition(String plural) throws IOException {
+    String file = "crds/" + ApiVersions.GROUP + "_" + plural + ".yaml";
+    try (InputStream text = Installer.class.getResourceAsStream(file)) {
+      if (text == null) {
+        throw new IOException(file + " is missing from the program");
+      }
+      var definition =
+          client.getKubernetesSerialization().unmarshal(text, CustomResourceDefinition.class);
+      var conversion = definition.getSpec().getConversion();
+      if (url.isPresent() && conversion != null && conversion.getWebhook() != null) {
+        conversion
+            .getWebhook()
+            .setClientConfig(
+                new WebhookClientConfigBuilder().withUrl(url.get() + "/convert").build());
+      }
+      return definition;
+    }
+  }
+
+  private WebhookRegistration registration() {
+    WebhookRegistration.Target target =
+        url.<WebhookRegistration.Target>map(WebhookRegistration.Url::new)
+            .orElseGet(
+                () ->
+                    new WebhookRegistration.Service(
+                        configuration.internalCertManagement().webhookServiceName(),
+                        configuration.namespace(),
+                        443));
+    return new WebhookRegistration(
+        target,
+        "",
+        configuration.namespace(),
+        Set.copyOf(configuration.integrations().frameworks()),
+        Set.of(),
+        configuration.manageJobsWithoutQueueName(),
+        Optional.of(configuration.managedJobsNamespaceSelector()),
+        Optional.empty(),
+        "Never");
+  }
+}

@@ -1,0 +1,24 @@
+package dev.sluice.jobs.pod;
+
+import dev.sluice.jobs.FlavorLookup;
+import dev.sluice.jobs.PriorityLookup;
+import dev.sluice.jobs.ManagementStatus;
+import dev.sluice.workload.CachedWorkload;
+import java.time.Instant;
+import java.util.Optional;
+
+/**
+ * All that is looked at to decide what a group of pods needs.
+ *
+ * @param standing whether it is ours to handle
+ * @param workload the Workload of the group's name, if there is one
+ * @param elsewhere whether it runs in another cluster once it is admitted
+ */
+record PodGroupContext(
+    PodGroup group,
+    ManagementStatus managementStatus,
+    Optional<CachedWorkload> workload,
+    boolean elsewhere,
+    FlavorLookup flavors,
+    PriorityLookup priorities,
+    Instant now) {}

@@ -1,0 +1,90 @@
+package dev.sluice.jobs.pod;
+
+import dev.sluice.api.KueueConstants;
+import dev.sluice.workload.CachedWorkload;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Which pods of a group there are too many of, and which are kept though they have ended. */
+final class PodGroupMembers {
+
+  /** Who stays is first. */
+  private static final Comparator<CachedPod> SENIORITY =
+      Comparator.<CachedPod, Boolean>comparing(pod -> !isHeld(pod))
+          .thenComparing(CachedPod::gated)
+          .thenComparing(pod -> pod.job().createdAt())
+          .thenComparing(CachedPod::name);
+
+  private PodGroupMembers() {}
+
+  /** Whether our finalizer keeps it. */
+  static boolean isHeld(CachedPod pod) {
+    return pod.job().finalizers().contains(KueueConstants.MANAGED);
+  }
+
+  /**
+   * The pods of these that are beyond what the group says that it has. Nobody is too much where
+   * nothing is said.
+   */
+  static List<CachedPod> excess(PodGroup group, List<CachedPod> candidates) {
+    return group.totalCount() == 0 ? List.of() : after(candidates, group.totalCount());
+  }
+
+  /**
+   * The pods that are too many for a Workload. One that was made for roles has room for those: once
+   * quota is given, one role doesn't stand in for another.
+   */
+  static List<CachedPod> excess(PodGroup group, CachedWorkload workload) {
+    if (!workload.quotaReserved() || group.fastAdmission() || group.prebuilt()) {
+      return excess(group, group.runnable());
+    }
+    Map<String, Integer> counts = counts(workload);
+    List<CachedPod> result = new ArrayList<>();
+    PodGroup.byRole(group.runnable())
+        .forEach((role, pods) -> result.addAll(after(pods, counts.getOrDefault(role, 0))));
+    return result;
+  }
+
+  /** How many pods a Workload has of each role. */
+  static Map<String, Integer> counts(CachedWorkload workload) {
+    return workload.spec().podSets().stream()
+        .collect(Collectors.toMap(CachedWorkload.PodSet::name, CachedWorkload.PodSet::count, Integer::sum));
+  }
+
+  private static List<CachedPod> after(List<CachedPod> pods, int count) {
+    return pods.stream().sorted(SENIORITY).skip(count).toList();
+  }
+
+  /**
+   * The pods that ended in vain and have been replaced, so that nobody needs them. Of those that
+   * aren't replaced yet the most recently active are kept. Who was deleted before it had a node
+   * never did anything that it could be kept for.
+   */
+  static List<CachedPod> replaced(PodGroup group, CachedWorkload workload) {
+    Map<String, Integer> counts = counts(workload);
+    Map<String, List<CachedPod>> runnable = PodGroup.byRole(group.runnable());
+    List<CachedPod> result = new ArrayList<>();
+    PodGroup.byRole(group.spent())
+        .forEach(
+            (role, spent) -> {
+              List<CachedPod> failed = spent.stream().filter(CachedPod::ended).toList();
+              int present = runnable.getOrDefault(role, List.of()).size();
+              int missing = Math.max(0, counts.getOrDefault(role, 0) - present);
+              result.addAll(failed.stream().skip(missing).toList());
+              spent.stream().filter(pod -> !pod.ended()).forEach(result::add);
+            });
+    return result.stream().filter(PodGroupMembers::isHeld).toList();
+  }
+
+  /** How many pods somebody has yet to make in place of others. */
+  static int missing(PodGroup group) {
+    if (group.serving()) {
+      return 0;
+    }
+    int absent = Math.max(0, group.totalCount() - group.runnable().size());
+    return group.fastAdmission() ? Math.min(absent, group.spent().size()) : absent;
+  }
+}

@@ -1,0 +1,305 @@
+package dev.sluice.jobs.pod;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.jobs.JobAction;
+import dev.sluice.jobs.JobAction.FinishWorkload;
+import dev.sluice.jobs.JobAction.Requeue;
+import dev.sluice.jobs.JobAction.PatchStatus;
+import dev.sluice.jobs.JobAction.RemoveFinalizer;
+import dev.sluice.jobs.JobAction.StopReason;
+import dev.sluice.jobs.JobAction.Warn;
+import dev.sluice.jobs.JobOptions;
+import dev.sluice.jobs.JobState;
+import dev.sluice.jobs.CachedJob;
+import dev.sluice.jobs.Retention;
+import dev.sluice.jobs.ReconcileContext;
+import dev.sluice.jobs.ManagementStatus;
+import dev.sluice.jobs.WorkloadStatuses;
+import dev.sluice.jobs.WorkloadSynchronizer;
+import dev.sluice.workload.StatusPatch;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.Condition;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What a group of pods needs, given how its pods and its Workload stand: a pure function (contract:
+ * integrations, Pod group; Workload life cycle, section 8). It answers with what can be done now;
+ * what depends on its outcome is decided when the outcome is seen.
+ */
+final class PodGroupPolicy {
+
+  private static final String WAITING = "WaitingForReplacementPods";
+
+  private final JobOptions rules;
+  private final PodGroupWorkloadBuilder making;
+  private final WorkloadSynchronizer upkeep = new WorkloadSynchronizer();
+
+  PodGroupPolicy(JobOptions rules) {
+    this.rules = rules;
+    this.making = new PodGroupWorkloadBuilder(rules);
+  }
+
+  /** What to do; nothing when all is as it should be. */
+  List<PodGroupAction> decide(PodGroupContext situation) {
+    PodGroup group = situation.group();
+    if (!(situation.managementStatus() instanceof ManagementStatus.Own)) {
+      return PodActionExecutor.release(group.pods().stream().filter(pod -> pod.job().deleting()).toList());
+    }
+    Optional<CachedWorkload> workload = situation.workload();
+    if (workload.isEmpty()) {
+      return withoutWorkload(situation);
+    }
+    if (!making.isOf(group, workload.get())) {
+      return unmanaged(situation, workload.get());
+    }
+    return workload.get().deleting()
+        ? leaving(situation, workload.get())
+        : withWorkload(situation, workload.get());
+  }
+
+  private List<PodGroupAction> unmanaged(PodGroupContext situation, CachedWorkload workload) {
+    List<PodGroupAction> steps = new ArrayList<>(unguarded(situation.group()));
+    steps.add(
+        new PodGroupAction(
+            situation.group().asJob(),
+            new Warn(
+                "WorkloadNameConflict",
+                "Workload %s is not that of a group of pods, and has the group's name"
+                    .formatted(workload.id()))));
+    return steps;
+  }
+
+  /** Nobody knows why pods without Workload run, or wait at their end. */
+  private static List<PodGroupAction> unguarded(PodGroup group) {
+    List<PodGroupAction> steps =
+        new ArrayList<>(
+            PodActionExecutor.release(
+                group.pods().stream().filter(pod -> pod.ended() || pod.job().deleting()).toList()));
+    steps.addAll(
+        PodActionExecutor.stop(
+            group.startedAndKept(),
+            StopReason.NO_MATCHING_WORKLOAD,
+            "No Workload matches pod group " + group.namespace() + "/" + group.name()));
+    return steps;
+  }
+
+  private List<PodGroupAction> withoutWorkload(PodGroupContext situation) {
+    PodGroup group = situation.group();
+    List<PodGroupAction> steps = unguarded(group);
+    if (!steps.isEmpty() || group.waiting().isEmpty() || group.prebuilt()) {
+      return steps;
+    }
+    Optional<String> disagreement = group.disagreement(rules.labelKeysToCopy());
+    if (disagreement.isPresent()) {
+      return List.of(
+          new PodGroupAction(group.asJob(), new Warn("ErrWorkloadCompose", disagreement.get())));
+    }
+    List<CachedPod> excess = PodGroupMembers.excess(group, group.waiting());
+    return excess.isEmpty() ? making.create(situation) : PodActionExecutor.removeExcess(excess);
+  }
+
+  /**
+   * The Workload is being deleted: the pods that were started stop, then it is let go. Whether
+   * there really is no pod where none is known is looked up before that, elsewhere.
+   */
+  private static List<PodGroupAction> leaving(PodGroupContext situation, CachedWorkload workload) {
+    PodGroup group = situation.group();
+    List<PodGroupAction> stops =
+        PodActionExecutor.stop(
+            group.startedAndKept(), StopReason.WORKLOAD_DELETED, "Its Workload is being deleted");
+    if (!stops.isEmpty()) {
+      return stops;
+    }
+    if (!group.active().isEmpty()) {
+      return untilOverdue(situation);
+    }
+    return workload.finalized() && !group.pods().isEmpty()
+        ? List.of(new PodGroupAction(group.asJob(), new RemoveFinalizer(workload)))
+        : List.of();
+  }
+
+  private static List<PodGroupAction> untilOverdue(PodGroupContext situation) {
+    return situation.group().overdueAt().stream()
+        .map(due -> Duration.between(situation.now(), due).plusMillis(1))
+        .map(delay -> new PodGroupAction(situation.group().asJob(), new Requeue(delay)))
+        .toList();
+  }
+
+  private List<PodGroupAction> withWorkload(PodGroupContext situation, CachedWorkload workload) {
+    PodGroup group = situation.group();
+    CachedJob job = group.asJob();
+    if (workload.finished()) {
+      List<PodGroupAction> steps = new ArrayList<>();
+      if (workload.finalized()) {
+        steps.add(new PodGroupAction(job, new RemoveFinalizer(workload)));
+      }
+      steps.addAll(PodActionExecutor.release(group.pods()));
+      return steps;
+    }
+    Optional<JobState.End> end = group.end();
+    if (end.isPresent()) {
+      return List.of(finish(situation, workload, "Succeeded", end.get().message()));
+    }
+    if (!group.pods().isEmpty() && group.isLeaving() && !workload.evicted()) {
+      return PodActionExecutor.release(group.pods());
+    }
+    List<PodGroupAction> members = members(situation, workload);
+    return members.isEmpty() ? ofWorkload(situation, workload) : members;
+  }
+
+  /** Too many pods go, and so do those that others have replaced. */
+  private static List<PodGroupAction> members(PodGroupContext situation, CachedWorkload workload) {
+    PodGroup group = situation.group();
+    if (group.hasParent()) {
+      return List.of();
+    }
+    List<PodGroupAction> steps = new ArrayList<>(PodActionExecutor.removeExcess(PodGroupMembers.excess(group, workload)));
+    steps.addAll(PodActionExecutor.release(PodGroupMembers.replaced(group, workload)));
+    return steps;
+  }
+
+  private List<PodGroupAction> ofWorkload(PodGroupContext situation, CachedWorkload workload) {
+    List<PodGroupAction> changed = making.update(situation, workload);
+    if (!changed.isEmpty()) {
+      return changed;
+    }
+    List<PodGroupAction> told = withReason(situation, workload);
+    if (!told.isEmpty()) {
+      return told;
+    }
+    if (workload.evicted()) {
+      return evicted(situation, workload);
+    }
+    return workload.admitted() ? admitted(situation, workload) : waiting(situation, workload);
+  }
+
+  /** What the pods say of themselves, one write at a time. */
+  private List<PodGroupAction> withReason(PodGroupContext situation, CachedWorkload workload) {
+    CachedJob job = situation.group().asJob();
+    ObjectNode replacements = replacements(situation, workload);
+    if (!replacements.isEmpty()) {
+      int missing = PodGroupMembers.missing(situation.group());
+      return status(job, workload, replacements, "missing pods=" + missing);
+    }
+    Map<String, Integer> reclaimable = job.state().reclaimable();
+    Map<String, Integer> known = workload.status().reclaimablePods();
+    boolean more =
+        reclaimable.entrySet().stream()
+            .anyMatch(pods -> pods.getValue() > known.getOrDefault(pods.getKey(), 0));
+    if (more && workload.admitted()) {
+      return status(job, workload, WorkloadStatuses.reclaimable(reclaimable), "reclaimable pods");
+    }
+    if (!rules.podsReady()) {
+      return List.of();
+    }
+    boolean ready = job.state().podsReady();
+    ObjectNode status = WorkloadStatuses.podsReady(workload, ready, situation.now());
+    return status.isEmpty() ? List.of() : status(job, workload, status, "podsReady=" + ready);
+  }
+
+  private static List<PodGroupAction> status(
+      CachedJob job, CachedWorkload workload, ObjectNode status, String change) {
+    return List.of(new PodGroupAction(job, new PatchStatus(workload, status, change)));
+  }
+
+  /** Whether pods have to come before it can be queued again, and why they went. */
+  private static ObjectNode replacements(PodGroupContext situation, CachedWorkload workload) {
+    int missing = PodGroupMembers.missing(situation.group());
+    StatusPatch patch = StatusPatch.of(workload, situation.now());
+    if (missing > 0) {
+      Optional<Condition> evicted =
+          workload.status().condition("Evicted").filter(it -> workload.evicted());
+      String reason = evicted.map(Condition::reason).orElse("PodsFailed");
+      String why = evicted.map(Condition::message).orElse("Pods failed or were deleted");
+      return patch
+          .condition(WAITING, true, reason, why + "; pods to be replaced: " + missing)
+          .build();
+    }
+    if (workload.status().isTrue(WAITING)) {
+      patch.condition(WAITING, false, "PodsReady", "All pods of the group are there");
+    }
+    return patch.build();
+  }
+
+  /** Second phase of an eviction: the pods go; when they are gone, so is the quota. */
+  private List<PodGroupAction> evicted(PodGroupContext situation, CachedWorkload workload) {
+    PodGroup group = situation.group();
+    Condition evicted = workload.status().condition("Evicted").orElseThrow();
+    List<PodGroupAction> stops =
+        PodActionExecutor.stop(group.startedAndKept(), StopReason.WORKLOAD_EVICTED, evicted.message());
+    if (!stops.isEmpty()) {
+      return stops;
+    }
+    if (!group.active().isEmpty()) {
+      return untilOverdue(situation);
+    }
+    CachedJob job = group.asJob();
+    if (workload.quotaReserved()) {
+      ObjectNode status =
+          WorkloadStatuses.reservationDropped(
+              workload,
+              evicted,
+              WorkloadStatuses.REQUEUED_AT_ONCE.contains(evicted.reason()),
+              rules.podsReady(),
+              situation.now());
+      return status(job, workload, status, "reservation dropped");
+    }
+    Optional<JobAction> retention = Retention.of(workload, rules, situation.now());
+    return retention.isPresent()
+        ? group.pods().stream().map(pod -> new PodGroupAction(pod.job(), retention.get())).toList()
+        : synchronize(situation, workload);
+  }
+
+  private List<PodGroupAction> admitted(PodGroupContext situation, CachedWorkload workload) {
+    List<CachedPod> waiting = situation.group().waiting();
+    return situation.elsewhere() || waiting.isEmpty()
+        ? synchronize(situation, workload)
+        : making.start(situation, workload, waiting);
+  }
+
+  private List<PodGroupAction> waiting(PodGroupContext situation, CachedWorkload workload) {
+    List<PodGroupAction> stops =
+        PodActionExecutor.stop(
+            situation.group().startedAndKept(),
+            StopReason.NOT_ADMITTED,
+            "Workload " + workload.id() + " is not admitted");
+    return stops.isEmpty() ? synchronize(situation, workload) : stops;
+  }
+
+  /** A Workload that others make, they change as well. */
+  private List<PodGroupAction> synchronize(PodGroupContext situation, CachedWorkload workload) {
+    PodGroup group = situation.group();
+    if (group.prebuilt() || group.serving() || group.pods().isEmpty()) {
+      return List.of();
+    }
+    CachedJob job = group.asJob();
+    ReconcileContext common =
+        new ReconcileContext(
+            job,
+            situation.managementStatus(),
+            List.of(workload),
+            Optional.empty(),
+            situation.flavors(),
+            situation.priorities(),
+            situation.now());
+    return upkeep.synchronize(common, workload).stream()
+        .map(action -> new PodGroupAction(job, action))
+        .toList();
+  }
+
+  /** The end of a group's Workload. */
+  static PodGroupAction finish(
+      PodGroupContext situation, CachedWorkload workload, String reason, String message) {
+    return new PodGroupAction(
+        situation.group().asJob(),
+        new FinishWorkload(
+            workload,
+            WorkloadStatuses.finished(workload, reason, message, situation.now()),
+            reason,
+            message));
+  }
+}

@@ -1,0 +1,14 @@
+package dev.sluice.kube.client;
+
+import java.io.IOException;
+
+/** No answer came in time: whoever asks again may wait longer. */
+public final class ResponseTimeoutException extends IOException {
+
+  private static final long serialVersionUID = 1L;
+
+  /** Says how long was waited, and for what. */
+  public ResponseTimeoutException(String message, Throwable cause) {
+    super(message, cause);
+  }
+}

@@ -1,0 +1,324 @@
+package dev.sluice.kube.events;
+
+import dev.sluice.metrics.EventCounts;
+import dev.sluice.visibility.ExplanationText;
+
+import io.fabric8.kubernetes.api.model.MicroTime;
+import io.fabric8.kubernetes.api.model.events.v1.Event;
+import io.fabric8.kubernetes.api.model.events.v1.EventBuilder;
+import io.fabric8.kubernetes.api.model.events.v1.EventSeries;
+import io.fabric8.kubernetes.api.model.events.v1.EventSeriesBuilder;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells people what happened, as events of the API. Events are advice: recording one never blocks
+ * and never fails, a thread of its own writes them within a budget, what is told again soon only
+ * raises a count, and what doesn't fit is dropped and counted.
+ */
+public final class EventRecorder implements AutoCloseable {
+
+  /** The most characters that an event's note may have. */
+  public static final int LONGEST_NOTE = 1024;
+
+  private static final Logger log = LoggerFactory.getLogger(EventRecorder.class);
+  private static final DateTimeFormatter MICROS =
+      DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
+  private static final Duration REFRESH = Duration.ofSeconds(30);
+  private static final double NANOS_PER_SECOND = 1e9;
+  private static final int LONGEST_NAME = 253;
+  private static final String CONTROLLER = "kueue.x-k8s.io/sluice";
+
+  private final EventSink sink;
+  private final InstantSource clock;
+  private final String instance;
+  private final Budget budget;
+  private final EventCounts counts;
+  private final Thread writer;
+
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition arrived = lock.newCondition();
+  private final Deque<Key> waiting = new ArrayDeque<>();
+  private final Map<Key, EventState> eventState = new LinkedHashMap<>(16, 0.75f, true);
+  private boolean closed;
+  private double tokens;
+  private Instant filled;
+  private long sequence;
+
+  /** Whether something went as it should. */
+  public enum Type {
+    /** It did. */
+    NORMAL("Normal"),
+    /** It didn't. */
+    WARNING("Warning");
+
+    private final String text;
+
+    Type(String text) {
+      this.text = text;
+    }
+  }
+
+  /**
+   * How much may be written.
+   *
+   * @param perSecond writes per second in the long run
+   * @param burst writes at once after a quiet time
+   * @param waiting events that may wait to be written; more are dropped
+   * @param window how long the same event, told again, only raises the count of the first
+   */
+  public record Budget(double perSecond, int burst, int waiting, Duration window) {
+
+    /** Some writes per second: a fraction of what admissions take of the API server. */
+    public static final Budget DEFAULT = new Budget(10, 100, 1000, Duration.ofMinutes(6));
+  }
+
+  /** An event without its time and count. */
+  private record Key(ObjectReference about, Type type, String reason, String action, String note) {}
+
+  /** What became of an event that was recorded; guarded by the lock. */
+  private static final class EventState {
+    private final Instant first;
+    private Instant last;
+    private int count = 1;
+    private boolean queued = true;
+    private Optional<Event> created = Optional.empty();
+    private Instant written = Instant.EPOCH;
+
+    EventState(Instant first) {
+      this.first = first;
+      this.last = first;
+    }
+  }
+
+  /** A write to be done: the creation of an event, or a new count on one. */
+  private record Write(Key key, Event event, Optional<EventSeries> series) {}
+
+  /**
+   * Starts the thread that writes.
+   *
+   * @param instance the name of this process, told in every event
+   */
+  public EventRecorder(
+      EventSink sink, InstantSource clock, String instance, Budget budget, EventCounts counts) {
+    this.sink = sink;
+    this.clock = clock;
+    this.instance = instance;
+    this.budget = budget;
+    this.counts = counts;
+    this.tokens = budget.burst();
+    this.filled = clock.instant();
+    this.writer = Thread.ofVirtual().name("events").start(this::writeAll);
+  }
+
+  /**
+   * Records an event; returns at once.
+   *
+   * @param reason one of the contract's reasons
+   * @param action what was done or tried, in UpperCamelCase
+   * @param note what happened, for people; cut off at 1024 characters
+   */
+  public void record(ObjectReference about, Type type, String reason, String action, String note) {
+    String text = ExplanationText.truncated(note, LONGEST_NOTE);
+    Key key = new Key(about, type, reason, action, text);
+    Instant now = clock.instant();
+    lock.lock();
+    try {
+      forgetOld(now);
+      EventState known = eventState.get(key);
+      if (known != null) {
+        again(key, known, now);
+      } else if (waiting.size() >= budget.waiting() || closed) {
+        counts.dropped();
+      } else {
+        eventState.put(key, new EventState(now));
+        enqueue(key);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void again(Key key, EventState known, Instant now) {
+    known.count++;
+    known.last = now;
+    counts.aggregated();
+    boolean due = !known.written.plus(REFRESH).isAfter(now);
+    if (due && !known.queued && waiting.size() < budget.waiting() && !closed) {
+      known.queued = true;
+      enqueue(key);
+    }
+  }
+
+  private void enqueue(Key key) {
+    waiting.add(key);
+    arrived.signal();
+  }
+
+  /** Events that were not told again for a window are told anew; the oldest come first. */
+  private void forgetOld(Instant now) {
+    Iterator<EventState> oldest = eventState.values().iterator();
+    while (oldest.hasNext()) {
+      EventState each = oldest.next();
+      if (each.queued || each.last.plus(budget.window()).isAfter(now)) {
+        return;
+      }
+      oldest.remove();
+    }
+  }
+
+  private void writeAll() {
+    try {
+      for (Optional<Write> next = next(); next.isPresent(); next = next()) {
+        write(next.get());
+      }
+    } catch (InterruptedException e) {
+      log.debug("events result=stopped reason=shutdown");
+    }
+  }
+
+  private void write(Write write) {
+    try {
+      write
+          .series()
+          .ifPresentOrElse(
+              series -> sink.update(write.event(), series), () -> sink.create(write.event()));
+      counts.written();
+    } catch (RuntimeException e) {
+      counts.failed();
+      forget(write.key());
+      log.debug(
+          "event reason={} about={}/{} result=failed cause=\"{}\"",
+          write.key().reason(),
+          write.key().about().namespace(),
+          write.key().about().name(),
+          e.getMessage());
+    }
+  }
+
+  private void forget(Key key) {
+    lock.lock();
+    try {
+      eventState.remove(key);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits for the next write that the budget allows; empty when there will be none any more. */
+  private Optional<Write> next() throws InterruptedException {
+    lock.lock();
+    try {
+      while (waiting.isEmpty() || !allowed()) {
+        if (closed) {
+          waiting.forEach(any -> counts.dropped());
+          return Optional.empty();
+        }
+        if (waiting.isEmpty()) {
+          arrived.await();
+        } else {
+          arrived.awaitNanos((long) (NANOS_PER_SECOND / budget.perSecond()));
+        }
+      }
+      tokens--;
+      return Optional.of(prepared(waiting.remove()));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean allowed() {
+    Instant now = clock.instant();
+    double gained = Duration.between(filled, now).toNanos() / NANOS_PER_SECOND * budget.perSecond();
+    tokens = Math.min(budget.burst(), tokens + Math.max(0, gained));
+    filled = now;
+    return tokens >= 1;
+  }
+
+  private Write prepared(Key key) {
+    EventState known = eventState.computeIfAbsent(key, any -> new EventState(clock.instant()));
+    known.queued = false;
+    known.written = clock.instant();
+    Optional<EventSeries> series =
+        known.count == 1
+            ? Optional.empty()
+            : Optional.of(
+                new EventSeriesBuilder()
+                    .withCount(known.count)
+                    .withLastObservedTime(new MicroTime(MICROS.format(known.last)))
+                    .build());
+    if (known.created.isPresent()) {
+      return new Write(key, known.created.get(), series);
+    }
+    Event event = event(key, known.first);
+    series.ifPresent(event::setSeries);
+    known.created = Optional.of(event);
+    return new Write(key, event, Optional.empty());
+  }
+
+  private Event event(Key key, Instant at) {
+    ObjectReference about = key.about();
+    String namespace = about.namespace().isEmpty() ? "default" : about.namespace();
+    return new EventBuilder()
+        .withNewMetadata()
+        .withName(name(about.name(), at))
+        .withNamespace(namespace)
+        .endMetadata()
+        .withEventTime(new MicroTime(MICROS.format(at)))
+        .withReportingController(CONTROLLER)
+        .withReportingInstance(instance)
+        .withAction(key.action())
+        .withReason(key.reason())
+        .withType(key.type().text)
+        .withNote(key.note())
+        .withNewRegarding()
+        .withApiVersion(about.apiVersion())
+        .withKind(about.kind())
+        .withNamespace(about.namespace())
+        .withName(about.name())
+        .withUid(about.uid())
+        .endRegarding()
+        .build();
+  }
+
+  /** A name that no other event has: of the object, the moment, and a number of its own. */
+  private String name(String object, Instant at) {
+    sequence++;
+    String suffix = "." + Long.toHexString(at.toEpochMilli()) + Long.toHexString(sequence);
+    int longest = LONGEST_NAME - suffix.length();
+    return (object.length() <= longest ? object : object.substring(0, longest)) + suffix;
+  }
+
+  /** Writes what waits while the budget allows it, and ends. */
+  @Override
+  public void close() {
+    lock.lock();
+    try {
+      closed = true;
+      arrived.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    try {
+      if (!writer.join(Duration.ofSeconds(5))) {
+        writer.interrupt();
+      }
+    } catch (InterruptedException e) {
+      writer.interrupt();
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,47 @@
+package dev.sluice.lab.audit;
+
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What the auditor found.
+ *
+ * @param changes how many writes were replayed
+ * @param jobs all Jobs with a queue name, in the order of their creation
+ * @param peaks the most that was held at a time
+ * @param quotas the quota at the end
+ * @param violations empty when every rule was kept
+ */
+public record AuditReport(
+    long changes,
+    List<JobRecord> jobs,
+    Map<FlavorResourcePair, BigDecimal> peaks,
+    Map<FlavorResourcePair, BigDecimal> quotas,
+    List<Violation> violations) {
+
+  /** Copies. */
+  public AuditReport {
+    jobs = List.copyOf(jobs);
+    peaks = Map.copyOf(peaks);
+    quotas = Map.copyOf(quotas);
+    violations = List.copyOf(violations);
+  }
+
+  /** The Jobs that have not ended. */
+  public List<JobRecord> unfinished() {
+    return jobs.stream().filter(job -> job.end().isEmpty()).toList();
+  }
+
+  /** One line for people. */
+  public String summary() {
+    return "%d writes replayed, %d Jobs, %d pods: %s"
+        .formatted(
+            changes,
+            jobs.size(),
+            jobs.stream().mapToInt(JobRecord::pods).sum(),
+            violations.isEmpty()
+                ? "quota was kept at every instant, each Job ran once, no pod before admission"
+                : violations.size() + " violations, the first: " + violations.getFirst());
+  }
+}

@@ -1,0 +1,203 @@
+package dev.sluice.lab.audit;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Replays a history, change by change, and notes every broken rule. Quotas are those of
+ * ClusterQueueMapper without a cohort; it says so of others instead of judging them. For one thread.
+ */
+public final class Auditor {
+
+  private final List<Violation> violations = new ArrayList<>();
+  private final Map<FlavorResourcePair, BigDecimal> quotas = new HashMap<>();
+  private final QuotaLedger admitted = new QuotaLedger();
+  private final QuotaLedger running = new QuotaLedger();
+  private final Map<String, JobTimeline> jobs = new LinkedHashMap<>();
+  private final Map<String, WorkloadFile> workloads = new HashMap<>();
+  private final Map<String, PodFile> pods = new HashMap<>();
+  private long changes;
+  private long last;
+
+  /** What was last seen of a Workload. */
+  private record WorkloadFile(boolean evicted, Map<String, FlavorResourcePair> flavorResourcePairs) {}
+
+  /** What was last seen of a pod. */
+  private record PodFile(Map<FlavorResourcePair, BigDecimal> requests, boolean ended) {}
+
+  /** All of a history, in whatever order. */
+  public static AuditReport audit(List<ObjectChange> history) {
+    Auditor auditor = new Auditor();
+    history.stream()
+        .sorted((one, other) -> Long.compare(one.revision(), other.revision()))
+        .forEach(auditor::accept);
+    return auditor.report();
+  }
+
+  /** The next change; revisions may only grow. */
+  public void accept(ObjectChange objectChange) {
+    changes++;
+    if (objectChange.revision() <= last) {
+      violate(Rule.WHOLE_HISTORY, objectChange, "comes after revision " + last);
+    }
+    last = Math.max(last, objectChange.revision());
+    switch (objectChange.kind()) {
+      case CLUSTER_QUEUE -> clusterQueue(objectChange);
+      case WORKLOAD -> workload(objectChange);
+      case JOB -> job(objectChange);
+      case POD -> pod(objectChange);
+      case LOCAL_QUEUE, COHORT -> violate(Rule.WHOLE_HISTORY, objectChange, "is not judged here");
+    }
+  }
+
+  /** What was found up to now. */
+  public AuditReport report() {
+    List<Violation> found = new ArrayList<>(violations);
+    for (JobTimeline job : jobs.values()) {
+      if (job.isQueued() && !job.completedWhole()) {
+        found.add(
+            new Violation(
+                Rule.ONE_SET_OF_PODS,
+                last,
+                job.name(),
+                "%d pods succeeded of a Job that is complete".formatted(job.record().succeeded())));
+      }
+    }
+    return new AuditReport(
+        changes,
+        jobs.values().stream().filter(JobTimeline::isQueued).map(JobTimeline::record).toList(),
+        admitted.peaks(),
+        quotas,
+        found);
+  }
+
+  private void clusterQueue(ObjectChange objectChange) {
+    String name = ObjectReader.name(objectChange.object());
+    quotas.keySet().removeIf(flavorResourcePair -> flavorResourcePair.clusterQueue().equals(name));
+    if (objectChange.deleted()) {
+      return;
+    }
+    quotas.putAll(ObjectReader.quotas(objectChange.object()));
+    if (!objectChange.object().path("spec").path("cohortName").asText().isEmpty()) {
+      violate(Rule.WHOLE_HISTORY, objectChange, "it is in a cohort, which is not judged here");
+    }
+  }
+
+  private void workload(ObjectChange objectChange) {
+    JsonNode workload = objectChange.object();
+    String uid = ObjectReader.uid(workload);
+    JobTimeline job = of(ObjectReader.controllingJob(workload));
+    Map<FlavorResourcePair, BigDecimal> held = objectChange.deleted() ? Map.of() : ObjectReader.held(workload);
+    admitted.set(
+        uid, held, (flavorResourcePair, sum) -> within(Rule.QUOTA_KEPT, flavorResourcePair, sum, objectChange, "held by Workloads"));
+
+    boolean live = !objectChange.deleted() && !ObjectReader.isTrue(workload, "Finished");
+    boolean evicted = ObjectReader.isTrue(workload, "Evicted");
+    WorkloadFile before = workloads.get(uid);
+    if (evicted && (before == null || !before.evicted())) {
+      job.evicted();
+    }
+    workloads.put(uid, new WorkloadFile(evicted, ObjectReader.pairs(workload)));
+    if (live && !job.claim(uid)) {
+      violate(Rule.ONE_WORKLOAD, objectChange, "the Job " + job.name() + " has another one");
+    }
+    if (!live) {
+      job.release(uid);
+    }
+    if (!holds(job) && job.runs()) {
+      violate(Rule.HELD_UNTIL_ADMITTED, objectChange, "the Job " + job.name() + " still runs");
+    }
+  }
+
+  private void job(ObjectChange objectChange) {
+    JobTimeline job = of(ObjectReader.uid(objectChange.object()));
+    job.see(objectChange);
+    if (!job.isQueued()) {
+      return;
+    }
+    if (job.runs() && !holds(job)) {
+      violate(Rule.HELD_UNTIL_ADMITTED, objectChange, "spec.suspend is false");
+    }
+    if (job.starts() > 1 + job.evictions()) {
+      violate(
+          Rule.STARTED_ONCE,
+          objectChange,
+          "%d starts, %d evictions".formatted(job.starts(), job.evictions()));
+    }
+    if (job.templateTouched()) {
+      violate(Rule.TEMPLATE_KEPT, objectChange, "spec.template");
+    }
+  }
+
+  private void pod(ObjectChange objectChange) {
+    JsonNode pod = objectChange.object();
+    String uid = ObjectReader.uid(pod);
+    PodFile before = pods.get(uid);
+    JobTimeline job = of(ObjectReader.controllingJob(pod));
+    if (!job.isQueued()) {
+      return;
+    }
+    PodFile file = before == null ? created(objectChange, job) : before;
+    if (!file.ended() && (objectChange.deleted() || ObjectReader.hasEnded(pod))) {
+      job.podEnded(pod.path("status").path("phase").asText());
+      file = new PodFile(file.requests(), true);
+    }
+    pods.put(uid, file);
+    running.set(
+        uid,
+        file.ended() ? Map.of() : file.requests(),
+        (flavorResourcePair, sum) -> within(Rule.PODS_WITHIN_QUOTA, flavorResourcePair, sum, objectChange, "requested by pods"));
+  }
+
+  private PodFile created(ObjectChange objectChange, JobTimeline job) {
+    if (!holds(job) && !job.isLeaving()) {
+      violate(Rule.NO_POD_BEFORE_ADMISSION, objectChange, "of the Job " + job.name());
+    }
+    job.podMade();
+    boolean oneTooMany = job.podsMade() > job.podsAllowed();
+    if (oneTooMany) {
+      violate(
+          Rule.ONE_SET_OF_PODS,
+          objectChange,
+          "pod %d of the Job %s, which may have %d"
+              .formatted(job.podsMade(), job.name(), job.podsAllowed()));
+    }
+    WorkloadFile workload = workloads.get(job.workload());
+    Map<String, FlavorResourcePair> flavorResourcePairs = workload == null ? Map.of() : workload.flavorResourcePairs();
+    // One too many is a fault of its own; what it asks for isn't held against the quota as well.
+    return new PodFile(oneTooMany ? Map.of() : ObjectReader.requests(objectChange.object(), flavorResourcePairs), false);
+  }
+
+  /** The file of a Job; one that nobody keeps for what belongs to none. */
+  private JobTimeline of(String uid) {
+    return uid.isEmpty() ? new JobTimeline() : jobs.computeIfAbsent(uid, key -> new JobTimeline());
+  }
+
+  private boolean holds(JobTimeline job) {
+    return admitted.holds(job.workload());
+  }
+
+  private void within(Rule rule, FlavorResourcePair flavorResourcePair, BigDecimal sum, ObjectChange objectChange, String how) {
+    BigDecimal quota = quotas.getOrDefault(flavorResourcePair, BigDecimal.ZERO);
+    if (sum.compareTo(quota) > 0) {
+      violate(
+          rule,
+          objectChange,
+          "%s: %s %s of %s"
+              .formatted(
+                  flavorResourcePair,
+                  sum.stripTrailingZeros().toPlainString(),
+                  how,
+                  quota.stripTrailingZeros().toPlainString()));
+    }
+  }
+
+  private void violate(Rule rule, ObjectChange objectChange, String detail) {
+    violations.add(new Violation(rule, objectChange.revision(), ObjectReader.name(objectChange.object()), detail));
+  }
+}

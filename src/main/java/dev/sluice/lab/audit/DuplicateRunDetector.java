@@ -1,0 +1,71 @@
+package dev.sluice.lab.audit;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Follows the pods of several clusters as they are told of, and notes each time a Job has pods that
+ * run in more than one. A pod runs from when it is made until it has ended or is gone; also while
+ * it is being deleted. May be used by any thread.
+ */
+public final class DuplicateRunDetector {
+
+  private static final String JOB_NAME = "batch.kubernetes.io/job-name";
+
+  /** Pods that run, by Job and cluster. */
+  private final Map<String, TreeMap<String, TreeSet<String>>> running = new HashMap<>();
+
+  private final List<String> violations = new ArrayList<>();
+
+  /** Takes in what happened in a cluster. */
+  public synchronized void seen(String cluster, ObjectChange objectChange) {
+    if (objectChange.kind() != AuditedKind.POD) {
+      return;
+    }
+    JsonNode metadata = objectChange.object().path("metadata");
+    String job = metadata.path("labels").path(JOB_NAME).asText();
+    if (job.isEmpty()) {
+      return;
+    }
+    String key = metadata.path("namespace").asText() + "/" + job;
+    TreeMap<String, TreeSet<String>> clusters =
+        running.computeIfAbsent(key, any -> new TreeMap<>());
+    TreeSet<String> pods = clusters.computeIfAbsent(cluster, any -> new TreeSet<>());
+    String pod = metadata.path("uid").asText();
+    if (objectChange.deleted() || ObjectReader.hasEnded(objectChange.object())) {
+      pods.remove(pod);
+      if (pods.isEmpty()) {
+        clusters.remove(cluster);
+      }
+      return;
+    }
+    if (pods.add(pod) && clusters.size() > 1) {
+      violations.add(
+          "%s runs in %s: pod %s was made in %s"
+              .formatted(key, clusters.keySet(), metadata.path("name").asText(), cluster));
+    }
+  }
+
+  /** The clusters in which a Job has pods that run now. */
+  public synchronized List<String> clusters(String namespace, String job) {
+    TreeMap<String, TreeSet<String>> clusters = running.get(namespace + "/" + job);
+    return clusters == null ? List.of() : List.copyOf(clusters.keySet());
+  }
+
+  /** How many pods of a Job run in a cluster now. */
+  public synchronized int pods(String namespace, String job, String cluster) {
+    TreeMap<String, TreeSet<String>> clusters = running.get(namespace + "/" + job);
+    TreeSet<String> pods = clusters == null ? null : clusters.get(cluster);
+    return pods == null ? 0 : pods.size();
+  }
+
+  /** Each time a Job began to run in one more cluster. */
+  public synchronized List<String> violations() {
+    return List.copyOf(violations);
+  }
+}

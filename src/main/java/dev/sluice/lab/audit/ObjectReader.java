@@ -1,0 +1,147 @@
+package dev.sluice.lab.audit;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+
+/** Reads what matters out of objects. */
+final class ObjectReader {
+
+  private static final String QUEUE_NAME = "kueue.x-k8s.io/queue-name";
+  private static final int DIGITS = 9;
+
+  private ObjectReader() {}
+
+  static String uid(JsonNode object) {
+    return object.path("metadata").path("uid").asText();
+  }
+
+  static String name(JsonNode object) {
+    JsonNode metadata = object.path("metadata");
+    String namespace = metadata.path("namespace").asText();
+    String name = metadata.path("name").asText();
+    return namespace.isEmpty() ? name : namespace + "/" + name;
+  }
+
+  /** The uid of the Job that controls the object; empty if none does. */
+  static String controllingJob(JsonNode object) {
+    for (JsonNode owner : object.path("metadata").path("ownerReferences")) {
+      if (owner.path("controller").asBoolean() && owner.path("kind").asText().equals("Job")) {
+        return owner.path("uid").asText();
+      }
+    }
+    return "";
+  }
+
+  static boolean isTrue(JsonNode object, String conditionType) {
+    for (JsonNode condition : object.path("status").path("conditions")) {
+      if (condition.path("type").asText().equals(conditionType)) {
+        return condition.path("status").asText().equals("True");
+      }
+    }
+    return false;
+  }
+
+  /** Whether a Job has a queue name, in whatever form. */
+  static boolean isQueued(JsonNode job) {
+    JsonNode metadata = job.path("metadata");
+    return metadata.path("labels").has(QUEUE_NAME) || metadata.path("annotations").has(QUEUE_NAME);
+  }
+
+  /** How a Job ended: Complete, Failed, or empty. */
+  static String end(JsonNode job) {
+    return isTrue(job, "Complete") ? "Complete" : isTrue(job, "Failed") ? "Failed" : "";
+  }
+
+  static boolean hasEnded(JsonNode pod) {
+    String phase = pod.path("status").path("phase").asText();
+    return phase.equals("Succeeded") || phase.equals("Failed");
+  }
+
+  static BigDecimal amount(JsonNode quantity) {
+    return Quantity.getAmountInBytes(Quantity.parse(quantity.asText()));
+  }
+
+  /** The nominal quotas of a ClusterQueue. */
+  static Map<FlavorResourcePair, BigDecimal> quotas(JsonNode queue) {
+    Map<FlavorResourcePair, BigDecimal> quotas = new HashMap<>();
+    String name = name(queue);
+    for (JsonNode group : queue.path("spec").path("resourceGroups")) {
+      for (JsonNode flavor : group.path("flavors")) {
+        for (JsonNode resource : flavor.path("resources")) {
+          quotas.put(
+              new FlavorResourcePair(name, flavor.path("name").asText(), resource.path("name").asText()),
+              amount(resource.path("nominalQuota")));
+        }
+      }
+    }
+    return quotas;
+  }
+
+  /** What a Workload holds of quotas: nothing without an admission, or when it is finished. */
+  static Map<FlavorResourcePair, BigDecimal> held(JsonNode workload) {
+    Map<FlavorResourcePair, BigDecimal> held = new HashMap<>();
+    JsonNode admission = workload.path("status").path("admission");
+    if (isTrue(workload, "Finished")) {
+      return held;
+    }
+    String queue = admission.path("clusterQueue").asText();
+    for (JsonNode podSet : admission.path("podSetAssignments")) {
+      long count = podSet.path("count").asLong(1);
+      long needed = count - reclaimable(workload, podSet.path("name").asText());
+      for (Map.Entry<String, JsonNode> usage : podSet.path("resourceUsage").properties()) {
+        BigDecimal amount =
+            count == 0
+                ? BigDecimal.ZERO
+                : amount(usage.getValue())
+                    .multiply(BigDecimal.valueOf(needed))
+                    .divide(BigDecimal.valueOf(count), DIGITS, RoundingMode.HALF_UP);
+        String flavor = podSet.path("flavors").path(usage.getKey()).asText();
+        held.merge(new FlavorResourcePair(queue, flavor, usage.getKey()), amount, BigDecimal::add);
+      }
+    }
+    return held;
+  }
+
+  private static long reclaimable(JsonNode workload, String podSet) {
+    for (JsonNode each : workload.path("status").path("reclaimablePods")) {
+      if (each.path("name").asText().equals(podSet)) {
+        return each.path("count").asLong();
+      }
+    }
+    return 0;
+  }
+
+  /** The quotas that the pods of the only pod set of a Workload count against, by resource. */
+  static Map<String, FlavorResourcePair> pairs(JsonNode workload) {
+    Map<String, FlavorResourcePair> flavorResourcePairs = new HashMap<>();
+    JsonNode admission = workload.path("status").path("admission");
+    String queue = admission.path("clusterQueue").asText();
+    for (JsonNode podSet : admission.path("podSetAssignments")) {
+      for (Map.Entry<String, JsonNode> flavor : podSet.path("flavors").properties()) {
+        flavorResourcePairs.put(flavor.getKey(), new FlavorResourcePair(queue, flavor.getValue().asText(), flavor.getKey()));
+      }
+    }
+    return flavorResourcePairs;
+  }
+
+  /** What a pod takes of the quotas of its Workload while it hasn't ended. */
+  static Map<FlavorResourcePair, BigDecimal> requests(JsonNode pod, Map<String, FlavorResourcePair> flavorResourcePairs) {
+    Map<FlavorResourcePair, BigDecimal> requests = new HashMap<>();
+    for (JsonNode container : pod.path("spec").path("containers")) {
+      for (Map.Entry<String, JsonNode> request :
+          container.path("resources").path("requests").properties()) {
+        Optional.ofNullable(flavorResourcePairs.get(request.getKey()))
+            .ifPresent(flavorResourcePair -> requests.merge(flavorResourcePair, amount(request.getValue()), BigDecimal::add));
+      }
+    }
+    if (flavorResourcePairs.containsKey("pods")) {
+      requests.put(flavorResourcePairs.get("pods"), BigDecimal.ONE);
+    }
+    return requests;
+  }
+}

@@ -1,0 +1,65 @@
+package dev.sluice.lab.bench;
+
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Whose writes they were. The API server doesn't say who sent a request, so this is found by
+ * exclusion: what the benchmark itself sent is subtracted, exactly; of the rest, the operator's are
+ * those to the API that it serves, to Jobs themselves (controllers of the cluster write only their
+ * status), and Events. Where pods run, Events of the core group are the controllers', and of the
+ * newer group one for each pod that was bound is the scheduler's.
+ *
+ * @param operator writes of the operator
+ * @param others writes of the cluster's own programs: leases, nodes, pods
+ */
+record Attribution(Map<RequestKey, Long> operator, Map<RequestKey, Long> others) {
+
+  private static final String SERVED = "kueue.x-k8s.io";
+  private static final String EVENTS = "events.k8s.io";
+
+  /** Divides all writes, knowing the benchmark's {@code own}. */
+  static Attribution of(Map<RequestKey, Long> all, Map<RequestKey, Long> own) {
+    Map<RequestKey, Long> operator = new TreeMap<>();
+    Map<RequestKey, Long> others = new TreeMap<>();
+    long bindings =
+        all.entrySet().stream()
+            .filter(each -> each.getKey().resource().equals("pods"))
+            .filter(each -> each.getKey().subresource().equals("binding"))
+            .mapToLong(Map.Entry::getValue)
+            .sum();
+    boolean podsRun = bindings > 0;
+    all.forEach(
+        (key, count) -> {
+          long rest = count - own.getOrDefault(key, 0L);
+          if (key.group().equals(EVENTS) && key.verb().equals("POST")) {
+            long scheduler = Math.min(bindings, rest);
+            put(others, key, scheduler);
+            put(operator, key, rest - scheduler);
+          } else {
+            put(mayBeOperator(key, podsRun) ? operator : others, key, rest);
+          }
+        });
+    return new Attribution(operator, others);
+  }
+
+  private static void put(Map<RequestKey, Long> writes, RequestKey key, long count) {
+    if (count > 0) {
+      writes.put(key, count);
+    }
+  }
+
+  private static boolean mayBeOperator(RequestKey key, boolean podsRun) {
+    return key.group().equals(SERVED)
+        || key.group().equals(EVENTS)
+        || (key.resource().equals("events") && !podsRun)
+        || (key.group().equals("batch")
+            && key.resource().equals("jobs")
+            && key.subresource().isEmpty());
+  }
+
+  /** All writes of the operator. */
+  long operatorTotal() {
+    return operator.values().stream().mapToLong(Long::longValue).sum();
+  }
+}

@@ -1,0 +1,70 @@
+package dev.sluice.lab.bench;
+
+import java.time.Duration;
+import java.util.function.Consumer;
+
+/** Runs one scenario against one installation, and measures it. */
+final class Benchmark {
+
+  private final Scenario scenario;
+  private final Installation installation;
+  private final Duration limit;
+  private final Consumer<String> tell;
+
+  /** Gives up after {@code limit}; {@code tell} gets lines about progress. */
+  Benchmark(Scenario scenario, Installation installation, Duration limit, Consumer<String> tell) {
+    this.scenario = scenario;
+    this.installation = installation;
+    this.limit = limit;
+    this.tell = tell;
+  }
+
+  /**
+   * The figures of one run.
+   *
+   * @param version of the API to speak; the newest that is served when empty
+   * @param run name of the run, unlike that of any other in the cluster
+   * @throws BenchException when not all work ended
+   */
+  Figures run(String version, String run) {
+    try (BenchmarkApiClient benchmarkApiClient = new BenchmarkApiClient(installation.kubeconfig())) {
+      String spoken = version.isEmpty() ? BenchmarkFixture.servedVersion(benchmarkApiClient) : version;
+      BenchmarkTarget benchmarkTarget = new BenchmarkTarget(run, spoken);
+      BenchmarkFixture benchmarkFixture = new BenchmarkFixture(scenario, benchmarkTarget, benchmarkApiClient);
+      try {
+        benchmarkFixture.setUp();
+        tell.accept(
+            "%d queues are active, %d workloads follow (%s)"
+                .formatted(scenario.queues(), scenario.size(), spoken));
+        return measured(benchmarkTarget, benchmarkApiClient);
+      } finally {
+        if (!installation.passing()) {
+          benchmarkFixture.takeDown();
+        }
+      }
+    }
+  }
+
+  private Figures measured(BenchmarkTarget benchmarkTarget, BenchmarkApiClient benchmarkApiClient) {
+    try (BenchmarkRun benchmarkRun = new BenchmarkRun(scenario, benchmarkTarget, benchmarkApiClient)) {
+      Figures.Reading before = read(benchmarkApiClient);
+      Timings timings = benchmarkRun.run(limit, this::tell);
+      return Figures.of(scenario, timings, before, read(benchmarkApiClient));
+    }
+  }
+
+  private Figures.Reading read(BenchmarkApiClient benchmarkApiClient) {
+    return new Figures.Reading(
+        benchmarkApiClient.metrics(),
+        ProcessReading.of(installation.operatorPid()),
+        ProcessReading.of(ProcessHandle.current().pid()),
+        benchmarkApiClient.sent());
+  }
+
+  private void tell(BenchmarkRun.Progress progress) {
+    tell.accept(
+        "%d of %d created, %d admitted, %d finished"
+            .formatted(
+                progress.created(), progress.of(), progress.admitted(), progress.finished()));
+  }
+}

@@ -1,0 +1,275 @@
+package dev.sluice.lab.bench;
+
+import dev.sluice.lab.bench.Scenario.Form;
+import dev.sluice.lab.bench.Schedule.Creation;
+import dev.sluice.lab.bench.BenchmarkApiClient.Answer;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One run of a scenario: creates its work when it is due, lets what is admitted run by a timer, and
+ * marks it finished. All state belongs to one thread, which never waits for the API server.
+ */
+final class BenchmarkRun implements AutoCloseable {
+
+  private static final int CREATIONS_AT_A_TIME = 16;
+  private static final int ENDS_AT_A_TIME = 16;
+  private static final Duration PAUSE = Duration.ofMillis(500);
+  private static final Duration SOON = Duration.ofMillis(20);
+
+  private final List<Creation> creations;
+  private final Form form;
+  private final BenchmarkApiClient benchmarkApiClient;
+  private final JobStatusPatches jobStatusPatches;
+  private final Bodies bodies;
+  private final Timings timings;
+  private final ScheduledThreadPoolExecutor thread =
+      new ScheduledThreadPoolExecutor(
+          1, task -> Thread.ofPlatform().daemon().name("bench-play").unstarted(task));
+  private final BoundedQueue births = new BoundedQueue(CREATIONS_AT_A_TIME, thread);
+  private final BoundedQueue ends = new BoundedQueue(ENDS_AT_A_TIME, thread);
+  private final CompletableFuture<Void> over = new CompletableFuture<>();
+  private final CollectionWatch collectionWatch;
+  private final Piece[] pieces;
+  private long start;
+  private int next;
+
+  /** What is created for a piece of work, and where. */
+  private record Bodies(RequestKey key, String path, Function<Creation, String> body) {}
+
+  /** What is known of a piece of work that is not finished. */
+  private static final class Piece {
+    private @Nullable Observation latest;
+    private @Nullable ScheduledFuture<?> timer;
+    private boolean holds;
+    private boolean leaving;
+    private long since;
+  }
+
+  /** How far a run is. */
+  record Progress(int created, int admitted, int finished, int of) {}
+
+  BenchmarkRun(Scenario scenario, BenchmarkTarget benchmarkTarget, BenchmarkApiClient benchmarkApiClient) {
+    this.creations = Schedule.of(scenario);
+    this.form = scenario.form();
+    this.benchmarkApiClient = benchmarkApiClient;
+    this.jobStatusPatches = new JobStatusPatches(benchmarkTarget);
+    this.timings = new Timings(creations);
+    this.pieces = new Piece[creations.size()];
+    BenchmarkManifests benchmarkManifests = new BenchmarkManifests(scenario, benchmarkTarget);
+    this.bodies =
+        switch (form) {
+          case WORKLOAD ->
+              new Bodies(
+                  new RequestKey("POST", BenchmarkTarget.GROUP, "workloads", ""),
+                  benchmarkTarget.namespaced("workloads"),
+                  benchmarkManifests::workload);
+          case JOB ->
+              new Bodies(
+                  new RequestKey("POST", "batch", "jobs", ""), benchmarkTarget.jobs(), benchmarkManifests::job);
+        };
+    this.collectionWatch =
+        new CollectionWatch(
+            benchmarkApiClient,
+            bodies.path(),
+            object -> {
+              Observation observation = form == Form.JOB ? Observation.ofJob(object) : Observation.ofWorkload(object);
+              thread.execute(() -> seen(observation));
+            },
+            over::completeExceptionally);
+  }
+
+  /**
+   * Runs to the end.
+   *
+   * @param progress is told every few seconds
+   * @throws BenchException when something is refused, or not all ended within {@code limit}
+   */
+  Timings run(Duration limit, Consumer<Progress> progress) {
+    collectionWatch.start();
+    start = System.nanoTime();
+    thread.execute(this::create);
+    var telling =
+        thread.scheduleAtFixedRate(() -> progress.accept(progress()), 10, 10, TimeUnit.SECONDS);
+    try {
+      over.get(limit.toMillis(), TimeUnit.MILLISECONDS);
+      return timings;
+    } catch (TimeoutException e) {
+      throw new BenchException(
+          "not all work ended within %d s: of %d, %d were admitted and %d ended"
+              .formatted(
+                  limit.toSeconds(), creations.size(), timings.admissions(), timings.finishes()),
+          e);
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof BenchException told
+          ? told
+          : new BenchException("the run failed: " + e.getCause(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new BenchException("interrupted", e);
+    } finally {
+      telling.cancel(false);
+      collectionWatch.close();
+    }
+  }
+
+  private Progress progress() {
+    return new Progress(
+        timings.creations(), timings.admissions(), timings.finishes(), creations.size());
+  }
+
+  private long now() {
+    return System.nanoTime() - start;
+  }
+
+  /** Sends what is due, and comes back when the next is. */
+  private void create() {
+    while (next < creations.size()) {
+      Creation creation = creations.get(next);
+      long wait = TimeUnit.MILLISECONDS.toNanos(creation.atMillis()) - now();
+      if (wait > 0) {
+        later(Duration.ofNanos(wait), this::create);
+        return;
+      }
+      next++;
+      String body = bodies.body().apply(creation);
+      births.add(() -> create(creation, body));
+    }
+  }
+
+  private CompletableFuture<?> create(Creation creation, String body) {
+    long sent = now();
+    return benchmarkApiClient
+        .send(bodies.key(), bodies.path(), body)
+        .handleAsync(
+            (answer, failure) -> {
+              if (answer == null || answer.worthRepeating()) {
+                later(PAUSE, () -> births.add(() -> create(creation, body)));
+              } else if (answer.successful() || answer.code() == 409) {
+                timings.created(creation.ordinal(), sent);
+              } else {
+                fail("creation of " + creation.workClass().name() + " refused", answer);
+              }
+              return null;
+            },
+            thread);
+  }
+
+  private void seen(Observation observation) {
+    int ordinal = observation.ordinal();
+    Piece piece = pieces[ordinal];
+    if (observation.failed()) {
+      over.completeExceptionally(new BenchException("work " + ordinal + " failed"));
+    } else if (observation.finished()) {
+      ended(ordinal);
+    } else if (piece != null || observation.admitted() || observation.evicted()) {
+      Piece known = piece != null ? piece : new Piece();
+      pieces[ordinal] = known;
+      known.latest = observation;
+      follow(ordinal, known, observation);
+    }
+  }
+
+  private void follow(int ordinal, Piece piece, Observation observation) {
+    if (observation.admitted() && !piece.holds) {
+      piece.holds = true;
+      piece.since = now();
+      timings.admitted(ordinal, piece.since);
+      if (form == Form.WORKLOAD) {
+        int millis = creations.get(ordinal).workClass().runMillis();
+        piece.timer = later(Duration.ofMillis(millis), () -> finish(ordinal, piece));
+      }
+    } else if (!observation.admitted() && piece.holds) {
+      stop(ordinal, piece);
+    }
+    if (observation.evicted() && !piece.leaving) {
+      piece.leaving = true;
+      ends.add(() -> patch(ordinal, piece, jobStatusPatches::released, () -> {}));
+    } else if (!observation.evicted()) {
+      piece.leaving = false;
+    }
+  }
+
+  private void stop(int ordinal, Piece piece) {
+    if (piece.holds) {
+      timings.held(ordinal, now() - piece.since);
+      piece.holds = false;
+    }
+    if (piece.timer != null) {
+      piece.timer.cancel(false);
+      piece.timer = null;
+    }
+  }
+
+  private void finish(int ordinal, Piece piece) {
+    ends.add(() -> patch(ordinal, piece, jobStatusPatches::finished, () -> ended(ordinal)));
+  }
+
+  private void ended(int ordinal) {
+    Piece piece = pieces[ordinal];
+    if (piece != null) {
+      stop(ordinal, piece);
+      pieces[ordinal] = null;
+    }
+    timings.finished(ordinal, now());
+    if (timings.complete()) {
+      over.complete(null);
+    }
+  }
+
+  private CompletableFuture<?> patch(
+      int ordinal, Piece piece, Function<Observation, String> body, Runnable done) {
+    Observation observation = piece.latest;
+    if (observation == null || pieces[ordinal] != piece) {
+      return CompletableFuture.completedFuture(null);
+    }
+    Supplier<CompletableFuture<?>> again = () -> patch(ordinal, piece, body, done);
+    return benchmarkApiClient
+        .send(JobStatusPatches.KEY, jobStatusPatches.path(creations.get(ordinal)), body.apply(observation))
+        .handleAsync(
+            (answer, failure) -> {
+              if (answer == null || answer.worthRepeating()) {
+                later(PAUSE, () -> ends.add(again));
+              } else if (answer.code() == 409) {
+                later(SOON, () -> again(piece, again));
+              } else if (answer.successful()) {
+                done.run();
+              } else {
+                fail("status of work " + ordinal + " refused", answer);
+              }
+              return null;
+            },
+            thread);
+  }
+
+  /** After a conflict, only what still holds is repeated: an eviction has its own way. */
+  private void again(Piece piece, Supplier<CompletableFuture<?>> request) {
+    if (piece.holds || piece.leaving) {
+      ends.add(request);
+    }
+  }
+
+  private ScheduledFuture<?> later(Duration pause, Runnable task) {
+    return thread.schedule(task, pause.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  private void fail(String what, Answer answer) {
+    over.completeExceptionally(new BenchException(what + ": " + answer.text()));
+  }
+
+  @Override
+  public void close() {
+    collectionWatch.close();
+    thread.shutdownNow();
+  }
+}

@@ -1,0 +1,34 @@
+package dev.sluice.lab.bench;
+
+/**
+ * Requests of one sort, as the API server's metrics tell them apart.
+ *
+ * @param verb in capitals, such as PATCH
+ * @param group the API group; empty for the core group
+ * @param resource such as workloads
+ * @param subresource such as status; empty for the object itself
+ */
+record RequestKey(String verb, String group, String resource, String subresource)
+    implements Comparable<RequestKey> {
+
+  /** How it is written in tables: {@code PATCH workloads/status}. */
+  String text() {
+    return verb + " " + resource + (subresource.isEmpty() ? "" : "/" + subresource);
+  }
+
+  /** Whether such requests change what is stored. */
+  boolean writes() {
+    return switch (verb) {
+      case "POST", "PUT", "PATCH", "APPLY", "DELETE", "DELETECOLLECTION" -> true;
+      default -> false;
+    };
+  }
+
+  @Override
+  public int compareTo(RequestKey other) {
+    int order = resource.compareTo(other.resource);
+    order = order != 0 ? order : subresource.compareTo(other.subresource);
+    order = order != 0 ? order : verb.compareTo(other.verb);
+    return order != 0 ? order : group.compareTo(other.group);
+  }
+}

@@ -1,0 +1,35 @@
+package dev.sluice.lab.controlplane;
+
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** Makes clients of control planes, from their kubeconfigs and nothing else. */
+public final class ApiClients {
+
+  private ApiClients() {}
+
+  /** A client that doesn't retry, so that it tells what is the case now; to be closed. */
+  public static KubernetesClient once(Path kubeconfig) {
+    Config config = config(kubeconfig);
+    config.setRequestRetryBackoffLimit(0);
+    return new KubernetesClientBuilder().withConfig(config).build();
+  }
+
+  /** A client with the usual retries; to be closed. */
+  public static KubernetesClient patient(Path kubeconfig) {
+    return new KubernetesClientBuilder().withConfig(config(kubeconfig)).build();
+  }
+
+  private static Config config(Path kubeconfig) {
+    try {
+      return Config.fromKubeconfig(Files.readString(kubeconfig));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

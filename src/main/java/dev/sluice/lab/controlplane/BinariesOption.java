@@ -1,0 +1,45 @@
+package dev.sluice.lab.controlplane;
+
+import dev.sluice.lab.controlplane.binaries.Binaries;
+import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
+import dev.sluice.lab.controlplane.binaries.DefaultBinarySources;
+import dev.sluice.lab.controlplane.binaries.Progress;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The option that says where the programs are, for every command that starts a control plane. */
+public final class BinariesOption {
+
+  @Option(
+      names = "--binaries",
+      paramLabel = "DIR",
+      description = {
+        "Directory that holds etcd, kube-apiserver, kube-controller-manager, kube-scheduler and"
+            + " kwok. Otherwise $SLUICE_CONTROL_PLANE_BINARIES, the cache, the official releases,"
+            + " and a build from Go modules are tried, in this order."
+      })
+  private @Nullable Path directory;
+
+  /**
+   * The programs, fetched or built when need be, with progress on the error stream.
+   *
+   * @throws BinariesMissingException when they can't be had, with the reason of each source; a
+   *     command then ends with 3
+   */
+  public Binaries obtain() throws BinariesMissingException {
+    try {
+      return DefaultBinarySources.standard(
+              Optional.ofNullable(directory),
+              System.getenv(),
+              InstantSource.system(),
+              Progress.onStandardError())
+          .obtain();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ControlPlaneException("interrupted while getting the control plane's programs", e);
+    }
+  }
+}

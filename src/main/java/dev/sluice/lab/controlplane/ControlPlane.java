@@ -1,0 +1,212 @@
+package dev.sluice.lab.controlplane;
+
+import dev.sluice.lab.controlplane.binaries.DirectoryTree;
+import dev.sluice.lab.controlplane.binaries.Program;
+import io.fabric8.kubernetes.api.model.Node;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * A control plane that this process started. It can be used, disturbed on purpose, and stopped; it
+ * is made by {@link ControlPlanes}. Its methods may be called from any thread.
+ */
+public final class ControlPlane implements AutoCloseable {
+
+  private static final Duration GRACE = Duration.ofSeconds(1);
+  private static final Duration DEATH = Duration.ofSeconds(10);
+
+  private final ControlPlaneSpec spec;
+  private final Layout layout;
+  private final Endpoints endpoints;
+  private final ProcessArguments processArguments;
+  private final Poller poller;
+  private final StateFile state;
+  private final ProcessLauncher launcher;
+  private final Map<Program, ManagedProcess> processes = new EnumMap<>(Program.class);
+  private boolean stopped;
+
+  ControlPlane(
+      ControlPlaneSpec spec,
+      Layout layout,
+      Endpoints endpoints,
+      ProcessArguments processArguments,
+      Poller poller,
+      StateFile state) {
+    this.spec = spec;
+    this.layout = layout;
+    this.endpoints = endpoints;
+    this.processArguments = processArguments;
+    this.poller = poller;
+    this.state = state;
+    this.launcher = new ProcessLauncher(spec.lifetime());
+  }
+
+  /** The name it was given. */
+  public String name() {
+    return spec.name();
+  }
+
+  /** The address of the API server. */
+  public URI server() {
+    return endpoints.server();
+  }
+
+  /** The address of the store, for those who read its history. */
+  public URI store() {
+    return endpoints.storeUri();
+  }
+
+  /** A kubeconfig of an administrator; the file goes when the control plane is stopped. */
+  public Path kubeconfig() {
+    return layout.kubeconfig();
+  }
+
+  /** Where the logs of all programs are. */
+  public Path logs() {
+    return layout.logs();
+  }
+
+  /** The process that runs a program now; another one after a restart. */
+  public synchronized ManagedProcess process(Program program) {
+    ManagedProcess process = processes.get(program);
+    if (process == null) {
+      throw new IllegalStateException(program.file() + " was not started");
+    }
+    return process;
+  }
+
+  /** Starts all programs, makes the nodes, and returns when all is ready for use. */
+  void start() {
+    launch(Program.ETCD);
+    launch(Program.API_SERVER);
+    try (KubernetesClient client = ApiClients.once(layout.kubeconfig())) {
+      awaitApiServer(client);
+      launch(Program.CONTROLLER_MANAGER);
+      launch(Program.SCHEDULER);
+      launch(Program.KWOK);
+      FakeNodes.all(spec.nodes()).forEach(node -> client.resource(node).create());
+      awaitServiceAccount(client);
+      awaitNodes(client);
+    }
+  }
+
+  /** Ends a program at once, as a crash would; returns when it has ended. */
+  public synchronized void crash(Program program) {
+    ManagedProcess process = process(program);
+    process.kill();
+    if (!process.awaitEnd(DEATH)) {
+      throw new ControlPlaneException(process + " can't be killed");
+    }
+  }
+
+  /**
+   * Starts a program again that has ended, with the arguments (and so the port) it had; the API
+   * server is ready when this returns.
+   */
+  public void startAgain(Program program) {
+    if (process(program).isAlive()) {
+      throw new IllegalStateException(process(program) + " runs");
+    }
+    launch(program);
+    if (program == Program.API_SERVER) {
+      try (KubernetesClient client = ApiClients.once(layout.kubeconfig())) {
+        awaitApiServer(client);
+      }
+    }
+  }
+
+  /** Crashes a program and starts it again. */
+  public void restart(Program program) {
+    crash(program);
+    startAgain(program);
+  }
+
+  /** Stops all programs and removes all files; again does nothing. */
+  public synchronized void stop() {
+    if (stopped) {
+      return;
+    }
+    stopped = true;
+    end(processes.values());
+    try {
+      if (Files.exists(layout.directory())) {
+        DirectoryTree.delete(layout.directory());
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The same as {@link #stop}. */
+  @Override
+  public void close() {
+    stop();
+  }
+
+  /** Asks all to end, gives them a moment, and ends them. */
+  static void end(Iterable<ManagedProcess> processes) {
+    List<ManagedProcess> left = new ArrayList<>();
+    processes.forEach(left::add);
+    left.forEach(ManagedProcess::terminate);
+    // One grace for all: those behind the first have had it already.
+    left.stream().filter(ManagedProcess::isAlive).findFirst().ifPresent(p -> p.awaitEnd(GRACE));
+    left.forEach(ManagedProcess::kill);
+    left.forEach(process -> process.awaitEnd(DEATH));
+  }
+
+  private synchronized void launch(Program program) {
+    if (stopped) {
+      throw new ControlPlaneException("control plane " + name() + " is stopped");
+    }
+    processes.put(
+        program, launcher.start(program.file(), processArguments.of(program), layout.log(program)));
+    state.write(processes);
+  }
+
+  private void awaitApiServer(KubernetesClient client) {
+    poller.await(
+        "the API server was ready",
+        List.of(process(Program.API_SERVER), process(Program.ETCD)),
+        () -> isReady(client));
+  }
+
+  private static boolean isReady(KubernetesClient client) {
+    try {
+      return "ok".equals(client.raw("/readyz"));
+    } catch (KubernetesClientException notYet) {
+      return false;
+    }
+  }
+
+  /** Without it no pod can be made in the namespace; and it shows that controllers are at work. */
+  private void awaitServiceAccount(KubernetesClient client) {
+    poller.await(
+        "there was a default service account",
+        List.of(process(Program.CONTROLLER_MANAGER), process(Program.API_SERVER)),
+        () -> client.serviceAccounts().inNamespace("default").withName("default").get() != null);
+  }
+
+  private void awaitNodes(KubernetesClient client) {
+    poller.await(
+        "all nodes were ready",
+        List.of(process(Program.KWOK), process(Program.API_SERVER)),
+        () -> client.nodes().list().getItems().stream().allMatch(ControlPlane::isReady));
+  }
+
+  private static boolean isReady(Node node) {
+    return node.getStatus().getConditions().stream()
+        .anyMatch(
+            condition ->
+                condition.getType().equals("Ready") && condition.getStatus().equals("True"));
+  }
+}

@@ -1,0 +1,258 @@
+package dev.sluice.lab.controlplane;
+
+import dev.sluice.lab.controlplane.ControlPlaneStatus.Condition;
+import dev.sluice.lab.controlplane.binaries.Binaries;
+import dev.sluice.lab.controlplane.binaries.DirectoryTree;
+import dev.sluice.lab.controlplane.binaries.Program;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.random.RandomGenerator;
+
+/**
+ * The control planes of this user on this machine, each with a directory below one root. What a
+ * process left that was killed is recognised, and removed when the next one is started.
+ */
+public final class ControlPlanes {
+
+  private static final Duration START_LIMIT = Duration.ofMinutes(3);
+  private static final int ATTEMPTS = 3;
+  private static final String PORT_TAKEN = "address already in use";
+
+  private final Path root;
+  private final InstantSource clock;
+  private final RandomGenerator random;
+
+  /** Below {@code root}, which is made when first needed. */
+  public ControlPlanes(Path root, InstantSource clock) {
+    this.root = root;
+    this.clock = clock;
+    this.random = new SecureRandom();
+  }
+
+  /**
+   * Where the control planes of this user are: {@code $XDG_STATE_HOME/sluice/control-planes}, or
+   * {@code ~/.local/state/sluice/control-planes}.
+   */
+  public static Path defaultRoot(Map<String, String> environment) {
+    String state = environment.getOrDefault("XDG_STATE_HOME", "");
+    Path home =
+        state.isEmpty()
+            ? Path.of(System.getProperty("user.home"), ".local", "state")
+            : Path.of(state);
+    return home.resolve("sluice").resolve("control-planes");
+  }
+
+  /**
+   * Starts a control plane and returns when it can be used: API server ready, controllers at work,
+   * all nodes ready. What was started of one that fails is stopped again.
+   *
+   * @throws ControlPlaneException when one of that name runs, or this one doesn't get ready; the
+   *     message then holds the end of the log that tells why
+   */
+  public ControlPlane start(ControlPlaneSpec spec, Binaries binaries) {
+    removeLeftOvers(spec.name());
+    for (int attempt = 1; ; attempt++) {
+      try {
+        return startOnce(spec, binaries);
+      } catch (ControlPlaneException e) {
+        boolean portTaken = String.valueOf(e.getMessage()).contains(PORT_TAKEN);
+        if (!portTaken || attempt == ATTEMPTS) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  private ControlPlane startOnce(ControlPlaneSpec spec, Binaries binaries) {
+    Endpoints endpoints = Endpoints.free(random);
+    State state =
+        new State(
+            spec.name(),
+            spec.lifetime(),
+            clock.instant().toEpochMilli(),
+            endpoints.server(),
+            ProcessRecord.ofThisProcess(),
+            List.of());
+    Layout layout = claim(state);
+    ControlPlane controlPlane =
+        new ControlPlane(
+            spec,
+            layout,
+            endpoints,
+            new ProcessArguments(binaries, spec, layout, endpoints),
+            new Poller(clock, START_LIMIT),
+            new StateFile(layout.state(), state));
+    Thread stopAtExit = stopAtExit(controlPlane);
+    boolean started = false;
+    try {
+      writeFiles(layout, endpoints);
+      controlPlane.start();
+      if (spec.lifetime() == Lifetime.UNTIL_STOPPED) {
+        Runtime.getRuntime().removeShutdownHook(stopAtExit);
+      }
+      started = true;
+      return controlPlane;
+    } finally {
+      if (!started) {
+        controlPlane.stop();
+      }
+    }
+  }
+
+  private static Thread stopAtExit(ControlPlane controlPlane) {
+    Thread thread = new Thread(controlPlane::stop, "stop-" + controlPlane.name());
+    Runtime.getRuntime().addShutdownHook(thread);
+    return thread;
+  }
+
+  private void writeFiles(Layout layout, Endpoints endpoints) {
+    try (InputStream kwok = ControlPlanes.class.getResourceAsStream("kwok.yaml")) {
+      if (kwok == null) {
+        throw new IllegalStateException("kwok.yaml is not on the class path");
+      }
+      Files.createDirectories(layout.logs());
+      Files.copy(kwok, layout.kwokConfiguration());
+      new KeyFiles(layout, endpoints, clock.instant()).write();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Makes the directory, with the state in it, in one step that only one can succeed in. */
+  private Layout claim(State state) {
+    Layout layout = layout(state.name());
+    try {
+      Files.createDirectories(root);
+      Path part = Files.createTempDirectory(root, ".claim-");
+      try {
+        StateFile.write(new Layout(part).state(), state);
+        Files.move(part, layout.directory(), StandardCopyOption.ATOMIC_MOVE);
+      } finally {
+        DirectoryTree.delete(part);
+      }
+    } catch (IOException e) {
+      if (Files.exists(layout.directory())) {
+        throw new ControlPlaneException(
+            ("a control plane named \"%s\" exists; stop it with"
+                    + " \"sluice control-plane down --name %s\", or choose another name")
+                .formatted(state.name(), state.name()),
+            e);
+      }
+      throw new UncheckedIOException(e);
+    }
+    return layout;
+  }
+
+  /** All that have a directory, by name. */
+  public List<ControlPlaneStatus> list() {
+    List<ControlPlaneStatus> result = new ArrayList<>();
+    for (State state : states()) {
+      result.add(status(state));
+    }
+    return List.copyOf(result);
+  }
+
+  /** The one of that name, when it has a directory. */
+  public Optional<ControlPlaneStatus> find(String name) {
+    return list().stream().filter(status -> status.name().equals(name)).findFirst();
+  }
+
+  /**
+   * Stops the processes of a control plane, whoever started it, and removes its files.
+   *
+   * @return whether there was one of that name
+   */
+  public boolean stop(String name) {
+    Optional<State> state =
+        states().stream().filter(candidate -> candidate.name().equals(name)).findFirst();
+    state.ifPresent(this::stop);
+    return state.isPresent();
+  }
+
+  private void stop(State state) {
+    Layout layout = layout(state.name());
+    ControlPlane.end(
+        state.processes().stream().flatMap(process -> process.open(layout).stream()).toList());
+    try {
+      DirectoryTree.delete(layout.directory());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** What is left of those whose owner was killed, and of a stale one of the wished name. */
+  private void removeLeftOvers(String wishedName) {
+    for (State state : states()) {
+      boolean orphaned = state.lifetime() == Lifetime.WITH_THIS_PROCESS && !state.owner().isAlive();
+      boolean inTheWay = state.name().equals(wishedName) && condition(state) == Condition.STALE;
+      if (orphaned || inTheWay) {
+        stop(state);
+      }
+    }
+  }
+
+  private List<State> states() {
+    if (!Files.isDirectory(root)) {
+      return List.of();
+    }
+    List<State> states = new ArrayList<>();
+    try (var directories = Files.newDirectoryStream(root)) {
+      for (Path directory : directories) {
+        if (!directory.getFileName().toString().startsWith(".")) {
+          StateFile.read(new Layout(directory).state()).ifPresent(states::add);
+        }
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    states.sort(Comparator.comparing(State::name));
+    return states;
+  }
+
+  private ControlPlaneStatus status(State state) {
+    Layout layout = layout(state.name());
+    Map<Program, Long> processes = new EnumMap<>(Program.class);
+    state.processes().stream()
+        .filter(ProcessRecord::isAlive)
+        .forEach(
+            process ->
+                process.program().ifPresent(program -> processes.put(program, process.pid())));
+    return new ControlPlaneStatus(
+        state.name(),
+        state.lifetime(),
+        condition(state),
+        Instant.ofEpochMilli(state.createdAtMillis()),
+        state.server(),
+        layout.kubeconfig(),
+        processes);
+  }
+
+  private static Condition condition(State state) {
+    boolean whole = state.processes().size() == Program.values().length;
+    if (whole && state.allProcessesAlive()) {
+      return Condition.RUNNING;
+    }
+    if (!whole && state.owner().isAlive()) {
+      return Condition.STARTING;
+    }
+    return state.anyProcessAlive() ? Condition.DEGRADED : Condition.STALE;
+  }
+
+  private Layout layout(String name) {
+    return new Layout(root.resolve(name));
+  }
+}

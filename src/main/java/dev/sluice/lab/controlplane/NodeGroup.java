@@ -1,0 +1,130 @@
+package dev.sluice.lab.controlplane;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/**
+ * Nodes of one kind, named {@code <name>-0} onward.
+ *
+ * @param name a DNS label
+ * @param count how many, 1 or more
+ * @param capacity quantity of each resource a node has; {@code pods} is how many it takes
+ * @param labels beside those that every node has
+ * @param taints may be empty
+ */
+public record NodeGroup(
+    String name,
+    int count,
+    Map<String, String> capacity,
+    Map<String, String> labels,
+    List<NodeTaint> taints) {
+
+  private static final Pattern NAME = Pattern.compile("[a-z0-9]([-a-z0-9]{0,50}[a-z0-9])?");
+  private static final Map<String, String> PLENTY =
+      Map.of("cpu", "1000", "memory", "4Ti", "ephemeral-storage", "100Ti", "pods", "10000");
+
+  /** Checks name and count, and copies the rest. */
+  public NodeGroup {
+    if (!NAME.matcher(name).matches()) {
+      throw new IllegalArgumentException(
+          "node group \"%s\": the name must be a DNS label of at most 52 characters"
+              .formatted(name));
+    }
+    if (count < 1) {
+      throw new IllegalArgumentException(
+          "node group %s: count is %d, must be 1 or more".formatted(name, count));
+    }
+    capacity = Map.copyOf(capacity);
+    labels = Map.copyOf(labels);
+    taints = List.copyOf(taints);
+  }
+
+  /** Nodes with plenty of everything: 1000 CPUs, 4 Ti of memory and 10,000 pods each. */
+  public static NodeGroup plentiful(String name, int count) {
+    return new NodeGroup(name, count, PLENTY, Map.of(), List.of());
+  }
+
+  /** The same with a label more. */
+  public NodeGroup withLabel(String key, String value) {
+    Map<String, String> more = new LinkedHashMap<>(labels);
+    more.put(key, value);
+    return new NodeGroup(name, count, capacity, more, taints);
+  }
+
+  /** The same with a taint more. */
+  public NodeGroup withTaint(NodeTaint taint) {
+    List<NodeTaint> more = new ArrayList<>(taints);
+    more.add(taint);
+    return new NodeGroup(name, count, capacity, labels, more);
+  }
+
+  /** The same with another amount of a resource, such as {@code nvidia.com/gpu}. */
+  public NodeGroup withCapacity(String resource, String quantity) {
+    Map<String, String> more = new LinkedHashMap<>(capacity);
+    more.put(resource, quantity);
+    return new NodeGroup(name, count, more, labels, taints);
+  }
+
+  /** The same with another number of nodes. */
+  public NodeGroup withCount(int other) {
+    return new NodeGroup(name, other, capacity, labels, taints);
+  }
+
+  /**
+   * From a text such as {@code spot:count=2,cpu=2000,label=type=spot,taint=spot=true:NoSchedule}: a
+   * name, then {@code count=}, {@code label=<key>=<value>}, {@code taint=<key>=<value>:<effect>},
+   * and {@code <resource>=<quantity>}, each as often as needed.
+   *
+   * @throws IllegalArgumentException naming the part that can't be read, and what is allowed
+   */
+  public static NodeGroup parse(String text) {
+    int colon = text.indexOf(':');
+    NodeGroup group = plentiful(colon < 0 ? text : text.substring(0, colon), 1);
+    if (colon < 0) {
+      return group;
+    }
+    for (String part : text.substring(colon + 1).split(",", -1)) {
+      group = group.with(part);
+    }
+    return group;
+  }
+
+  private NodeGroup with(String part) {
+    int equals = part.indexOf('=');
+    if (equals < 1) {
+      throw new IllegalArgumentException(
+          ("node group %s: \"%s\" is none of count=<number>, label=<key>=<value>,"
+                  + " taint=<key>=<value>:<effect>, <resource>=<quantity>")
+              .formatted(name, part));
+    }
+    String key = part.substring(0, equals);
+    String value = part.substring(equals + 1);
+    return switch (key) {
+      case "count" -> withCount(number(value));
+      case "label" -> withLabel(value);
+      case "taint" -> withTaint(NodeTaint.parse(value));
+      default -> withCapacity(key, value);
+    };
+  }
+
+  private NodeGroup withLabel(String text) {
+    int equals = text.indexOf('=');
+    if (equals < 1) {
+      throw new IllegalArgumentException(
+          "node group %s: label \"%s\" is not of the form key=value".formatted(name, text));
+    }
+    return withLabel(text.substring(0, equals), text.substring(equals + 1));
+  }
+
+  private int number(String text) {
+    try {
+      return Integer.parseInt(text);
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(
+          "node group %s: count \"%s\" is not a number".formatted(name, text), e);
+    }
+  }
+}

@@ -1,0 +1,130 @@
+package dev.sluice.lab.controlplane;
+
+import dev.sluice.lab.controlplane.binaries.Binaries;
+import dev.sluice.lab.controlplane.binaries.Program;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The command line of each program of one control plane. */
+final class ProcessArguments {
+
+  /** The address of the service {@code kubernetes}. */
+  static final String FIRST_SERVICE_ADDRESS = "10.96.0.1";
+
+  private static final String SERVICE_RANGE = "10.96.0.0/16";
+  private static final String POD_RANGE = "10.64.0.1/10";
+  private static final long STORE_LIMIT_BYTES = 8L << 30;
+
+  private final Binaries binaries;
+  private final ControlPlaneSpec spec;
+  private final Layout layout;
+  private final Endpoints endpoints;
+
+  ProcessArguments(Binaries binaries, ControlPlaneSpec spec, Layout layout, Endpoints endpoints) {
+    this.binaries = binaries;
+    this.spec = spec;
+    this.layout = layout;
+    this.endpoints = endpoints;
+  }
+
+  List<String> of(Program program) {
+    List<String> command = new ArrayList<>();
+    command.add(binaries.file(program).toString());
+    command.addAll(
+        switch (program) {
+          case ETCD -> store();
+          case API_SERVER -> apiServer();
+          case CONTROLLER_MANAGER -> controllerManager();
+          case SCHEDULER -> scheduler();
+          case KWOK -> kwok();
+        });
+    return command;
+  }
+
+  private List<String> store() {
+    return List.of(
+        "--name=sluice",
+        "--data-dir=" + layout.store(),
+        "--listen-client-urls=" + endpoints.storeUri(),
+        "--advertise-client-urls=" + endpoints.storeUri(),
+        "--listen-peer-urls=" + endpoints.storePeerUri(),
+        "--initial-advertise-peer-urls=" + endpoints.storePeerUri(),
+        "--initial-cluster=sluice=" + endpoints.storePeerUri(),
+        "--quota-backend-bytes=" + STORE_LIMIT_BYTES,
+        "--unsafe-no-fsync=" + !spec.syncedWrites(),
+        "--log-level=warn");
+  }
+
+  private List<String> apiServer() {
+    List<String> arguments = new ArrayList<>();
+    arguments.addAll(
+        List.of(
+            "--bind-address=127.0.0.1",
+            "--advertise-address=127.0.0.1",
+            // The address of a loopback server may not stand in an endpoint.
+            "--endpoint-reconciler-type=none",
+            "--secure-port=" + endpoints.apiServer(),
+            "--etcd-servers=" + endpoints.storeUri(),
+            "--authorization-mode=Node,RBAC",
+            "--allow-privileged=true",
+            "--service-cluster-ip-range=" + SERVICE_RANGE,
+            "--tls-cert-file=" + key("apiserver.crt"),
+            "--tls-private-key-file=" + key("apiserver.key"),
+            "--client-ca-file=" + key("ca.crt")));
+    arguments.addAll(
+        List.of(
+            "--service-account-issuer=https://kubernetes.default.svc",
+            "--service-account-key-file=" + key("sa.pub"),
+            "--service-account-signing-key-file=" + key("sa.key")));
+    arguments.addAll(
+        List.of(
+            "--requestheader-client-ca-file=" + key("front-proxy-ca.crt"),
+            "--requestheader-allowed-names=front-proxy-client",
+            "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+            "--requestheader-group-headers=X-Remote-Group",
+            "--requestheader-username-headers=X-Remote-User",
+            "--proxy-client-cert-file=" + key("front-proxy-client.crt"),
+            "--proxy-client-key-file=" + key("front-proxy-client.key")));
+    arguments.addAll(spec.apiServerArguments());
+    return arguments;
+  }
+
+  private List<String> controllerManager() {
+    return List.of(
+        "--kubeconfig=" + layout.kubeconfig(Program.CONTROLLER_MANAGER),
+        "--secure-port=0",
+        "--leader-elect=false",
+        "--use-service-account-credentials=true",
+        "--service-account-private-key-file=" + key("sa.key"),
+        "--root-ca-file=" + key("ca.crt"),
+        "--cluster-signing-cert-file=" + key("ca.crt"),
+        "--cluster-signing-key-file=" + key("ca.key"),
+        // Played nodes don't fail; a machine that is short of CPU is no reason to think so.
+        "--node-monitor-grace-period=10m",
+        "--kube-api-qps=500",
+        "--kube-api-burst=1000");
+  }
+
+  private List<String> scheduler() {
+    return List.of(
+        "--kubeconfig=" + layout.kubeconfig(Program.SCHEDULER),
+        "--secure-port=0",
+        "--leader-elect=false",
+        "--kube-api-qps=500",
+        "--kube-api-burst=1000");
+  }
+
+  private List<String> kwok() {
+    return List.of(
+        "--kubeconfig=" + layout.kubeconfig(Program.KWOK),
+        "--config=" + layout.kwokConfiguration(),
+        "--manage-nodes-with-annotation-selector=" + FakeNodes.ANNOTATION + "=fake",
+        "--node-lease-duration-seconds=240",
+        "--cidr=" + POD_RANGE);
+  }
+
+  private Path key(String file) {
+    return layout.key(file);
+  }
+}

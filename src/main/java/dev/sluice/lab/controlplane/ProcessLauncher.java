@@ -1,0 +1,83 @@
+package dev.sluice.lab.controlplane;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Starts programs so that they outlive this process only when that is wished. A small shell stands
+ * between: it holds a pipe to this process, and kills the program when the pipe breaks, which it
+ * does even when this process is killed.
+ */
+public final class ProcessLauncher {
+
+  private final Lifetime lifetime;
+
+  /** What it starts lives so long. */
+  public ProcessLauncher(Lifetime lifetime) {
+    this.lifetime = lifetime;
+  }
+
+  /**
+   * Starts a program whose output is appended to a log file.
+   *
+   * @param name names it in messages
+   * @throws ControlPlaneException when it can't be started
+   */
+  public ManagedProcess start(String name, List<String> command, Path log) {
+    List<String> line = new ArrayList<>();
+    ownSession().ifPresent(line::add);
+    line.addAll(List.of("sh", "-c", script(), "sh", log.toString()));
+    line.addAll(command);
+    try {
+      Process shell =
+          new ProcessBuilder(line).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+      long pid = readPid(shell, name);
+      return switch (lifetime) {
+        case WITH_THIS_PROCESS -> ManagedProcess.supervised(name, pid, log, shell);
+        case UNTIL_STOPPED -> ManagedProcess.found(name, pid, log);
+      };
+    } catch (IOException e) {
+      throw new ControlPlaneException("can't start " + name + ": " + e, e);
+    }
+  }
+
+  private static long readPid(Process shell, String name) throws IOException {
+    BufferedReader reader = shell.inputReader(StandardCharsets.US_ASCII);
+    String line = reader.readLine();
+    if (line == null) {
+      throw new ControlPlaneException("can't start " + name + ": the shell said nothing");
+    }
+    return Long.parseLong(line);
+  }
+
+  private String script() {
+    String file =
+        switch (lifetime) {
+          case WITH_THIS_PROCESS -> "supervise.sh";
+          case UNTIL_STOPPED -> "detach.sh";
+        };
+    try (InputStream in = ProcessLauncher.class.getResourceAsStream(file)) {
+      if (in == null) {
+        throw new IllegalStateException(file + " is not on the class path");
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Keeps the terminal's Ctrl-C away from the programs, where the system has the means. */
+  private static Optional<String> ownSession() {
+    return List.of("/usr/bin/setsid", "/bin/setsid").stream()
+        .filter(file -> Files.isExecutable(Path.of(file)))
+        .findFirst();
+  }
+}

@@ -1,0 +1,35 @@
+package dev.sluice.lab.controlplane;
+
+import java.net.URI;
+import java.util.List;
+
+/**
+ * What is written down about a control plane.
+ *
+ * @param name the name
+ * @param lifetime how long it is to live
+ * @param createdAtMillis when it was begun, in milliseconds since the epoch
+ * @param server the address of the API server
+ * @param owner the process that started it
+ * @param processes those that were started so far
+ */
+record State(
+    String name,
+    Lifetime lifetime,
+    long createdAtMillis,
+    URI server,
+    ProcessRecord owner,
+    List<ProcessRecord> processes) {
+
+  State withProcesses(List<ProcessRecord> other) {
+    return new State(name, lifetime, createdAtMillis, server, owner, other);
+  }
+
+  boolean anyProcessAlive() {
+    return processes.stream().anyMatch(ProcessRecord::isAlive);
+  }
+
+  boolean allProcessesAlive() {
+    return !processes.isEmpty() && processes.stream().allMatch(ProcessRecord::isAlive);
+  }
+}

@@ -1,0 +1,98 @@
+package dev.sluice.lab.controlplane;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.lab.controlplane.binaries.Program;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** The file that one control plane's state is written to; a reader never sees half of it. */
+final class StateFile {
+
+  private static final ObjectMapper MAPPER = new ObjectMapper();
+
+  private final Path file;
+  private final State initial;
+
+  StateFile(Path file, State initial) {
+    this.file = file;
+    this.initial = initial;
+  }
+
+  void write(Map<Program, ManagedProcess> processes) {
+    List<ProcessRecord> records =
+        processes.entrySet().stream()
+            .map(process -> ProcessRecord.of(process.getKey(), process.getValue()))
+            .toList();
+    State state = initial.withProcesses(records);
+    write(file, state);
+  }
+
+  static void write(Path file, State state) {
+    ObjectNode root = MAPPER.createObjectNode();
+    root.put("name", state.name());
+    root.put("lifetime", state.lifetime().name());
+    root.put("createdAtMillis", state.createdAtMillis());
+    root.put("server", state.server().toString());
+    root.set("owner", json(state.owner()));
+    ArrayNode processes = root.putArray("processes");
+    state.processes().forEach(process -> processes.add(json(process)));
+    Path part = file.resolveSibling(file.getFileName() + ".part");
+    try {
+      Files.writeString(part, root.toPrettyString());
+      Files.move(part, file, StandardCopyOption.ATOMIC_MOVE);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Empty when there is no such file, or none that can be read. */
+  static Optional<State> read(Path file) {
+    try {
+      return Optional.of(state(MAPPER.readTree(Files.readString(file))));
+    } catch (NoSuchFileException | JsonProcessingException | IllegalArgumentException e) {
+      return Optional.empty();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static State state(JsonNode root) {
+    List<ProcessRecord> processes = new ArrayList<>();
+    root.path("processes").forEach(node -> processes.add(process(node)));
+    return new State(
+        root.path("name").asText(),
+        Lifetime.valueOf(root.path("lifetime").asText()),
+        root.path("createdAtMillis").asLong(),
+        URI.create(root.path("server").asText()),
+        process(root.path("owner")),
+        List.copyOf(processes));
+  }
+
+  private static ObjectNode json(ProcessRecord process) {
+    ObjectNode node = MAPPER.createObjectNode();
+    process.program().ifPresent(program -> node.put("program", program.name()));
+    return node.put("pid", process.pid()).put("startedAtMillis", process.startedAtMillis());
+  }
+
+  private static ProcessRecord process(JsonNode node) {
+    Optional<Program> program =
+        node.has("program")
+            ? Optional.of(Program.valueOf(node.path("program").asText()))
+            : Optional.empty();
+    return new ProcessRecord(
+        program, node.path("pid").asLong(), node.path("startedAtMillis").asLong());
+  }
+}

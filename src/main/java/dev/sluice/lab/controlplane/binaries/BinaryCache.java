@@ -1,0 +1,155 @@
+package dev.sluice.lab.controlplane.binaries;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * Bundles that were fetched or built before, one directory per bundle, version and platform. A
+ * directory appears whole or not at all, and only one process at a time makes it.
+ */
+public final class BinaryCache implements BinarySource {
+
+  /** Locks of files that are locked by this process, which is one for all caches it has. */
+  private static final Map<Path, Lock> IN_USE = new ConcurrentHashMap<>();
+
+  private final Path root;
+  private final ModuleFiles modules;
+  private final Platform platform;
+  private final Progress progress;
+
+  /** Below {@code root}, which is made when first needed. */
+  public BinaryCache(Path root, ModuleFiles modules, Platform platform, Progress progress) {
+    this.root = root;
+    this.modules = modules;
+    this.platform = platform;
+    this.progress = progress;
+  }
+
+  /**
+   * Where caches of this user are: {@code $XDG_CACHE_HOME/sluice/control-plane}, or {@code
+   * ~/.cache/sluice/control-plane}.
+   */
+  public static Path defaultRoot(Map<String, String> environment) {
+    String cache = environment.getOrDefault("XDG_CACHE_HOME", "");
+    Path home =
+        cache.isEmpty() ? Path.of(System.getProperty("user.home"), ".cache") : Path.of(cache);
+    return home.resolve("sluice").resolve("control-plane");
+  }
+
+  @Override
+  public String name() {
+    return "cache " + root;
+  }
+
+  @Override
+  public Path obtain(Bundle bundle) throws SourceFailedException {
+    Path directory = directory(bundle);
+    if (!isWhole(bundle, directory)) {
+      throw new SourceFailedException("has no " + directory.getFileName());
+    }
+    return directory;
+  }
+
+  /** A source that makes what it is asked for, and keeps it here. */
+  public BinarySource filledBy(BundleBuilder maker) {
+    return new BinarySource() {
+      @Override
+      public String name() {
+        return maker.name();
+      }
+
+      @Override
+      public Path obtain(Bundle bundle) throws SourceFailedException, InterruptedException {
+        return fill(bundle, maker);
+      }
+    };
+  }
+
+  private Path fill(Bundle bundle, BundleBuilder maker)
+      throws SourceFailedException, InterruptedException {
+    Path directory = directory(bundle);
+    Path lockFile = root.resolve(directory.getFileName() + ".lock");
+    Lock ofProcess = lockOfProcess(lockFile, bundle);
+    try {
+      Files.createDirectories(root);
+      try (FileChannel channel =
+              FileChannel.open(lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+          FileLock lock = lock(channel, bundle)) {
+        assert lock.isValid();
+        if (!isWhole(bundle, directory)) {
+          make(bundle, maker, directory);
+        }
+      }
+    } catch (IOException e) {
+      throw new SourceFailedException("can't write the cache: " + e, e);
+    } finally {
+      ofProcess.unlock();
+    }
+    return directory;
+  }
+
+  /** A file lock keeps other processes out, but not other threads of this one. */
+  private Lock lockOfProcess(Path lockFile, Bundle bundle) throws InterruptedException {
+    Lock lock =
+        IN_USE.computeIfAbsent(lockFile.toAbsolutePath().normalize(), file -> new ReentrantLock());
+    if (!lock.tryLock()) {
+      progress.say("waiting for another thread that fetches or builds " + bundle.title());
+      lock.lockInterruptibly();
+    }
+    return lock;
+  }
+
+  private FileLock lock(FileChannel channel, Bundle bundle) throws IOException {
+    FileLock lock = channel.tryLock();
+    if (lock != null) {
+      return lock;
+    }
+    progress.say("waiting for another process that fetches or builds " + bundle.title());
+    return channel.lock();
+  }
+
+  private void make(Bundle bundle, BundleBuilder maker, Path directory)
+      throws IOException, SourceFailedException, InterruptedException {
+    String prefix = directory.getFileName() + ".part-";
+    removeLeftOvers(prefix);
+    Path part = Files.createTempDirectory(root, prefix);
+    try {
+      maker.make(bundle, part);
+      List<String> missing = DirectorySource.missing(bundle, part);
+      if (!missing.isEmpty()) {
+        throw new SourceFailedException("made no " + String.join(", ", missing));
+      }
+      DirectoryTree.delete(directory);
+      Files.move(part, directory, StandardCopyOption.ATOMIC_MOVE);
+    } finally {
+      DirectoryTree.delete(part);
+    }
+  }
+
+  /** What a process left that was killed while it held the lock. */
+  private void removeLeftOvers(String prefix) throws IOException {
+    try (var entries = Files.newDirectoryStream(root, prefix + "*")) {
+      for (Path entry : entries) {
+        DirectoryTree.delete(entry);
+      }
+    }
+  }
+
+  private Path directory(Bundle bundle) {
+    return root.resolve(bundle.title() + "-" + modules.version(bundle) + "-" + platform);
+  }
+
+  private static boolean isWhole(Bundle bundle, Path directory) {
+    return DirectorySource.missing(bundle, directory).isEmpty();
+  }
+}

@@ -1,0 +1,52 @@
+package dev.sluice.lab.controlplane.binaries;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * The Go module files of {@code tools/control-plane}: the one place that pins the versions of a
+ * control plane's programs.
+ */
+public final class ModuleFiles {
+
+  private static final String ROOT = "/dev/sluice/cli/controlplane/modules/";
+  private static final List<String> FILES = List.of("go.mod", "go.sum");
+
+  /** The pinned version of a bundle, such as {@code v1.36.3}. */
+  public String version(Bundle bundle) {
+    Pattern requirement =
+        Pattern.compile("(?m)^\\s*(?:require )?" + Pattern.quote(bundle.module()) + " (v\\S+)");
+    Matcher matcher = requirement.matcher(read(bundle, "go.mod"));
+    if (!matcher.find()) {
+      throw new IllegalStateException(
+          "the go.mod of " + bundle.title() + " requires no version of " + bundle.module());
+    }
+    return matcher.group(1);
+  }
+
+  /** Writes the module files of a bundle into a directory. */
+  void copyTo(Bundle bundle, Path directory) throws IOException {
+    for (String file : FILES) {
+      Files.writeString(directory.resolve(file), read(bundle, file));
+    }
+  }
+
+  private static String read(Bundle bundle, String file) {
+    String path = ROOT + bundle.title() + "/" + file;
+    try (InputStream in = ModuleFiles.class.getResourceAsStream(path)) {
+      if (in == null) {
+        throw new IllegalStateException(path + " is not on the class path");
+      }
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,111 @@
+package dev.sluice.lab.demo;
+
+import dev.sluice.lab.controlplane.BinariesOption;
+import dev.sluice.lab.controlplane.ControlPlaneException;
+import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code sluice demo}: tells the story of the first Job. */
+@Command(
+    name = "demo",
+    subcommands = MultiClusterCommand.class,
+    description = {
+      "Tells the story of the first Job on a real control plane: starts one on this machine, starts"
+          + " the operator, applies manifests, and judges six expectations. Ends by itself after"
+          + " about a minute.",
+      "The first time, the control plane's programs are fetched or built; progress is shown."
+    },
+    mixinStandardHelpOptions = true,
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:every expectation held",
+      "1:one did not hold, or the story could not be told; the message says why",
+      "2:the command line is wrong",
+      "3:the control plane's programs can't be had, or the cluster can't be reached"
+    })
+public final class DemoCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Option(
+      names = "--kubeconfig",
+      paramLabel = "FILE",
+      description = {
+        "Tells it in this cluster instead, and leaves nothing behind. Its API server must reach"
+            + " this machine at 127.0.0.1, unless the cluster has an operator already. Pods don't"
+            + " run there, so Jobs are ended by deleting them."
+      })
+  private @Nullable Path kubeconfig;
+
+  @Option(
+      names = "--without-operator",
+      description = "The cluster has an operator already; with --kubeconfig only.")
+  private boolean withoutOperator;
+
+  @Option(
+      names = "--keep",
+      description = "Leaves cluster, operator and objects as they are at the end.")
+  private boolean keep;
+
+  @Option(
+      names = "--real",
+      description = "On a control plane of its own: so it is without --kubeconfig in any case.")
+  private boolean real;
+
+  @Option(
+      names = "--api-version",
+      paramLabel = "VERSION",
+      description = "In which the queues are written: ${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}).")
+  private ScenarioManifests.Version version = ScenarioManifests.Version.V1ALPHA2;
+
+  @Option(
+      names = "--queue-name-as",
+      paramLabel = "FORM",
+      description = "How Jobs name their queue: ${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}).")
+  private ScenarioManifests.Form form = ScenarioManifests.Form.ANNOTATION;
+
+  @Mixin private BinariesOption binaries = new BinariesOption();
+
+  @Override
+  public Integer call() {
+    if (withoutOperator && kubeconfig == null) {
+      throw new ParameterException(
+          spec.commandLine(), "--without-operator: allowed together with --kubeconfig only");
+    }
+    if (real && kubeconfig != null) {
+      throw new ParameterException(
+          spec.commandLine(), "--real: starts a control plane; not together with --kubeconfig");
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    PrintWriter err = spec.commandLine().getErr();
+    DemoRun run = new DemoRun(new ScenarioManifests(version, form), keep, out, InstantSource.system());
+    try {
+      List<ExpectationResult> expectationResults =
+          kubeconfig == null
+              ? run.onOwnControlPlane(binaries.obtain())
+              : run.inCluster(kubeconfig, !withoutOperator);
+      return expectationResults.stream().allMatch(ExpectationResult::held) ? 0 : 1;
+    } catch (BinariesMissingException e) {
+      err.println(e.getMessage());
+      return 3;
+    } catch (ControlPlaneException | ScenarioException e) {
+      err.println(e.getMessage());
+      return 1;
+    } catch (KubernetesClientException e) {
+      err.println("the API server did not answer as needed: " + e.getMessage());
+      return e.getCode() == 0 ? 3 : 1;
+    }
+  }
+}

@@ -1,0 +1,184 @@
+package dev.sluice.lab.demo;
+
+import dev.sluice.lab.audit.WatchRecorder;
+import dev.sluice.lab.controlplane.ApiClients;
+import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.lab.controlplane.ControlPlaneSpec;
+import dev.sluice.lab.controlplane.ControlPlanes;
+import dev.sluice.lab.controlplane.Lifetime;
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.lab.controlplane.NodeTaint;
+import dev.sluice.lab.controlplane.binaries.Binaries;
+import dev.sluice.lab.controlplane.binaries.DirectoryTree;
+import dev.sluice.lab.process.OperatorProcess;
+import dev.sluice.lab.process.OperatorSettings;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** One demo, from the cluster to the summary. */
+final class DemoRun {
+
+  private final ScenarioManifests manifests;
+  private final boolean keep;
+  private final PrintWriter out;
+  private final InstantSource clock;
+  private final SecureRandom random = new SecureRandom();
+
+  DemoRun(ScenarioManifests manifests, boolean keep, PrintWriter out, InstantSource clock) {
+    this.manifests = manifests;
+    this.keep = keep;
+    this.out = out;
+    this.clock = clock;
+  }
+
+  /** On a control plane that is started for it. */
+  List<ExpectationResult> onOwnControlPlane(Binaries binaries) {
+    say("starting a control plane: etcd, API server, controllers, scheduler, played nodes");
+    ControlPlane controlPlane =
+        new ControlPlanes(ControlPlanes.defaultRoot(System.getenv()), clock)
+            .start(spec(), binaries);
+    try {
+      say("starting the operator");
+      OperatorProcess operator = operator(controlPlane.kubeconfig(), controlPlane.logs());
+      try (KubernetesClient client = ApiClients.patient(controlPlane.kubeconfig())) {
+        operator.awaitReady();
+        List<ExpectationResult> expectationResults = tell(client, new DemoEnvironment.Own(client, true), recorder -> {});
+        if (keep) {
+          sayWhatStays(controlPlane, operator);
+        }
+        return expectationResults;
+      } finally {
+        if (!keep) {
+          operator.close();
+        }
+      }
+    } finally {
+      if (!keep) {
+        controlPlane.close();
+      }
+    }
+  }
+
+  private ControlPlaneSpec spec() {
+    return ControlPlaneSpec.named("demo-" + Integer.toString(random.nextInt(1 << 24), 36))
+        .living(keep ? Lifetime.UNTIL_STOPPED : Lifetime.WITH_THIS_PROCESS)
+        .withNodes(
+            List.of(
+                NodeGroup.plentiful("ondemand", 1).withLabel("instance-type", "ondemand"),
+                NodeGroup.plentiful("spot", 2)
+                    .withLabel("instance-type", "spot")
+                    .withTaint(new NodeTaint("spot", "true", "NoSchedule"))));
+  }
+
+  private void sayWhatStays(ControlPlane controlPlane, OperatorProcess operator) {
+    out.printf("%nexport KUBECONFIG=%s%n", controlPlane.kubeconfig());
+    out.printf(
+        "the operator goes on as process %d, its log is %s%n", operator.pid(), operator.log());
+    out.printf(
+        "to end both: ./sluice control-plane down --name %s; the operator then ends by itself%n",
+        controlPlane.name());
+    out.flush();
+  }
+
+  /** In a cluster that exists. */
+  List<ExpectationResult> inCluster(Path kubeconfig, boolean startOperator) {
+    try (KubernetesClient client = ApiClients.patient(kubeconfig)) {
+      List<String> inTheWay = new ScenarioObjects(client).existing();
+      if (!inTheWay.isEmpty()) {
+        throw new ScenarioException(
+            "the story makes these itself, but they exist: " + String.join(", ", inTheWay));
+      }
+      ClusterCleanup clusterCleanup = new ClusterCleanup(client);
+      if (!startOperator) {
+        return tell(client, new DemoEnvironment.Foreign(), recorder -> clearStory(clusterCleanup, recorder));
+      }
+      say("starting the operator");
+      Path files = temporaryDirectory();
+      OperatorProcess operator = operator(kubeconfig, files);
+      try {
+        operator.awaitReady();
+        List<ExpectationResult> expectationResults =
+            tell(client, new DemoEnvironment.Foreign(), recorder -> clearStory(clusterCleanup, recorder));
+        if (keep) {
+          out.printf(
+              "%nexport KUBECONFIG=%s%nthe operator goes on as process %d, its log is %s%n",
+              kubeconfig.toAbsolutePath(), operator.pid(), operator.log());
+          out.flush();
+        }
+        return expectationResults;
+      } finally {
+        if (!keep) {
+          operator.close();
+          clusterCleanup.clearInstallation();
+          delete(files);
+        }
+      }
+    }
+  }
+
+  private void clearStory(ClusterCleanup clusterCleanup, WatchRecorder recorder) {
+    if (!keep) {
+      clusterCleanup.clearStory(recorder);
+    }
+  }
+
+  private OperatorProcess operator(Path kubeconfig, Path files) {
+    return OperatorProcess.start(
+        "operator",
+        kubeconfig,
+        OperatorSettings.onFreePorts(random),
+        files,
+        List.of(),
+        keep ? Lifetime.UNTIL_STOPPED : Lifetime.WITH_THIS_PROCESS);
+  }
+
+  /** Tells the story and prints the summary; {@code after} may tidy up. */
+  private List<ExpectationResult> tell(KubernetesClient client, DemoEnvironment demoEnvironment, Consumer<WatchRecorder> after) {
+    Instant begin = clock.instant();
+    try (WatchRecorder recorder = new WatchRecorder(client, clock);
+        EventLog events = new EventLog(client, FirstJobScenario.NAMESPACE)) {
+      recorder.start();
+      List<FirstJobExpectation> expectations = List.of(FirstJobExpectation.values());
+      List<ExpectationResult> expectationResults;
+      try (Screen screen =
+          Screens.open(out, new PoolDashboard(recorder, events), expectations, clock)) {
+        expectationResults = new FirstJobScenario(client, manifests, demoEnvironment, recorder, screen).tell();
+      }
+      Screens.summary(
+          out, expectationResults, Duration.between(begin, clock.instant()), manifests.toString());
+      after.accept(recorder);
+      return expectationResults;
+    }
+  }
+
+  private void say(String line) {
+    out.println(line);
+    out.flush();
+  }
+
+  private static Path temporaryDirectory() {
+    try {
+      return Files.createTempDirectory("sluice-demo-");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void delete(Path directory) {
+    try {
+      DirectoryTree.delete(directory);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,230 @@
+package dev.sluice.lab.demo;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.lab.audit.AuditReport;
+import dev.sluice.lab.audit.AuditedKind;
+import dev.sluice.lab.audit.Auditor;
+import dev.sluice.lab.audit.WatchRecorder;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * The story of the first Job: two kinds of nodes, one pool, one team. It applies the manifests and
+ * judges the six expectations by what the watches told. For one thread, once.
+ */
+public final class FirstJobScenario {
+
+  /** Where the story's Jobs are. */
+  public static final String NAMESPACE = "team-ml";
+
+  static final String CLUSTER_QUEUE = "research-pool";
+  static final String LOCAL_QUEUE = "training";
+  static final List<String> FLAVORS = List.of("ondemand", "spot");
+
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
+
+  private final KubernetesClient client;
+  private final ScenarioManifests manifests;
+  private final DemoEnvironment demoEnvironment;
+  private final WatchRecorder recorder;
+  private final ProgressListener progressListener;
+  private final ScenarioCluster cluster;
+  private final ExpectationResults<FirstJobExpectation> expectationResults;
+
+  /**
+   * To be told once.
+   *
+   * @param recorder has been started
+   */
+  public FirstJobScenario(
+      KubernetesClient client,
+      ScenarioManifests manifests,
+      DemoEnvironment demoEnvironment,
+      WatchRecorder recorder,
+      ProgressListener progressListener) {
+    this.client = client;
+    this.manifests = manifests;
+    this.demoEnvironment = demoEnvironment;
+    this.recorder = recorder;
+    this.progressListener = progressListener;
+    this.expectationResults = new ExpectationResults<>(FirstJobExpectation.class, progressListener);
+    this.cluster = new ScenarioCluster(client, recorder, PATIENCE);
+  }
+
+  /** Tells it to its end, or to the point where it can't go on; one verdict per expectation. */
+  public List<ExpectationResult> tell() {
+    return expectationResults.of(this::play);
+  }
+
+  private void play() {
+    progressListener.say("two flavors, one pool, one queue (" + manifests + ")");
+    cluster.create(manifests.setup());
+    cluster.await("ClusterQueue " + CLUSTER_QUEUE + " to be active", this::activeQueue);
+    judgeFlavors();
+
+    progressListener.say("a Job of 3 CPUs that tolerates spot nodes; ondemand is free");
+    ScenarioJob first = cluster.submit(manifests.job());
+    ScenarioJob.Start firstStart = first.awaitStart();
+    expectationResults.judge(
+        FirstJobExpectation.STARTS_ON_FREE_QUOTA,
+        firstStart.fault("ondemand"),
+        "%s started on ondemand".formatted(first.name()));
+
+    progressListener.say("a Job of 3001 CPUs, and behind it one that is submitted with suspend: false");
+    ScenarioJob tooLarge = cluster.submit(manifests.largerThanThePool());
+    tooLarge.awaitReason();
+    ScenarioJob eager = cluster.submit(manifests.submittedAsRunning());
+    eager.awaitStart();
+    end(first);
+    end(eager);
+
+    progressListener.say("a filler that takes all 1000 CPUs of ondemand");
+    holdPods();
+    ScenarioJob filler = cluster.submit(manifests.filler());
+    filler.awaitAdmission();
+    progressListener.say("the same Job again, and one that tolerates nothing");
+    ScenarioJob onSpot = cluster.submit(manifests.job());
+    ScenarioJob waiting = cluster.submit(manifests.jobWithoutToleration());
+    judgeFallThrough(onSpot, waiting);
+
+    progressListener.say("the filler ends");
+    endFiller(filler);
+    ScenarioJob.Start late = waiting.awaitStart();
+    judgeLateStart(filler, waiting, late);
+    judgeTooLarge(tooLarge, eager);
+    end(waiting);
+    judgeHistory(List.of(first, eager, filler, onSpot, waiting, tooLarge), eager);
+  }
+
+  private Optional<JsonNode> activeQueue() {
+    return recorder.current(AuditedKind.CLUSTER_QUEUE).stream()
+        .filter(queue -> queue.at("/metadata/name").asText().equals(CLUSTER_QUEUE))
+        .filter(
+            queue -> queue.at("/status/conditions").valueStream().anyMatch(FirstJobScenario::isActive))
+        .findFirst();
+  }
+
+  private static boolean isActive(JsonNode condition) {
+    return condition.path("type").asText().equals("Active")
+        && condition.path("status").asText().equals("True");
+  }
+
+  /** In the manifests of the oldest version labels and taints stand elsewhere. */
+  private void judgeFlavors() {
+    ResourceDefinitionContext flavors = ScenarioObjects.flavors();
+    List<String> faults = new ArrayList<>();
+    for (String name : FLAVORS) {
+      GenericKubernetesResource flavor =
+          client.genericKubernetesResources(flavors).withName(name).get();
+      Object labels = flavor.get("spec", "nodeLabels");
+      if (!Map.of("instance-type", name).equals(labels)) {
+        faults.add(name + " has node labels " + labels);
+      }
+    }
+    Object taints =
+        client.genericKubernetesResources(flavors).withName("spot").get().get("spec", "nodeTaints");
+    if (!List.of(Map.of("key", "spot", "value", "true", "effect", "NoSchedule")).equals(taints)) {
+      faults.add("spot has node taints " + taints);
+    }
+    if (!faults.isEmpty()) {
+      expectationResults.judge(FirstJobExpectation.OLD_FLAVORS, Optional.of(String.join(", ", faults)), "");
+    }
+  }
+
+  private void judgeFallThrough(ScenarioJob onSpot, ScenarioJob waiting) {
+    Optional<String> fault = onSpot.awaitStart().fault("spot");
+    JsonNode reason = waiting.awaitReason();
+    String message = reason.path("message").asText();
+    if (!FLAVORS.stream().allMatch(message::contains)) {
+      fault = Optional.of("the reason doesn't name both flavors: " + message);
+    }
+    if (!waiting.waits()) {
+      fault = Optional.of(waiting.name() + " does not wait");
+    }
+    expectationResults.judge(
+        FirstJobExpectation.FALLS_THROUGH,
+        fault,
+        "%s started on spot; %s waits: %s".formatted(onSpot.name(), waiting.name(), message));
+    if (!expectationResults.has(FirstJobExpectation.OLD_FLAVORS)) {
+      expectationResults.judge(
+          FirstJobExpectation.OLD_FLAVORS,
+          fault.map(f -> "the flavors don't act as they say: " + f),
+          "node labels and taints are in effect");
+    }
+  }
+
+  private void judgeLateStart(ScenarioJob filler, ScenarioJob waiting, ScenarioJob.Start late) {
+    Optional<String> fault = late.fault("ondemand");
+    Optional<Long> freed = filler.firstEnd();
+    if (freed.isEmpty() || freed.get() > late.revision()) {
+      fault = Optional.of(waiting.name() + " started before the filler gave quota back");
+    }
+    expectationResults.judge(
+        FirstJobExpectation.GOES_ON_BY_ITSELF,
+        fault,
+        waiting.name() + " started on ondemand by itself");
+  }
+
+  private void judgeTooLarge(ScenarioJob tooLarge, ScenarioJob eager) {
+    JsonNode reason = tooLarge.awaitReason();
+    Optional<String> fault = Optional.empty();
+    if (!reason.path("reason").asText().equals("ExceedsMaxQuota")) {
+      fault = Optional.of("the reason is " + reason);
+    }
+    if (!tooLarge.waits()) {
+      fault = Optional.of(tooLarge.name() + " does not wait");
+    }
+    expectationResults.judge(
+        FirstJobExpectation.NEVER_FITS,
+        fault,
+        "%s started behind it; %s".formatted(eager.name(), reason.path("message").asText()));
+  }
+
+  private void judgeHistory(List<ScenarioJob> jobs, ScenarioJob eager) {
+    if (!recorder.catchUp(PATIENCE)) {
+      throw new ScenarioException("the watches did not catch up");
+    }
+    AuditReport report = Auditor.audit(recorder.history());
+    Optional<String> fault =
+        recorder.gap().or(() -> report.violations().stream().findFirst().map(Object::toString));
+    if (!eager.wasCreatedSuspended()) {
+      fault = Optional.of(eager.name() + " was unsuspended when it was made");
+    }
+    if (report.jobs().size() != jobs.size()) {
+      fault = Optional.of("the history has %d Jobs".formatted(report.jobs().size()));
+    }
+    expectationResults.judge(FirstJobExpectation.NEVER_EARLY, fault, report.summary());
+  }
+
+  private void holdPods() {
+    if (demoEnvironment instanceof DemoEnvironment.Own own) {
+      own.holdPods();
+    }
+  }
+
+  private void endFiller(ScenarioJob filler) {
+    switch (demoEnvironment) {
+      case DemoEnvironment.Own own -> {
+        own.letPodsRun();
+        filler.awaitCompletion();
+      }
+      case DemoEnvironment.Foreign() -> cluster.delete(filler);
+    }
+  }
+
+  /** Where pods run, a Job ends by itself; who is in a hurry, or can't run it, deletes it. */
+  private void end(ScenarioJob job) {
+    if (demoEnvironment instanceof DemoEnvironment.Own own && own.patient()) {
+      progressListener.say("waiting for the end of " + job.name());
+      job.awaitCompletion();
+    } else {
+      cluster.delete(job);
+    }
+  }
+}

@@ -1,0 +1,228 @@
+package dev.sluice.lab.demo;
+
+import dev.sluice.lab.audit.DuplicateRunDetector;
+import dev.sluice.lab.audit.WatchRecorder;
+import dev.sluice.lab.controlplane.ApiClients;
+import dev.sluice.lab.controlplane.TcpProxy;
+import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.lab.controlplane.ControlPlaneSpec;
+import dev.sluice.lab.controlplane.ControlPlanes;
+import dev.sluice.lab.controlplane.Lifetime;
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.lab.controlplane.binaries.Binaries;
+import dev.sluice.lab.process.OperatorProcess;
+import dev.sluice.lab.process.OperatorSettings;
+import io.fabric8.kubernetes.api.model.SecretBuilder;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Three control planes with an operator each: a manager, and two workers that it reaches by cables.
+ * What was started ends with it, unless it is left as it is.
+ */
+public final class MultiClusterEnvironment implements AutoCloseable {
+
+  private static final String OPERATOR_NAMESPACE = "kueue-system";
+  private static final String MANAGER = "manager";
+  private static final List<String> WORKERS =
+      List.of(MultiClusterScenario.SITE, MultiClusterScenario.REMOTE);
+
+  private final Binaries binaries;
+  private final Lifetime lifetime;
+  private final Duration lostTimeout;
+  private final InstantSource clock;
+  private final Consumer<String> say;
+  private final SecureRandom random = new SecureRandom();
+  private final DuplicateRunDetector runs = new DuplicateRunDetector();
+  private final Map<String, ControlPlane> controlPlanes = new TreeMap<>();
+  private final Map<String, OperatorProcess> operators = new TreeMap<>();
+  private final Map<String, TcpProxy> tcpProxies = new HashMap<>();
+  private final Deque<AutoCloseable> observers = new ArrayDeque<>();
+  private @Nullable ScenarioClusters clusters;
+
+  /**
+   * Nothing is started yet.
+   *
+   * @param lostTimeout the manager's {@code workerLostTimeout}
+   * @param say is told what is being started
+   */
+  public MultiClusterEnvironment(
+      Binaries binaries,
+      Lifetime lifetime,
+      Duration lostTimeout,
+      InstantSource clock,
+      Consumer<String> say) {
+    this.binaries = binaries;
+    this.lifetime = lifetime;
+    this.lostTimeout = lostTimeout;
+    this.clock = clock;
+    this.say = say;
+  }
+
+  /** Starts and sets up everything; returns when the manager is connected to both workers. */
+  public MultiClusterEnvironment start() {
+    String suffix = Integer.toString(random.nextInt(1 << 24), 36);
+    say.accept("starting three control planes: a manager, a site, a remote cluster");
+    start(MANAGER, suffix, List.of(NodeGroup.plentiful("node", 1)));
+    start(MultiClusterScenario.SITE, suffix, List.of(NodeGroup.plentiful(MultiClusterScenario.SITE, 1)));
+    start(
+        MultiClusterScenario.REMOTE,
+        suffix,
+        List.of(
+            NodeGroup.plentiful(MultiClusterScenario.REMOTE, 1).withCapacity("nvidia.com/gpu", "8")));
+    say.accept("starting an operator in each");
+    controlPlanes.forEach(this::startOperator);
+    operators.values().forEach(OperatorProcess::awaitReady);
+    ScenarioMember manager = member(MANAGER);
+    Map<String, ScenarioMember> workers = new TreeMap<>();
+    for (String worker : WORKERS) {
+      ScenarioMember member = member(worker);
+      member.create(MultiClusterManifests.setup(worker));
+      workers.put(worker, member);
+      TcpProxy tcpProxy = TcpProxy.to(controlPlane(worker).server());
+      tcpProxies.put(worker, tcpProxy);
+      giveAccess(manager.client(), worker, tcpProxy);
+    }
+    manager.create(MultiClusterManifests.setup(MANAGER));
+    ScenarioClusters all = new ScenarioClusters(manager, new TreeMap<>(workers), tcpProxies, runs);
+    new WorkerConnections(all).await();
+    clusters = all;
+    return this;
+  }
+
+  private void start(String name, String suffix, List<NodeGroup> nodes) {
+    controlPlanes.put(
+        name,
+        new ControlPlanes(ControlPlanes.defaultRoot(System.getenv()), clock)
+            .start(
+                ControlPlaneSpec.named("demo-" + name + "-" + suffix)
+                    .living(lifetime)
+                    .withoutSyncedWrites()
+                    .withNodes(nodes),
+                binaries));
+  }
+
+  private void startOperator(String name, ControlPlane controlPlane) {
+    OperatorSettings settings = OperatorSettings.onFreePorts(random);
+    operators.put(
+        name,
+        OperatorProcess.start(
+            "operator-" + name,
+            controlPlane.kubeconfig(),
+            name.equals(MANAGER) ? settings.with(managerSettings()) : settings,
+            controlPlane.logs(),
+            List.of(),
+            lifetime));
+  }
+
+  private String managerSettings() {
+    return """
+    multiKueue:
+      workerLostTimeout: %ds
+      gcInterval: 10s
+      dispatcherName: sluice.dev/multikueue-dispatcher-best-fit
+    """
+        .formatted(lostTimeout.toSeconds());
+  }
+
+  private ScenarioMember member(String name) {
+    KubernetesClient client = ApiClients.patient(controlPlane(name).kubeconfig());
+    observers.push(client);
+    WatchRecorder recorder =
+        new WatchRecorder(client, clock, objectChange -> runs.seen(name, objectChange)).start();
+    observers.push(recorder);
+    return new ScenarioMember(name, client, recorder);
+  }
+
+  private ControlPlane controlPlane(String name) {
+    ControlPlane found = controlPlanes.get(name);
+    if (found == null) {
+      throw new IllegalStateException("control plane " + name + " was not started");
+    }
+    return found;
+  }
+
+  private void giveAccess(KubernetesClient manager, String worker, TcpProxy tcpProxy) {
+    try {
+      String kubeconfig = Files.readString(controlPlane(worker).kubeconfig());
+      manager
+          .resource(
+              new SecretBuilder()
+                  .withNewMetadata()
+                  .withName(worker + "-kubeconfig")
+                  .withNamespace(OPERATOR_NAMESPACE)
+                  .endMetadata()
+                  .withStringData(Map.of("kubeconfig", tcpProxy.through(kubeconfig)))
+                  .build())
+          .create();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The clusters, when everything was started. */
+  ScenarioClusters clusters() {
+    ScenarioClusters started = clusters;
+    if (started == null) {
+      throw new IllegalStateException("the stage was not started");
+    }
+    return started;
+  }
+
+  /** Tells the story, once. */
+  public List<ExpectationResult> tell(ProgressListener progressListener) {
+    return new MultiClusterScenario(clusters(), lostTimeout, progressListener, clock).tell();
+  }
+
+  /** What goes on after this process, and how to end it, for people. */
+  List<String> whatStays() {
+    List<String> lines = new ArrayList<>();
+    controlPlanes.forEach(
+        (name, controlPlane) -> {
+          lines.add("%s: export KUBECONFIG=%s".formatted(name, controlPlane.kubeconfig()));
+          lines.add("  to end it: ./sluice control-plane down --name " + controlPlane.name());
+        });
+    operators.forEach(
+        (name, operator) ->
+            lines.add(
+                "the operator of %s goes on as process %d, its log is %s"
+                    .formatted(name, operator.pid(), operator.log())));
+    lines.add("the manager's lines to the workers end with this command");
+    return lines;
+  }
+
+  /** Ends what only looks; clusters and operators go on if they live until they are stopped. */
+  @Override
+  public void close() {
+    for (AutoCloseable each : observers) {
+      close(each);
+    }
+    tcpProxies.values().forEach(TcpProxy::close);
+    if (lifetime == Lifetime.WITH_THIS_PROCESS) {
+      operators.values().forEach(OperatorProcess::close);
+      controlPlanes.values().forEach(ControlPlane::close);
+    }
+  }
+
+  private static void close(AutoCloseable each) {
+    try {
+      each.close();
+    } catch (Exception e) {
+      throw new IllegalStateException("can't close " + each, e);
+    }
+  }
+}

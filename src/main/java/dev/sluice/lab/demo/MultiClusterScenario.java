@@ -1,0 +1,233 @@
+package dev.sluice.lab.demo;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.lab.audit.AuditedKind;
+import dev.sluice.lab.audit.WatchRecorder;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+
+/**
+ * The story of many clusters: a site with a small cluster and a larger one far away, which is cut
+ * off in the end. It applies the manifests and judges by what the watches of all clusters told. For
+ * one thread, once.
+ */
+final class MultiClusterScenario {
+
+  static final String NAMESPACE = "physics";
+  static final String SITE = "onsite";
+  static final String REMOTE = "remote";
+
+  private static final Duration PATIENCE = Duration.ofSeconds(120);
+
+  private final ScenarioClusters clusters;
+  private final Duration lostTimeout;
+  private final ProgressListener progressListener;
+  private final InstantSource clock;
+  private final ExpectationResults<MultiClusterExpectation> expectationResults;
+
+  /**
+   * To be told once.
+   *
+   * @param clusters are set up, and connected
+   * @param lostTimeout the manager's {@code workerLostTimeout}
+   */
+  MultiClusterScenario(
+      ScenarioClusters clusters, Duration lostTimeout, ProgressListener progressListener, InstantSource clock) {
+    this.clusters = clusters;
+    this.lostTimeout = lostTimeout;
+    this.progressListener = progressListener;
+    this.expectationResults = new ExpectationResults<>(MultiClusterExpectation.class, progressListener);
+    this.clock = clock;
+  }
+
+  /** Tells it to its end, or to the point where it can't go on; one verdict per expectation. */
+  List<ExpectationResult> tell() {
+    return expectationResults.of(this::play);
+  }
+
+  private void play() {
+    List<ClusterJob> first = threeJobs();
+    ClusterJob survivor = outage(first);
+    judgeManager();
+    judgeRuns(survivor);
+  }
+
+  /** The scenario's own Jobs. New pods wait at first, so that all of them are seen at once. */
+  private List<ClusterJob> threeJobs() {
+    hold(SITE, true);
+    hold(REMOTE, true);
+    progressListener.say("three Jobs: a small one, one of 32 CPUs, one with 8 GPUs");
+    ClusterJob small = submit("small", MultiClusterManifests.small());
+    await("2 pods of small", () -> small.activeHere() == 2);
+    ClusterJob large = submit("too-big-for-site", MultiClusterManifests.large());
+    ClusterJob gpu = submit("needs-gpus", MultiClusterManifests.gpu());
+    await("16 pods of too-big-for-site", () -> large.activeHere() == 16);
+    await("2 pods of needs-gpus", () -> gpu.activeHere() == 2);
+    await("16 pods on remote", () -> large.runningIn(REMOTE) == 16);
+    progressListener.say("all are active; their pods may run");
+    hold(SITE, false);
+    hold(REMOTE, false);
+    List<ClusterJob> all = List.of(small, large, gpu);
+    all.forEach(this::awaitEnd);
+    judgePlaces(small, large, gpu);
+    return all;
+  }
+
+  private void judgePlaces(ClusterJob small, ClusterJob large, ClusterJob gpu) {
+    expectationResults.judge(
+        MultiClusterExpectation.SMALL_ON_SITE, faultOfPlace(small, SITE, 2), "2 pods, all on site");
+    expectationResults.judge(
+        MultiClusterExpectation.LARGE_WHOLE_ON_REMOTE,
+        faultOfPlace(large, REMOTE, 16),
+        "16 pods at the same time, all on remote");
+    expectationResults.judge(
+        MultiClusterExpectation.GPUS_WHERE_THEY_ARE,
+        faultOfPlace(gpu, REMOTE, 2),
+        "2 pods, all on remote");
+    expectationResults.judge(
+        MultiClusterExpectation.LIVE_STATUS,
+        Stream.of(small.faultOfStatus(2), large.faultOfStatus(16), gpu.faultOfStatus(2))
+            .flatMap(Optional::stream)
+            .findFirst(),
+        "each told of its active pods while they were, and of their success");
+  }
+
+  private Optional<String> faultOfPlace(ClusterJob job, String cluster, int pods) {
+    long made = clusters.worker(cluster).podsEver(job.name());
+    if (!job.ranIn().equals(List.of(cluster))) {
+      return Optional.of("it ran in " + job.ranIn());
+    }
+    return made == pods ? Optional.empty() : Optional.of(made + " pods were made");
+  }
+
+  /** The site is full, so that a Job runs on remote; then nobody hears of remote any more. */
+  private ClusterJob outage(List<ClusterJob> before) {
+    progressListener.say("two small Jobs fill the site, and stay for now; a third one goes to remote");
+    hold(SITE, true);
+    List<ClusterJob> fillers = new ArrayList<>();
+    for (String name : List.of("filler-1", "filler-2")) {
+      ClusterJob filler = submit(name, MultiClusterManifests.small(name, "1s"));
+      await("pods of " + name, () -> filler.activeHere() == 2);
+      fillers.add(filler);
+    }
+    ClusterJob survivor = submit("survivor", MultiClusterManifests.small("survivor", "20s"));
+    await(
+        "pods of survivor on remote",
+        () -> survivor.activeHere() == 2 && survivor.runningIn(REMOTE) == 2);
+
+    progressListener.say("remote is cut off; its Job goes on there, as far as anybody knows");
+    Instant cut = clock.instant();
+    clusters.cable(REMOTE).cut();
+    await("survivor to be sent back", () -> wasSentBack(survivor));
+    judgeRequeue(survivor, Duration.between(cut, clock.instant()));
+
+    progressListener.say("there is room on site again");
+    hold(SITE, false);
+    fillers.forEach(filler -> await("the end of " + filler.name(), filler::isComplete));
+    await("survivor on site", () -> survivor.runningIn(SITE) == 2);
+    expectationResults.judge(
+        MultiClusterExpectation.RUNS_ELSEWHERE,
+        survivor.cluster().equals(SITE)
+            ? Optional.empty()
+            : Optional.of("the manager says \"" + survivor.cluster() + "\""),
+        "2 pods on site, as soon as the Jobs before it had ended");
+
+    progressListener.say("remote is back");
+    clusters.cable(REMOTE).mend();
+    await("survivor to be on site only", () -> survivor.runningIn(REMOTE) == 0);
+    List<ClusterJob> all = new ArrayList<>(before);
+    all.addAll(fillers);
+    all.add(survivor);
+    all.forEach(this::awaitEnd);
+    expectationResults.judge(
+        MultiClusterExpectation.NOTHING_LEFT,
+        Optional.empty(),
+        "neither Job nor Workload nor pod of " + all.size() + " Jobs");
+    return survivor;
+  }
+
+  private static boolean wasSentBack(ClusterJob job) {
+    return job.workloadHistory().stream().anyMatch(it -> ScenarioClusters.isTrue(it, "Evicted"));
+  }
+
+  private void judgeRequeue(ClusterJob job, Duration after) {
+    String why =
+        job.workloadHistory().stream()
+            .flatMap(it -> it.at("/status/conditions").valueStream())
+            .filter(it -> it.path("type").asText().equals("Evicted"))
+            .map(it -> it.path("reason").asText() + ": " + it.path("message").asText())
+            .findFirst()
+            .orElse("");
+    expectationResults.judge(
+        MultiClusterExpectation.REQUEUED_AFTER_TIMEOUT,
+        after.compareTo(lostTimeout) < 0
+            ? Optional.of("after " + after.toSeconds() + " s already: " + why)
+            : Optional.empty(),
+        "%d s after the cut, with a time-out of %d s; %s"
+            .formatted(after.toSeconds(), lostTimeout.toSeconds(), why));
+  }
+
+  private void judgeManager() {
+    WatchRecorder recorder = clusters.manager().recorder();
+    if (!recorder.catchUp(PATIENCE)) {
+      throw new ScenarioException("the watches did not catch up");
+    }
+    Optional<JsonNode> pod =
+        recorder.history().stream()
+            .filter(objectChange -> objectChange.kind() == AuditedKind.POD)
+            .map(objectChange -> objectChange.object())
+            .findFirst();
+    expectationResults.judge(
+        MultiClusterExpectation.NO_POD_HERE,
+        recorder.gap().or(() -> pod.map(it -> "there was pod " + it.at("/metadata/name").asText())),
+        "none was ever seen");
+  }
+
+  private void judgeRuns(ClusterJob survivor) {
+    Optional<String> fault = clusters.runs().violations().stream().findFirst();
+    for (ScenarioMember worker : clusters.workers().values()) {
+      fault = fault.or(() -> worker.recorder().gap().map(gap -> worker.name() + ": " + gap));
+    }
+    int succeeded = survivor.here().map(it -> it.at("/status/succeeded").asInt()).orElse(0);
+    if (succeeded != 2) {
+      fault = fault.or(() -> Optional.of("survivor ended with " + succeeded + " successes"));
+    }
+    expectationResults.judge(
+        MultiClusterExpectation.NEVER_TWICE,
+        fault,
+        "no Job had pods in two clusters at any time; survivor ran in " + survivor.ranIn());
+  }
+
+  private ClusterJob submit(String name, String manifest) {
+    clusters.manager().create(manifest);
+    return new ClusterJob(clusters, name);
+  }
+
+  private void hold(String worker, boolean hold) {
+    clusters.worker(worker).holdPods(hold);
+  }
+
+  private void awaitEnd(ClusterJob job) {
+    await("the end of " + job.name(), job::isComplete);
+    await(
+        "nothing to be left of " + job.name() + " in workers", () -> job.leftInWorkers().isEmpty());
+  }
+
+  private void await(String what, BooleanSupplier holds) {
+    boolean came =
+        clusters
+            .manager()
+            .recorder()
+            .await(PATIENCE, () -> holds.getAsBoolean() ? Optional.of(true) : Optional.empty())
+            .isPresent();
+    if (!came) {
+      throw new ScenarioException("waited %d s in vain for %s".formatted(PATIENCE.toSeconds(), what));
+    }
+  }
+}

@@ -1,0 +1,204 @@
+package dev.sluice.lab.process;
+
+import dev.sluice.app.cli.Main;
+import dev.sluice.lab.controlplane.ControlPlaneException;
+import dev.sluice.lab.controlplane.Lifetime;
+import dev.sluice.lab.controlplane.ManagedProcess;
+import dev.sluice.lab.controlplane.Poller;
+import dev.sluice.lab.controlplane.ProcessLauncher;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/**
+ * The operator in a process of its own, with the class path of this one. It ends when it is
+ * stopped, killed or closed, and at the latest with this process, in whatever way that ends.
+ */
+public final class OperatorProcess implements AutoCloseable {
+
+  private static final Duration READY_LIMIT = Duration.ofMinutes(2);
+  private static final Duration STOP_LIMIT = Duration.ofSeconds(20);
+  private static final Duration PROBE_LIMIT = Duration.ofSeconds(2);
+
+  /** What the launcher script gives the operator as well. */
+  private static final List<String> JVM_OPTIONS =
+      List.of(
+          "-XX:+UseG1GC",
+          "-XX:+UseCompactObjectHeaders",
+          "-XX:+UseStringDeduplication",
+          "--enable-native-access=ALL-UNNAMED",
+          "--sun-misc-unsafe-memory-access=allow",
+          "-Dsun.net.httpserver.maxIdleConnections=5000",
+          "-Dsun.net.httpserver.nodelay=true");
+
+  private final OperatorSettings settings;
+  private final ManagedProcess process;
+  private final InstantSource clock;
+  private final HttpClient http;
+
+  private OperatorProcess(
+      OperatorSettings settings, ManagedProcess process, InstantSource clock, HttpClient http) {
+    this.settings = settings;
+    this.process = process;
+    this.clock = clock;
+    this.http = http;
+  }
+
+  /**
+   * Starts an operator that first installs what it needs, and returns at once.
+   *
+   * @param name its log is {@code <name>.log} and its configuration {@code <name>.yaml}
+   * @param kubeconfig the cluster it works for
+   * @param directory where these files go; an existing log is continued
+   * @param furtherArguments of the command {@code operator}
+   * @throws ControlPlaneException when it can't be started
+   */
+  public static OperatorProcess start(
+      String name,
+      Path kubeconfig,
+      OperatorSettings settings,
+      Path directory,
+      List<String> furtherArguments) {
+    return start(
+        name, kubeconfig, settings, directory, furtherArguments, Lifetime.WITH_THIS_PROCESS);
+  }
+
+  /**
+   * The same with a lifetime: one that lives until it is stopped goes on after this process, and
+   * ends when it loses its lease, as it does when the cluster is gone.
+   */
+  public static OperatorProcess start(
+      String name,
+      Path kubeconfig,
+      OperatorSettings settings,
+      Path directory,
+      List<String> furtherArguments,
+      Lifetime lifetime) {
+    Path configuration = directory.resolve(name + ".yaml");
+    try {
+      Files.createDirectories(directory);
+      Files.writeString(configuration, settings.yaml());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(JVM_OPTIONS);
+    command.addAll(furtherJvmOptions(System.getenv()));
+    String home = System.getProperty("sluice.home", "");
+    if (!home.isEmpty()) {
+      command.add("-Dsluice.home=" + home);
+    }
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+    command.addAll(List.of("operator", "--install"));
+    command.addAll(List.of("--kubeconfig", kubeconfig.toString()));
+    command.addAll(List.of("--config", configuration.toString()));
+    command.addAll(furtherArguments);
+    ManagedProcess process =
+        new ProcessLauncher(lifetime).start(name, command, directory.resolve(name + ".log"));
+    return new OperatorProcess(
+        settings,
+        process,
+        InstantSource.system(),
+        HttpClient.newBuilder().connectTimeout(PROBE_LIMIT).build());
+  }
+
+  /** Of the environment, as the launcher script takes them. */
+  private static List<String> furtherJvmOptions(Map<String, String> environment) {
+    return Pattern.compile("\\s+")
+        .splitAsStream(environment.getOrDefault("SLUICE_JAVA_OPTS", ""))
+        .filter(option -> !option.isEmpty())
+        .toList();
+  }
+
+  /**
+   * Returns once the operator serves webhooks and says that it is ready.
+   *
+   * @throws ControlPlaneException when it ends before, or isn't ready within two minutes; with the
+   *     end of its log
+   */
+  public OperatorProcess awaitReady() {
+    new Poller(clock, READY_LIMIT)
+        .await("the operator was ready", List.of(process), this::isReady);
+    return this;
+  }
+
+  /** Whether it says that it is ready. */
+  public boolean isReady() {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + settings.healthPort() + "/readyz"))
+            .timeout(PROBE_LIMIT)
+            .build();
+    try {
+      return http.send(request, BodyHandlers.discarding()).statusCode() == 200;
+    } catch (IOException notYet) {
+      return false;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new ControlPlaneException("interrupted while probing " + process, e);
+    }
+  }
+
+  /** The process id. */
+  public long pid() {
+    return process.pid();
+  }
+
+  /** Whether it runs. */
+  public boolean isAlive() {
+    return process.isAlive();
+  }
+
+  /** Its ports and times. */
+  public OperatorSettings settings() {
+    return settings;
+  }
+
+  /** The process, for measuring it. */
+  public ManagedProcess process() {
+    return process;
+  }
+
+  /** The file its log goes to. */
+  public Path log() {
+    return process.log();
+  }
+
+  /** Asks it to end, and returns whether it did so by itself within 20 seconds. */
+  public boolean stop() {
+    process.terminate();
+    boolean ended = process.awaitEnd(STOP_LIMIT);
+    if (!ended) {
+      kill();
+    }
+    return ended;
+  }
+
+  /** Ends it at once, as {@code kill -9} does; returns when it has ended. */
+  public void kill() {
+    process.kill();
+    if (!process.awaitEnd(STOP_LIMIT)) {
+      throw new ControlPlaneException(process + " can't be killed");
+    }
+  }
+
+  /** Stops it, if it runs. */
+  @Override
+  public void close() {
+    if (process.isAlive()) {
+      stop();
+    }
+    http.close();
+  }
+}

@@ -1,0 +1,102 @@
+package dev.sluice.lab.process;
+
+import dev.sluice.lab.controlplane.FreePorts;
+import java.time.Duration;
+import java.util.List;
+import java.util.random.RandomGenerator;
+
+/**
+ * What the configuration file of an operator that runs on this machine says.
+ *
+ * @param webhookPort serves webhooks, on the loopback address
+ * @param healthPort serves {@code /healthz} and {@code /readyz}, on the loopback address
+ * @param metricsPort serves {@code /metrics}, on the loopback address
+ * @param visibilityPort serves the visibility API
+ * @param lease how long a leader that is not heard of stays leader
+ * @param renewDeadline how long a leader tries to renew before it gives up
+ * @param retryPeriod time between two tries to lead
+ * @param more further top level fields, as YAML; may be empty
+ */
+public record OperatorSettings(
+    int webhookPort,
+    int healthPort,
+    int metricsPort,
+    int visibilityPort,
+    Duration lease,
+    Duration renewDeadline,
+    Duration retryPeriod,
+    String more) {
+
+  /** Ports that are free now, and the operator's own defaults for leader election. */
+  public static OperatorSettings onFreePorts(RandomGenerator random) {
+    List<Integer> ports = FreePorts.choose(4, random);
+    return new OperatorSettings(
+        ports.get(0),
+        ports.get(1),
+        ports.get(2),
+        ports.get(3),
+        Duration.ofSeconds(15),
+        Duration.ofSeconds(10),
+        Duration.ofSeconds(2),
+        "");
+  }
+
+  /** The same with other times of leader election. */
+  public OperatorSettings withLeases(
+      Duration otherLease, Duration otherRenew, Duration otherRetry) {
+    return new OperatorSettings(
+        webhookPort,
+        healthPort,
+        metricsPort,
+        visibilityPort,
+        otherLease,
+        otherRenew,
+        otherRetry,
+        more);
+  }
+
+  /** The same with further top level fields, written as YAML. */
+  public OperatorSettings with(String fields) {
+    return new OperatorSettings(
+        webhookPort,
+        healthPort,
+        metricsPort,
+        visibilityPort,
+        lease,
+        renewDeadline,
+        retryPeriod,
+        fields);
+  }
+
+  /** The configuration file. */
+  public String yaml() {
+    return """
+    apiVersion: config.kueue.x-k8s.io/v1beta2
+    kind: Configuration
+    webhook:
+      host: 127.0.0.1
+      port: %d
+    health:
+      healthProbeBindAddress: 127.0.0.1:%d
+    metrics:
+      bindAddress: 127.0.0.1:%d
+    visibilityServer:
+      bindAddress: 127.0.0.1
+      bindPort: %d
+    leaderElection:
+      leaderElect: true
+      leaseDuration: %dms
+      renewDeadline: %dms
+      retryPeriod: %dms
+    """
+            .formatted(
+                webhookPort,
+                healthPort,
+                metricsPort,
+                visibilityPort,
+                lease.toMillis(),
+                renewDeadline.toMillis(),
+                retryPeriod.toMillis())
+        + more;
+  }
+}

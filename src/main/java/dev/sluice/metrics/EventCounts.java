@@ -1,0 +1,42 @@
+package dev.sluice.metrics;
+
+import dev.sluice.kube.leader.ReplicaRole;
+
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.util.function.Supplier;
+
+/** Counts what became of the events that were recorded. */
+public final class EventCounts {
+
+  private final Supplier<ReplicaRole> role;
+  private final Counter events;
+
+  /** Registers its metric, {@code sluice_events_total}. */
+  public EventCounts(PrometheusRegistry registry, Supplier<ReplicaRole> role) {
+    this.role = role;
+    events =
+        new MetricFamilies(registry)
+            .counter("sluice_events_total", "Events recorded, by what became of them", "result");
+  }
+
+  public void written() {
+    count("written");
+  }
+
+  public void aggregated() {
+    count("aggregated");
+  }
+
+  public void dropped() {
+    count("dropped");
+  }
+
+  public void failed() {
+    count("failed");
+  }
+
+  private void count(String result) {
+    events.labelValues(MetricFamilies.values(role.get(), result)).inc();
+  }
+}

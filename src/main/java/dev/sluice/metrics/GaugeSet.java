@@ -1,0 +1,79 @@
+package dev.sluice.metrics;
+
+import dev.sluice.kube.leader.ReplicaRole;
+
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
+import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.InfoSnapshot;
+import io.prometheus.metrics.model.snapshots.InfoSnapshot.InfoDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Labels;
+import io.prometheus.metrics.model.snapshots.MetricMetadata;
+import io.prometheus.metrics.model.snapshots.MetricSnapshot;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Gauges as they stand at one scrape, gathered family by family. */
+final class GaugeSet {
+
+  private final ReplicaRole role;
+  private final Map<Family, List<Point>> families = new LinkedHashMap<>();
+
+  /**
+   * A family of gauges.
+   *
+   * @param name full name; one that ends in {@code _info} is constant 1
+   * @param help what it says
+   * @param labels names of its labels but the role
+   */
+  record Family(String name, String help, List<String> labels) {
+
+    static Family of(String name, String help, String... labels) {
+      return new Family(name, help, List.of(labels));
+    }
+
+    boolean isInfo() {
+      return name.endsWith("_info");
+    }
+  }
+
+  private record Point(double value, Labels labels) {}
+
+  GaugeSet(ReplicaRole role) {
+    this.role = role;
+  }
+
+  /** Adds a series; {@code labels} are the values of the family's labels. */
+  void set(Family family, double value, String... labels) {
+    List<String> names = new ArrayList<>(family.labels());
+    names.add(ReplicaRole.LABEL);
+    List<String> values = new ArrayList<>(List.of(labels));
+    values.add(role.text());
+    families
+        .computeIfAbsent(family, any -> new ArrayList<>())
+        .add(new Point(value, Labels.of(names, values)));
+  }
+
+  /** Everything that was set. */
+  MetricSnapshots snapshots() {
+    List<MetricSnapshot> result = new ArrayList<>();
+    families.forEach((family, points) -> result.add(snapshot(family, points)));
+    return new MetricSnapshots(result);
+  }
+
+  private static MetricSnapshot snapshot(Family family, List<Point> points) {
+    if (family.isInfo()) {
+      String name = family.name().substring(0, family.name().length() - "_info".length());
+      return new InfoSnapshot(
+          new MetricMetadata(name, family.help()),
+          points.stream().map(point -> new InfoDataPointSnapshot(point.labels())).toList());
+    }
+    return new GaugeSnapshot(
+        new MetricMetadata(family.name(), family.help()),
+        points.stream()
+            .map(point -> new GaugeDataPointSnapshot(point.value(), point.labels(), null))
+            .toList());
+  }
+}

@@ -1,0 +1,66 @@
+package dev.sluice.metrics;
+
+import dev.sluice.kube.leader.ReplicaRole;
+
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.Histogram;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.util.Arrays;
+
+/** Makes families of metrics, every one with the replica's role as last label. */
+final class MetricFamilies {
+
+  private final PrometheusRegistry registry;
+
+  MetricFamilies(PrometheusRegistry registry) {
+    this.registry = registry;
+  }
+
+  /** A counter; its name ends in {@code _total}. */
+  Counter counter(String name, String help, String... labels) {
+    return Counter.builder().name(name).help(help).labelNames(withRole(labels)).register(registry);
+  }
+
+  /** A histogram of seconds with the given upper bounds; without bounds the usual ones. */
+  Histogram histogram(String name, String help, double[] bounds, String... labels) {
+    return Histogram.builder()
+        .name(name)
+        .help(help)
+        .classicOnly()
+        .classicUpperBounds(bounds)
+        .labelNames(withRole(labels))
+        .register(registry);
+  }
+
+  /** {@code values} and then the role: label values in the order of the family's names. */
+  static String[] values(ReplicaRole role, String... values) {
+    String[] all = Arrays.copyOf(values, values.length + 1);
+    all[values.length] = role.text();
+    return all;
+  }
+
+  /** The upper bounds 1, 2.5, 5, 10, 20 and so on, {@code count} of them. */
+  static double[] waits(int count) {
+    double[] bounds = new double[count];
+    bounds[0] = 1;
+    for (int i = 1; i < count; i++) {
+      bounds[i] = 2.5 * Math.scalb(1, i - 1);
+    }
+    return bounds;
+  }
+
+  /** The upper bounds {@code first}, twice that, and so on, {@code count} of them. */
+  static double[] doubling(double first, int count) {
+    double[] bounds = new double[count];
+    for (int i = 0; i < count; i++) {
+      bounds[i] = Math.scalb(first, i);
+    }
+    return bounds;
+  }
+
+  private static String[] withRole(String... labels) {
+    String[] all = Arrays.copyOf(labels, labels.length + 1);
+    all[labels.length] = ReplicaRole.LABEL;
+    return all;
+  }
+}

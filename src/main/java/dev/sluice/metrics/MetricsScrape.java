@@ -1,0 +1,97 @@
+package dev.sluice.metrics;
+
+import io.micrometer.core.instrument.Clock;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.binder.jvm.ClassLoaderMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmGcMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmMemoryMetrics;
+import io.micrometer.core.instrument.binder.jvm.JvmThreadMetrics;
+import io.micrometer.core.instrument.binder.system.FileDescriptorMetrics;
+import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
+import io.micrometer.core.instrument.binder.system.UptimeMetrics;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.prometheus.metrics.expositionformats.PrometheusTextFormatWriter;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/**
+ * Writes every metric of the process in the plain text format, whatever the scraper asks for: the
+ * contract has a gauge {@code kueue_finished_workloads} beside a counter {@code
+ * kueue_finished_workloads_total}, which OpenMetrics takes for one family of two types.
+ */
+public final class MetricsScrape implements AutoCloseable {
+
+  private final PrometheusRegistry registry = new PrometheusRegistry();
+  private final PrometheusMeterRegistry meters =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT, registry, Clock.SYSTEM);
+  private final JvmGcMetrics collections = new JvmGcMetrics();
+  private final List<QueueGauges> gauges = new CopyOnWriteArrayList<>();
+  private final List<WorkloadMetrics> workloads = new CopyOnWriteArrayList<>();
+  private final PrometheusTextFormatWriter writer =
+      PrometheusTextFormatWriter.builder().setIncludeCreatedTimestamps(false).build();
+
+  /**
+   * The metrics of one moment.
+   *
+   * @param contentType their format
+   * @param body not to be modified
+   */
+  public record Exposition(String contentType, byte[] body) {}
+
+  /** With the metrics of the machine. */
+  public MetricsScrape() {
+    new JvmMemoryMetrics().bindTo(meters);
+    new JvmThreadMetrics().bindTo(meters);
+    new ClassLoaderMetrics().bindTo(meters);
+    new ProcessorMetrics().bindTo(meters);
+    new UptimeMetrics().bindTo(meters);
+    new FileDescriptorMetrics().bindTo(meters);
+    collections.bindTo(meters);
+  }
+
+  /** Where counters and histograms of the contract are registered. */
+  public PrometheusRegistry registry() {
+    return registry;
+  }
+
+  /** Where libraries register theirs; they are written together with the contract's. */
+  public MeterRegistry meters() {
+    return meters;
+  }
+
+  /** Writes these gauges too. To be called at wiring. */
+  public void include(QueueGauges queues) {
+    gauges.add(queues);
+  }
+
+  /** Has the series of removed queues forgotten before each scrape. To be called at wiring. */
+  public void forgetting(WorkloadMetrics metrics) {
+    workloads.add(metrics);
+  }
+
+  /** Writes all metrics. */
+  public Exposition scrape() {
+    workloads.forEach(WorkloadMetrics::forgetRemoved);
+    ByteArrayOutputStream body = new ByteArrayOutputStream(1 << 16);
+    try {
+      writer.write(body, registry.scrape());
+      for (QueueGauges each : gauges) {
+        writer.write(body, each.collect());
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("writing to memory failed", e);
+    }
+    return new Exposition(writer.getContentType(), body.toByteArray());
+  }
+
+  @Override
+  public void close() {
+    collections.close();
+    meters.close();
+  }
+}

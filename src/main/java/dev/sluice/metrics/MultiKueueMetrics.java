@@ -1,0 +1,104 @@
+package dev.sluice.metrics;
+
+import dev.sluice.kube.leader.ReplicaRole;
+
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.Histogram;
+import io.prometheus.metrics.model.registry.MultiCollector;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.time.Duration;
+import java.util.Map;
+import java.util.function.Supplier;
+
+/** Counts what goes to worker clusters. Its methods may be called from any thread. */
+public final class MultiKueueMetrics {
+
+  private static final GaugeSet.Family CONNECTED =
+      GaugeSet.Family.of(
+          "multikueue_cluster_connected",
+          "1 while the worker cluster is connected, else 0; only of the replica that decides",
+          "cluster");
+
+  private static final int LATENCY_BOUNDS = 14;
+  private static final double MILLIS = 1000;
+
+  private final Supplier<ReplicaRole> role;
+  private final Counter dispatched;
+  private final Counter admitted;
+  private final Counter requeued;
+  private final Counter fenced;
+  private final Histogram latency;
+
+  /**
+   * Registers its metrics.
+   *
+   * @param connected the worker clusters by name, and whether each is connected now
+   */
+  public MultiKueueMetrics(
+      PrometheusRegistry registry,
+      Supplier<ReplicaRole> role,
+      Supplier<Map<String, Boolean>> connected) {
+    this.role = role;
+    MetricFamilies metricFamilies = new MetricFamilies(registry);
+    dispatched =
+        metricFamilies.counter(
+            "multikueue_workloads_dispatched_total",
+            "Workloads created in worker clusters",
+            "cluster_queue",
+            "cluster");
+    admitted =
+        metricFamilies.counter(
+            "multikueue_workloads_admitted_total",
+            "Admissions seen in worker clusters; each admission of a workload counts",
+            "cluster_queue",
+            "cluster");
+    requeued =
+        metricFamilies.counter(
+            "multikueue_workloads_requeued_total",
+            "Workloads taken back from worker clusters: lost, sent back or gone there",
+            "cluster_queue",
+            "cluster");
+    fenced =
+        metricFamilies.counter(
+            "multikueue_workloads_fenced_total",
+            "Workloads switched off here because the manager that sent them was not heard of",
+            "origin");
+    latency =
+        metricFamilies.histogram(
+            "multikueue_admission_latency_seconds",
+            "From the creation of a workload to its admission in a worker cluster, for its first"
+                + " and each later one",
+            MetricFamilies.waits(LATENCY_BOUNDS),
+            "cluster");
+    MultiCollector connections =
+        () -> {
+          GaugeSet gaugeSet = new GaugeSet(role.get());
+          connected.get().forEach((cluster, yes) -> gaugeSet.set(CONNECTED, yes ? 1 : 0, cluster));
+          return gaugeSet.snapshots();
+        };
+    registry.register(connections);
+  }
+
+  /** A Workload of this ClusterQueue was created in this worker cluster. */
+  public void dispatched(String clusterQueue, String cluster) {
+    dispatched.labelValues(MetricFamilies.values(role.get(), clusterQueue, cluster)).inc();
+  }
+
+  /** A Workload of this ClusterQueue was admitted in this worker cluster, so long after it came. */
+  public void admitted(String clusterQueue, String cluster, Duration after) {
+    admitted.labelValues(MetricFamilies.values(role.get(), clusterQueue, cluster)).inc();
+    latency
+        .labelValues(MetricFamilies.values(role.get(), cluster))
+        .observe(Math.max(0, after.toMillis()) / MILLIS);
+  }
+
+  /** A Workload of this ClusterQueue was taken back from this worker cluster. */
+  public void requeued(String clusterQueue, String cluster) {
+    requeued.labelValues(MetricFamilies.values(role.get(), clusterQueue, cluster)).inc();
+  }
+
+  /** A Workload that this manager sent was switched off here. */
+  public void fenced(String origin) {
+    fenced.labelValues(MetricFamilies.values(role.get(), origin)).inc();
+  }
+}

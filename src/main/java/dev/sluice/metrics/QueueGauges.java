@@ -1,0 +1,337 @@
+package dev.sluice.metrics;
+
+import dev.sluice.kube.leader.ReplicaRole;
+
+import dev.sluice.core.engine.ClusterQueueView;
+import dev.sluice.core.engine.CohortView;
+import dev.sluice.core.engine.FlavorUsage;
+import dev.sluice.core.engine.LocalQueueView;
+import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.metrics.GaugeSet.Family;
+import dev.sluice.core.quota.DominantResourceShare;
+import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/**
+ * The gauges of queues and cohorts, read from the engine's published views at the moment of the
+ * scrape. So they cost nothing between scrapes, a queue that is gone has none, and all of them bear
+ * the role that the replica has now.
+ */
+public final class QueueGauges {
+
+  private static final Family PENDING =
+      Family.of("kueue_pending_workloads", "Pending workloads", "cluster_queue", "status");
+  private static final Family RESERVING =
+      Family.of("kueue_reserving_active_workloads", "Workloads that hold quota", "cluster_queue");
+  private static final Family ADMITTED =
+      Family.of("kueue_admitted_active_workloads", "Admitted workloads", "cluster_queue");
+  private static final Family FINISHED =
+      Family.of("kueue_finished_workloads", "Finished workloads that exist", "cluster_queue");
+  private static final Family STATUS =
+      Family.of("kueue_cluster_queue_status", "1 for its status", "cluster_queue", "status");
+  private static final Family UNADMITTED =
+      Family.of(
+          "kueue_unadmitted_workloads",
+          "Workloads that are not admitted, by reason",
+          "cluster_queue",
+          "reason",
+          "underlying_cause");
+  private static final Family INFO =
+      Family.of(
+          "kueue_cluster_queue_info",
+          "Where the queue is; always 1",
+          "cluster_queue",
+          "parent_cohort",
+          "root_cohort");
+  private static final Family NOMINAL = resource("nominal_quota", "Own quota");
+  private static final Family BORROWING = resource("borrowing_limit", "What may be borrowed");
+  private static final Family LENDING = resource("lending_limit", "What may be lent");
+  private static final Family RESERVED = resource("resource_reservation", "Reserved quota");
+  private static final Family USED = resource("resource_usage", "Quota of admitted workloads");
+  private static final Family SHARE =
+      Family.of(
+          "kueue_cluster_queue_weighted_share",
+          "Fair share in thousandths, divided by the weight",
+          "cluster_queue",
+          "cohort");
+  private static final Family COHORT_SHARE =
+      Family.of(
+          "kueue_cohort_weighted_share",
+          "Fair share in thousandths, divided by the weight",
+          "cohort");
+  private static final Family COHORT_QUOTA =
+      Family.of("kueue_cohort_subtree_quota", "Quota below", "cohort", "flavor", "resource");
+  private static final Family COHORT_RESERVED =
+      Family.of(
+          "kueue_cohort_subtree_resource_reservations",
+          "Reserved quota below",
+          "cohort",
+          "flavor",
+          "resource");
+  private static final Family COHORT_ADMITTED =
+      Family.of(
+          "kueue_cohort_subtree_admitted_active_workloads", "Admitted workloads below", "cohort");
+  private static final Family COHORT_INFO =
+      Family.of(
+          "kueue_cohort_info",
+          "Where the cohort is; always 1",
+          "cohort",
+          "parent_cohort",
+          "root_cohort");
+  private static final Family LOCAL_PENDING = local("pending_workloads", "Pending", "status");
+  private static final Family LOCAL_RESERVING =
+      local("reserving_active_workloads", "Workloads that hold quota");
+  private static final Family LOCAL_ADMITTED =
+      local("admitted_active_workloads", "Admitted workloads");
+  private static final Family LOCAL_FINISHED =
+      local("finished_workloads", "Finished workloads that exist");
+  private static final Family LOCAL_STATUS = local("status", "1 for its status", "active");
+  private static final Family LOCAL_RESERVED =
+      local("resource_reservation", "Reserved quota", "flavor", "resource");
+  private static final Family LOCAL_USED =
+      local("resource_usage", "Quota of admitted workloads", "flavor", "resource");
+  private static final Family LOCAL_PAST_USE =
+      local(
+          "admission_fair_sharing_usage",
+          "Past use that orders admission, weighted",
+          "cluster_queue");
+  private static final Family LOCAL_UNADMITTED =
+      local(
+          "unadmitted_workloads",
+          "Workloads that are not admitted, by reason",
+          "cluster_queue",
+          "reason",
+          "underlying_cause");
+
+  private final SchedulerViews schedulerViews;
+  private final WorkloadCounter census;
+  private final Supplier<ReplicaRole> role;
+  private final Predicate<LocalQueueId> reported;
+  private final Options options;
+
+  /**
+   * What is reported beside the rest.
+   *
+   * @param resources quota and use of ClusterQueueMapper by flavor and resource
+   * @param cohorts the place of queues and cohorts in their tree
+   */
+  public record Options(boolean resources, boolean cohorts) {}
+
+  /**
+   * With what it reads.
+   *
+   * @param reported the LocalQueueMapper that have metrics of their own
+   */
+  public QueueGauges(
+      SchedulerViews schedulerViews,
+      WorkloadCounter census,
+      Supplier<ReplicaRole> role,
+      Predicate<LocalQueueId> reported,
+      Options options) {
+    this.schedulerViews = schedulerViews;
+    this.census = census;
+    this.role = role;
+    this.reported = reported;
+    this.options = options;
+  }
+
+  /** The gauges of this moment. */
+  MetricSnapshots collect() {
+    GaugeSet gaugeSet = new GaugeSet(role.get());
+    Map<String, Integer> finished = new HashMap<>();
+    Map<LocalQueueId, Integer> finishedLocally = new HashMap<>();
+    census(gaugeSet, finished, finishedLocally);
+    Map<String, Integer> admittedBelow = new HashMap<>();
+    for (ClusterQueueView queue : schedulerViews.clusterQueues()) {
+      clusterQueue(gaugeSet, queue, finished.getOrDefault(queue.name(), 0));
+      cohortsAbove(queue)
+          .forEach(cohort -> admittedBelow.merge(cohort, queue.admitted(), Integer::sum));
+    }
+    for (CohortView cohort : schedulerViews.cohorts()) {
+      cohort(gaugeSet, cohort, admittedBelow.getOrDefault(cohort.name(), 0));
+    }
+    for (LocalQueueView queue : schedulerViews.localQueues()) {
+      if (reported.test(queue.id())) {
+        localQueue(gaugeSet, queue, finishedLocally.getOrDefault(queue.id(), 0));
+      }
+    }
+    return gaugeSet.snapshots();
+  }
+
+  private void census(
+      GaugeSet gaugeSet, Map<String, Integer> finished, Map<LocalQueueId, Integer> finishedLocally) {
+    Map<List<String>, Integer> unadmitted = new HashMap<>();
+    census
+        .counts()
+        .forEach(
+            (group, count) -> {
+              String cluster = clusterQueue(group);
+              if (group.finished()) {
+                finished.merge(cluster, count, Integer::sum);
+                finishedLocally.merge(group.queue(), count, Integer::sum);
+                return;
+              }
+              unadmitted.merge(
+                  List.of(cluster, group.reason(), group.cause()), count, Integer::sum);
+            });
+    unadmitted.forEach(
+        (labels, count) -> {
+          if (schedulerViews.clusterQueue(labels.get(0)).isPresent()) {
+            gaugeSet.set(UNADMITTED, count, labels.toArray(String[]::new));
+          }
+        });
+    localUnadmitted(gaugeSet);
+  }
+
+  private void localUnadmitted(GaugeSet gaugeSet) {
+    Map<List<String>, Integer> unadmitted = new HashMap<>();
+    census
+        .counts()
+        .forEach(
+            (group, count) -> {
+              LocalQueueId id = group.queue();
+              if (!group.finished() && schedulerViews.localQueue(id).isPresent() && reported.test(id)) {
+                List<String> labels =
+                    List.of(
+                        id.name(),
+                        id.namespace(),
+                        clusterQueue(group),
+                        group.reason(),
+                        group.cause());
+                unadmitted.merge(labels, count, Integer::sum);
+              }
+            });
+    unadmitted.forEach(
+        (labels, count) -> gaugeSet.set(LOCAL_UNADMITTED, count, labels.toArray(String[]::new)));
+  }
+
+  private String clusterQueue(WorkloadCounter.Group group) {
+    return group.clusterQueue().isEmpty()
+        ? schedulerViews.localQueue(group.queue()).map(LocalQueueView::clusterQueue).orElse("")
+        : group.clusterQueue();
+  }
+
+  private void clusterQueue(GaugeSet gaugeSet, ClusterQueueView queue, int finished) {
+    String name = queue.name();
+    gaugeSet.set(PENDING, queue.pendingActive(), name, "active");
+    gaugeSet.set(PENDING, queue.pendingInadmissible(), name, "inadmissible");
+    gaugeSet.set(RESERVING, queue.reserving(), name);
+    gaugeSet.set(ADMITTED, queue.admitted(), name);
+    gaugeSet.set(FINISHED, finished, name);
+    String status = status(queue);
+    for (String each : List.of("pending", "active", "terminating")) {
+      gaugeSet.set(STATUS, each.equals(status) ? 1 : 0, name, each);
+    }
+    if (options.cohorts()) {
+      gaugeSet.set(INFO, 1, name, queue.cohort(), queue.rootCohort());
+    }
+    if (options.resources()) {
+      queue.usage().forEach(usage -> resources(gaugeSet, queue, usage));
+      queue.dominantResourceShare().ifPresent(dominantResourceShare -> gaugeSet.set(SHARE, value(dominantResourceShare), name, queue.cohort()));
+    }
+  }
+
+  private static void resources(GaugeSet gaugeSet, ClusterQueueView queue, FlavorUsage usage) {
+    String[] labels = {queue.cohort(), queue.name(), usage.flavor(), usage.resource()};
+    String resource = usage.resource();
+    gaugeSet.set(NOMINAL, amount(resource, usage.nominal()), labels);
+    gaugeSet.set(BORROWING, amount(resource, usage.borrowingLimit()), labels);
+    gaugeSet.set(LENDING, amount(resource, usage.lendingLimit()), labels);
+    gaugeSet.set(RESERVED, amount(resource, usage.reserved()), labels);
+    gaugeSet.set(USED, amount(resource, usage.admitted()), labels);
+  }
+
+  private static String status(ClusterQueueView queue) {
+    boolean terminating =
+        queue.problems().stream().anyMatch(problem -> problem.reason().equals("Terminating"));
+    return terminating ? "terminating" : queue.problems().isEmpty() ? "active" : "pending";
+  }
+
+  private void cohort(GaugeSet gaugeSet, CohortView cohort, int admittedBelow) {
+    String name = cohort.name();
+    gaugeSet.set(COHORT_ADMITTED, admittedBelow, name);
+    cohort.dominantResourceShare().ifPresent(dominantResourceShare -> gaugeSet.set(COHORT_SHARE, value(dominantResourceShare), name));
+    for (FlavorUsage usage : cohort.usage()) {
+      String resource = usage.resource();
+      if (usage.nominal() > 0) {
+        gaugeSet.set(COHORT_QUOTA, amount(resource, usage.nominal()), name, usage.flavor(), resource);
+      }
+      if (usage.reserved() > 0) {
+        gaugeSet.set(
+            COHORT_RESERVED, amount(resource, usage.reserved()), name, usage.flavor(), resource);
+      }
+    }
+    if (options.cohorts()) {
+      gaugeSet.set(COHORT_INFO, 1, name, cohort.parent(), cohort.root());
+    }
+  }
+
+  private static void localQueue(GaugeSet gaugeSet, LocalQueueView queue, int finished) {
+    String name = queue.id().name();
+    String namespace = queue.id().namespace();
+    gaugeSet.set(LOCAL_PENDING, queue.pendingActive(), name, namespace, "active");
+    gaugeSet.set(LOCAL_PENDING, queue.pendingInadmissible(), name, namespace, "inadmissible");
+    gaugeSet.set(LOCAL_RESERVING, queue.reserving(), name, namespace);
+    gaugeSet.set(LOCAL_ADMITTED, queue.admitted(), name, namespace);
+    gaugeSet.set(LOCAL_FINISHED, finished, name, namespace);
+    String active = queue.problems().isEmpty() ? "True" : "False";
+    for (String each : List.of("True", "False", "Unknown")) {
+      gaugeSet.set(LOCAL_STATUS, each.equals(active) ? 1 : 0, name, namespace, each);
+    }
+    queue
+        .pastUse()
+        .ifPresent(
+            past ->
+                gaugeSet.set(LOCAL_PAST_USE, past.amount(), name, namespace, queue.clusterQueue()));
+    for (FlavorUsage usage : queue.usage()) {
+      String resource = usage.resource();
+      String[] labels = {name, namespace, usage.flavor(), resource};
+      gaugeSet.set(LOCAL_RESERVED, amount(resource, usage.reserved()), labels);
+      gaugeSet.set(LOCAL_USED, amount(resource, usage.admitted()), labels);
+    }
+  }
+
+  private Set<String> cohortsAbove(ClusterQueueView queue) {
+    Set<String> above = new HashSet<>();
+    String cohort = queue.cohort();
+    while (!cohort.isEmpty() && above.add(cohort)) {
+      Optional<CohortView> view = schedulerViews.cohort(cohort);
+      cohort = view.map(CohortView::parent).orElse("");
+    }
+    return above;
+  }
+
+  private static double value(DominantResourceShare dominantResourceShare) {
+    return dominantResourceShare.isInfinite() ? Double.NaN : dominantResourceShare.value();
+  }
+
+  /** An amount in the unit that metrics have: cores for cpu. */
+  static double amount(String resource, long amount) {
+    if (amount == ResourceAmounts.UNLIMITED) {
+      return Double.POSITIVE_INFINITY;
+    }
+    return resource.equals("cpu") ? amount / 1000.0 : amount;
+  }
+
+  private static Family resource(String name, String help) {
+    return Family.of(
+        "kueue_cluster_queue_" + name, help, "cohort", "cluster_queue", "flavor", "resource");
+  }
+
+  private static Family local(String name, String help, String... labels) {
+    String[] all = new String[labels.length + 2];
+    all[0] = "name";
+    all[1] = "namespace";
+    System.arraycopy(labels, 0, all, 2, labels.length);
+    return Family.of("kueue_local_queue_" + name, help, all);
+  }
+}

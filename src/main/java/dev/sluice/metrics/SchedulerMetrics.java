@@ -1,0 +1,94 @@
+package dev.sluice.metrics;
+
+import dev.sluice.kube.leader.ReplicaRole;
+
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.Histogram;
+import io.prometheus.metrics.core.metrics.Info;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.time.Duration;
+import java.util.function.Supplier;
+
+/** Counts cycles, and what is not of any one queue. Its methods may be called from any thread. */
+public final class SchedulerMetrics {
+
+  private final Supplier<ReplicaRole> role;
+  private final Counter attempts;
+  private final Histogram durations;
+  private final Histogram creationLatency;
+  private final boolean measureCreation;
+
+  /**
+   * Registers its metrics.
+   *
+   * @param role what this replica is at the moment
+   * @param measureCreation whether the latency from a job to its Workload is measured
+   */
+  public SchedulerMetrics(
+      PrometheusRegistry registry,
+      Supplier<ReplicaRole> role,
+      boolean measureCreation,
+      BuildInfo build) {
+    this.role = role;
+    this.measureCreation = measureCreation;
+    MetricFamilies metricFamilies = new MetricFamilies(registry);
+    attempts =
+        metricFamilies.counter(
+            "kueue_admission_attempts_total",
+            "Scheduling cycles; success: at least one workload was admitted or evicted",
+            "result");
+    durations =
+        metricFamilies.histogram(
+            "kueue_admission_attempt_duration_seconds",
+            "How long a scheduling cycle took",
+            Histogram.Builder.DEFAULT_CLASSIC_UPPER_BOUNDS,
+            "result");
+    creationLatency =
+        metricFamilies.histogram(
+            "kueue_workload_creation_latency_seconds",
+            "From the creation of a job to that of its Workload",
+            MetricFamilies.doubling(0.01, 11),
+            "job_kind");
+    register(build, registry);
+  }
+
+  /** A cycle ended that looked at one head at least. */
+  public void cycleEnded(boolean success, Duration took) {
+    String[] labels = MetricFamilies.values(role.get(), success ? "success" : "inadmissible");
+    attempts.labelValues(labels).inc();
+    durations.labelValues(labels).observe(seconds(took));
+  }
+
+  /**
+   * A Workload was created for a job that nobody changed since its creation.
+   *
+   * @param jobKind kind of the job, such as {@code Job}
+   */
+  public void workloadCreated(String jobKind, Duration sinceJobCreation) {
+    if (measureCreation) {
+      creationLatency
+          .labelValues(MetricFamilies.values(role.get(), jobKind))
+          .observe(seconds(sinceJobCreation));
+    }
+  }
+
+  /** Seconds of a duration; clocks that disagree never make it negative. */
+  static double seconds(Duration duration) {
+    return Math.max(0, duration.toNanos() / 1e9);
+  }
+
+  private static void register(BuildInfo build, PrometheusRegistry registry) {
+    Info.builder()
+        .name("kueue_build_info")
+        .help("What this operator was built from and runs on; always 1")
+        .labelNames("git_version", "git_commit", "build_date", "go_version", "compiler", "platform")
+        .register(registry)
+        .setLabelValues(
+            build.version(),
+            build.commit(),
+            build.date(),
+            build.runtime(),
+            build.compiler(),
+            build.platform());
+  }
+}

@@ -1,0 +1,295 @@
+package dev.sluice.metrics;
+
+import dev.sluice.kube.leader.ReplicaRole;
+
+import dev.sluice.core.engine.ClusterQueueView;
+import dev.sluice.core.engine.CohortView;
+import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.LocalQueueId;
+import io.prometheus.metrics.core.metrics.Counter;
+import io.prometheus.metrics.core.metrics.Histogram;
+import io.prometheus.metrics.core.metrics.StatefulMetric;
+import io.prometheus.metrics.model.registry.PrometheusRegistry;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+
+/**
+ * Counts and times what happens to Workloads, by ClusterQueue, LocalQueue and cohort. Its methods
+ * may be called from any thread.
+ */
+public final class WorkloadMetrics {
+
+  private static final String QUEUE = "cluster_queue";
+  private static final String PRIORITY_CLASS = "priority_class";
+  private static final String REASON = "reason";
+  private static final String CAUSE = "underlying_cause";
+
+  private final SchedulerViews schedulerViews;
+  private final Supplier<ReplicaRole> role;
+  private final Predicate<LocalQueueId> reported;
+  private final MetricFamilies metricFamilies;
+  private final List<StatefulMetric<?, ?>> byQueue = new ArrayList<>();
+  private final List<StatefulMetric<?, ?>> byLocalQueue = new ArrayList<>();
+
+  private final Pair<Counter> reserved;
+  private final Pair<Histogram> reservedWait;
+  private final Pair<Counter> admitted;
+  private final Pair<Histogram> admittedWait;
+  private final Pair<Histogram> checksWait;
+  private final Pair<Histogram> readyWait;
+  private final Pair<Histogram> admittedUntilReady;
+  private final Histogram readyToEvicted;
+  private final Pair<Counter> finished;
+  private final Pair<Histogram> execution;
+  private final Pair<Counter> evicted;
+  private final Counter evictedOnce;
+  private final Histogram evictionLatency;
+  private final Counter preempted;
+  private final Counter cohortAdmitted;
+
+  /** A family by ClusterQueue and its like by LocalQueue. */
+  private record Pair<M>(M cluster, M local) {}
+
+  /**
+   * Registers its metrics.
+   *
+   * @param views the queues and cohorts that there are
+   * @param role what this replica is at the moment
+   * @param reported the LocalQueueMapper that have metrics of their own
+   */
+  public WorkloadMetrics(
+      PrometheusRegistry registry,
+      SchedulerViews schedulerViews,
+      Supplier<ReplicaRole> role,
+      Predicate<LocalQueueId> reported) {
+    this.schedulerViews = schedulerViews;
+    this.role = role;
+    this.reported = reported;
+    metricFamilies = new MetricFamilies(registry);
+    reserved = counters("quota_reserved_workloads_total", "Quota reservations", PRIORITY_CLASS);
+    reservedWait =
+        histograms("quota_reserved_wait_time_seconds", "From queueing to reservation", 14, 14);
+    admitted = counters("admitted_workloads_total", "Admissions", PRIORITY_CLASS);
+    admittedWait = histograms("admission_wait_time_seconds", "From queueing to admission", 16, 14);
+    checksWait =
+        histograms("admission_checks_wait_time_seconds", "From reservation to admission", 14, 14);
+    readyWait =
+        histograms("ready_wait_time_seconds", "From queueing to pods that are ready", 14, 14);
+    admittedUntilReady =
+        histograms(
+            "admitted_until_ready_wait_time_seconds",
+            "From admission to pods that are ready",
+            14,
+            14);
+    readyToEvicted =
+        ofQueue(
+            metricFamilies.histogram(
+                "kueue_pods_ready_to_evicted_time_seconds",
+                "From pods that are ready to eviction",
+                MetricFamilies.waits(14),
+                QUEUE,
+                REASON,
+                CAUSE));
+    finished = counters("finished_workloads_total", "Workloads that finished", PRIORITY_CLASS);
+    execution = histograms("execution_time_seconds", "Time spent admitted, at the end", 16, 16);
+    evicted = counters("evicted_workloads_total", "Evictions", REASON, CAUSE, PRIORITY_CLASS);
+    evictedOnce =
+        ofQueue(
+            metricFamilies.counter(
+                "kueue_evicted_workloads_once_total",
+                "Workloads that were evicted, once for each reason",
+                QUEUE,
+                REASON,
+                CAUSE,
+                PRIORITY_CLASS));
+    evictionLatency =
+        ofQueue(
+            metricFamilies.histogram(
+                "kueue_workload_eviction_latency_seconds",
+                "From eviction to the release of the quota",
+                MetricFamilies.waits(14),
+                QUEUE,
+                REASON));
+    preempted =
+        ofQueue(
+            metricFamilies.counter(
+                "kueue_preempted_workloads_total",
+                "Workloads preempted, by the queue they were preempted for",
+                "preempting_cluster_queue",
+                REASON));
+    cohortAdmitted =
+        metricFamilies.counter(
+            "kueue_cohort_subtree_admitted_workloads_total",
+            "Admissions anywhere below a cohort",
+            "cohort",
+            PRIORITY_CLASS);
+  }
+
+  /** A Workload got quota, {@code waited} after it was created or queued again. */
+  public void quotaReserved(QueueRef queue, Duration waited) {
+    count(reserved, queue, queue.priorityClass());
+    observe(reservedWait, queue, waited);
+  }
+
+  /**
+   * A Workload was admitted.
+   *
+   * @param waited since it was created or queued again
+   * @param sinceReserved since it got quota
+   */
+  public void admitted(QueueRef queue, Duration waited, Duration sinceReserved) {
+    count(admitted, queue, queue.priorityClass());
+    observe(admittedWait, queue, waited);
+    observe(checksWait, queue, sinceReserved);
+    for (String cohort : cohortsAbove(queue.clusterQueue())) {
+      cohortAdmitted.labelValues(MetricFamilies.values(role.get(), cohort, queue.priorityClass())).inc();
+    }
+  }
+
+  /**
+   * The pods of a Workload became ready, for the first time since it was admitted.
+   *
+   * @param waited since it was created or queued again
+   * @param sinceAdmitted since it was admitted
+   */
+  public void podsReady(QueueRef queue, Duration waited, Duration sinceAdmitted) {
+    observe(readyWait, queue, waited);
+    observe(admittedUntilReady, queue, sinceAdmitted);
+  }
+
+  /** A Workload was evicted whose pods had become ready so long ago. */
+  public void evictedAfterReady(QueueRef queue, String reason, String cause, Duration sinceReady) {
+    readyToEvicted
+        .labelValues(MetricFamilies.values(role.get(), queue.clusterQueue(), reason, cause))
+        .observe(SchedulerMetrics.seconds(sinceReady));
+  }
+
+  /** A Workload finished that was admitted for {@code executed} in all. */
+  public void finished(QueueRef queue, Duration executed) {
+    count(finished, queue, queue.priorityClass());
+    observe(execution, queue, executed);
+  }
+
+  /**
+   * A Workload that had an admission was evicted.
+   *
+   * @param reason the eviction's base reason
+   * @param cause what is behind it; empty where the reason says it all
+   * @param first whether this Workload is evicted so for the first time
+   */
+  public void evicted(QueueRef queue, String reason, String cause, boolean first) {
+    count(evicted, queue, reason, cause, queue.priorityClass());
+    if (first) {
+      String name = queue.clusterQueue();
+      evictedOnce
+          .labelValues(MetricFamilies.values(role.get(), name, reason, cause, queue.priorityClass()))
+          .inc();
+    }
+  }
+
+  /** The quota of an evicted Workload was released. */
+  public void quotaReleased(QueueRef queue, String reason, Duration sinceEviction) {
+    evictionLatency
+        .labelValues(MetricFamilies.values(role.get(), queue.clusterQueue(), reason))
+        .observe(SchedulerMetrics.seconds(sinceEviction));
+  }
+
+  /** A Workload was preempted for one of another (or the same) ClusterQueue. */
+  public void preempted(String preemptingClusterQueue, String reason) {
+    preempted.labelValues(MetricFamilies.values(role.get(), preemptingClusterQueue, reason)).inc();
+  }
+
+  /** Removes the series of queues and cohorts that are gone. */
+  void forgetRemoved() {
+    byQueue.forEach(m -> m.removeIf(labels -> schedulerViews.clusterQueue(labels.get(0)).isEmpty()));
+    byLocalQueue.forEach(m -> m.removeIf(labels -> gone(labels.get(0), labels.get(1))));
+    cohortAdmitted.removeIf(labels -> schedulerViews.cohort(labels.get(0)).isEmpty());
+  }
+
+  private boolean gone(String name, String namespace) {
+    LocalQueueId id = new LocalQueueId(namespace, name);
+    return schedulerViews.localQueue(id).isEmpty() || !reported.test(id);
+  }
+
+  /** The cohorts above a ClusterQueue, the nearest first; a cycle is walked once. */
+  private Set<String> cohortsAbove(String clusterQueue) {
+    Set<String> above = new HashSet<>();
+    String cohort = schedulerViews.clusterQueue(clusterQueue).map(ClusterQueueView::cohort).orElse("");
+    while (!cohort.isEmpty() && above.add(cohort)) {
+      Optional<CohortView> view = schedulerViews.cohort(cohort);
+      cohort = view.map(CohortView::parent).orElse("");
+    }
+    return above;
+  }
+
+  private void count(Pair<Counter> pair, QueueRef queue, String... labels) {
+    ReplicaRole now = role.get();
+    pair.cluster().labelValues(clusterLabels(now, queue, labels)).inc();
+    if (reported.test(queue.localQueue())) {
+      pair.local().labelValues(localLabels(now, queue, labels)).inc();
+    }
+  }
+
+  private void observe(Pair<Histogram> pair, QueueRef queue, Duration duration) {
+    ReplicaRole now = role.get();
+    double seconds = SchedulerMetrics.seconds(duration);
+    pair.cluster().labelValues(clusterLabels(now, queue, queue.priorityClass())).observe(seconds);
+    if (reported.test(queue.localQueue())) {
+      pair.local().labelValues(localLabels(now, queue, queue.priorityClass())).observe(seconds);
+    }
+  }
+
+  private static String[] clusterLabels(ReplicaRole role, QueueRef queue, String... labels) {
+    return MetricFamilies.values(role, joined(List.of(queue.clusterQueue()), labels));
+  }
+
+  private static String[] localLabels(ReplicaRole role, QueueRef queue, String... labels) {
+    LocalQueueId id = queue.localQueue();
+    return MetricFamilies.values(role, joined(List.of(id.name(), id.namespace()), labels));
+  }
+
+  private Pair<Counter> counters(String name, String help, String... labels) {
+    return new Pair<>(
+        ofQueue(metricFamilies.counter("kueue_" + name, help, joined(List.of(QUEUE), labels))),
+        ofLocalQueue(
+            metricFamilies.counter(
+                "kueue_local_queue_" + name, help, joined(List.of("name", "namespace"), labels))));
+  }
+
+  private Pair<Histogram> histograms(String name, String help, int bounds, int localBounds) {
+    return new Pair<>(
+        ofQueue(
+            metricFamilies.histogram(
+                "kueue_" + name, help, MetricFamilies.waits(bounds), QUEUE, PRIORITY_CLASS)),
+        ofLocalQueue(
+            metricFamilies.histogram(
+                "kueue_local_queue_" + name,
+                help,
+                MetricFamilies.waits(localBounds),
+                "name",
+                "namespace",
+                PRIORITY_CLASS)));
+  }
+
+  private <M extends StatefulMetric<?, ?>> M ofQueue(M metric) {
+    byQueue.add(metric);
+    return metric;
+  }
+
+  private <M extends StatefulMetric<?, ?>> M ofLocalQueue(M metric) {
+    byLocalQueue.add(metric);
+    return metric;
+  }
+
+  private static String[] joined(List<String> first, String... rest) {
+    List<String> all = new ArrayList<>(first);
+    all.addAll(List.of(rest));
+    return all.toArray(String[]::new);
+  }
+}

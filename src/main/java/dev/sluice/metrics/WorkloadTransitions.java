@@ -1,0 +1,150 @@
+package dev.sluice.metrics;
+
+import dev.sluice.kube.leader.ReplicaRole;
+
+import dev.sluice.core.engine.LocalQueueView;
+import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.workload.PodsReady;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.Condition;
+import dev.sluice.workload.WorkloadListener;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns changes of Workload objects into measurements: whoever wrote the change, it is counted
+ * once, by the replica that decides. What had happened before the first listing is not counted.
+ */
+public final class WorkloadTransitions implements WorkloadListener {
+
+  private static final String DEACTIVATED = "Deactivated";
+  private static final String DEACTIVATED_DUE_TO = "DeactivatedDueTo";
+
+  private final WorkloadMetrics metrics;
+  private final SchedulerViews schedulerViews;
+  private final Supplier<ReplicaRole> role;
+  private final InstantSource clock;
+
+  /** With the metrics to feed, the queues there are, what this replica is, and the time. */
+  public WorkloadTransitions(
+      WorkloadMetrics metrics, SchedulerViews schedulerViews, Supplier<ReplicaRole> role, InstantSource clock) {
+    this.metrics = metrics;
+    this.schedulerViews = schedulerViews;
+    this.role = role;
+    this.clock = clock;
+  }
+
+  @Override
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    if (before == null || after == null || !role.get().decides()) {
+      return;
+    }
+    Instant now = clock.instant();
+    Instant queued = queuedAt(before);
+    QueueRef queue = queue(before, after);
+    if (turnedTrue(before, after, "QuotaReserved")) {
+      metrics.quotaReserved(queue, Duration.between(queued, now));
+    }
+    if (turnedTrue(before, after, "Admitted")) {
+      Duration sinceReserved =
+          before.quotaReserved() ? since(before, "QuotaReserved", now) : Duration.ZERO;
+      metrics.admitted(queue, Duration.between(queued, now), sinceReserved);
+    }
+    if (turnedTrue(before, after, "Finished")) {
+      metrics.finished(queue, executed(before, now));
+    }
+    if (turnedTrue(before, after, PodsReady.TYPE)
+        && reasonOf(after, PodsReady.TYPE).equals(PodsReady.STARTED)) {
+      metrics.podsReady(queue, Duration.between(queued, now), since(after, "Admitted", now));
+    }
+    if (turnedTrue(before, after, "Evicted") && before.status().admission().isPresent()) {
+      metrics.evicted(queue, reason(after), cause(after), isFirstEviction(after));
+      if (before.status().isTrue(PodsReady.TYPE)) {
+        metrics.evictedAfterReady(
+            queue, reason(after), cause(after), since(before, PodsReady.TYPE, now));
+      }
+    }
+    if (before.quotaReserved() && !after.quotaReserved() && after.evicted()) {
+      metrics.quotaReleased(queue, reason(after), since(after, "Evicted", now));
+    }
+  }
+
+  private QueueRef queue(CachedWorkload before, CachedWorkload after) {
+    LocalQueueId local = new LocalQueueId(after.id().namespace(), after.spec().queueName());
+    String cluster =
+        after
+            .status()
+            .admission()
+            .or(() -> before.status().admission())
+            .map(CachedWorkload.Admission::clusterQueue)
+            .or(() -> schedulerViews.localQueue(local).map(LocalQueueView::clusterQueue))
+            .orElse("");
+    String priorityClass =
+        after.spec().priorityClass().map(CachedWorkload.PriorityClassRef::name).orElse("");
+    return new QueueRef(cluster, local, priorityClass);
+  }
+
+  private static boolean turnedTrue(CachedWorkload before, CachedWorkload after, String type) {
+    return after.status().isTrue(type)
+        && (!before.status().isTrue(type) || !moment(before, type).equals(moment(after, type)));
+  }
+
+  private static Optional<Instant> moment(CachedWorkload workload, String type) {
+    return workload.status().condition(type).map(Condition::lastTransitionTime);
+  }
+
+  /** When it was created, or queued again. */
+  private static Instant queuedAt(CachedWorkload workload) {
+    return workload.status().isTrue("Requeued")
+        ? moment(workload, "Requeued").orElse(workload.createdAt())
+        : workload.createdAt();
+  }
+
+  private static Duration since(CachedWorkload workload, String type, Instant now) {
+    return moment(workload, type).map(at -> Duration.between(at, now)).orElse(Duration.ZERO);
+  }
+
+  private static Duration executed(CachedWorkload workload, Instant now) {
+    Duration before = Duration.ofSeconds(workload.status().history().executionSeconds());
+    return workload.admitted() ? before.plus(since(workload, "Admitted", now)) : before;
+  }
+
+  /** Whether the statistics of the Workload, which have this eviction, have it once. */
+  private static boolean isFirstEviction(CachedWorkload evicted) {
+    return evicted.status().history().evictions().stream()
+            .filter(each -> baseReason(each.reason()).equals(reason(evicted)))
+            .filter(each -> each.underlyingCause().equals(cause(evicted)))
+            .mapToInt(CachedWorkload.EvictionCount::count)
+            .sum()
+        <= 1;
+  }
+
+  private static String reason(CachedWorkload evicted) {
+    return baseReason(reasonOf(evicted, "Evicted"));
+  }
+
+  private static String baseReason(String reason) {
+    return reason.startsWith(DEACTIVATED) ? DEACTIVATED : reason;
+  }
+
+  private static String cause(CachedWorkload evicted) {
+    String reason = reasonOf(evicted, "Evicted");
+    if (reason.startsWith(DEACTIVATED_DUE_TO)) {
+      return reason.substring(DEACTIVATED_DUE_TO.length());
+    }
+    if (!reason.equals(PodsReady.TIMEOUT)) {
+      return "";
+    }
+    String cause = reasonOf(evicted, PodsReady.TYPE);
+    return cause.isEmpty() ? PodsReady.WAIT_FOR_START : cause;
+  }
+
+  private static String reasonOf(CachedWorkload workload, String type) {
+    return workload.status().condition(type).map(Condition::reason).orElse("");
+  }
+}

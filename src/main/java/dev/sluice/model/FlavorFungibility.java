@@ -1,9 +1,0 @@
-package dev.sluice.model;
-
-/** When the search for a flavor goes on (API: {@code spec.flavorFungibility}). */
-public record FlavorFungibility(
-    boolean tryNextWhenBorrowing, boolean tryNextWhenPreempting, boolean preferPreemption) {
-
-  /** The API's defaults: stop where borrowing is enough, go on where preemption would be needed. */
-  public static final FlavorFungibility DEFAULT = new FlavorFungibility(false, true, false);
-}

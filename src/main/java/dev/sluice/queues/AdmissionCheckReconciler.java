@@ -1,0 +1,27 @@
+package dev.sluice.queues;
+
+import dev.sluice.kube.reconcile.ReconcileTrigger;
+
+import dev.sluice.api.v1beta2.AdmissionCheck;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.queues.mapping.ClusterQueueMapper;
+import dev.sluice.queues.cache.InformerCaches;
+
+/** An AdmissionCheck: held while a ClusterQueue asks for it. */
+final class AdmissionCheckReconciler extends InUseFinalizerReconciler<AdmissionCheck> {
+
+  private final InformerCaches informerCaches;
+
+  AdmissionCheckReconciler(
+      Leadership leadership, ReconcileTrigger<AdmissionCheck> reconcileTrigger, InformerCaches informerCaches, ApiPatcher writer) {
+    super(leadership, reconcileTrigger, writer);
+    this.informerCaches = informerCaches;
+  }
+
+  @Override
+  boolean inUse(String name) {
+    return informerCaches.clusterQueues().all().stream()
+        .anyMatch(queue -> ClusterQueueMapper.admissionChecks(queue).contains(name));
+  }
+}

@@ -1,0 +1,115 @@
+package dev.sluice.queues;
+
+import dev.sluice.kube.reconcile.FinalizerEditor;
+import dev.sluice.kube.reconcile.LeaderAwareReconciler;
+import dev.sluice.kube.reconcile.PerGenerationEvents;
+import dev.sluice.kube.reconcile.ReconcileTrigger;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.ClusterQueueStatus;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.events.EventNotifier;
+import dev.sluice.queues.status.QueueStatuses;
+import dev.sluice.queues.mapping.UnsupportedFields;
+import dev.sluice.queues.mapping.InactiveReasonText;
+import dev.sluice.core.engine.ClusterQueueView;
+import dev.sluice.core.engine.SchedulerViews;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.Optional;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A ClusterQueue: held by its finalizer while Workloads hold its quota; its status is what the
+ * engine says.
+ */
+final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
+
+  private final SchedulerViews schedulerViews;
+  private final Predicate<String> holdsQuota;
+  private final ApiPatcher writer;
+  private final StatusWriter<ClusterQueueStatus> statuses;
+  private final PerGenerationEvents perGenerationEvents;
+  private final ExternalConditions notes;
+  private final InstantSource clock;
+
+  /**
+   * A reconciler of ClusterQueueMapper.
+   *
+   * @param holdsQuota whether any Workload holds quota of the ClusterQueue of this name, by what
+   *     the API server says
+   * @param notes what others say of ClusterQueueMapper, to be shown as a condition
+   */
+  ClusterQueueReconciler(
+      Leadership leadership,
+      ReconcileTrigger<ClusterQueue> reconcileTrigger,
+      SchedulerViews schedulerViews,
+      Predicate<String> holdsQuota,
+      ApiPatcher writer,
+      ObjectMapper mapper,
+      EventNotifier eventNotifier,
+      ExternalConditions notes,
+      InstantSource clock) {
+    super(leadership, reconcileTrigger);
+    this.schedulerViews = schedulerViews;
+    this.holdsQuota = holdsQuota;
+    this.writer = writer;
+    this.statuses = new StatusWriter<>(mapper, writer, ClusterQueueStatus.class);
+    this.perGenerationEvents = new PerGenerationEvents(eventNotifier);
+    this.notes = notes;
+    this.clock = clock;
+  }
+
+  @Override
+  protected Step reconcileObject(ClusterQueue queue) {
+    Optional<ClusterQueueView> view = schedulerViews.clusterQueue(queue.getMetadata().getName());
+    if (queue.isMarkedForDeletion()) {
+      if (!FinalizerEditor.present(queue)) {
+        return new Step.Done();
+      }
+      if (view.isPresent() && isFree(view.get())) {
+        return after(queue, writer.patch(queue, FinalizerEditor.remove(queue)));
+      }
+    } else {
+      perGenerationEvents.emit(queue, UnsupportedFields.REASON, UnsupportedFields.in(queue));
+      if (!FinalizerEditor.present(queue)
+          && after(queue, writer.patch(queue, FinalizerEditor.add(queue))) instanceof Step.Requeue requeue) {
+        return requeue;
+      }
+    }
+    return view.map(seen -> writeStatus(queue, seen)).orElseGet(Step.Done::new);
+  }
+
+  /** Nobody holds its quota, and nobody can get any more: the engine knows that it is ending. */
+  private boolean isFree(ClusterQueueView view) {
+    boolean closed =
+        view.problems().stream().anyMatch(problem -> problem.reason().equals(InactiveReasonText.TERMINATING));
+    return closed && view.reserving() == 0 && !holdsQuota.test(view.name());
+  }
+
+  private Step writeStatus(ClusterQueue queue, ClusterQueueView view) {
+    return statuses
+        .write(queue, standing -> wanted(queue, view, standing))
+        .map(outcome -> after(queue, outcome))
+        .orElseGet(Step.Done::new);
+  }
+
+  private ClusterQueueStatus wanted(
+      ClusterQueue queue, ClusterQueueView view, @Nullable ClusterQueueStatus standing) {
+    Instant now = clock.instant();
+    ClusterQueueStatus seen = QueueStatuses.clusterQueue(view, generation(queue), standing, now);
+    return seen.toBuilder()
+        .conditions(notes.in(seen.conditions(), view.name(), generation(queue), now))
+        .build();
+  }
+
+  @Override
+  protected void forget(ClusterQueue queue) {
+    statuses.forget(queue);
+    perGenerationEvents.forget(queue);
+    notes.forget(queue.getMetadata().getName());
+  }
+}

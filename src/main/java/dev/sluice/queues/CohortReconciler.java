@@ -1,0 +1,64 @@
+package dev.sluice.queues;
+
+import dev.sluice.kube.reconcile.LeaderAwareReconciler;
+import dev.sluice.kube.reconcile.PerGenerationEvents;
+import dev.sluice.kube.reconcile.ReconcileTrigger;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.v1beta2.Cohort;
+import dev.sluice.api.v1beta2.CohortStatus;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.events.EventNotifier;
+import dev.sluice.queues.status.QueueStatuses;
+import dev.sluice.queues.mapping.CohortMapper;
+import dev.sluice.core.engine.CohortView;
+import dev.sluice.core.engine.SchedulerViews;
+
+/**
+ * A Cohort: it has no condition and no finalizer, so what is wrong with it is said in events. Its
+ * status is its fair share, as the engine says.
+ */
+final class CohortReconciler extends LeaderAwareReconciler<Cohort> {
+
+  private static final String MISCONFIGURED = "Misconfigured";
+
+  private final SchedulerViews schedulerViews;
+  private final StatusWriter<CohortStatus> statuses;
+  private final PerGenerationEvents faults;
+
+  CohortReconciler(
+      Leadership leadership,
+      ReconcileTrigger<Cohort> reconcileTrigger,
+      SchedulerViews schedulerViews,
+      ApiPatcher writer,
+      ObjectMapper mapper,
+      EventNotifier eventNotifier) {
+    super(leadership, reconcileTrigger);
+    this.schedulerViews = schedulerViews;
+    this.statuses = new StatusWriter<>(mapper, writer, CohortStatus.class);
+    this.faults = new PerGenerationEvents(eventNotifier);
+  }
+
+  @Override
+  protected Step reconcileObject(Cohort cohort) {
+    faults.emit(cohort, MISCONFIGURED, CohortMapper.translate(cohort).faults());
+    return schedulerViews
+        .cohort(cohort.getMetadata().getName())
+        .map(view -> writeStatus(cohort, view))
+        .orElseGet(Step.Done::new);
+  }
+
+  private Step writeStatus(Cohort cohort, CohortView view) {
+    return statuses
+        .write(cohort, standing -> QueueStatuses.cohort(view))
+        .map(outcome -> after(cohort, outcome))
+        .orElseGet(Step.Done::new);
+  }
+
+  @Override
+  protected void forget(Cohort cohort) {
+    statuses.forget(cohort);
+    faults.forget(cohort);
+  }
+}

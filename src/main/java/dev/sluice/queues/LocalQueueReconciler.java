@@ -1,0 +1,62 @@
+package dev.sluice.queues;
+
+import dev.sluice.kube.reconcile.LeaderAwareReconciler;
+import dev.sluice.kube.reconcile.ReconcileTrigger;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.api.v1beta2.LocalQueueStatus;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.queues.status.QueueStatuses;
+import dev.sluice.queues.mapping.LocalQueueMapper;
+import dev.sluice.core.engine.LocalQueueView;
+import dev.sluice.core.engine.SchedulerViews;
+import java.time.InstantSource;
+
+/** A LocalQueue: its status is what the engine says. Nothing holds it when it is deleted. */
+final class LocalQueueReconciler extends LeaderAwareReconciler<LocalQueue> {
+
+  private final SchedulerViews schedulerViews;
+  private final StatusWriter<LocalQueueStatus> statuses;
+  private final InstantSource clock;
+
+  LocalQueueReconciler(
+      Leadership leadership,
+      ReconcileTrigger<LocalQueue> reconcileTrigger,
+      SchedulerViews schedulerViews,
+      ApiPatcher writer,
+      ObjectMapper mapper,
+      InstantSource clock) {
+    super(leadership, reconcileTrigger);
+    this.schedulerViews = schedulerViews;
+    this.statuses = new StatusWriter<>(mapper, writer, LocalQueueStatus.class);
+    this.clock = clock;
+  }
+
+  @Override
+  protected Step reconcileObject(LocalQueue queue) {
+    if (queue.isMarkedForDeletion()) {
+      return new Step.Done();
+    }
+    return schedulerViews
+        .localQueue(LocalQueueMapper.id(queue))
+        .map(view -> writeStatus(queue, view))
+        .orElseGet(Step.Done::new);
+  }
+
+  private Step writeStatus(LocalQueue queue, LocalQueueView view) {
+    return statuses
+        .write(
+            queue,
+            standing ->
+                QueueStatuses.localQueue(view, generation(queue), standing, clock.instant()))
+        .map(outcome -> after(queue, outcome))
+        .orElseGet(Step.Done::new);
+  }
+
+  @Override
+  protected void forget(LocalQueue queue) {
+    statuses.forget(queue);
+  }
+}

@@ -1,0 +1,94 @@
+package dev.sluice.queues;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.client.PatchOutcome;
+import dev.sluice.queues.status.StatusPatches;
+import io.fabric8.kubernetes.client.CustomResource;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes statuses, where they change. It knows those that were written and that the informer hasn't
+ * brought back yet: without them the next patch would be computed from a status that no longer
+ * stands, and miss what changed back.
+ *
+ * @param <S> the type of status
+ */
+public final class StatusWriter<S> {
+
+  private final ObjectMapper mapper;
+  private final StatusPatches patches;
+  private final ApiPatcher writer;
+  private final Class<S> type;
+  private final Map<String, Written<S>> written = new ConcurrentHashMap<>();
+
+  /** Nothing is written yet. */
+  public StatusWriter(ObjectMapper mapper, ApiPatcher writer, Class<S> type) {
+    this.mapper = mapper;
+    this.patches = new StatusPatches(mapper);
+    this.writer = writer;
+    this.type = type;
+  }
+
+  /**
+   * Writes a status.
+   *
+   * @param wanted what it is to be, given what stands, which is null if there is none
+   * @return what became of it; empty when it stands already
+   */
+  public Optional<PatchOutcome> write(
+      CustomResource<?, S> object, Function<@Nullable S, S> wanted) {
+    S standing = standing(object);
+    return patches
+        .between(standing, wanted.apply(standing))
+        .map(
+            patch -> {
+              PatchOutcome outcome = writer.patchStatus(object, patch);
+              remember(object, outcome);
+              return outcome;
+            });
+  }
+
+  /** The status that stands, as far as is known here; null if the object has none. */
+  private @Nullable S standing(CustomResource<?, S> object) {
+    Written<S> last = written.get(object.getMetadata().getUid());
+    if (last == null) {
+      return object.getStatus();
+    }
+    if (version(object.getMetadata().getResourceVersion()) >= last.version()) {
+      written.remove(object.getMetadata().getUid(), last);
+      return object.getStatus();
+    }
+    return last.status();
+  }
+
+  /** Remembers what a patch of the object's status led to. */
+  private void remember(CustomResource<?, S> object, PatchOutcome outcome) {
+    if (outcome instanceof PatchOutcome.Written(var now)) {
+      try {
+        S status = mapper.treeToValue(now.path("status"), type);
+        long version = version(now.path("metadata").path("resourceVersion").asText());
+        written.put(object.getMetadata().getUid(), new Written<>(version, status));
+      } catch (JsonProcessingException e) {
+        throw new IllegalStateException(
+            "status of " + object.getMetadata().getName() + " can't be read back", e);
+      }
+    }
+  }
+
+  /** Forgets an object. */
+  public void forget(CustomResource<?, S> object) {
+    written.remove(object.getMetadata().getUid());
+  }
+
+  private static long version(String resourceVersion) {
+    return Long.parseLong(resourceVersion);
+  }
+
+  private record Written<S>(long version, S status) {}
+}

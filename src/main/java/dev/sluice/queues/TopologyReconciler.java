@@ -1,0 +1,27 @@
+package dev.sluice.queues;
+
+import dev.sluice.kube.reconcile.ReconcileTrigger;
+
+import dev.sluice.api.v1beta2.Topology;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.queues.mapping.FlavorMapper;
+import dev.sluice.queues.cache.InformerCaches;
+
+/** A Topology: held while a ResourceFlavor names it. */
+final class TopologyReconciler extends InUseFinalizerReconciler<Topology> {
+
+  private final InformerCaches informerCaches;
+
+  TopologyReconciler(
+      Leadership leadership, ReconcileTrigger<Topology> reconcileTrigger, InformerCaches informerCaches, ApiPatcher writer) {
+    super(leadership, reconcileTrigger, writer);
+    this.informerCaches = informerCaches;
+  }
+
+  @Override
+  boolean inUse(String name) {
+    return informerCaches.flavors().all().stream()
+        .anyMatch(flavor -> FlavorMapper.topology(flavor).filter(name::equals).isPresent());
+  }
+}

@@ -1,0 +1,136 @@
+package dev.sluice.queues;
+
+import dev.sluice.kube.reconcile.ReconcileTrigger;
+
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.Cohort;
+import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.queues.status.StatusRateLimiter;
+import dev.sluice.core.engine.ViewListener;
+import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.InactiveReason;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/** Has queues reconciled when the engine published new views of them, at the pace of statuses. */
+final class ViewEventSource implements ViewListener, AutoCloseable {
+
+  private final SchedulerViews schedulerViews;
+  private final StatusRateLimiter<Target> statusRateLimiter;
+  private final InstantSource clock;
+  private final ReconcileTrigger<ClusterQueue> clusterQueues;
+  private final ReconcileTrigger<LocalQueue> localQueues;
+  private final ReconcileTrigger<Cohort> cohorts;
+  private final Queue<Target> changed = new ConcurrentLinkedQueue<>();
+  private final AtomicBoolean woken = new AtomicBoolean();
+  private final Map<Target, List<InactiveReason>> known = new HashMap<>();
+  private final ScheduledExecutorService executor =
+      Executors.newSingleThreadScheduledExecutor(
+          Thread.ofPlatform().daemon().name("queue-status-pace").factory());
+
+  ViewEventSource(
+      SchedulerViews schedulerViews,
+      StatusRateLimiter<Target> statusRateLimiter,
+      InstantSource clock,
+      ReconcileTrigger<ClusterQueue> clusterQueues,
+      ReconcileTrigger<LocalQueue> localQueues,
+      ReconcileTrigger<Cohort> cohorts) {
+    this.schedulerViews = schedulerViews;
+    this.statusRateLimiter = statusRateLimiter;
+    this.clock = clock;
+    this.clusterQueues = clusterQueues;
+    this.localQueues = localQueues;
+    this.cohorts = cohorts;
+  }
+
+  @Override
+  public void changed(
+      Set<String> clusterQueueNames, Set<LocalQueueId> localQueueIds, Set<String> cohortNames) {
+    clusterQueueNames.forEach(name -> changed.add(new ClusterQueueTarget(name)));
+    localQueueIds.forEach(id -> changed.add(new LocalQueueTarget(id)));
+    cohortNames.stream().filter(this::sharesFairly).map(CohortTarget::new).forEach(changed::add);
+    trigger();
+  }
+
+  /** Without that, the status of a cohort says nothing. */
+  private boolean sharesFairly(String cohort) {
+    return schedulerViews.cohort(cohort).filter(view -> view.dominantResourceShare().isPresent()).isPresent();
+  }
+
+  private void trigger() {
+    if (woken.compareAndSet(false, true) && !executor.isShutdown()) {
+      executor.execute(this::pace);
+    }
+  }
+
+  private void pace() {
+    woken.set(false);
+    for (Target target = changed.poll(); target != null; target = changed.poll()) {
+      statusRateLimiter.touch(target, hasNewProblems(target));
+    }
+    Instant now = clock.instant();
+    statusRateLimiter.due(now).forEach(this::signal);
+    statusRateLimiter
+        .next(now)
+        .ifPresent(
+            next -> {
+              long millis = Math.max(1, Duration.between(now, next).toMillis());
+              executor.schedule(this::trigger, millis, TimeUnit.MILLISECONDS);
+            });
+  }
+
+  /**
+   * Whether the queue's problems are others than when last looked at, so that people wait for it.
+   */
+  private boolean hasNewProblems(Target target) {
+    List<InactiveReason> problems =
+        switch (target) {
+          case ClusterQueueTarget(String name) ->
+              schedulerViews.clusterQueue(name).map(view -> view.problems()).orElse(null);
+          case LocalQueueTarget(LocalQueueId id) ->
+              schedulerViews.localQueue(id).map(view -> view.problems()).orElse(null);
+          case CohortTarget(String name) -> List.of();
+        };
+    if (problems == null) {
+      known.remove(target);
+      return true;
+    }
+    return !problems.equals(known.put(target, problems));
+  }
+
+  private void signal(Target target) {
+    switch (target) {
+      case ClusterQueueTarget(String name) -> clusterQueues.signal(name);
+      case LocalQueueTarget(LocalQueueId id) ->
+          localQueues.signal(new ResourceID(id.name(), id.namespace()));
+      case CohortTarget(String name) -> cohorts.signal(name);
+    }
+  }
+
+  @Override
+  public void close() {
+    executor.shutdownNow();
+  }
+
+  /** Whose status is paced. */
+  sealed interface Target {}
+
+  record ClusterQueueTarget(String name) implements Target {}
+
+  record LocalQueueTarget(LocalQueueId id) implements Target {}
+
+  record CohortTarget(String name) implements Target {}
+}

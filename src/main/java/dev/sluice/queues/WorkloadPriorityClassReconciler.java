@@ -1,0 +1,136 @@
+package dev.sluice.queues;
+
+import dev.sluice.kube.reconcile.LeaderAwareReconciler;
+import dev.sluice.kube.reconcile.ReconcileTrigger;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.v1beta2.WorkloadPriorityClass;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.reconcile.ObservableItemStore;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadListener;
+import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.WorkloadWriter;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A WorkloadPriorityClass: its value is the priority of every unfinished Workload that names it,
+ * also of those whose job read an older value while it made them.
+ */
+final class WorkloadPriorityClassReconciler extends LeaderAwareReconciler<WorkloadPriorityClass>
+    implements WorkloadListener {
+
+  private static final Logger LOG = LoggerFactory.getLogger(WorkloadPriorityClassReconciler.class);
+  private static final String KIND = "WorkloadPriorityClass";
+  private static final int AT_A_TIME = 16;
+  private static final Duration AGAIN = Duration.ofSeconds(1);
+
+  private final ReconcileTrigger<WorkloadPriorityClass> reconcileTrigger;
+  private final ObservableItemStore<WorkloadPriorityClass> classes;
+  private final WorkloadLister workloads;
+  private final WorkloadWriter writer;
+
+  WorkloadPriorityClassReconciler(
+      Leadership leadership,
+      ReconcileTrigger<WorkloadPriorityClass> reconcileTrigger,
+      ObservableItemStore<WorkloadPriorityClass> classes,
+      WorkloadLister workloads,
+      WorkloadWriter writer) {
+    super(leadership, reconcileTrigger);
+    this.reconcileTrigger = reconcileTrigger;
+    this.classes = classes;
+    this.workloads = workloads;
+    this.writer = writer;
+  }
+
+  @Override
+  protected Step reconcileObject(WorkloadPriorityClass priorityClass) {
+    String name = priorityClass.getMetadata().getName();
+    AtomicInteger written = new AtomicInteger();
+    AtomicInteger left = new AtomicInteger();
+    Semaphore free = new Semaphore(AT_A_TIME);
+    for (CachedWorkload workload : workloads.all()) {
+      if (className(workload).filter(name::equals).isPresent()
+          && workload.spec().priority() != priorityClass.getValue()) {
+        free.acquireUninterruptibly();
+        writer
+            .patch(workload.id(), workload.version(), priority(priorityClass.getValue()))
+            .whenComplete(
+                (outcome, failure) -> {
+                  free.release();
+                  (stands(workload, outcome, failure) ? written : left).incrementAndGet();
+                });
+      }
+    }
+    free.acquireUninterruptibly(AT_A_TIME);
+    if (written.get() + left.get() > 0) {
+      LOG.info(
+          "WorkloadPriorityClass {} value={} workloads={} left={}",
+          name,
+          priorityClass.getValue(),
+          written,
+          left);
+    }
+    return left.get() == 0 ? new Step.Done() : new Step.Requeue(AGAIN);
+  }
+
+  private static boolean stands(
+      CachedWorkload workload, WorkloadWriter.@Nullable Outcome outcome, @Nullable Throwable failure) {
+    if (outcome == null) {
+      LOG.debug(
+          "Workload {} priority not written reason=\"{}\"",
+          workload.id(),
+          failure instanceof CompletionException ? failure.getCause() : failure);
+      return false;
+    }
+    return switch (outcome) {
+      case WorkloadWriter.Outcome.Written standing -> true;
+      case WorkloadWriter.Outcome.Gone gone -> true;
+      case WorkloadWriter.Outcome.Conflict conflict -> false;
+      case WorkloadWriter.Outcome.Refused refused -> {
+        LOG.warn(
+            "Workload {} priority refused code={} reason=\"{}\"",
+            workload.id(),
+            refused.code(),
+            refused.message());
+        yield true;
+      }
+    };
+  }
+
+  @Override
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    if (before == null && after != null) {
+      className(after)
+          .flatMap(classes::find)
+          .filter(priorityClass -> priorityClass.getValue() != after.spec().priority())
+          .ifPresent(priorityClass -> reconcileTrigger.signal(priorityClass.getMetadata().getName()));
+    }
+  }
+
+  /** The WorkloadPriorityClass that an unfinished Workload names, if it does. */
+  private static Optional<String> className(CachedWorkload workload) {
+    return workload.finished()
+        ? Optional.empty()
+        : workload
+            .spec()
+            .priorityClass()
+            .filter(ref -> ref.group().equals(KueueConstants.GROUP) && ref.kind().equals(KIND))
+            .map(CachedWorkload.PriorityClassRef::name);
+  }
+
+  private static ObjectNode priority(int value) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    patch.putObject("spec").put("priority", value);
+    return patch;
+  }
+}

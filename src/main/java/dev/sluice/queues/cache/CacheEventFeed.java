@@ -1,0 +1,206 @@
+package dev.sluice.queues.cache;
+
+import dev.sluice.api.v1beta2.AdmissionCheck;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.Cohort;
+import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.api.v1beta2.ResourceFlavor;
+import dev.sluice.api.v1beta2.Topology;
+import dev.sluice.queues.mapping.ClusterQueueMapper;
+import dev.sluice.queues.mapping.CohortMapper;
+import dev.sluice.queues.mapping.FlavorMapper;
+import dev.sluice.queues.mapping.LocalQueueMapper;
+import dev.sluice.queues.mapping.ReferenceLookup;
+import dev.sluice.core.engine.SchedulerEventSink;
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.LocalQueueId;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Namespace;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells the engine about namespaces, flavors, cohorts and queues: all of them once when it is
+ * opened, what the queues rest on before the queues; from then on every change, as it comes, that
+ * makes a difference to the engine.
+ */
+public final class CacheEventFeed {
+
+  private static final Logger LOG = LoggerFactory.getLogger(CacheEventFeed.class);
+
+  private final InformerCaches informerCaches;
+  private final SchedulerEventSink mailbox;
+  private final ReferenceLookup referenceLookup;
+  private final boolean ignoreUndeclared;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Map<Key, SchedulerEvent> lastSubmitted = new HashMap<>();
+  private boolean open;
+
+  /**
+   * A feed that is closed: it observes the world's stores, and tells nothing yet.
+   *
+   * @param ignoreUndeclared whether ClusterQueueMapper ignore requests for resources that they don't
+   *     declare (scheduling semantics, section 19)
+   */
+  public CacheEventFeed(InformerCaches informerCaches, SchedulerEventSink mailbox, boolean ignoreUndeclared) {
+    this.informerCaches = informerCaches;
+    this.mailbox = mailbox;
+    this.ignoreUndeclared = ignoreUndeclared;
+    this.referenceLookup = informerCaches.surroundings();
+    informerCaches.namespaces().observe((before, after) -> change(() -> namespace(before, after)));
+    informerCaches.flavors().observe((before, after) -> change(() -> flavor(before, after)));
+    informerCaches.cohorts().observe((before, after) -> change(() -> cohort(before, after)));
+    informerCaches.clusterQueues().observe((before, after) -> change(() -> clusterQueue(before, after)));
+    informerCaches.localQueues().observe((before, after) -> change(() -> localQueue(before, after)));
+    informerCaches.checks().observe((before, after) -> change(() -> check(before, after)));
+    informerCaches.topologies().observe((before, after) -> change(() -> topology(before, after)));
+  }
+
+  /** Tells all that is known, and from now on every change. To be called once all have synced. */
+  public void open() {
+    lock.lock();
+    try {
+      open = true;
+      informerCaches.namespaces().all().forEach(namespace -> safely(() -> namespace(null, namespace)));
+      informerCaches.flavors().all().forEach(flavor -> safely(() -> submit(flavor)));
+      informerCaches.cohorts().all().forEach(cohort -> safely(() -> cohort(null, cohort)));
+      informerCaches.clusterQueues().all().forEach(queue -> safely(() -> clusterQueue(null, queue)));
+      informerCaches.localQueues().all().forEach(queue -> safely(() -> localQueue(null, queue)));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void change(Runnable change) {
+    lock.lock();
+    try {
+      if (open) {
+        safely(change);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** What nothing can be made of stays as it was told, and keeps nobody else from being told. */
+  private static void safely(Runnable telling) {
+    try {
+      telling.run();
+    } catch (RuntimeException | StackOverflowError e) {
+      LOG.error("an object could not be told to the engine", e);
+    }
+  }
+
+  private void namespace(@Nullable Namespace before, @Nullable Namespace after) {
+    if (after == null) {
+      String name = name(before);
+      withdraw(new Key("Namespace", name), new SchedulerEvent.NamespaceRemoved(name));
+      return;
+    }
+    Map<String, String> labels = after.getMetadata().getLabels();
+    submit(
+        new Key("Namespace", name(after)),
+        new SchedulerEvent.NamespaceChanged(name(after), labels == null ? Map.of() : labels));
+  }
+
+  private void flavor(@Nullable ResourceFlavor before, @Nullable ResourceFlavor after) {
+    if (after == null) {
+      withdraw(new Key("ResourceFlavor", name(before)), new SchedulerEvent.FlavorRemoved(name(before)));
+    } else {
+      submit(after);
+    }
+    String name = name(after == null ? before : after);
+    resubmit(queue -> ClusterQueueMapper.flavors(queue).contains(name));
+  }
+
+  private void submit(ResourceFlavor flavor) {
+    submit(
+        new Key("ResourceFlavor", name(flavor)), new SchedulerEvent.FlavorChanged(FlavorMapper.translate(flavor)));
+  }
+
+  private void cohort(@Nullable Cohort before, @Nullable Cohort after) {
+    if (after == null) {
+      withdraw(new Key("Cohort", name(before)), new SchedulerEvent.CohortRemoved(name(before)));
+    } else {
+      submit(
+          new Key("Cohort", name(after)), new SchedulerEvent.CohortChanged(CohortMapper.translate(after).value()));
+    }
+  }
+
+  private void clusterQueue(@Nullable ClusterQueue before, @Nullable ClusterQueue after) {
+    if (after == null) {
+      withdraw(new Key("ClusterQueue", name(before)), new SchedulerEvent.ClusterQueueRemoved(name(before)));
+    } else {
+      submit(new Key("ClusterQueue", name(after)), new SchedulerEvent.ClusterQueueChanged(translated(after)));
+    }
+  }
+
+  private ClusterQueueSpec translated(ClusterQueue queue) {
+    ClusterQueueSpec spec = ClusterQueueMapper.translate(queue, referenceLookup);
+    return ignoreUndeclared ? spec.ignoringUndeclared() : spec;
+  }
+
+  private void localQueue(@Nullable LocalQueue before, @Nullable LocalQueue after) {
+    if (after != null) {
+      LocalQueueId id = LocalQueueMapper.id(after);
+      // Before the queue itself: what is known of its past counts from its first moment.
+      LocalQueueMapper.used(after)
+          .ifPresent(used -> submit(new Key("LocalQueueUse", id.toString()), used));
+      submit(
+          new Key("LocalQueue", id.toString()),
+          new SchedulerEvent.LocalQueueChanged(LocalQueueMapper.translate(after)));
+    } else if (before != null) {
+      LocalQueueId id = LocalQueueMapper.id(before);
+      withdraw(new Key("LocalQueue", id.toString()), new SchedulerEvent.LocalQueueRemoved(id));
+      lastSubmitted.remove(new Key("LocalQueueUse", id.toString()));
+    }
+  }
+
+  private void check(@Nullable AdmissionCheck before, @Nullable AdmissionCheck after) {
+    String name = name(after == null ? before : after);
+    resubmit(queue -> ClusterQueueMapper.admissionChecks(queue).contains(name));
+  }
+
+  private void topology(@Nullable Topology before, @Nullable Topology after) {
+    String name = name(after == null ? before : after);
+    resubmit(
+        queue ->
+            ClusterQueueMapper.flavors(queue).stream()
+                .flatMap(flavor -> informerCaches.flavors().find(flavor).stream())
+                .flatMap(flavor -> FlavorMapper.topology(flavor).stream())
+                .anyMatch(name::equals));
+  }
+
+  private void resubmit(Predicate<ClusterQueue> which) {
+    for (ClusterQueue queue : informerCaches.clusterQueues().all()) {
+      if (which.test(queue)) {
+        clusterQueue(null, queue);
+      }
+    }
+  }
+
+  private void submit(Key key, SchedulerEvent schedulerEvent) {
+    if (!schedulerEvent.equals(lastSubmitted.put(key, schedulerEvent))) {
+      mailbox.submit(schedulerEvent);
+    }
+  }
+
+  private void withdraw(Key key, SchedulerEvent schedulerEvent) {
+    if (lastSubmitted.remove(key) != null) {
+      mailbox.submit(schedulerEvent);
+    }
+  }
+
+  private static String name(@Nullable HasMetadata object) {
+    return object == null ? "" : object.getMetadata().getName();
+  }
+
+  /** Whom a fact is about. */
+  private record Key(String kind, String name) {}
+}

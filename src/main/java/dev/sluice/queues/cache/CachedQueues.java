@@ -1,0 +1,83 @@
+package dev.sluice.queues.cache;
+
+import dev.sluice.workload.lifecycle.QueueLookup;
+import dev.sluice.workload.lifecycle.QueueState;
+
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.api.v1beta2.StopPolicy;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.workload.RequiredChecks;
+import dev.sluice.workload.CachedWorkload;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** How queues stand, by what the informers know. Usable from any thread. */
+public final class CachedQueues implements Function<CachedWorkload, QueueLookup> {
+
+  private final InformerCaches informerCaches;
+  private final RequiredChecks required;
+
+  /** Looks queues up in {@code world}. */
+  public CachedQueues(InformerCaches informerCaches) {
+    this.informerCaches = informerCaches;
+    this.required = new CachedRequiredChecks(informerCaches);
+  }
+
+  @Override
+  public QueueLookup apply(CachedWorkload workload) {
+    Optional<LocalQueue> local =
+        informerCaches.localQueues().find(workload.id().namespace(), workload.spec().queueName());
+    Optional<CachedWorkload.Admission> admission = workload.status().admission();
+    String clusterQueue =
+        admission
+            .map(CachedWorkload.Admission::clusterQueue)
+            .or(() -> local.map(CachedQueues::clusterQueue))
+            .orElse("");
+    return new QueueLookup(
+        state(local.orElse(null)),
+        state(informerCaches.clusterQueues().find(clusterQueue).orElse(null)),
+        required.of(clusterQueue, admission.map(CachedQueues::flavors)));
+  }
+
+  private static Set<String> flavors(CachedWorkload.Admission admission) {
+    return admission.podSetAssignments().stream()
+        .flatMap(assignment -> assignment.flavors().values().stream())
+        .collect(Collectors.toSet());
+  }
+
+  /** The ClusterQueue that a LocalQueue names; empty when it names none. */
+  public static String clusterQueue(LocalQueue queue) {
+    String name = queue.getSpec() == null ? null : queue.getSpec().clusterQueue();
+    return name == null ? "" : name;
+  }
+
+  static QueueState state(@Nullable LocalQueue queue) {
+    return state(
+        queue, queue == null || queue.getSpec() == null ? null : queue.getSpec().stopPolicy());
+  }
+
+  static QueueState state(@Nullable ClusterQueue queue) {
+    return state(
+        queue, queue == null || queue.getSpec() == null ? null : queue.getSpec().stopPolicy());
+  }
+
+  private static QueueState state(@Nullable HasMetadata queue, @Nullable StopPolicy policy) {
+    if (queue == null) {
+      return QueueState.MISSING;
+    }
+    if (policy == StopPolicy.HOLD_AND_DRAIN) {
+      return QueueState.DRAINED;
+    }
+    if (policy == StopPolicy.HOLD) {
+      return QueueState.HELD;
+    }
+    return queue.getMetadata().getDeletionTimestamp() == null
+        ? QueueState.OPEN
+        : QueueState.TERMINATING;
+  }
+}

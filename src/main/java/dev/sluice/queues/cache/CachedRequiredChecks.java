@@ -1,0 +1,28 @@
+package dev.sluice.queues.cache;
+
+import dev.sluice.queues.mapping.CheckStrategy;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.workload.RequiredChecks;
+import java.util.Collection;
+import java.util.Optional;
+import java.util.SortedSet;
+
+/** The checks that ClusterQueueMapper ask for, by what the informers know. Usable from any thread. */
+public final class CachedRequiredChecks implements RequiredChecks {
+
+  private final InformerCaches informerCaches;
+
+  /** Looks queues up in {@code world}. */
+  public CachedRequiredChecks(InformerCaches informerCaches) {
+    this.informerCaches = informerCaches;
+  }
+
+  @Override
+  public Optional<SortedSet<String>> of(
+      String clusterQueue, Optional<? extends Collection<String>> assigned) {
+    return informerCaches
+        .clusterQueues()
+        .find(clusterQueue)
+        .map(queue -> CheckStrategy.required(queue, assigned));
+  }
+}

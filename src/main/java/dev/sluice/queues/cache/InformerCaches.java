@@ -1,0 +1,58 @@
+package dev.sluice.queues.cache;
+
+import dev.sluice.kube.reconcile.ObservableItemStore;
+
+import dev.sluice.api.v1beta2.AdmissionCheck;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.Cohort;
+import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.api.v1beta2.ResourceFlavor;
+import dev.sluice.api.v1beta2.Topology;
+import dev.sluice.api.v1beta2.WorkloadPriorityClass;
+import dev.sluice.queues.mapping.ReferenceLookup;
+import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
+
+/**
+ * All that the informers know of the cluster, except Workloads and jobs.
+ *
+ * @param flavors the ResourceFlavors
+ * @param clusterQueues the ClusterQueueMapper
+ * @param localQueues the LocalQueueMapper
+ * @param cohorts the Cohort objects
+ * @param checks the AdmissionChecks
+ * @param topologies the Topologies
+ * @param workloadPriorityClasses the WorkloadPriorityClasses
+ * @param priorityClasses the PriorityClassConversion of Kubernetes itself
+ * @param namespaces the namespaces
+ */
+public record InformerCaches(
+    ObservableItemStore<ResourceFlavor> flavors,
+    ObservableItemStore<ClusterQueue> clusterQueues,
+    ObservableItemStore<LocalQueue> localQueues,
+    ObservableItemStore<Cohort> cohorts,
+    ObservableItemStore<AdmissionCheck> checks,
+    ObservableItemStore<Topology> topologies,
+    ObservableItemStore<WorkloadPriorityClass> workloadPriorityClasses,
+    ObservableItemStore<PriorityClass> priorityClasses,
+    ObservableItemStore<Namespace> namespaces) {
+
+  /** A world of which nothing is known yet. */
+  public static InformerCaches empty() {
+    return new InformerCaches(
+        new ObservableItemStore<>(),
+        new ObservableItemStore<>(),
+        new ObservableItemStore<>(),
+        new ObservableItemStore<>(),
+        new ObservableItemStore<>(),
+        new ObservableItemStore<>(),
+        new ObservableItemStore<>(),
+        new ObservableItemStore<>(),
+        new ObservableItemStore<>());
+  }
+
+  /** What stands around ClusterQueueMapper, as known at the moment of each lookup. */
+  public ReferenceLookup surroundings() {
+    return new ReferenceLookup(checks::find, flavors::find, name -> topologies.find(name).isPresent());
+  }
+}

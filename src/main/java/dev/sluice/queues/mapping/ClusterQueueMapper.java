@@ -1,0 +1,143 @@
+package dev.sluice.queues.mapping;
+
+import dev.sluice.api.v1beta2.AdmissionCheckStrategyRule;
+import dev.sluice.api.v1beta2.AdmissionMode;
+import dev.sluice.api.v1beta2.BorrowWithinCohortPolicy;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.ClusterQueuePreemption;
+import dev.sluice.api.v1beta2.FlavorFungibilityPolicy;
+import dev.sluice.api.v1beta2.FlavorFungibilityPreference;
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
+import dev.sluice.core.model.FlavorFungibility;
+import dev.sluice.core.model.LabelSelector;
+import dev.sluice.core.model.PreemptionPolicies;
+import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.InactiveReason;
+import dev.sluice.core.model.ResourceGroup;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalInt;
+
+/** ClusterQueueMapper as the engine knows them. */
+public final class ClusterQueueMapper {
+
+  private ClusterQueueMapper() {}
+
+  /**
+   * The ClusterQueue as the engine knows it, with the problems that only show beside other objects:
+   * its checks, the topologies of its flavors, and what slipped by validation.
+   */
+  public static ClusterQueueSpec translate(ClusterQueue queue, ReferenceLookup referenceLookup) {
+    dev.sluice.api.v1beta2.ClusterQueueSpec spec = queue.getSpec();
+    String name = queue.getMetadata().getName();
+    boolean terminating = queue.getMetadata().getDeletionTimestamp() != null;
+    if (spec == null) {
+      return empty(name, terminating);
+    }
+    MappingResult<List<ResourceGroup>> groups = ResourceGroupMapper.translate(spec.resourceGroups());
+    MappingResult<LabelSelector> selector =
+        LabelSelectorMapper.translate(spec.namespaceSelector(), "spec.namespaceSelector");
+    List<String> checks = admissionChecks(queue);
+    MappingResult<BigDecimal> weight = FairWeightParser.translate(spec.fairSharing());
+    List<InactiveReason> problems = new ArrayList<>(referenceLookup.problemsOf(queue));
+    groups.faults().forEach(fault -> problems.add(new InactiveReason(InactiveReasonText.UNKNOWN, fault)));
+    weight.faults().forEach(fault -> problems.add(new InactiveReason(InactiveReasonText.UNKNOWN, fault)));
+    selector.faults().forEach(fault -> problems.add(new InactiveReason(InactiveReasonText.UNKNOWN, fault)));
+    return new ClusterQueueSpec(
+        name,
+        spec.cohortName() == null ? "" : spec.cohortName(),
+        groups.value(),
+        switch (spec.queueingStrategy()) {
+          case STRICT_FIFO -> QueueingStrategy.STRICT_FIFO;
+          case BEST_EFFORT_FIFO -> QueueingStrategy.BEST_EFFORT_FIFO;
+        },
+        selector.value(),
+        stopPolicy(spec.stopPolicy()),
+        terminating,
+        preemption(spec.preemption()),
+        fungibility(spec.flavorFungibility()),
+        weight.value(),
+        checks,
+        problems,
+        false,
+        spec.admissionScope() != null
+            && spec.admissionScope().admissionMode()
+                == AdmissionMode.USAGE_BASED_ADMISSION_FAIR_SHARING);
+  }
+
+  /** Names of the flavors that a ClusterQueue uses, in the order of its spec. */
+  public static List<String> flavors(ClusterQueue queue) {
+    dev.sluice.api.v1beta2.ClusterQueueSpec spec = queue.getSpec();
+    if (spec == null) {
+      return List.of();
+    }
+    return spec.resourceGroups().stream()
+        .flatMap(group -> group.flavors().stream())
+        .map(flavor -> flavor.name())
+        .distinct()
+        .toList();
+  }
+
+  /** Names of the admission checks that a ClusterQueue asks for, in the order of its spec. */
+  public static List<String> admissionChecks(ClusterQueue queue) {
+    dev.sluice.api.v1beta2.ClusterQueueSpec spec = queue.getSpec();
+    if (spec == null || spec.admissionChecksStrategy() == null) {
+      return List.of();
+    }
+    return spec.admissionChecksStrategy().admissionChecks().stream()
+        .map(AdmissionCheckStrategyRule::name)
+        .toList();
+  }
+
+  private static ClusterQueueSpec empty(String name, boolean terminating) {
+    return new ClusterQueueSpec(
+        name,
+        "",
+        List.of(),
+        QueueingStrategy.BEST_EFFORT_FIFO,
+        new LabelSelector.Nothing(),
+        StopPolicy.NONE,
+        terminating,
+        PreemptionPolicies.NEVER,
+        FlavorFungibility.DEFAULT,
+        List.of(),
+        List.of());
+  }
+
+  static StopPolicy stopPolicy(dev.sluice.api.v1beta2.StopPolicy policy) {
+    return switch (policy) {
+      case NONE -> StopPolicy.NONE;
+      case HOLD -> StopPolicy.HOLD;
+      case HOLD_AND_DRAIN -> StopPolicy.HOLD_AND_DRAIN;
+    };
+  }
+
+  private static PreemptionPolicies preemption(ClusterQueuePreemption preemption) {
+    Integer threshold = preemption.borrowWithinCohort().maxPriorityThreshold();
+    return new PreemptionPolicies(
+        switch (preemption.withinClusterQueue()) {
+          case NEVER -> WithinClusterQueue.NEVER;
+          case LOWER_PRIORITY -> WithinClusterQueue.LOWER_PRIORITY;
+          case LOWER_OR_NEWER_EQUAL_PRIORITY -> WithinClusterQueue.LOWER_OR_NEWER_EQUAL_PRIORITY;
+        },
+        switch (preemption.reclaimWithinCohort()) {
+          case NEVER -> ReclaimWithinCohort.NEVER;
+          case LOWER_PRIORITY -> ReclaimWithinCohort.LOWER_PRIORITY;
+          case ANY -> ReclaimWithinCohort.ANY;
+        },
+        preemption.borrowWithinCohort().policy() == BorrowWithinCohortPolicy.LOWER_PRIORITY,
+        threshold == null ? OptionalInt.empty() : OptionalInt.of(threshold));
+  }
+
+  private static FlavorFungibility fungibility(
+      dev.sluice.api.v1beta2.FlavorFungibility fungibility) {
+    return new FlavorFungibility(
+        fungibility.whenCanBorrow() == FlavorFungibilityPolicy.TRY_NEXT_FLAVOR,
+        fungibility.whenCanPreempt() == FlavorFungibilityPolicy.TRY_NEXT_FLAVOR,
+        fungibility.preference() == FlavorFungibilityPreference.PREEMPTION_OVER_BORROWING);
+  }
+}

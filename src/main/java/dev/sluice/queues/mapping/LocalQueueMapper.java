@@ -1,0 +1,66 @@
+package dev.sluice.queues.mapping;
+
+import dev.sluice.api.Quantities;
+import dev.sluice.api.v1beta2.AdmissionFairSharingStatus;
+import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.LocalQueueSpec;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** LocalQueueMapper as the engine knows them. */
+public final class LocalQueueMapper {
+
+  private static final Logger LOG = LoggerFactory.getLogger(LocalQueueMapper.class);
+
+  private LocalQueueMapper() {}
+
+  /** Which LocalQueue this is. */
+  public static LocalQueueId id(LocalQueue queue) {
+    return new LocalQueueId(queue.getMetadata().getNamespace(), queue.getMetadata().getName());
+  }
+
+  /** The LocalQueue as the engine knows it. */
+  public static LocalQueueSpec translate(LocalQueue queue) {
+    dev.sluice.api.v1beta2.LocalQueueSpec spec = queue.getSpec();
+    if (spec == null) {
+      return new LocalQueueSpec(id(queue), "", StopPolicy.NONE);
+    }
+    return new LocalQueueSpec(
+        id(queue),
+        spec.clusterQueue() == null ? "" : spec.clusterQueue(),
+        ClusterQueueMapper.stopPolicy(spec.stopPolicy()),
+        FairWeightParser.ofLocalQueue(spec.fairSharing()));
+  }
+
+  /** What its status tells of its past use; empty if it doesn't, or not in full. */
+  public static Optional<SchedulerEvent.LocalQueueUsed> used(LocalQueue queue) {
+    return Optional.ofNullable(queue.getStatus())
+        .flatMap(status -> Optional.ofNullable(status.fairSharing()))
+        .flatMap(sharing -> Optional.ofNullable(sharing.admissionFairSharingStatus()))
+        .flatMap(past -> used(id(queue), past));
+  }
+
+  private static Optional<SchedulerEvent.LocalQueueUsed> used(
+      LocalQueueId id, AdmissionFairSharingStatus past) {
+    try {
+      Map<String, Double> consumed = new HashMap<>();
+      past.consumedResources()
+          .forEach(
+              (resource, quantity) ->
+                  consumed.put(
+                      resource, Math.max(0, Quantities.parse(quantity.toString()).doubleValue())));
+      return Optional.of(new SchedulerEvent.LocalQueueUsed(id, consumed, Instant.parse(past.lastUpdate())));
+    } catch (IllegalArgumentException | DateTimeException e) {
+      LOG.warn("localQueue={} pastUse=not-readable reason=\"{}\"", id, e.getMessage());
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,211 @@
+package dev.sluice.queues.status;
+
+import dev.sluice.api.Quantities;
+import dev.sluice.api.v1beta2.AdmissionFairSharingStatus;
+import dev.sluice.api.v1beta2.ClusterQueueStatus;
+import dev.sluice.api.v1beta2.CohortStatus;
+import dev.sluice.api.v1beta2.FairSharingStatus;
+import dev.sluice.api.v1beta2.FlavorUsage;
+import dev.sluice.api.v1beta2.LocalQueueFairSharingStatus;
+import dev.sluice.api.v1beta2.LocalQueueFlavorUsage;
+import dev.sluice.api.v1beta2.LocalQueueResourceUsage;
+import dev.sluice.api.v1beta2.LocalQueueStatus;
+import dev.sluice.api.v1beta2.ResourceUsage;
+import dev.sluice.queues.mapping.InactiveReasonText;
+import dev.sluice.core.engine.ClusterQueueView;
+import dev.sluice.core.engine.CohortView;
+import dev.sluice.core.engine.LocalQueueView;
+import dev.sluice.core.engine.LocalQueueUsageView;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.InactiveReason;
+import dev.sluice.core.quota.DominantResourceShare;
+import io.fabric8.kubernetes.api.model.Condition;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The status of queues as the engine's views say it should be. */
+public final class QueueStatuses {
+
+  /** The condition that tells whether a queue admits. */
+  public static final String ACTIVE = "Active";
+
+  /** Lists of flavors and of resources in a status may be no longer than this. */
+  private static final int LONGEST_LIST = 64;
+
+  /** Past use of less than this would be shown as 0. */
+  private static final double LEAST_SHOWN = 0.0005;
+
+  private QueueStatuses() {}
+
+  /**
+   * The status of a ClusterQueue.
+   *
+   * @param view what the engine says
+   * @param generation the generation of the object whose status it is
+   * @param current the status that stands, if any; conditions of others are kept
+   * @param now time of a transition, if there is one
+   */
+  public static ClusterQueueStatus clusterQueue(
+      ClusterQueueView view, long generation, @Nullable ClusterQueueStatus current, Instant now) {
+    List<Condition> conditions = current == null ? List.of() : current.conditions();
+    return ClusterQueueStatus.builder()
+        .conditions(
+            active(
+                conditions,
+                InactiveReasonText.byPrecedence(view.problems()),
+                "Can admit new workloads",
+                "Can't admit new workloads: ",
+                generation,
+                now))
+        .pendingWorkloads(view.pendingActive() + view.pendingInadmissible())
+        .reservingWorkloads(view.reserving())
+        .admittedWorkloads(view.admitted())
+        .fairSharing(view.dominantResourceShare().map(QueueStatuses::fairSharing).orElse(null))
+        .flavorsReservation(
+            byFlavor(
+                view.usage(),
+                usage -> resource(usage, dev.sluice.core.engine.FlavorUsage::reserved),
+                FlavorUsage::new))
+        .flavorsUsage(
+            byFlavor(
+                view.usage(),
+                usage -> resource(usage, dev.sluice.core.engine.FlavorUsage::admitted),
+                FlavorUsage::new))
+        .build();
+  }
+
+  /** The status of a Cohort. */
+  public static CohortStatus cohort(CohortView view) {
+    return new CohortStatus(view.dominantResourceShare().map(QueueStatuses::fairSharing).orElse(null));
+  }
+
+  private static FairSharingStatus fairSharing(DominantResourceShare dominantResourceShare) {
+    return new FairSharingStatus(dominantResourceShare.rounded());
+  }
+
+  /** The status of a LocalQueue; the parameters are those of {@link #clusterQueue}. */
+  public static LocalQueueStatus localQueue(
+      LocalQueueView view, long generation, @Nullable LocalQueueStatus current, Instant now) {
+    List<Condition> conditions = current == null ? List.of() : current.conditions();
+    return LocalQueueStatus.builder()
+        .conditions(
+            active(
+                conditions,
+                view.problems(),
+                "Can submit new workloads to clusterQueue",
+                "",
+                generation,
+                now))
+        .pendingWorkloads(view.pendingActive() + view.pendingInadmissible())
+        .reservingWorkloads(view.reserving())
+        .admittedWorkloads(view.admitted())
+        .flavorsReservation(
+            byFlavor(
+                view.usage(),
+                usage -> localResource(usage, dev.sluice.core.engine.FlavorUsage::reserved),
+                LocalQueueFlavorUsage::new))
+        .flavorsUsage(
+            byFlavor(
+                view.usage(),
+                usage -> localResource(usage, dev.sluice.core.engine.FlavorUsage::admitted),
+                LocalQueueFlavorUsage::new))
+        .fairSharing(view.pastUse().map(QueueStatuses::pastUse).orElse(null))
+        .build();
+  }
+
+  /** What a LocalQueue used, in thousandths of a unit, or whole units where there are many. */
+  private static LocalQueueFairSharingStatus pastUse(LocalQueueUsageView past) {
+    Map<String, Quantity> consumed = new TreeMap<>();
+    past.consumed()
+        .forEach(
+            (resource, amount) -> {
+              if (amount >= LEAST_SHOWN) {
+                consumed.put(resource, Quantity.parse(Quantities.rounded(resource, amount)));
+              }
+            });
+    return new LocalQueueFairSharingStatus(
+        0L,
+        new AdmissionFairSharingStatus(
+            consumed, past.sampledAt().truncatedTo(ChronoUnit.SECONDS).toString()));
+  }
+
+  private static List<Condition> active(
+      List<Condition> conditions,
+      List<InactiveReason> problems,
+      String can,
+      String cannot,
+      long generation,
+      Instant now) {
+    if (problems.isEmpty()) {
+      return Conditions.with(conditions, ACTIVE, true, InactiveReasonText.READY, can, generation, now);
+    }
+    return Conditions.with(
+        conditions,
+        ACTIVE,
+        false,
+        problems.getFirst().reason(),
+        cannot + joined(problems, cannot),
+        generation,
+        now);
+  }
+
+  /** All messages, without the opening that they may share with the condition's message. */
+  private static String joined(List<InactiveReason> problems, String opening) {
+    return problems.stream()
+        .map(InactiveReason::message)
+        .map(text -> text.startsWith(opening) ? text.substring(opening.length()) : text)
+        .collect(Collectors.joining("; "));
+  }
+
+  /** Entries in the order of the view, gathered under their flavors. */
+  private static <R, F> List<F> byFlavor(
+      List<dev.sluice.core.engine.FlavorUsage> usage,
+      Function<dev.sluice.core.engine.FlavorUsage, R> resource,
+      FlavorMaker<R, F> flavor) {
+    Map<String, List<R>> resources = new LinkedHashMap<>();
+    for (dev.sluice.core.engine.FlavorUsage entry : usage) {
+      resources
+          .computeIfAbsent(entry.flavor(), name -> new ArrayList<>())
+          .add(resource.apply(entry));
+    }
+    return resources.entrySet().stream()
+        .limit(LONGEST_LIST)
+        .map(
+            entry ->
+                flavor.make(entry.getKey(), entry.getValue().stream().limit(LONGEST_LIST).toList()))
+        .toList();
+  }
+
+  private static ResourceUsage resource(
+      dev.sluice.core.engine.FlavorUsage usage, ToLongFunction<dev.sluice.core.engine.FlavorUsage> part) {
+    long total = part.applyAsLong(usage);
+    long borrowed = Math.max(0, ResourceAmounts.subtract(total, usage.nominal()));
+    return new ResourceUsage(
+        usage.resource(), quantity(usage.resource(), borrowed), quantity(usage.resource(), total));
+  }
+
+  private static LocalQueueResourceUsage localResource(
+      dev.sluice.core.engine.FlavorUsage usage, ToLongFunction<dev.sluice.core.engine.FlavorUsage> part) {
+    return new LocalQueueResourceUsage(
+        usage.resource(), quantity(usage.resource(), part.applyAsLong(usage)));
+  }
+
+  private static Quantity quantity(String resource, long amount) {
+    return Quantity.parse(Quantities.format(resource, amount));
+  }
+
+  /** Makes the entry of a flavor from its name and its resources. */
+  private interface FlavorMaker<R, F> {
+    F make(String name, List<R> resources);
+  }
+}

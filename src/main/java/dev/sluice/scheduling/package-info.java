@@ -1,8 +1,0 @@
-/**
- * One cycle's decisions: which flavor, in which order, who fits. Heads and the quota tree may
- * enter. Assignments with their explanations leave.
- */
-@NullMarked
-package dev.sluice.scheduling;
-
-import org.jspecify.annotations.NullMarked;

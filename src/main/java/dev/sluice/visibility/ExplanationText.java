@@ -1,0 +1,269 @@
+package dev.sluice.visibility;
+
+import dev.sluice.api.Quantities;
+import dev.sluice.core.engine.SchedulerQueries.Holder;
+import dev.sluice.core.engine.SchedulerQueries.Turn;
+import dev.sluice.core.engine.SchedulerQueries.Waiting;
+import dev.sluice.core.engine.PendingPosition;
+import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.FlavorAttempt;
+import dev.sluice.core.model.FlavorRejection;
+import dev.sluice.core.model.PendingReason;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.stream.Collectors;
+
+/** Renders explanations for people: in conditions, in events, and at length. */
+public final class ExplanationText {
+
+  /** The most characters that the message of a condition may have. */
+  public static final int LONGEST_MESSAGE = 32768;
+
+  private static final String NOT_EVALUATED = "not evaluated yet";
+
+  private static final String NO_PREEMPTION =
+      "preemption would not help: the policies of its ClusterQueue don't allow it for all that is"
+          + " missing";
+
+  private ExplanationText() {}
+
+  /** The message of the condition QuotaReserved=False, and of the event beside it. */
+  public static String message(Explanation explanation) {
+    List<String> parts = new ArrayList<>();
+    if (!explanation.detail().isEmpty()) {
+      parts.add(explanation.detail());
+    }
+    byPodSet(explanation.attempts())
+        .forEach(
+            (podSet, attempts) -> {
+              String obstacles =
+                  attempts.stream()
+                      .filter(attempt -> !attempt.flavorRejections().isEmpty())
+                      .map(ExplanationText::attempt)
+                      .collect(Collectors.joining("; "));
+              if (!obstacles.isEmpty()) {
+                parts.add("pod set " + podSet + ": " + obstacles);
+              }
+            });
+    if (preemptionIsBarred(explanation)) {
+      parts.add(NO_PREEMPTION);
+    }
+    if (parts.isEmpty()) {
+      parts.add(explanation.reason().apiReason());
+    }
+    return truncated(String.join(" | ", parts), LONGEST_MESSAGE);
+  }
+
+  /** Where preemption was tried, the detail says what came of it. */
+  private static boolean preemptionIsBarred(Explanation explanation) {
+    return explanation.detail().isEmpty()
+        && explanation.reason() == PendingReason.WAITING_FOR_QUOTA
+        && explanation.attempts().stream()
+            .flatMap(attempt -> attempt.flavorRejections().stream())
+            .anyMatch(FlavorRejection.InsufficientQuota.class::isInstance);
+  }
+
+  /** What stands in the way, in one clause. */
+  public static String obstacle(FlavorRejection flavorRejection) {
+    return switch (flavorRejection) {
+      case FlavorRejection.FlavorMissing() -> "the ResourceFlavor doesn't exist";
+      case FlavorRejection.UntoleratedTaint(var taint) -> "taint " + taint + " is not tolerated";
+      case FlavorRejection.PlacementMismatch() -> "node selector or affinity excludes its nodes";
+      case FlavorRejection.ResourceNotCovered(var resource, var requested) ->
+          "the ClusterQueue has no quota for "
+              + resource
+              + ", "
+              + Quantities.format(resource, requested)
+              + " requested";
+      case FlavorRejection.ExceedsMaximum(var resource, var requested, var maximum) ->
+          resource
+              + ": "
+              + Quantities.format(resource, requested)
+              + " requested, more than the maximum of "
+              + Quantities.format(resource, maximum);
+      case FlavorRejection.InsufficientQuota(var resource, var requested, var available, var maximum) ->
+          resource
+              + ": "
+              + Quantities.format(resource, requested)
+              + " requested, "
+              + Quantities.format(resource, Math.max(0, available))
+              + " available of "
+              + Quantities.format(resource, maximum)
+              + ", "
+              + Quantities.format(resource, requested - Math.max(0, available))
+              + " missing";
+    };
+  }
+
+  /** The note of the event QuotaReserved. */
+  public static String quotaReserved(
+      String clusterQueue, Duration waited, List<FlavorAttempt> considered) {
+    String flavors = considered(considered);
+    return "Quota reserved in ClusterQueue "
+        + clusterQueue
+        + ", wait time since queued was "
+        + waited.toSeconds()
+        + "s"
+        + (flavors.isEmpty() ? "" : "; Flavors considered: " + flavors);
+  }
+
+  /** The note of the event Admitted. */
+  public static String admitted(String clusterQueue, Duration sinceReserved) {
+    return "Admitted by ClusterQueue "
+        + clusterQueue
+        + ", wait time since reservation was "
+        + sinceReserved.toSeconds()
+        + "s";
+  }
+
+  /**
+   * The flavors that were looked at, per pod set (contract: Workload life cycle, section 10); those
+   * that plainly fit are left out.
+   */
+  static String considered(List<FlavorAttempt> attempts) {
+    List<String> podSets = new ArrayList<>();
+    byPodSet(attempts)
+        .forEach(
+            (podSet, tried) -> {
+              String flavors =
+                  tried.stream()
+                      .filter(attempt -> attempt.borrowLevel() > 0 || !fits(attempt))
+                      .map(ExplanationText::mode)
+                      .collect(Collectors.joining(", "));
+              if (!flavors.isEmpty()) {
+                podSets.add(podSet + ": " + flavors);
+              }
+            });
+    return String.join(" | ", podSets);
+  }
+
+  /** What {@code explain} shows of a Workload that waits: several lines. */
+  public static List<String> lines(Waiting waiting) {
+    List<String> lines = new ArrayList<>();
+    lines.add(position(waiting));
+    lines.add(waiting.explanation().map(e -> e.reason().apiReason()).orElse(NOT_EVALUATED));
+    if (waiting.position().inadmissible()) {
+      lines.add("parked: looked at again when what it lacks changes");
+    }
+    waiting.explanation().ifPresent(explanation -> lines.addAll(lines(explanation)));
+    waiting.turn().ifPresent(turn -> lines.add(turn(turn, waiting)));
+    waiting.holders().forEach(holder -> lines.add(holder(holder)));
+    return List.copyOf(lines);
+  }
+
+  /** An amount of a resource as people write it. */
+  public static String quantity(String resource, long amount) {
+    return Quantities.format(resource, amount);
+  }
+
+  /** {@code text}, cut off at {@code longest} characters with a mark that something is missing. */
+  public static String truncated(String text, int longest) {
+    return text.length() <= longest ? text : text.substring(0, longest - 1) + "…";
+  }
+
+  private static String position(Waiting waiting) {
+    PendingPosition position = waiting.position();
+    if (position.inClusterQueue() < 0) {
+      return "not in a queue at the moment";
+    }
+    return "position "
+        + position.inClusterQueue()
+        + " in ClusterQueue "
+        + waiting.clusterQueue()
+        + ", "
+        + position.inLocalQueue()
+        + " in LocalQueue "
+        + position.queueName()
+        + " (0 is next), priority "
+        + position.priority();
+  }
+
+  private static String turn(Turn turn, Waiting waiting) {
+    return "LocalQueue %s used more than %s: %s, against %s of LocalQueue %s, which comes first"
+        .formatted(
+            waiting.position().queueName(),
+            turn.others() == 1 ? "another one" : turn.others() + " others",
+            used(turn.used()),
+            used(turn.usedByFirst()),
+            turn.first().namespace() + "/" + turn.first().name());
+  }
+
+  private static String used(double amount) {
+    return Double.isInfinite(amount)
+        ? "without bounds"
+        : String.format(Locale.ROOT, "%.3f", amount);
+  }
+
+  private static List<String> lines(Explanation explanation) {
+    List<String> lines = new ArrayList<>();
+    if (!explanation.detail().isEmpty()) {
+      lines.add(explanation.detail());
+    }
+    for (FlavorAttempt attempt : explanation.attempts()) {
+      String result = fits(attempt) ? "fits" : obstacles(attempt);
+      String flavor = attempt.flavor().isEmpty() ? "" : ", flavor " + attempt.flavor();
+      lines.add("pod set " + attempt.podSet() + flavor + ": " + result);
+    }
+    if (preemptionIsBarred(explanation)) {
+      lines.add(NO_PREEMPTION);
+    }
+    return lines;
+  }
+
+  private static String holder(Holder holder) {
+    String resource = holder.pair().resource();
+    return holder.id()
+        + " in ClusterQueue "
+        + holder.clusterQueue()
+        + " holds "
+        + Quantities.format(resource, holder.amount())
+        + " "
+        + resource
+        + " of flavor "
+        + holder.pair().flavor();
+  }
+
+  private static String mode(FlavorAttempt attempt) {
+    List<String> parts = new ArrayList<>();
+    parts.add(
+        switch (attempt.mode()) {
+          case FIT -> "Fit";
+          case NO_FIT -> "NoFit";
+          case NO_CANDIDATES -> "preemptionMode=NoCandidates";
+          case PREEMPT -> "preemptionMode=Preempt";
+          case RECLAIM -> "preemptionMode=Reclaim";
+        });
+    if (attempt.borrowLevel() > 0) {
+      parts.add("borrow=" + attempt.borrowLevel());
+    }
+    if (!fits(attempt)) {
+      parts.add(obstacles(attempt));
+    }
+    return attempt.flavor() + "(" + String.join(";", parts) + ")";
+  }
+
+  private static String attempt(FlavorAttempt attempt) {
+    String flavor = attempt.flavor().isEmpty() ? "" : "flavor " + attempt.flavor() + ": ";
+    return flavor + obstacles(attempt);
+  }
+
+  private static String obstacles(FlavorAttempt attempt) {
+    return attempt.flavorRejections().stream()
+        .map(ExplanationText::obstacle)
+        .collect(Collectors.joining(", "));
+  }
+
+  private static boolean fits(FlavorAttempt attempt) {
+    return attempt.flavorRejections().isEmpty();
+  }
+
+  private static Map<String, List<FlavorAttempt>> byPodSet(List<FlavorAttempt> attempts) {
+    return attempts.stream()
+        .collect(
+            Collectors.groupingBy(FlavorAttempt::podSet, LinkedHashMap::new, Collectors.toList()));
+  }
+}

@@ -1,0 +1,114 @@
+package dev.sluice.visibility.explain;
+
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code sluice explain workload NAME -n NS}. */
+@Command(
+    name = "workload",
+    aliases = {"wl", "workloads"},
+    description = {
+      "Says where a Workload stands and, while it waits, why: its position, the flavors that were"
+          + " tried, what each lacked, and who holds it.",
+      "Reads the API server with your own permissions; with --operator it asks the operator, which"
+          + " knows the moment's numbers."
+    },
+    mixinStandardHelpOptions = true,
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:it was explained",
+      "1:there is no such Workload, or the API server refused",
+      "2:the command line is wrong",
+      "3:the API server can't be reached"
+    })
+public final class ExplainWorkloadCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Parameters(index = "0", paramLabel = "NAME", description = "The Workload's name.")
+  private String name = "";
+
+  @Option(
+      names = {"-n", "--namespace"},
+      paramLabel = "NS",
+      description = "Its namespace; that of the kubeconfig's context unless given.")
+  private @Nullable String namespace;
+
+  @Option(names = "--kubeconfig", paramLabel = "FILE", description = "The cluster to ask.")
+  private @Nullable Path kubeconfig;
+
+  @Option(
+      names = "--operator",
+      paramLabel = "URL",
+      description =
+          "Where the operator answers, such as https://127.0.0.1:8082 behind a port-forward.")
+  private @Nullable URI operator;
+
+  @Option(
+      names = "--operator-ca",
+      paramLabel = "FILE",
+      description = "The CA (PEM) that the operator's certificate is checked by.")
+  private @Nullable Path operatorCa;
+
+  @Override
+  public Integer call() {
+    PrintWriter out = spec.commandLine().getOut();
+    PrintWriter err = spec.commandLine().getErr();
+    try (KubernetesClient client =
+        new KubernetesClientBuilder().withConfig(configuration()).build()) {
+      String in = Optional.ofNullable(namespace).or(() -> inContext(client)).orElse("default");
+      Optional<List<String>> objects = new ClusterExplanation(client).lines(in, name);
+      if (objects.isEmpty()) {
+        err.printf("Workload %s/%s does not exist%n", in, name);
+        return 1;
+      }
+      objects.get().forEach(out::println);
+      if (operator != null) {
+        live(operator, client.getConfiguration(), in).forEach(out::println);
+      }
+      out.flush();
+      return 0;
+    } catch (KubernetesClientException e) {
+      err.printf("the API server did not answer as needed: %s%n", e.getMessage());
+      return e.getCode() == 0 ? 3 : 1;
+    } catch (IOException e) {
+      err.printf("%s can't be read: %s%n", kubeconfig, e.getMessage());
+      return 3;
+    }
+  }
+
+  private List<String> live(URI url, Config config, String in) {
+    return new LiveExplanation(url, Optional.ofNullable(operatorCa), token(config)).lines(in, name);
+  }
+
+  private static Optional<String> token(Config config) {
+    return Optional.ofNullable(config.getAutoOAuthToken())
+        .or(() -> Optional.ofNullable(config.getOauthToken()));
+  }
+
+  private static Optional<String> inContext(KubernetesClient client) {
+    return Optional.ofNullable(client.getNamespace());
+  }
+
+  private Config configuration() throws IOException {
+    return kubeconfig == null
+        ? Config.autoConfigure(null)
+        : Config.fromKubeconfig(Files.readString(kubeconfig));
+  }
+}

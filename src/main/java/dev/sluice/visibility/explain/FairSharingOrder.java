@@ -1,0 +1,114 @@
+package dev.sluice.visibility.explain;
+
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.math.BigDecimal;
+import java.math.RoundingMode;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * The order of LocalQueueMapper in a ClusterQueue that lets those go first that used least, as the
+ * status of the LocalQueueMapper tells what they used. What the configuration says of the weights of
+ * resources isn't known here: each counts 1.
+ */
+final class FairSharingOrder {
+
+  private final Map<String, Double> used = new TreeMap<>();
+  private boolean byUse;
+
+  /** Whether the ClusterQueue has its LocalQueueMapper take turns. */
+  void look(GenericKubernetesResource clusterQueue) {
+    byUse =
+        JsonPaths.text(clusterQueue, "spec", "admissionScope", "admissionMode")
+            .equals("UsageBasedAdmissionFairSharing");
+  }
+
+  /** What a LocalQueue of it used. */
+  void used(GenericKubernetesResource localQueue) {
+    Object consumed =
+        localQueue.get("status", "fairSharing", "admissionFairSharingStatus", "consumedResources");
+    double sum = 0;
+    if (consumed instanceof Map<?, ?> amounts) {
+      for (Object amount : amounts.values()) {
+        sum += number(String.valueOf(amount)).doubleValue();
+      }
+    }
+    String weight = JsonPaths.text(localQueue, "spec", "fairSharing", "weight");
+    double share = weight.isEmpty() ? 1 : number(weight).doubleValue();
+    used.put(JsonPaths.fullName(localQueue), share <= 0 ? Double.POSITIVE_INFINITY : sum / share);
+  }
+
+  private static BigDecimal number(String quantity) {
+    return Quantity.getAmountInBytes(Quantity.parse(quantity));
+  }
+
+  /** Those of LocalQueueMapper that used less come first; where that doesn't count, all are equal. */
+  Comparator<GenericKubernetesResource> order() {
+    return Comparator.comparingDouble(this::usedBy);
+  }
+
+  private double usedBy(GenericKubernetesResource workload) {
+    return byUse ? used.getOrDefault(queueOf(workload), 0.0) : 0;
+  }
+
+  private static String queueOf(GenericKubernetesResource workload) {
+    return workload.getMetadata().getNamespace()
+        + "/"
+        + JsonPaths.text(workload, "spec", "queueName");
+  }
+
+  private List<String> before(
+      GenericKubernetesResource workload, List<GenericKubernetesResource> inLine) {
+    Set<String> queues = new LinkedHashSet<>();
+    for (GenericKubernetesResource other : inLine) {
+      if (usedBy(other) < usedBy(workload)) {
+        queues.add(queueOf(other));
+      }
+    }
+    return new ArrayList<>(queues);
+  }
+
+  /** The end of a sentence that says so if others come first because they used less. */
+  String sentence(GenericKubernetesResource workload, List<GenericKubernetesResource> inLine) {
+    List<String> before = before(workload, inLine);
+    return before.isEmpty()
+        ? ""
+        : "; LocalQueue %s used more than %s, so that %s first"
+            .formatted(
+                queueOf(workload),
+                before.size() == 1
+                    ? "LocalQueue " + before.getFirst()
+                    : before.size() + " others that wait",
+                before.size() == 1 ? "that one comes" : "those come");
+  }
+
+  /** What each used, if it counts. */
+  Optional<String> line(
+      GenericKubernetesResource workload, List<GenericKubernetesResource> inLine) {
+    List<String> before = before(workload, inLine);
+    if (before.isEmpty()) {
+      return Optional.empty();
+    }
+    before.add(queueOf(workload));
+    return Optional.of(
+        "  used over time, by weight: "
+            + String.join(
+                ", ",
+                before.stream()
+                    .map(queue -> queue + " " + amount(used.getOrDefault(queue, 0.0)))
+                    .toList()));
+  }
+
+  private static String amount(double use) {
+    return Double.isInfinite(use)
+        ? "without bounds"
+        : BigDecimal.valueOf(use).setScale(3, RoundingMode.HALF_UP).toPlainString();
+  }
+}

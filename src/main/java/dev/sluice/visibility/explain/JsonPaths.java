@@ -1,0 +1,116 @@
+package dev.sluice.visibility.explain;
+
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.api.model.Quantity;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Reads objects whose types aren't known. What is missing is empty. */
+final class JsonPaths {
+
+  private JsonPaths() {}
+
+  static String fullName(GenericKubernetesResource object) {
+    return object.getMetadata().getNamespace() + "/" + object.getMetadata().getName();
+  }
+
+  static long priority(GenericKubernetesResource workload) {
+    return workload.get("spec", "priority") instanceof Number number ? number.longValue() : 0;
+  }
+
+  static String uid(GenericKubernetesResource workload) {
+    return workload.getMetadata().getUid();
+  }
+
+  /** What a Workload that holds quota uses, by resource. */
+  static Map<String, BigDecimal> usage(GenericKubernetesResource holder) {
+    return sums(holder.get("status", "admission", "podSetAssignments"), "resourceUsage");
+  }
+
+  /** What a Workload that waits requests, by resource. */
+  static Map<String, BigDecimal> requests(GenericKubernetesResource waiting) {
+    return sums(waiting.get("status", "resourceRequests"), "resources");
+  }
+
+  private static Map<String, BigDecimal> sums(@Nullable Object list, String field) {
+    Map<String, BigDecimal> sums = new TreeMap<>();
+    for (Map<?, ?> podSet : maps(list)) {
+      if (podSet.get(field) instanceof Map<?, ?> used) {
+        used.forEach(
+            (name, amount) -> sums.merge(name.toString(), number(amount), BigDecimal::add));
+      }
+    }
+    return sums;
+  }
+
+  private static BigDecimal number(Object quantity) {
+    return Quantity.getAmountInBytes(Quantity.parse(quantity.toString()));
+  }
+
+  static boolean waits(GenericKubernetesResource workload) {
+    return !isTrue(workload, "QuotaReserved")
+        && !isTrue(workload, "Finished")
+        && !Boolean.FALSE.equals(workload.get("spec", "active"));
+  }
+
+  static boolean isTrue(GenericKubernetesResource object, String type) {
+    return is(object, type, "True");
+  }
+
+  static boolean is(GenericKubernetesResource object, String type, String status) {
+    return condition(object, type).filter(c -> status.equals(c.get("status"))).isPresent();
+  }
+
+  static Optional<String> conditionLine(
+      GenericKubernetesResource object, String type, String status) {
+    return condition(object, type)
+        .filter(found -> status.equals(found.get("status")))
+        .map(JsonPaths::line)
+        .map(String::strip);
+  }
+
+  static String line(Map<?, ?> condition) {
+    String message = string(condition.get("message"), "");
+    return "  %s=%s %s since %s%s"
+        .formatted(
+            string(condition.get("type"), ""),
+            string(condition.get("status"), ""),
+            string(condition.get("reason"), ""),
+            string(condition.get("lastTransitionTime"), "an unknown time"),
+            message.isEmpty() ? "" : ": " + message);
+  }
+
+  static Optional<Map<?, ?>> condition(GenericKubernetesResource object, String type) {
+    for (Map<?, ?> condition : maps(object.get("status", "conditions"))) {
+      if (type.equals(condition.get("type"))) {
+        return Optional.of(condition);
+      }
+    }
+    return Optional.empty();
+  }
+
+  static List<Map<?, ?>> maps(@Nullable Object list) {
+    List<Map<?, ?>> result = new ArrayList<>();
+    if (list instanceof List<?> items) {
+      for (Object item : items) {
+        if (item instanceof Map<?, ?> map) {
+          result.add(map);
+        }
+      }
+    }
+    return result;
+  }
+
+  static String text(GenericKubernetesResource object, Object... path) {
+    return string(object.get(path), "");
+  }
+
+  static String string(@Nullable Object value, String otherwise) {
+    return value == null ? otherwise : value.toString();
+  }
+}

@@ -1,0 +1,111 @@
+package dev.sluice.visibility.explain;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
+
+/** Asks a running operator. What keeps it from answering becomes one line, not a failure. */
+final class LiveExplanation {
+
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final int OK = 200;
+
+  private final URI operator;
+  private final Optional<Path> authority;
+  private final Optional<String> token;
+
+  /**
+   * With the operator to ask.
+   *
+   * @param authority the CA that its certificate is checked by; Java's own unless given
+   * @param token who asks
+   */
+  LiveExplanation(URI operator, Optional<Path> authority, Optional<String> token) {
+    this.operator = operator;
+    this.authority = authority;
+    this.token = token;
+  }
+
+  List<String> lines(String namespace, String name) {
+    URI url = operator.resolve("/explain/v1/namespaces/" + namespace + "/workloads/" + name);
+    HttpRequest.Builder request = HttpRequest.newBuilder(url).timeout(PATIENCE);
+    if (token.isPresent() && !confidential(url)) {
+      return List.of(
+          "(the operator at %s was not asked: your token is only sent over https)"
+              .formatted(operator));
+    }
+    token.ifPresent(bearer -> request.header("Authorization", "Bearer " + bearer));
+    try (HttpClient client = client()) {
+      HttpResponse<String> response =
+          client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+      if (response.statusCode() != OK) {
+        return List.of(
+            "(the operator at %s answered %d: %s)"
+                .formatted(operator, response.statusCode(), response.body().strip()));
+      }
+      return told(new ObjectMapper().readTree(response.body()));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return List.of();
+    } catch (IOException | GeneralSecurityException e) {
+      return List.of(
+          "(the operator at %s could not be asked: %s %s)"
+              .formatted(operator, e.getClass().getSimpleName(), e.getMessage()));
+    }
+  }
+
+  private static boolean confidential(URI url) {
+    return "https".equals(url.getScheme());
+  }
+
+  private static List<String> told(JsonNode answer) {
+    if (!answer.path("pending").asBoolean()) {
+      return List.of("operator: it is not pending");
+    }
+    List<String> lines = new ArrayList<>();
+    answer.path("text").forEach(line -> lines.add("operator: " + line.asText()));
+    return lines;
+  }
+
+  private HttpClient client() throws IOException, GeneralSecurityException {
+    HttpClient.Builder builder = HttpClient.newBuilder().connectTimeout(PATIENCE);
+    if (authority.isPresent()) {
+      builder.sslContext(trusting(authority.get()));
+    }
+    return builder.build();
+  }
+
+  private static SSLContext trusting(Path file) throws IOException, GeneralSecurityException {
+    KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
+    store.load(null, null);
+    try (InputStream pem = Files.newInputStream(file)) {
+      int number = 0;
+      for (Certificate each : CertificateFactory.getInstance("X.509").generateCertificates(pem)) {
+        store.setCertificateEntry("ca-" + number++, each);
+      }
+    }
+    TrustManagerFactory trust =
+        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+    trust.init(store);
+    SSLContext context = SSLContext.getInstance("TLS");
+    context.init(null, trust.getTrustManagers(), null);
+    return context;
+  }
+}

@@ -1,0 +1,74 @@
+package dev.sluice.visibility.explain;
+
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+
+/**
+ * What worker clusters answered to a Workload that waits for one of them, as the message of its
+ * check tells.
+ *
+ * @param message of the check; empty when there are no answers
+ * @param lines a cluster each
+ */
+record WorkerClusterAnswers(String message, List<String> lines) {
+
+  private static final WorkerClusterAnswers NONE = new WorkerClusterAnswers("", List.of());
+
+  /** What the Workload's checks tell; nothing where the clusters' names can't be read. */
+  static WorkerClusterAnswers of(GenericKubernetesResource workload, KubernetesClient client) {
+    for (Map<?, ?> check : JsonPaths.maps(workload.get("status", "admissionChecks"))) {
+      String message = JsonPaths.string(check.get("message"), "");
+      if (JsonPaths.string(check.get("state"), "Pending").equals("Pending")
+          && message.contains(": ")) {
+        List<String> lines = lines(message, names(client));
+        if (!lines.isEmpty()) {
+          return new WorkerClusterAnswers(message, lines);
+        }
+      }
+    }
+    return NONE;
+  }
+
+  private static List<String> names(KubernetesClient client) {
+    try {
+      return client
+          .genericKubernetesResources(
+              ClusterExplanation.kind("MultiKueueCluster", "multikueueclusters", false))
+          .list()
+          .getItems()
+          .stream()
+          .map(it -> it.getMetadata().getName())
+          .toList();
+    } catch (KubernetesClientException e) {
+      return List.of();
+    }
+  }
+
+  /** The answers in a message, each with the name of one of these clusters before it. */
+  static List<String> lines(String message, List<String> names) {
+    if (names.isEmpty()) {
+      return List.of();
+    }
+    String any = names.stream().map(Pattern::quote).collect(Collectors.joining("|"));
+    Matcher starts = Pattern.compile("(?:^|; )(?=(?:" + any + "): )").matcher(message);
+    List<String> lines = new ArrayList<>();
+    int from = -1;
+    while (starts.find()) {
+      if (from >= 0) {
+        lines.add("  worker cluster " + message.substring(from, starts.start()));
+      }
+      from = starts.end();
+    }
+    if (from >= 0) {
+      lines.add("  worker cluster " + message.substring(from));
+    }
+    return lines;
+  }
+}

@@ -1,0 +1,189 @@
+package dev.sluice.visibility.explain;
+
+import dev.sluice.api.KueueConstants;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/** Where a Workload stands and why, in one sentence that only changes when that does. */
+final class WorkloadStatusText {
+
+  private static final int NAMED = 3;
+
+  private WorkloadStatusText() {}
+
+  /**
+   * The sentence.
+   *
+   * @param ahead those in line before it, first one first
+   * @param strict whether nobody in its ClusterQueue overtakes
+   * @param holders who holds what it wants, most first
+   */
+  static String of(
+      GenericKubernetesResource workload,
+      List<GenericKubernetesResource> ahead,
+      boolean strict,
+      List<UsageHolder> usageHolders) {
+    return of(workload, "", ahead, strict, usageHolders);
+  }
+
+  /**
+   * The same for one whose checks may have told something.
+   *
+   * @param below a message that is told apart, and not in the sentence
+   */
+  static String of(
+      GenericKubernetesResource workload,
+      String below,
+      List<GenericKubernetesResource> ahead,
+      boolean strict,
+      List<UsageHolder> usageHolders) {
+    if (JsonPaths.isTrue(workload, "Finished")) {
+      return "it has finished: " + told(workload, "Finished");
+    }
+    if (JsonPaths.isTrue(workload, "QuotaReserved")) {
+      return holding(workload, below);
+    }
+    if (Boolean.FALSE.equals(workload.get("spec", "active"))) {
+      return "it is deactivated, until spec.active is set to true"
+          + (JsonPaths.isTrue(workload, "Evicted") ? ": " + told(workload, "Evicted") : "");
+    }
+    String gates = gates(workload);
+    if (!gates.isEmpty()) {
+      return "it is not in line: "
+          + gates
+          + " in the annotation "
+          + KueueConstants.ADMISSION_GATED_BY
+          + " of its job keeps it out until it is taken off";
+    }
+    if (JsonPaths.is(workload, "Requeued", "False")) {
+      return sentBack(workload);
+    }
+    return waiting(workload, ahead, strict, usageHolders);
+  }
+
+  /** Whether it stands in line: nothing keeps it out. */
+  static boolean inLine(GenericKubernetesResource workload) {
+    return JsonPaths.waits(workload)
+        && gates(workload).isEmpty()
+        && !JsonPaths.is(workload, "Requeued", "False");
+  }
+
+  private static String gates(GenericKubernetesResource workload) {
+    Map<String, String> annotations = workload.getMetadata().getAnnotations();
+    return annotations == null ? "" : annotations.getOrDefault(KueueConstants.ADMISSION_GATED_BY, "").strip();
+  }
+
+  private static String holding(GenericKubernetesResource workload, String below) {
+    String queue = JsonPaths.text(workload, "status", "admission", "clusterQueue");
+    if (JsonPaths.isTrue(workload, "Evicted")) {
+      return "it has to stop, and holds quota of ClusterQueue %s until it has: %s"
+          .formatted(queue, told(workload, "Evicted"));
+    }
+    if (JsonPaths.isTrue(workload, "Admitted")) {
+      String cluster = JsonPaths.text(workload, "status", "clusterName");
+      return "it is admitted by ClusterQueue "
+          + queue
+          + (cluster.isEmpty() ? "" : ", and runs in worker cluster " + cluster);
+    }
+    List<String> checks = new ArrayList<>();
+    for (Map<?, ?> check : JsonPaths.maps(workload.get("status", "admissionChecks"))) {
+      String state = JsonPaths.string(check.get("state"), "Pending");
+      if (!state.equals("Ready")) {
+        String message = JsonPaths.string(check.get("message"), "");
+        checks.add(
+            "%s is %s%s"
+                .formatted(
+                    JsonPaths.string(check.get("name"), ""),
+                    state,
+                    message.isEmpty() || message.equals(below) ? "" : " (" + message + ")"));
+      }
+    }
+    return "it holds quota of ClusterQueue %s and waits for admission checks: %s%s"
+        .formatted(
+            queue,
+            checks.isEmpty() ? told(workload, "Admitted") : String.join(", ", checks),
+            offers(workload));
+  }
+
+  private static String offers(GenericKubernetesResource workload) {
+    return workload.get("status", "nominatedClusterNames") instanceof List<?> names
+            && !names.isEmpty()
+        ? "; it is offered to worker clusters "
+            + names.stream().map(Object::toString).collect(Collectors.joining(", "))
+            + ", of which none has admitted it yet"
+        : "";
+  }
+
+  private static String sentBack(GenericKubernetesResource workload) {
+    String until = JsonPaths.text(workload, "status", "requeueState", "requeueAt");
+    String count = JsonPaths.text(workload, "status", "requeueState", "count");
+    return "it was sent back (%s) and is not in line %s%s"
+        .formatted(
+            told(workload, JsonPaths.isTrue(workload, "Evicted") ? "Evicted" : "Requeued"),
+            until.isEmpty() ? "until it is let in again" : "before " + until,
+            count.isEmpty() ? "" : ", return number " + count);
+  }
+
+  private static String waiting(
+      GenericKubernetesResource workload,
+      List<GenericKubernetesResource> ahead,
+      boolean strict,
+      List<UsageHolder> usageHolders) {
+    String reason =
+        JsonPaths.condition(workload, "QuotaReserved")
+            .map(found -> JsonPaths.string(found.get("reason"), ""))
+            .orElse("");
+    return switch (reason) {
+      case "", "PendingEvaluation" -> behind(ahead, strict);
+      case "ExceedsMaxQuota", "NoMatchingFlavor", "Misconfigured" ->
+          "it can't be admitted as it is: " + told(workload, "QuotaReserved");
+      case "WaitingForQuota" ->
+          "it waits for quota: " + message(workload, "QuotaReserved") + held(usageHolders);
+      default -> "it waits: " + told(workload, "QuotaReserved");
+    };
+  }
+
+  private static String behind(List<GenericKubernetesResource> ahead, boolean strict) {
+    if (ahead.isEmpty()) {
+      return "it is next, and was not evaluated yet";
+    }
+    GenericKubernetesResource first = ahead.getFirst();
+    Optional<Map<?, ?>> why = JsonPaths.condition(first, "QuotaReserved");
+    return "it waits behind %d other%s%s; the first is %s, priority %d%s"
+        .formatted(
+            ahead.size(),
+            ahead.size() == 1 ? "" : "s",
+            strict ? ", whom nobody overtakes in a StrictFIFO queue" : "",
+            JsonPaths.fullName(first),
+            JsonPaths.priority(first),
+            why.isPresent() ? ", which waits itself: " + told(first, "QuotaReserved") : "");
+  }
+
+  private static String held(List<UsageHolder> usageHolders) {
+    if (usageHolders.isEmpty()) {
+      return "";
+    }
+    return "; what it lacks is held by "
+        + String.join(", ", usageHolders.stream().limit(NAMED).map(UsageHolder::inShort).toList())
+        + (usageHolders.size() > NAMED ? " and others" : "");
+  }
+
+  private static String told(GenericKubernetesResource workload, String type) {
+    String reason =
+        JsonPaths.condition(workload, type)
+            .map(found -> JsonPaths.string(found.get("reason"), ""))
+            .orElse("");
+    String message = message(workload, type);
+    return message.isEmpty() ? reason : reason + ", " + message;
+  }
+
+  private static String message(GenericKubernetesResource workload, String type) {
+    return JsonPaths.condition(workload, type)
+        .map(found -> JsonPaths.string(found.get("message"), ""))
+        .orElse("");
+  }
+}

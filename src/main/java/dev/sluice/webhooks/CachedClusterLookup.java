@@ -1,0 +1,102 @@
+package dev.sluice.webhooks;
+
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.queues.cache.LocalClusters;
+
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.QueueNames;
+import dev.sluice.webhooks.ClusterLookup;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.BiPredicate;
+import java.util.function.Predicate;
+
+/** What webhooks ask of the world, as the informers know it at the moment. */
+public final class CachedClusterLookup implements ClusterLookup {
+
+  private final InformerCaches informerCaches;
+  private final LocalClusters localClusters;
+  private final BiPredicate<String, Owner> managed;
+  private final BiPredicate<String, Owner> inUse;
+  private final Predicate<String> operator;
+
+  /**
+   * Facts of {@code world}.
+   *
+   * @param localWorkers where this cluster is a worker of its own
+   * @param managed whether the owner of this namespace, or one above it, is managed; what jobs know
+   * @param inUse whether the object of this namespace has a Workload that is not on hold
+   * @param operator whether a user is the operator itself
+   */
+  public CachedClusterLookup(
+      InformerCaches informerCaches,
+      LocalClusters localClusters,
+      BiPredicate<String, Owner> managed,
+      BiPredicate<String, Owner> inUse,
+      Predicate<String> operator) {
+    this.informerCaches = informerCaches;
+    this.localClusters = localClusters;
+    this.managed = managed;
+    this.inUse = inUse;
+    this.operator = operator;
+  }
+
+  @Override
+  public boolean hasDefaultLocalQueue(String namespace) {
+    return informerCaches.localQueues().find(namespace, QueueNames.DEFAULT).isPresent();
+  }
+
+  @Override
+  public boolean hasDefaultPriorityClass() {
+    return informerCaches.workloadPriorityClasses().find(QueueNames.DEFAULT).isPresent();
+  }
+
+  @Override
+  public Map<String, String> namespaceLabels(String namespace) {
+    return informerCaches
+        .namespaces()
+        .find(namespace)
+        .map(found -> found.getMetadata().getLabels())
+        .map(Map::copyOf)
+        .orElse(Map.of());
+  }
+
+  @Override
+  public boolean isOperator(String user) {
+    return operator.test(user);
+  }
+
+  @Override
+  public boolean runsElsewhere(String namespace, String queue) {
+    return informerCaches
+        .localQueues()
+        .find(namespace, queue)
+        .flatMap(found -> Optional.ofNullable(found.getSpec()))
+        .flatMap(spec -> Optional.ofNullable(spec.clusterQueue()))
+        .flatMap(informerCaches.clusterQueues()::find)
+        .flatMap(found -> Optional.ofNullable(found.getSpec()))
+        .flatMap(spec -> Optional.ofNullable(spec.admissionChecksStrategy()))
+        .stream()
+        .flatMap(strategy -> strategy.admissionChecks().stream())
+        .flatMap(rule -> informerCaches.checks().find(rule.name()).stream())
+        .anyMatch(
+            check ->
+                check.getSpec() != null
+                    && KueueConstants.MULTIKUEUE.equals(check.getSpec().controllerName()));
+  }
+
+  @Override
+  public boolean mayRunHere(String namespace, String queue) {
+    return localClusters.mayRunHere(namespace, queue);
+  }
+
+  @Override
+  public boolean hasWorkloadInUse(String namespace, Owner job) {
+    return inUse.test(namespace, job);
+  }
+
+  @Override
+  public boolean isManaged(String namespace, Owner owner) {
+    return managed.test(namespace, owner);
+  }
+}

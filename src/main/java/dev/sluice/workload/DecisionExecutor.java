@@ -1,0 +1,138 @@
+package dev.sluice.workload;
+
+import dev.sluice.core.engine.SchedulerEventSink;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.workload.CachedWorkload.CheckState;
+import dev.sluice.workload.WorkloadWriter.Outcome;
+import dev.sluice.workload.WorkloadWriter.Urgency;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.function.Consumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Carries decisions of the engine out, with one write for each Workload concerned, and tells the
+ * engine what became of it. Never blocks the engine.
+ */
+public final class DecisionExecutor implements Consumer<Decision> {
+
+  private static final Logger LOG = LoggerFactory.getLogger(DecisionExecutor.class);
+
+  private final WorkloadLister store;
+  private final WorkloadWriter writer;
+  private final SchedulerEventSink engine;
+  private final RequiredChecks required;
+  private final boolean readiness;
+  private final Consumer<Decision.Explain> advice;
+  private final AdmissionObserver observer;
+  private final InstantSource clock;
+  private final Executor executor;
+  private final PreemptionWriter preemptions;
+
+  /**
+   * Writes with {@code writer} what it finds in {@code store}.
+   *
+   * @param required knows the admission checks of queues
+   * @param readiness whether somebody waits for pods to be ready
+   * @param advice takes explanations, which have time
+   * @param observer is told what stands
+   * @param executor does the work that isn't the engine's
+   * @param news tells when more is known of a Workload
+   */
+  public DecisionExecutor(
+      WorkloadLister store,
+      WorkloadWriter writer,
+      SchedulerEventSink engine,
+      RequiredChecks required,
+      boolean readiness,
+      Consumer<Decision.Explain> advice,
+      AdmissionObserver observer,
+      InstantSource clock,
+      Executor executor,
+      NewerVersionWaiter news) {
+    this.store = store;
+    this.writer = writer;
+    this.engine = engine;
+    this.required = required;
+    this.readiness = readiness;
+    this.advice = advice;
+    this.observer = observer;
+    this.clock = clock;
+    this.executor = executor;
+    this.preemptions = new PreemptionWriter(store, writer, engine, observer, clock, executor, news);
+  }
+
+  @Override
+  public void accept(Decision decision) {
+    switch (decision) {
+      case Decision.Admit admit -> executor.execute(() -> admit(admit));
+      case Decision.Preempt preempt -> executor.execute(() -> preemptions.preempt(preempt));
+      case Decision.Explain explain -> advice.accept(explain);
+    }
+  }
+
+  private void admit(Decision.Admit decision) {
+    Optional<CachedWorkload> found = evaluated(store, decision.id(), decision.version());
+    if (found.isEmpty()) {
+      engine.submit(new SchedulerEvent.AdmissionRefused(decision.id(), decision.version(), true));
+      return;
+    }
+    CachedWorkload workload = found.get();
+    Instant now = clock.instant();
+    List<CheckState> checks = AdmissionPatches.checks(workload, decision, required, now);
+    CompletableFuture<Outcome> write =
+        writer.patchStatus(
+            workload.id(),
+            decision.version(),
+            AdmissionPatches.admitted(workload, decision, checks, readiness, now),
+            Urgency.DECISION);
+    var unused =
+        write.whenComplete(
+            (outcome, bug) -> {
+              if (bug == null) {
+                report(decision, workload, CheckStates.allReady(checks), outcome);
+              } else {
+                LOG.error("workload={} admission=failed", decision.id(), bug);
+                refuse(decision, false);
+              }
+            });
+  }
+
+  /** The Workload in the version that was looked at, if that is still the newest known. */
+  static Optional<CachedWorkload> evaluated(WorkloadLister store, WorkloadId id, long version) {
+    return store
+        .get(id.namespace(), id.name())
+        .filter(workload -> workload.id().equals(id) && workload.version() == version);
+  }
+
+  private void report(Decision.Admit decision, CachedWorkload before, boolean admitted, Outcome outcome) {
+    switch (outcome) {
+      case Outcome.Written(long version) -> {
+        engine.submit(new SchedulerEvent.AdmissionWritten(decision.id(), version, admitted));
+        observer.reserved(decision, before, admitted);
+      }
+      case Outcome.Conflict() -> refuse(decision, true);
+      case Outcome.Gone() -> refuse(decision, true);
+      case Outcome.Refused(int code, String message) -> {
+        LOG.warn(
+            "workload={} admission=refused clusterQueue={} code={} reason=\"{}\"",
+            decision.id(),
+            decision.clusterQueue(),
+            code,
+            message);
+        refuse(decision, false);
+      }
+    }
+  }
+
+  private void refuse(Decision.Admit decision, boolean superseded) {
+    engine.submit(new SchedulerEvent.AdmissionRefused(decision.id(), decision.version(), superseded));
+  }
+}

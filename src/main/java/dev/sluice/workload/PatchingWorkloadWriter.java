@@ -1,0 +1,191 @@
+package dev.sluice.workload;
+
+import dev.sluice.kube.client.Backoff;
+import dev.sluice.kube.client.RawRequests;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.workload.RetryingWrite.Dependencies;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes Workloads with prebuilt merge patches over the client's connections, never blocking the
+ * caller. Answers are handed on, so that what was written is known before the watch tells it.
+ */
+public final class PatchingWorkloadWriter implements WorkloadWriter {
+
+  /** Field owner of what is not status. */
+  static final String OWNER = "kueue";
+
+  private static final Logger LOG = LoggerFactory.getLogger(PatchingWorkloadWriter.class);
+  private static final String STATUS_OWNER = "kueue-admission";
+  private static final String RECLAIMABLE_OWNER = "kueue-reclaimable-pods";
+  private static final Duration PATIENCE = Duration.ofSeconds(30);
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
+  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
+  private static final int DECISION_ATTEMPTS = 8;
+  private static final int ADVICE_ATTEMPTS = 3;
+  private static final Outcome SHUT_DOWN =
+      new Outcome.Refused(503, "the operator is shutting down");
+
+  private final PriorityWriteQueue lanes;
+  private final Dependencies around;
+  private final RandomGenerator random;
+  private final WriterCounters counters = new WriterCounters();
+  private final Set<RetryingWrite> open = ConcurrentHashMap.newKeySet();
+  private final WorkloadParser parser;
+  private final Consumer<CachedWorkload> answers;
+
+  /**
+   * A writer over the connections of {@code client}, which stays the caller's.
+   *
+   * @param answers is given every object that the API server answers with
+   * @param decisionsInFlight how many writes of decisions may be under way at a time
+   * @param random scatters pauses
+   */
+  public PatchingWorkloadWriter(
+      KubernetesClient client,
+      WorkloadParser parser,
+      Consumer<CachedWorkload> answers,
+      int decisionsInFlight,
+      InstantSource clock,
+      RandomGenerator random) {
+    this.parser = parser;
+    this.answers = answers;
+    this.random = random;
+    this.lanes = new PriorityWriteQueue(decisionsInFlight, clock);
+    this.around =
+        new Dependencies(
+            new RawRequests(client, PATIENCE),
+            (pause, task) ->
+                CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS)
+                    .execute(task),
+            counters,
+            this::answered);
+  }
+
+  /** Hands an answered object on; its version, which is 0 for what is no Workload. */
+  private long answered(byte[] body) {
+    try {
+      CachedWorkload workload = parser.parse(body);
+      if (!workload.id().uid().isEmpty() && !workload.id().name().isEmpty()) {
+        answers.accept(workload);
+      }
+      return workload.version();
+    } catch (IOException | RuntimeException e) {
+      LOG.error("workload answer=unreadable", e);
+      return 0;
+    }
+  }
+
+  /** What it did so far. */
+  public WriterCounters counters() {
+    return counters;
+  }
+
+  /** Writes that wait to be sent. */
+  public int waiting() {
+    return lanes.waiting();
+  }
+
+  /** Writes under way. */
+  public int inFlight() {
+    return lanes.inFlight();
+  }
+
+  @Override
+  public CompletableFuture<Outcome> patchStatus(
+      WorkloadId id, long version, JsonNode status, Urgency urgency) {
+    ObjectNode body = JsonNodeFactory.instance.objectNode().set("status", status);
+    return submit(ApiWrite.Patch.of(id, version, "/status", statusOwner(status), body), urgency);
+  }
+
+  private static String statusOwner(JsonNode status) {
+    return status.size() == 1 && status.has("reclaimablePods") ? RECLAIMABLE_OWNER : STATUS_OWNER;
+  }
+
+  @Override
+  public CompletableFuture<Outcome> patch(WorkloadId id, long version, JsonNode patch) {
+    return submit(ApiWrite.Patch.of(id, version, "", OWNER, patch), Urgency.DECISION);
+  }
+
+  @Override
+  public CompletableFuture<Outcome> create(String namespace, JsonNode workload) {
+    String name = workload.path("metadata").path("name").asText("");
+    ObjectNode body = workload.deepCopy();
+    return submit(new ApiWrite.Create(new WorkloadId("", namespace, name), body), Urgency.DECISION);
+  }
+
+  @Override
+  public CompletableFuture<Outcome> delete(WorkloadId id) {
+    return submit(new ApiWrite.Delete(id), Urgency.DECISION);
+  }
+
+  private CompletableFuture<Outcome> submit(ApiWrite apiWrite, Urgency urgency) {
+    int attempts = urgency == Urgency.DECISION ? DECISION_ATTEMPTS : ADVICE_ATTEMPTS;
+    RetryingWrite progress =
+        new RetryingWrite(
+            apiWrite, attempts, new Backoff(FIRST_PAUSE, LONGEST_PAUSE, random), around);
+    lanes.submit(urgency, new InLane(progress));
+    return progress.outcome();
+  }
+
+  private final class InLane implements PriorityWriteQueue.Task {
+
+    private final RetryingWrite progress;
+
+    InLane(RetryingWrite progress) {
+      this.progress = progress;
+    }
+
+    @Override
+    public void start(Runnable done) {
+      open.add(progress);
+      var unused =
+          progress
+              .outcome()
+              .whenComplete(
+                  (outcome, bug) -> {
+                    open.remove(progress);
+                    done.run();
+                  });
+      progress.send();
+    }
+
+    @Override
+    public void dropped() {
+      progress.abandon(SHUT_DOWN);
+    }
+  }
+
+  /**
+   * Takes no more writes (they complete as refused), drops advice, and waits for the decisions that
+   * were taken. Completes when all are certain, or after {@code patience}, when the rest is given
+   * up.
+   */
+  public CompletableFuture<Void> drain(Duration patience) {
+    return lanes
+        .drain()
+        .orTimeout(patience.toMillis(), TimeUnit.MILLISECONDS)
+        .exceptionally(
+            late -> {
+              lanes.dropWaiting();
+              LOG.warn("workload writes abandoned={}", open.size());
+              open.forEach(progress -> progress.abandon(SHUT_DOWN));
+              return null;
+            });
+  }
+}

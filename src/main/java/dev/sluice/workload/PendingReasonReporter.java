@@ -1,0 +1,174 @@
+package dev.sluice.workload;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.core.engine.SchedulerQueries;
+import dev.sluice.core.engine.ViewListener;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.workload.WorkloadWriter.Outcome;
+import dev.sluice.workload.WorkloadWriter.Urgency;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Tells people why their Workloads wait: asks the engine for explanations that nobody was told yet,
+ * and writes them one after the other, as the writer lets advice through. It wakes when the engine
+ * published something new, and sleeps when there is nothing to tell.
+ */
+public final class PendingReasonReporter implements ViewListener, Consumer<Decision.Explain>, AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(PendingReasonReporter.class);
+  private static final int BATCH = 50;
+  private static final int ATTEMPTS = 3;
+  private static final Duration REST = Duration.ofMillis(200);
+
+  private final SchedulerQueries questions;
+  private final WorkloadLister store;
+  private final WorkloadWriter writer;
+  private final WorkloadTranslator facts;
+  private final Function<Explanation, String> text;
+  private final boolean readiness;
+  private final AdmissionObserver observer;
+  private final InstantSource clock;
+  private final Semaphore news = new Semaphore(0);
+  private final Thread thread;
+  private final CountDownLatch closed = new CountDownLatch(1);
+
+  /**
+   * A pump that is still at rest.
+   *
+   * @param text renders an explanation for a condition
+   * @param readiness whether somebody waits for pods to be ready
+   * @param observer is told what was written
+   */
+  public PendingReasonReporter(
+      SchedulerQueries questions,
+      WorkloadLister store,
+      WorkloadWriter writer,
+      WorkloadTranslator facts,
+      Function<Explanation, String> text,
+      boolean readiness,
+      AdmissionObserver observer,
+      InstantSource clock) {
+    this.questions = questions;
+    this.store = store;
+    this.writer = writer;
+    this.facts = facts;
+    this.text = text;
+    this.readiness = readiness;
+    this.observer = observer;
+    this.clock = clock;
+    this.thread = Thread.ofVirtual().name("advice").unstarted(this::run);
+  }
+
+  /** Begins. */
+  public void start() {
+    thread.start();
+  }
+
+  @Override
+  public void changed(
+      Set<String> clusterQueues, Set<LocalQueueId> localQueues, Set<String> cohorts) {
+    trigger();
+  }
+
+  /** An explanation is due; it will be asked for with the others. */
+  @Override
+  public void accept(Decision.Explain decision) {
+    trigger();
+  }
+
+  private void trigger() {
+    if (news.availablePermits() == 0) {
+      news.release();
+    }
+  }
+
+  private void run() {
+    try {
+      do {
+        news.acquire();
+        news.drainPermits();
+        reportAll();
+      } while (!closed.await(REST.toMillis(), TimeUnit.MILLISECONDS));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void reportAll() throws InterruptedException {
+    try {
+      List<Decision.Explain> untold;
+      do {
+        untold = questions.unreportedExplanations(BATCH).get();
+        for (Decision.Explain explain : untold) {
+          report(explain);
+        }
+      } while (untold.size() == BATCH && closed.getCount() > 0);
+    } catch (ExecutionException e) {
+      LOG.error("advice=failed", e.getCause());
+    } catch (RuntimeException e) {
+      LOG.error("advice=failed", e);
+    }
+  }
+
+  /** What moved on meanwhile but still waits is told all the same: the engine tells only once. */
+  private void report(Decision.Explain decision) throws InterruptedException, ExecutionException {
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+      Optional<CachedWorkload> found = isStillPending(decision);
+      if (found.isEmpty()) {
+        return;
+      }
+      CachedWorkload workload = found.get();
+      ObjectNode patch = patch(workload, decision.explanation());
+      if (patch.isEmpty()) {
+        return;
+      }
+      Outcome outcome =
+          writer.patchStatus(workload.id(), workload.version(), patch, Urgency.ADVICE).get();
+      if (outcome instanceof Outcome.Written) {
+        observer.explained(decision, workload);
+      }
+      if (!(outcome instanceof Outcome.Conflict)) {
+        return;
+      }
+    }
+  }
+
+  private Optional<CachedWorkload> isStillPending(Decision.Explain decision) {
+    return store
+        .get(decision.id().namespace(), decision.id().name())
+        .filter(workload -> workload.id().equals(decision.id()))
+        .filter(workload -> facts.of(workload) instanceof SchedulerEvent.WorkloadPending);
+  }
+
+  private ObjectNode patch(CachedWorkload workload, Explanation explanation) {
+    return AdmissionPatches.waiting(
+        workload,
+        explanation.reason().apiReason(),
+        text.apply(explanation),
+        explanation.gated(),
+        facts.totals(workload),
+        readiness,
+        clock.instant());
+  }
+
+  @Override
+  public void close() {
+    closed.countDown();
+    thread.interrupt();
+  }
+}

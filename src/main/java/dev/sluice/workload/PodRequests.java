@@ -1,0 +1,113 @@
+package dev.sluice.workload;
+
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.workload.NamespaceLimits.ItemRules;
+import dev.sluice.workload.PodTemplate.Container;
+import dev.sluice.workload.PodTemplate.ResourceNeeds;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * A pod template as it counts in its namespace: with the defaults of LimitRanges and RuntimeClass,
+ * and with limits standing in for absent requests (contract: scheduling semantics, section 1, steps
+ * 1 to 4).
+ */
+final class PodRequests {
+
+  private final List<Container> containers;
+  private final List<Container> initContainers;
+  private final ResourceNeeds podLevel;
+  private final Map<String, Long> overhead;
+
+  private PodRequests(
+      List<Container> containers,
+      List<Container> initContainers,
+      ResourceNeeds podLevel,
+      Map<String, Long> overhead) {
+    this.containers = containers;
+    this.initContainers = initContainers;
+    this.podLevel = podLevel;
+    this.overhead = overhead;
+  }
+
+  /** With the rules of the namespace and what is known of RuntimeClasses. */
+  static PodRequests of(PodTemplate template, NamespaceLimits rules, ResourceContext context) {
+    boolean ownOverhead = !template.overhead().isEmpty() || template.runtimeClassName().isEmpty();
+    ResourceNeeds podLevel = template.podLevel();
+    boolean hasPodLevel = !podLevel.requests().isEmpty() || !podLevel.limits().isEmpty();
+    return new PodRequests(
+        defaulted(template.containers(), rules.container()),
+        defaulted(template.initContainers(), rules.container()),
+        hasPodLevel ? defaulted(podLevel, rules.pod()) : podLevel,
+        ownOverhead ? template.overhead() : context.overhead(template.runtimeClassName()));
+  }
+
+  private static List<Container> defaulted(List<Container> containers, ItemRules rules) {
+    List<Container> result = new ArrayList<>(containers.size());
+    for (Container container : containers) {
+      ResourceNeeds needs = defaulted(container.resources(), rules);
+      result.add(new Container(container.name(), needs, container.restartable()));
+    }
+    return result;
+  }
+
+  private static ResourceNeeds defaulted(ResourceNeeds needs, ItemRules rules) {
+    Map<String, Long> limits = filled(needs.limits(), rules.defaultLimit());
+    Map<String, Long> requests = filled(needs.requests(), rules.defaultRequest());
+    return new ResourceNeeds(filled(requests, limits), limits);
+  }
+
+  private static Map<String, Long> filled(Map<String, Long> amounts, Map<String, Long> missing) {
+    if (missing.isEmpty()) {
+      return amounts;
+    }
+    Map<String, Long> result = new HashMap<>(missing);
+    result.putAll(amounts);
+    return result;
+  }
+
+  List<Container> containers() {
+    return containers;
+  }
+
+  List<Container> initContainers() {
+    return initContainers;
+  }
+
+  ResourceNeeds podLevel() {
+    return podLevel;
+  }
+
+  /**
+   * What one pod requests, by Kubernetes' rule: containers and sidecars together, or the most that
+   * an init container needs beside the sidecars started before it; amounts of the pod as a whole
+   * take their place; overhead comes on top.
+   */
+  SortedMap<String, Long> perPod() {
+    SortedMap<String, Long> total = new TreeMap<>();
+    containers.forEach(container -> addAll(total, container.resources().requests()));
+    SortedMap<String, Long> sidecars = new TreeMap<>();
+    SortedMap<String, Long> starting = new TreeMap<>();
+    for (Container container : initContainers) {
+      SortedMap<String, Long> atOnce = new TreeMap<>(sidecars);
+      addAll(atOnce, container.resources().requests());
+      if (container.restartable()) {
+        sidecars = atOnce;
+      }
+      atOnce.forEach((resource, amount) -> starting.merge(resource, amount, Math::max));
+    }
+    addAll(total, sidecars);
+    starting.forEach((resource, amount) -> total.merge(resource, amount, Math::max));
+    total.putAll(podLevel.requests());
+    addAll(total, overhead);
+    return total;
+  }
+
+  private static void addAll(Map<String, Long> total, Map<String, Long> amounts) {
+    amounts.forEach((resource, amount) -> total.merge(resource, amount, ResourceAmounts::add));
+  }
+}

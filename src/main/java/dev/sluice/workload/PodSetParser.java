@@ -1,0 +1,53 @@
+package dev.sluice.workload;
+
+import dev.sluice.kube.json.JsonTokenReader;
+
+import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.sluice.workload.CachedWorkload.PodSet;
+import java.io.IOException;
+
+/** The reading of one pod set, except for its template. */
+final class PodSetParser {
+
+  private static final PodTemplate EMPTY = PodTemplateParser.of(MissingNode.getInstance());
+
+  private final JsonTokenReader jsonTokenReader;
+  private String name = "main";
+  private int count = 1;
+  private int minCount;
+  private String group = "";
+  private boolean topologyRequested;
+  private PodTemplate template = EMPTY;
+
+  PodSetParser(JsonTokenReader jsonTokenReader) {
+    this.jsonTokenReader = jsonTokenReader;
+  }
+
+  void template(PodTemplate value) {
+    template = value;
+  }
+
+  void read(String field) throws IOException {
+    switch (field) {
+      case "name" -> name = jsonTokenReader.word();
+      case "count" -> count = jsonTokenReader.number(1);
+      case "minCount" -> minCount = jsonTokenReader.number(0);
+      case "topologyRequest" -> jsonTokenReader.object(this::topologyRequest);
+      default -> {}
+    }
+  }
+
+  private void topologyRequest(String field) throws IOException {
+    switch (field) {
+      case "podSetGroupName" -> group = jsonTokenReader.word();
+      case "required", "preferred", "podSetSliceRequiredTopology" -> topologyRequested = true;
+      case "unconstrained" -> topologyRequested |= jsonTokenReader.parser().getValueAsBoolean();
+      case "podsetSliceRequiredTopologyConstraints" -> topologyRequested = true;
+      default -> {}
+    }
+  }
+
+  PodSet result() {
+    return new PodSet(name, count, minCount, template, group, topologyRequested);
+  }
+}

@@ -1,0 +1,169 @@
+package dev.sluice.workload;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.Quantities;
+import dev.sluice.core.model.LabelRequirement;
+import dev.sluice.core.model.LabelRequirement.Operator;
+import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.Toleration;
+import dev.sluice.workload.PodTemplate.Container;
+import dev.sluice.workload.PodTemplate.ResourceNeeds;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.TreeSet;
+
+/** Reads pod templates: what quota, limits and placement look at, and the fingerprint. */
+public final class PodTemplateParser {
+
+  private final List<String> problems = new ArrayList<>();
+
+  private PodTemplateParser() {}
+
+  /** What is kept of a pod template, given as JSON with {@code metadata} and {@code spec}. */
+  public static PodTemplate of(JsonNode template) {
+    return new PodTemplateParser().read(template.path("spec"));
+  }
+
+  private PodTemplate read(JsonNode spec) {
+    PodTemplateHash fingerprint = PodTemplateHash.of(spec);
+    return new PodTemplate(
+        containers("containers", spec.path("containers")),
+        containers("initContainers", spec.path("initContainers")),
+        needs("resources", spec.path("resources")),
+        amounts("overhead", spec.path("overhead")),
+        spec.path("runtimeClassName").asText(""),
+        placement(spec),
+        fingerprint.full(),
+        fingerprint.withoutTolerations(),
+        resourceClaims(spec),
+        List.copyOf(problems));
+  }
+
+  private List<Container> containers(String field, JsonNode containers) {
+    List<Container> result = new ArrayList<>(containers.size());
+    for (JsonNode container : containers) {
+      String name = container.path("name").asText("");
+      result.add(
+          new Container(
+              name,
+              needs(field + "[" + name + "].resources", container.path("resources")),
+              container.path("restartPolicy").asText("").equals("Always")));
+    }
+    return List.copyOf(result);
+  }
+
+  private static List<String> resourceClaims(JsonNode spec) {
+    SortedSet<String> names = new TreeSet<>();
+    addNames(spec.path("resourceClaims"), names);
+    addNames(spec.path("resources").path("claims"), names);
+    for (String field : List.of("containers", "initContainers")) {
+      for (JsonNode container : spec.path(field)) {
+        addNames(container.path("resources").path("claims"), names);
+      }
+    }
+    return List.copyOf(names);
+  }
+
+  private static void addNames(JsonNode claims, SortedSet<String> names) {
+    claims.forEach(claim -> names.add(claim.path("name").asText("")));
+  }
+
+  private ResourceNeeds needs(String field, JsonNode resources) {
+    return new ResourceNeeds(
+        amounts(field + ".requests", resources.path("requests")),
+        amounts(field + ".limits", resources.path("limits")));
+  }
+
+  private Map<String, Long> amounts(String field, JsonNode quantities) {
+    Map<String, Long> result = new HashMap<>();
+    for (Map.Entry<String, JsonNode> entry : quantities.properties()) {
+      try {
+        result.put(entry.getKey(), Quantities.amount(entry.getKey(), entry.getValue().asText("")));
+      } catch (IllegalArgumentException e) {
+        problems.add("spec." + field + "." + entry.getKey() + ": " + e.getMessage());
+      }
+    }
+    return Map.copyOf(result);
+  }
+
+  private NodeConstraints placement(JsonNode spec) {
+    Map<String, String> nodeSelector = new HashMap<>();
+    spec.path("nodeSelector")
+        .properties()
+        .forEach(label -> nodeSelector.put(label.getKey(), label.getValue().asText("")));
+    List<List<LabelRequirement>> terms = affinityTerms(spec);
+    List<Toleration> tolerations = tolerations(spec.path("tolerations"));
+    return nodeSelector.isEmpty() && terms.isEmpty() && tolerations.isEmpty()
+        ? NodeConstraints.ANYWHERE
+        : new NodeConstraints(nodeSelector, terms, tolerations);
+  }
+
+  private List<List<LabelRequirement>> affinityTerms(JsonNode spec) {
+    JsonNode terms =
+        spec.path("affinity")
+            .path("nodeAffinity")
+            .path("requiredDuringSchedulingIgnoredDuringExecution")
+            .path("nodeSelectorTerms");
+    List<List<LabelRequirement>> result = new ArrayList<>(terms.size());
+    for (JsonNode term : terms) {
+      List<LabelRequirement> requirements = new ArrayList<>();
+      for (JsonNode expression : term.path("matchExpressions")) {
+        operator(expression.path("operator").asText(""))
+            .ifPresent(
+                operator ->
+                    requirements.add(
+                        new LabelRequirement(
+                            expression.path("key").asText(""),
+                            operator,
+                            texts(expression.path("values")))));
+      }
+      result.add(requirements);
+    }
+    return result;
+  }
+
+  private Optional<Operator> operator(String word) {
+    switch (word) {
+      case "In":
+        return Optional.of(Operator.IN);
+      case "NotIn":
+        return Optional.of(Operator.NOT_IN);
+      case "Exists":
+        return Optional.of(Operator.EXISTS);
+      case "DoesNotExist":
+        return Optional.of(Operator.DOES_NOT_EXIST);
+      case "Gt":
+        return Optional.of(Operator.GT);
+      case "Lt":
+        return Optional.of(Operator.LT);
+      default:
+        problems.add(
+            "spec.affinity.nodeAffinity: operator \"%s\" is none of In, NotIn, Exists, DoesNotExist, Gt, Lt"
+                .formatted(word));
+        return Optional.empty();
+    }
+  }
+
+  private static List<String> texts(JsonNode values) {
+    List<String> result = new ArrayList<>(values.size());
+    values.forEach(value -> result.add(value.asText("")));
+    return result;
+  }
+
+  private static List<Toleration> tolerations(JsonNode tolerations) {
+    List<Toleration> result = new ArrayList<>(tolerations.size());
+    for (JsonNode toleration : tolerations) {
+      result.add(
+          new Toleration(
+              toleration.path("key").asText(""),
+              toleration.path("operator").asText(""),
+              toleration.path("value").asText(""),
+              toleration.path("effect").asText("")));
+    }
+    return result;
+  }
+}

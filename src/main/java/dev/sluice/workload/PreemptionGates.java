@@ -1,0 +1,72 @@
+package dev.sluice.workload;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import dev.sluice.workload.CachedWorkload.Gate;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Preemption gates of a Workload: as long as one of them is closed, nobody is preempted for it. The
+ * spec names them; the status says how each stands.
+ */
+public final class PreemptionGates {
+
+  /** The condition of those who need preemption and have a closed gate. */
+  public static final String BLOCKED = "BlockedOnPreemptionGates";
+
+  private PreemptionGates() {}
+
+  /** How the gates stand once the status names those of the spec; empty when it does already. */
+  public static Optional<List<Gate>> synced(CachedWorkload workload, Instant now) {
+    List<Gate> known = workload.status().gates();
+    if (known.isEmpty() && workload.spec().preemptionGates().isEmpty()) {
+      return Optional.empty();
+    }
+    List<Gate> gates = new ArrayList<>();
+    for (String name : workload.spec().preemptionGates()) {
+      gates.add(
+          known.stream()
+              .filter(gate -> gate.name().equals(name))
+              .findFirst()
+              .orElse(new Gate(name, false, now.truncatedTo(ChronoUnit.SECONDS))));
+    }
+    return gates.equals(known) ? Optional.empty() : Optional.of(gates);
+  }
+
+  /** All of them closed from now on; empty when they are already. */
+  static Optional<List<Gate>> closed(CachedWorkload workload, Instant now) {
+    List<Gate> known = workload.status().gates();
+    return known.stream().noneMatch(Gate::open)
+        ? Optional.empty()
+        : Optional.of(
+            known.stream()
+                .map(
+                    gate ->
+                        gate.open()
+                            ? new Gate(gate.name(), false, now.truncatedTo(ChronoUnit.SECONDS))
+                            : gate)
+                .toList());
+  }
+
+  /** What a Workload is told that would preempt but for these gates. */
+  static String blockedBy(List<String> closed) {
+    return "Preemption would make room for the workload, but its preemption gates are closed: "
+        + String.join(", ", closed);
+  }
+
+  /** As the field {@code status.preemptionGates}. */
+  public static ArrayNode json(List<Gate> gates) {
+    ArrayNode json = JsonNodeFactory.instance.arrayNode();
+    for (Gate gate : gates) {
+      json.addObject()
+          .put("name", gate.name())
+          .put("position", gate.open() ? "Open" : "Closed")
+          .put("lastTransitionTime", gate.lastTransitionTime().toString());
+    }
+    return json;
+  }
+}

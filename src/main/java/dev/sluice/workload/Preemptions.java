@@ -1,0 +1,58 @@
+package dev.sluice.workload;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.PreemptionReason;
+import java.time.Instant;
+import java.util.List;
+
+/** How a preemption is written into the status of its victim, and told. */
+public final class Preemptions {
+
+  /** The reason of the condition Evicted of those who were preempted. */
+  public static final String PREEMPTED = "Preempted";
+
+  private Preemptions() {}
+
+  /** Evicted and preempted, in one write: the first phase of the victim's eviction. */
+  static ObjectNode evicted(CachedWorkload victim, PreemptionReason reason, String message, Instant now) {
+    StatusPatch patch = StatusPatch.of(victim, now);
+    Evictions.evict(patch, victim, now, PREEMPTED, "", message);
+    return patch.condition(PREEMPTED, true, reason.apiReason(), message).build();
+  }
+
+  /**
+   * For whom, for whose sake and why a victim goes (contract: Workload life cycle, section 10).
+   *
+   * @param jobUid the UID of the preemptor's job; empty when it has none
+   */
+  static String message(Decision.Preempt decision, Decision.Victim victim, String jobUid) {
+    return "Preempted to accommodate a workload (UID: "
+        + decision.id().uid()
+        + ", JobUID: "
+        + (jobUid.isEmpty() ? "UNKNOWN" : jobUid)
+        + ") due to "
+        + cause(victim.reason())
+        + "; preemptor path: "
+        + path(decision.path())
+        + "; preemptee path: "
+        + path(victim.path())
+        + "; preemptor effective priority: "
+        + decision.priority()
+        + "; preemptee effective priority: "
+        + victim.priority();
+  }
+
+  private static String cause(PreemptionReason reason) {
+    return switch (reason) {
+      case IN_CLUSTER_QUEUE -> "prioritization in the ClusterQueue";
+      case IN_COHORT_RECLAMATION -> "reclamation within the cohort";
+      case IN_COHORT_FAIR_SHARING -> "Fair Sharing within the cohort";
+      case IN_COHORT_RECLAIM_WHILE_BORROWING -> "reclamation within the cohort while borrowing";
+    };
+  }
+
+  private static String path(List<String> names) {
+    return "/" + String.join("/", names);
+  }
+}

@@ -1,0 +1,100 @@
+package dev.sluice.workload;
+
+import dev.sluice.core.engine.SchedulerEventSink;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.ReservingWorkload;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells the engine of Workloads: each change that matters to it, in order. A pending Workload is
+ * told anew with every version, since an admission must name the version it was decided on.
+ */
+public final class WorkloadEventFeed implements WorkloadListener, ResourceContext.Listener {
+
+  private final WorkloadTranslator facts;
+  private final WorkloadLister store;
+  private final SchedulerEventSink engine;
+
+  /** Feeds {@code engine} with the Workloads of {@code store}. */
+  public WorkloadEventFeed(WorkloadTranslator facts, WorkloadLister store, SchedulerEventSink engine) {
+    this.facts = facts;
+    this.store = store;
+    this.engine = engine;
+  }
+
+  @Override
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    if (after == null) {
+      if (before != null) {
+        engine.submit(new SchedulerEvent.WorkloadReleased(before.id(), Long.MAX_VALUE));
+      }
+      return;
+    }
+    SchedulerEvent schedulerEvent = facts.of(after);
+    if (before == null ? !(schedulerEvent instanceof SchedulerEvent.WorkloadReleased) : matters(before, schedulerEvent)) {
+      engine.submit(schedulerEvent);
+    }
+  }
+
+  private boolean matters(CachedWorkload before, SchedulerEvent schedulerEvent) {
+    return switch (schedulerEvent) {
+      case SchedulerEvent.WorkloadReleased released -> !(facts.of(before) instanceof SchedulerEvent.WorkloadReleased);
+      case SchedulerEvent.WorkloadReserving reserving ->
+          !(facts.of(before) instanceof SchedulerEvent.WorkloadReserving known
+              && sameUse(known.workload(), reserving.workload()));
+      default -> true;
+    };
+  }
+
+  private static boolean sameUse(ReservingWorkload a, ReservingWorkload b) {
+    return a.admitted() == b.admitted()
+        && a.podsReady() == b.podsReady()
+        && a.evicted() == b.evicted()
+        && a.priority() == b.priority()
+        && a.clusterQueue().equals(b.clusterQueue())
+        && a.queueName().equals(b.queueName())
+        && a.queuedAt().equals(b.queuedAt())
+        && a.reservedAt().equals(b.reservedAt())
+        && a.podSets().equals(b.podSets());
+  }
+
+  @Override
+  public void rulesChanged(String namespace) {
+    resend(workload -> workload.id().namespace().equals(namespace));
+  }
+
+  @Override
+  public void overheadChanged(String runtimeClass) {
+    resend(
+        workload ->
+            workload.spec().podSets().stream()
+                .anyMatch(set -> set.template().runtimeClassName().equals(runtimeClass)));
+  }
+
+  /** Where Workloads may run is told otherwise from now on. */
+  public void placesChanged() {
+    resend(workload -> true);
+  }
+
+  private void resend(Predicate<CachedWorkload> concerned) {
+    for (CachedWorkload workload : store.all()) {
+      if (concerned.test(workload) && facts.of(workload) instanceof SchedulerEvent.WorkloadPending pending) {
+        engine.submit(pending);
+        withdrawIfDeleted(workload);
+      }
+    }
+  }
+
+  /** Its end may have been told just before what was told now. */
+  private void withdrawIfDeleted(CachedWorkload workload) {
+    boolean exists =
+        store
+            .get(workload.id().namespace(), workload.id().name())
+            .filter(found -> found.id().equals(workload.id()))
+            .isPresent();
+    if (!exists) {
+      engine.submit(new SchedulerEvent.WorkloadReleased(workload.id(), Long.MAX_VALUE));
+    }
+  }
+}

@@ -1,0 +1,22 @@
+package dev.sluice.workload;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+
+/** The finalizer that keeps a Workload until its job has stopped. */
+public final class WorkloadFinalizer {
+
+  private WorkloadFinalizer() {}
+
+  /** The merge patch that takes our finalizer off a Workload and leaves the others. */
+  public static ObjectNode removal(CachedWorkload workload) {
+    ObjectNode patch = JsonNodeFactory.instance.objectNode();
+    ArrayNode rest = patch.putObject("metadata").putArray("finalizers");
+    workload.finalizers().stream()
+        .filter(finalizer -> !finalizer.equals(KueueConstants.RESOURCE_IN_USE))
+        .forEach(rest::add);
+    return patch;
+  }
+}

@@ -1,0 +1,67 @@
+package dev.sluice.workload;
+
+import dev.sluice.kube.client.ResponseStream;
+import dev.sluice.kube.client.StreamingListParser;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.OutputStream;
+
+/** One listing of all Workloads, page by page, into the index. */
+final class WorkloadListing {
+
+  /** Opens the answer to the request for a page. */
+  @FunctionalInterface
+  interface PageOpener {
+    /** The page after the one that gave {@code next}; the first when it is empty. */
+    ResponseStream open(String next) throws IOException;
+  }
+
+  private final ObjectMapper mapper = new ObjectMapper();
+  private final WorkloadParser parser;
+  private final WorkloadCache index;
+  private final MalformedObjectLog malformedObjectLog;
+
+  WorkloadListing(WorkloadParser parser, WorkloadCache index, MalformedObjectLog malformedObjectLog) {
+    this.parser = parser;
+    this.index = index;
+    this.malformedObjectLog = malformedObjectLog;
+  }
+
+  /** Lists everything; what is no longer there is gone from the index afterwards. */
+  void run(PageOpener pages) throws IOException {
+    index.listingBegins();
+    String next = "";
+    long version = 0;
+    do {
+      JsonNode metadata = page(pages, next);
+      long ofPage = metadata.path("resourceVersion").asLong(0);
+      if (version == 0) {
+        version = ofPage;
+      }
+      next = metadata.path("continue").asText("");
+    } while (!next.isEmpty());
+    if (version == 0) {
+      throw new IOException("the list has no resourceVersion");
+    }
+    index.listingEnds(version);
+  }
+
+  private JsonNode page(PageOpener pages, String next) throws IOException {
+    try (ResponseStream page = pages.open(next)) {
+      byte[] frame = StreamingListParser.split(page, this::item);
+      // Read to its very end, the answer leaves the connection fit for the next page.
+      page.transferTo(OutputStream.nullOutputStream());
+      return mapper.readTree(frame).path("metadata");
+    }
+  }
+
+  private void item(byte[] bytes, int length) {
+    try {
+      index.seen(parser.parse(bytes, 0, length));
+    } catch (IOException | RuntimeException | StackOverflowError e) {
+      malformedObjectLog.report(bytes, 0, length, e);
+    }
+  }
+}

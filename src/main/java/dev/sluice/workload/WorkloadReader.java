@@ -1,0 +1,33 @@
+package dev.sluice.workload;
+
+import java.util.concurrent.CompletableFuture;
+
+/** Brings in all Workloads of the cluster and keeps up with them, across broken connections. */
+public interface WorkloadReader extends AutoCloseable {
+
+  /** Adds a listener; to be called before {@link #start}. */
+  void listen(WorkloadListener listener);
+
+  /** Starts reading; completes when the first listing is complete and listeners were told. */
+  CompletableFuture<Void> start();
+
+  /**
+   * Completes when everything that the API server had committed before this call has been seen: a
+   * fresh read of the newest version, awaited in the watch.
+   */
+  CompletableFuture<Void> caughtUp();
+
+  /**
+   * Looks one Workload up at the API server. Completes when the store knows it at least as it was
+   * at the time of this call; what doesn't exist there is left to the watch. Fails with an
+   * IOException when the API server doesn't answer.
+   */
+  CompletableFuture<Void> refresh(String namespace, String name);
+
+  /** What was read. */
+  WorkloadLister store();
+
+  /** Stops reading. */
+  @Override
+  void close();
+}

@@ -1,0 +1,320 @@
+package dev.sluice.workload;
+
+import dev.sluice.kube.json.WeakInterner;
+
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.Quantities;
+import dev.sluice.api.placement.LocalClusterAnnotations;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.LabelRequirement;
+import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.RequestShape;
+import dev.sluice.workload.CachedWorkload.Admission;
+import dev.sluice.workload.CachedWorkload.Assignment;
+import dev.sluice.workload.CachedWorkload.Condition;
+import dev.sluice.workload.CachedWorkload.PodSet;
+import dev.sluice.workload.CachedWorkload.RequeueState;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Translates records of Workloads into facts (contract: scheduling semantics, sections 1 and 2).
+ * The result depends on nothing but the record, the context and the rules. Usable from any thread.
+ */
+public final class WorkloadTranslator {
+
+  private static final int REMEMBERED_SHAPES = 4096;
+
+  /**
+   * Reasons of QuotaReserved that keep a Workload out of the queue until its life cycle took them
+   * back: one whose gates are gone is let in, and told so, before anybody admits it.
+   */
+  private static final Set<String> KEEPS_OUT = Set.of("OnHold", "AdmissionGated");
+
+  private final ResourceContext context;
+  private final TranslationOptions rules;
+  private final ResourceTransformer counted;
+  private final Function<CachedWorkload, Set<String>> avoided;
+  private final WeakInterner<RequestShape> shapes = new WeakInterner<>();
+  private final Map<ShapeKey, ResolvedShape> wishes =
+      Collections.synchronizedMap(
+          new LinkedHashMap<>(64, 0.75f, true) {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<ShapeKey, ResolvedShape> eldest) {
+              return size() > REMEMBERED_SHAPES;
+            }
+          });
+
+  /** What a Workload's wish depends on. */
+  private record ShapeKey(
+      List<PodSet> podSets,
+      Map<String, Integer> reclaimable,
+      NamespaceLimits rules,
+      List<Map<String, Long>> overheads,
+      Set<String> avoided) {}
+
+  /** What it asks for, and why it can't have it in any case. */
+  private record ResolvedShape(RequestShape shape, Optional<String> defect) {}
+
+  /** Translates by the given rules, with what the context says at the time. */
+  public WorkloadTranslator(ResourceContext context, TranslationOptions rules) {
+    this(context, rules, workload -> Set.of());
+  }
+
+  /**
+   * The same where clusters are told apart by flavors.
+   *
+   * @param avoided the clusters whose flavors a Workload must not get
+   */
+  public WorkloadTranslator(
+      ResourceContext context, TranslationOptions rules, Function<CachedWorkload, Set<String>> avoided) {
+    this.avoided = avoided;
+    this.context = context;
+    this.rules = rules;
+    this.counted = new ResourceTransformer(rules.excludedPrefixes(), rules.transformations());
+  }
+
+  /** The fact that a Workload is. */
+  public SchedulerEvent of(CachedWorkload workload) {
+    if (workload.finished()) {
+      return released(workload);
+    }
+    if (workload.quotaReserved()) {
+      return workload
+          .status()
+          .admission()
+          .<SchedulerEvent>map(admission -> new SchedulerEvent.WorkloadReserving(reserving(workload, admission)))
+          .orElseGet(() -> released(workload));
+    }
+    return mayQueue(workload) ? new SchedulerEvent.WorkloadPending(pending(workload)) : released(workload);
+  }
+
+  private static SchedulerEvent released(CachedWorkload workload) {
+    return new SchedulerEvent.WorkloadReleased(workload.id(), workload.version());
+  }
+
+  private static boolean mayQueue(CachedWorkload workload) {
+    return !workload.deleting()
+        && workload.spec().active()
+        && !workload.spec().queueName().isEmpty()
+        && workload.annotations().getOrDefault(KueueConstants.ADMISSION_GATED_BY, "").isBlank()
+        && !workload.status().isTrue("WaitingForReplacementPods")
+        && workload
+            .status()
+            .condition("QuotaReserved")
+            .filter(condition -> KEEPS_OUT.contains(condition.reason()))
+            .isEmpty();
+  }
+
+  private PendingWorkload pending(CachedWorkload workload) {
+    ResolvedShape resolvedShape = wish(workload);
+    return new PendingWorkload(
+        workload.id(),
+        workload.version(),
+        workload.spec().queueName(),
+        resolvedShape.shape(),
+        priority(workload),
+        workload.createdAt(),
+        queuedAt(workload),
+        workload.status().requeueState().flatMap(RequeueState::requeueAt),
+        isFalse(workload, "Requeued")
+            || CheckStates.anyRefuses(workload.status().admissionChecks()),
+        resolvedShape.defect(),
+        rules.preemptionGates() && !workload.closedGates().isEmpty());
+  }
+
+  private static boolean isFalse(CachedWorkload workload, String condition) {
+    return workload
+        .status()
+        .condition(condition)
+        .filter(found -> found.status().equals("False"))
+        .isPresent();
+  }
+
+  /** Effective priority (section 2, rule 3). */
+  private long priority(CachedWorkload workload) {
+    return workload.spec().priority() + (rules.priorityBoost() ? boost(workload) : 0L);
+  }
+
+  private static long boost(CachedWorkload workload) {
+    try {
+      return Integer.parseInt(workload.annotations().getOrDefault(KueueConstants.PRIORITY_BOOST, "0"));
+    } catch (NumberFormatException e) {
+      return 0;
+    }
+  }
+
+  /** Queue timestamp (section 2, rule 4). */
+  private Instant queuedAt(CachedWorkload workload) {
+    Optional<Condition> evicted = trueCondition(workload, "Evicted");
+    String reason = evicted.map(Condition::reason).orElse("");
+    if (reason.equals("AdmissionCheck")
+        || (reason.equals("PodsReadyTimeout") && rules.queueByEviction())) {
+      return evicted.map(Condition::lastTransitionTime).orElse(workload.createdAt());
+    }
+    if (!rules.prioritySortingWithinCohort()) {
+      return trueCondition(workload, "Preempted")
+          .filter(preempted -> preempted.reason().equals("InCohortReclaimWhileBorrowing"))
+          .map(preempted -> preempted.lastTransitionTime().plus(Duration.ofMillis(1)))
+          .orElse(workload.createdAt());
+    }
+    return workload.createdAt();
+  }
+
+  private static Optional<Condition> trueCondition(CachedWorkload workload, String type) {
+    return workload.status().condition(type).filter(condition -> condition.status().equals("True"));
+  }
+
+  private ResolvedShape wish(CachedWorkload workload) {
+    List<PodSet> podSets = workload.spec().podSets();
+    NamespaceLimits ofNamespace = context.rules(workload.id().namespace());
+    ShapeKey shapeKey =
+        new ShapeKey(
+            podSets,
+            workload.status().reclaimablePods(),
+            ofNamespace,
+            overheads(podSets),
+            avoided.apply(workload));
+    ResolvedShape known = wishes.get(shapeKey);
+    if (known != null) {
+      return known;
+    }
+    Optional<String> defect =
+        ResourceValidation.of(podSets, ofNamespace, rules.refusesResourceClaims(), context);
+    ResolvedShape resolvedShape = new ResolvedShape(shapes.of(shape(shapeKey)), defect);
+    wishes.put(shapeKey, resolvedShape);
+    return resolvedShape;
+  }
+
+  private List<Map<String, Long>> overheads(List<PodSet> podSets) {
+    List<Map<String, Long>> result = new ArrayList<>(0);
+    for (PodSet podSet : podSets) {
+      String runtimeClass = podSet.template().runtimeClassName();
+      if (!runtimeClass.isEmpty()) {
+        result.add(context.overhead(runtimeClass));
+      }
+    }
+    return result;
+  }
+
+  private RequestShape shape(ShapeKey shapeKey) {
+    List<PodSetRequest> requests = new ArrayList<>(shapeKey.podSets().size());
+    for (PodSet podSet : shapeKey.podSets()) {
+      int count = remaining(podSet, shapeKey.reclaimable());
+      requests.add(
+          new PodSetRequest(
+              podSet.name(),
+              count,
+              rules.partialAdmission() ? Math.min(podSet.minCount(), count) : 0,
+              counted.of(PodRequests.of(podSet.template(), shapeKey.rules(), context).perPod()),
+              outside(shapeKey.avoided(), podSet.template().nodeConstraints()),
+              podSet.group()));
+    }
+    return new RequestShape(requests);
+  }
+
+  /** Where pods may run that must not get the flavors of some clusters. */
+  private static NodeConstraints outside(Set<String> clusters, NodeConstraints nodeConstraints) {
+    if (clusters.isEmpty()) {
+      return nodeConstraints;
+    }
+    LabelRequirement outside =
+        new LabelRequirement(
+            LocalClusterAnnotations.FLAVOR,
+            LabelRequirement.Operator.NOT_IN,
+            clusters.stream().sorted().toList());
+    List<List<LabelRequirement>> terms =
+        nodeConstraints.affinityTerms().isEmpty() ? List.of(List.of()) : nodeConstraints.affinityTerms();
+    return new NodeConstraints(
+        nodeConstraints.nodeSelector(),
+        terms.stream()
+            .map(term -> Stream.concat(term.stream(), Stream.of(outside)).toList())
+            .toList(),
+        nodeConstraints.tolerations());
+  }
+
+  private static int remaining(PodSet podSet, Map<String, Integer> reclaimable) {
+    return Math.max(0, podSet.count() - reclaimable.getOrDefault(podSet.name(), 0));
+  }
+
+  /** What a Workload requests in all, by pod set and resource, in amounts. */
+  public Map<String, SortedMap<String, Long>> totals(CachedWorkload workload) {
+    Map<String, SortedMap<String, Long>> result = new LinkedHashMap<>();
+    for (PodSetRequest request : wish(workload).shape().podSets()) {
+      SortedMap<String, Long> total = new TreeMap<>();
+      request
+          .perPod()
+          .forEach(
+              (resource, amount) -> total.put(resource, ResourceAmounts.multiply(amount, request.count())));
+      result.put(request.name(), total);
+    }
+    return result;
+  }
+
+  private ReservingWorkload reserving(CachedWorkload workload, Admission admission) {
+    List<PodSetAssignment> podSets = new ArrayList<>(admission.podSetAssignments().size());
+    for (Assignment assignment : admission.podSetAssignments()) {
+      podSets.add(assignment(workload, assignment));
+    }
+    return new ReservingWorkload(
+        workload.id(),
+        workload.version(),
+        workload.spec().queueName(),
+        admission.clusterQueue(),
+        podSets,
+        priority(workload),
+        queuedAt(workload),
+        workload.status().isTrue("Evicted"),
+        workload.admitted(),
+        !rules.podsReadyCount() || workload.status().isTrue("PodsReady"),
+        trueCondition(workload, "QuotaReserved")
+            .map(Condition::lastTransitionTime)
+            .orElse(workload.createdAt()));
+  }
+
+  /** Usage as assigned, less what reclaimable pods no longer need (section 1, end). */
+  private static PodSetAssignment assignment(CachedWorkload workload, Assignment assignment) {
+    int needed = assignment.count();
+    for (PodSet podSet : workload.spec().podSets()) {
+      if (podSet.name().equals(assignment.name())) {
+        needed = Math.min(needed, remaining(podSet, workload.status().reclaimablePods()));
+      }
+    }
+    SortedMap<String, Long> usage = new TreeMap<>();
+    for (Map.Entry<String, String> used : assignment.resourceUsage().entrySet()) {
+      long whole = amount(used.getKey(), used.getValue());
+      usage.put(
+          used.getKey(), needed < assignment.count() ? whole / assignment.count() * needed : whole);
+    }
+    return new PodSetAssignment(
+        assignment.name(), new TreeMap<>(assignment.flavors()), usage, needed);
+  }
+
+  /** The API server lets nothing pass that is no quantity; should it, it counts as nothing. */
+  private static long amount(String resource, @Nullable String quantity) {
+    try {
+      return quantity == null ? 0 : Quantities.amount(resource, quantity);
+    } catch (IllegalArgumentException e) {
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,112 @@
+package dev.sluice.workload;
+
+import dev.sluice.kube.client.LineReader;
+import dev.sluice.kube.client.ResourceExpiredException;
+import dev.sluice.kube.client.ResponseStream;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.kube.reading.TolerantDeserializers;
+import java.io.IOException;
+
+/** Carries the events of one watch into the index, in their order. */
+final class WorkloadWatch {
+
+  private final JsonFactory json = TolerantDeserializers.json();
+  private final ObjectMapper mapper = new ObjectMapper(TolerantDeserializers.json());
+  private final WorkloadParser parser;
+  private final WorkloadCache index;
+  private final MalformedObjectLog malformedObjectLog;
+  private final ReflectorCounters counters;
+  private final Runnable progress;
+
+  /** Calls {@code progress} after each event. */
+  WorkloadWatch(
+      WorkloadParser parser,
+      WorkloadCache index,
+      MalformedObjectLog malformedObjectLog,
+      ReflectorCounters counters,
+      Runnable progress) {
+    this.parser = parser;
+    this.index = index;
+    this.malformedObjectLog = malformedObjectLog;
+    this.counters = counters;
+    this.progress = progress;
+  }
+
+  /**
+   * Follows the watch until the server ends it.
+   *
+   * @return how many events came
+   * @throws ResourceExpiredException if the server can't continue from where the watch began
+   */
+  int follow(ResponseStream stream) throws IOException {
+    LineReader lines = new LineReader(stream);
+    int events = 0;
+    while (lines.next()) {
+      event(lines.bytes(), lines.offset(), lines.length());
+      events++;
+      counters.event();
+      progress.run();
+    }
+    return events;
+  }
+
+  private void event(byte[] bytes, int offset, int length) throws IOException {
+    String type = "";
+    int from = 0;
+    int to = 0;
+    try (JsonParser event = json.createParser(bytes, offset, length)) {
+      event.nextToken();
+      while (event.nextToken() == JsonToken.FIELD_NAME) {
+        String field = event.currentName();
+        event.nextToken();
+        if (field.equals("type")) {
+          type = event.getText();
+        } else if (field.equals("object")) {
+          from = offset + (int) event.currentTokenLocation().getByteOffset();
+          event.skipChildren();
+          to = offset + (int) event.currentLocation().getByteOffset();
+        } else {
+          event.skipChildren();
+        }
+      }
+    }
+    carryOut(type, bytes, from, to - from);
+  }
+
+  private void carryOut(String type, byte[] bytes, int from, int length) throws IOException {
+    switch (type) {
+      case "ADDED", "MODIFIED", "DELETED" -> change(type, bytes, from, length);
+      case "BOOKMARK" -> index.reached(parser.parse(bytes, from, length).version());
+      case "ERROR" -> fail(mapper.readTree(bytes, from, length));
+      default -> throw new IOException("unknown event of type \"" + type + "\"");
+    }
+  }
+
+  private void change(String type, byte[] bytes, int from, int length) {
+    try {
+      CachedWorkload workload = parser.parse(bytes, from, length);
+      if (type.equals("DELETED")) {
+        index.deleted(workload);
+      } else {
+        index.seen(workload);
+      }
+      index.reached(workload.version());
+    } catch (IOException | RuntimeException | StackOverflowError e) {
+      malformedObjectLog.report(bytes, from, length, e);
+    }
+  }
+
+  private static void fail(JsonNode status) throws IOException {
+    String message = status.path("message").asText("");
+    int code = status.path("code").asInt(0);
+    if (code == 410 || status.path("reason").asText("").equals("Expired")) {
+      throw new ResourceExpiredException(message);
+    }
+    throw new IOException("the watch failed: " + code + " " + message);
+  }
+}

@@ -1,0 +1,97 @@
+package dev.sluice.workload.lifecycle;
+
+import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
+import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
+import dev.sluice.workload.CheckStates;
+import dev.sluice.workload.Evictions;
+import dev.sluice.workload.StatusPatch;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.CheckState;
+import dev.sluice.workload.CachedWorkload.RequeueState;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Collectors;
+
+/**
+ * What admission checks do to a Workload: the list of them is kept in step with the queue, and what
+ * they refuse is taken back (Workload life cycle, sections 3, 4 and 5).
+ */
+final class AdmissionCheckPolicy {
+
+  /** Why a Workload is sent back that a check wants to be tried again. */
+  static final String ADMISSION_CHECK = "AdmissionCheck";
+
+  private AdmissionCheckPolicy() {}
+
+  /** Adds the list of checks to a patch, if it is not in step with what the queue asks for. */
+  static void synced(StatusPatch patch, CachedWorkload workload, QueueLookup queueLookup, Instant now) {
+    queueLookup
+        .checks()
+        .flatMap(required -> CheckStates.synced(workload.status().admissionChecks(), required, now))
+        .ifPresent(checks -> patch.fields().set("admissionChecks", CheckStates.json(checks)));
+  }
+
+  /**
+   * Adds the back-off that checks ask for to a patch; an end that is set already only moves later.
+   *
+   * @return when the back-off ends, if there is one
+   */
+  static Optional<Instant> backOff(StatusPatch patch, CachedWorkload workload, Instant now) {
+    Optional<Instant> known = workload.status().requeueState().flatMap(RequeueState::requeueAt);
+    Optional<Instant> wanted =
+        CheckStates.backOff(workload.status().admissionChecks())
+            .filter(until -> until.isAfter(now))
+            .filter(until -> known.filter(at -> !until.isAfter(at)).isEmpty());
+    wanted.ifPresent(
+        until -> patch.fields().putObject("requeueState").put("requeueAt", until.toString()));
+    return wanted.or(() -> known);
+  }
+
+  /** What becomes of a Workload with quota that a check refuses; empty if none does. */
+  static Optional<LifecycleAction> refused(CachedWorkload workload, Instant now) {
+    List<CheckState> rejecting = in(CheckState.REJECTED, workload);
+    if (!rejecting.isEmpty()) {
+      return Optional.of(rejected(workload, rejecting, now));
+    }
+    List<CheckState> retrying = in(CheckState.RETRY, workload);
+    return retrying.isEmpty() ? Optional.empty() : Optional.of(retried(workload, retrying, now));
+  }
+
+  private static LifecycleAction rejected(CachedWorkload workload, List<CheckState> by, Instant now) {
+    String message = "Admission checks rejected the workload: " + eventOf(by);
+    return LifecycleAction.of(
+        new PatchStatus(
+            StatusPatch.of(workload, now)
+                .condition("DeactivationTarget", true, ADMISSION_CHECK, message)
+                .build(),
+            "to be deactivated, reason=" + ADMISSION_CHECK,
+            List.of(new EventSpec(true, "AdmissionCheckRejected", message))));
+  }
+
+  private static LifecycleAction retried(CachedWorkload workload, List<CheckState> by, Instant now) {
+    String message = "Admission checks ask for another try: " + eventOf(by);
+    StatusPatch patch = StatusPatch.of(workload, now);
+    backOff(patch, workload, now);
+    Evictions.evict(patch, workload, now, ADMISSION_CHECK, "", message);
+    return LifecycleAction.of(
+        new PatchStatus(
+            patch.build(),
+            LifecyclePolicy.evicted(ADMISSION_CHECK, ""),
+            LifecyclePolicy.evictionEvent(workload, ADMISSION_CHECK, "", message)));
+  }
+
+  private static List<CheckState> in(String state, CachedWorkload workload) {
+    return workload.status().admissionChecks().stream().filter(check -> check.is(state)).toList();
+  }
+
+  private static String eventOf(List<CheckState> checks) {
+    return checks.stream()
+        .map(
+            check ->
+                check.message().isEmpty()
+                    ? check.name()
+                    : check.name() + " (" + check.message() + ")")
+        .collect(Collectors.joining(", "));
+  }
+}

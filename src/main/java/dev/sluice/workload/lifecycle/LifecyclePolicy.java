@@ -1,0 +1,182 @@
+package dev.sluice.workload.lifecycle;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.workload.lifecycle.LifecycleAction.Deactivate;
+import dev.sluice.workload.lifecycle.LifecycleAction.Delete;
+import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
+import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
+import dev.sluice.workload.lifecycle.LifecycleAction.RemoveFinalizer;
+import dev.sluice.workload.Evictions;
+import dev.sluice.workload.PreemptionGates;
+import dev.sluice.workload.StatusPatch;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.Condition;
+import dev.sluice.workload.CachedWorkload.Gate;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What the life cycle asks of a Workload: a pure function, in the contract's order (Workload life
+ * cycle, section 3). It answers with one write at most; what comes after that is decided when the
+ * write is seen.
+ */
+public final class LifecyclePolicy {
+
+  private static final String TARGET = "DeactivationTarget";
+  private static final String DUE_TO_TIME =
+      Evictions.conditionReason(Evictions.DEACTIVATED, ReservedWorkloadPolicy.TIME_EXCEEDED);
+
+  private LifecyclePolicy() {}
+
+  /** What the Workload needs, its queues and the time being such. */
+  public static LifecycleAction decide(
+      CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
+    if (isOrphan(workload, rules)) {
+      return orphan(workload, rules, now);
+    }
+    if (workload.deleting() || workload.finished()) {
+      return retention(workload, rules, now);
+    }
+    Optional<List<Gate>> gates =
+        rules.preemptionGates() ? PreemptionGates.synced(workload, now) : Optional.empty();
+    if (gates.isPresent()) {
+      return gates(gates.get());
+    }
+    if (!workload.spec().active()) {
+      return inactive(workload, now);
+    }
+    Optional<Condition> target = deactivationTarget(workload);
+    if (target.isPresent()) {
+      return LifecycleAction.of(new Deactivate("deactivated, reason=" + target.get().reason()));
+    }
+    return workload.quotaReserved()
+        ? ReservedWorkloadPolicy.decide(workload, queueLookup, rules, now)
+        : PendingWorkloadPolicy.decide(workload, queueLookup, rules, now);
+  }
+
+  /** The status names the gates of the spec: new ones are closed. */
+  private static LifecycleAction gates(List<Gate> gates) {
+    ObjectNode status = JsonNodeFactory.instance.objectNode();
+    status.set("preemptionGates", PreemptionGates.json(gates));
+    return LifecycleAction.of(new PatchStatus(status, "preemption gates=" + gates.size(), List.<EventSpec>of()));
+  }
+
+  /** Nothing owns it, and either it is being deleted or a job did own it. */
+  private static boolean isOrphan(CachedWorkload workload, LifecycleOptions rules) {
+    return !workload.owned()
+        && (workload.deleting()
+            || (rules.finishOrphans() && workload.labels().containsKey(KueueConstants.JOB_UID)));
+  }
+
+  /** What has finished is deleted when it was kept long enough. */
+  private static LifecycleAction retention(CachedWorkload workload, LifecycleOptions rules, Instant now) {
+    Optional<Instant> end =
+        rules
+            .afterFinished()
+            .filter(kept -> !workload.deleting())
+            .flatMap(
+                kept ->
+                    workload
+                        .status()
+                        .condition("Finished")
+                        .map(finished -> finished.lastTransitionTime().plus(kept)));
+    if (end.isEmpty()) {
+      return LifecycleAction.NOTHING;
+    }
+    return now.isBefore(end.get())
+        ? new LifecycleAction(Optional.empty(), end)
+        : LifecycleAction.of(
+            new Delete(
+                "deleted, reason=retention",
+                List.of(
+                    new EventSpec(
+                        false,
+                        "Deleted",
+                        "Deleted "
+                            + rules.afterFinished().orElseThrow().toSeconds()
+                            + "s after it finished, as configured"))));
+  }
+
+  private static LifecycleAction orphan(CachedWorkload workload, LifecycleOptions rules, Instant now) {
+    if (!workload.finished()) {
+      ObjectNode status =
+          StatusPatch.of(workload, now)
+              .condition("Finished", true, "OwnerNotFound", "The workload has no owner any more")
+              .build();
+      return LifecycleAction.of(new PatchStatus(status, "finished, reason=OwnerNotFound", List.<EventSpec>of()));
+    }
+    return workload.finalized()
+        ? LifecycleAction.of(new RemoveFinalizer("released, reason=OwnerNotFound"))
+        : retention(workload, rules, now);
+  }
+
+  private static Optional<Condition> deactivationTarget(CachedWorkload workload) {
+    return workload.status().condition(TARGET).filter(target -> target.status().equals("True"));
+  }
+
+  /** Sent back once; what kept it for later is cleared. */
+  private static LifecycleAction inactive(CachedWorkload workload, Instant now) {
+    StatusPatch patch = StatusPatch.of(workload, now);
+    Optional<Condition> target = deactivationTarget(workload);
+    boolean evicts = !isDeactivated(workload, "Evicted");
+    String cause = target.map(Condition::reason).orElse("");
+    String message =
+        target
+            .map(found -> "The workload is deactivated due to: " + found.message())
+            .orElse("The workload is deactivated");
+    if (evicts) {
+      Evictions.evict(patch, workload, now, Evictions.DEACTIVATED, cause, message);
+    }
+    if (!workload.quotaReserved()) {
+      patch.dropReservation(
+          Evictions.DEACTIVATED,
+          evicts ? message : reasonToStay(workload).orElse("The workload is deactivated"));
+    }
+    patch.withoutRequeueState().without(TARGET);
+    return action(
+        patch,
+        evicts ? evicted(Evictions.DEACTIVATED, cause) : "kept out, reason=Deactivated",
+        evicts ? evictionEvent(workload, Evictions.DEACTIVATED, cause, message) : List.of());
+  }
+
+  /** The message of what sent it back. */
+  private static Optional<String> reasonToStay(CachedWorkload workload) {
+    return workload.status().condition("Evicted").map(Condition::message);
+  }
+
+  /** Whether a condition is True because the Workload was deactivated. */
+  private static boolean isDeactivated(CachedWorkload workload, String type) {
+    return workload
+        .status()
+        .condition(type)
+        .filter(condition -> condition.status().equals("True"))
+        .filter(condition -> condition.reason().startsWith(Evictions.DEACTIVATED))
+        .isPresent();
+  }
+
+  /** Whether a reason says that the Workload ran out of its time. */
+  static boolean isDueToTime(String reason) {
+    return reason.equals(DUE_TO_TIME);
+  }
+
+  static String evicted(String reason, String cause) {
+    return "evicted, reason=" + Evictions.conditionReason(reason, cause);
+  }
+
+  /** What people are told of an eviction; nothing when nothing had been given. */
+  static List<EventSpec> evictionEvent(CachedWorkload workload, String reason, String cause, String message) {
+    return workload.status().admission().isEmpty()
+        ? List.of()
+        : List.of(
+            new EventSpec(false, "EvictedDueTo" + Evictions.conditionReason(reason, cause), message));
+  }
+
+  static LifecycleAction action(StatusPatch patch, String change, List<EventSpec> eventSpec) {
+    return patch.isEmpty()
+        ? LifecycleAction.NOTHING
+        : LifecycleAction.of(new PatchStatus(patch.build(), change, eventSpec));
+  }
+}

@@ -1,0 +1,164 @@
+package dev.sluice.workload.lifecycle;
+
+import dev.sluice.api.KueueConstants;
+import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
+import dev.sluice.workload.Evictions;
+import dev.sluice.workload.StatusPatch;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.Condition;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What an active Workload without quota needs: to be let back into the queue, to be kept out by a
+ * gate, to say so (Workload life cycle, sections 2 and 3, steps 7 to 11).
+ */
+final class PendingWorkloadPolicy {
+
+  private static final String ADMISSION_GATED = "AdmissionGated";
+  private static final Set<String> ENDED_BY_BACK_OFF = Set.of("PodsReadyTimeout", "AdmissionCheck");
+
+  private final CachedWorkload workload;
+  private final QueueLookup queueLookup;
+  private final LifecycleOptions rules;
+  private final Instant now;
+  private final StatusPatch patch;
+  private final List<EventSpec> eventSpec = new ArrayList<>();
+
+  private PendingWorkloadPolicy(CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
+    this.workload = workload;
+    this.queueLookup = queueLookup;
+    this.rules = rules;
+    this.now = now;
+    this.patch = StatusPatch.of(workload, now);
+  }
+
+  static LifecycleAction decide(CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
+    return new PendingWorkloadPolicy(workload, queueLookup, rules, now).decide();
+  }
+
+  private LifecycleAction decide() {
+    Optional<Instant> backOff = AdmissionCheckPolicy.backOff(patch, workload, now);
+    boolean backsOff = backOff.filter(until -> until.isAfter(now)).isPresent();
+    if (backOff.isPresent() && !backsOff) {
+      endBackOff();
+    }
+    reactivate(backsOff);
+    explainExclusion();
+    if (!isGated()) {
+      AdmissionCheckPolicy.synced(patch, workload, queueLookup, now);
+    }
+    if (workload.admitted()) {
+      patch.dropReservation(reason().orElse("PendingEvaluation"), message());
+    }
+    LifecycleAction lifecycleAction = LifecyclePolicy.action(patch, change(), eventSpec);
+    return new LifecycleAction(lifecycleAction.action(), backsOff ? backOff : Optional.empty());
+  }
+
+  private void endBackOff() {
+    if (workload.status().requeueState().filter(state -> state.count() > 0).isPresent()) {
+      patch.fields().putObject("requeueState").putNull("requeueAt");
+    } else {
+      patch.withoutRequeueState();
+    }
+  }
+
+  /** What kept it out of the queue may be over. */
+  private void reactivate(boolean backsOff) {
+    String keptOut = falseReason("Requeued");
+    if (keptOut.startsWith(Evictions.DEACTIVATED)) {
+      requeue("Reactivated", "The workload was reactivated");
+      if (LifecyclePolicy.isDueToTime(keptOut)
+          && workload.status().history().executionSeconds() > 0) {
+        patch.fields().putNull("accumulatedPastExecutionTimeSeconds");
+      }
+    } else if (ENDED_BY_BACK_OFF.contains(keptOut) && !backsOff) {
+      requeue("BackoffFinished", "The back-off after its eviction is over");
+    } else if (keptOut.equals("LocalQueueStopped") && queueLookup.local() == QueueState.OPEN) {
+      requeue("LocalQueueRestarted", "The LocalQueue was restarted");
+    } else if (keptOut.equals("ClusterQueueStopped") && queueLookup.cluster() == QueueState.OPEN) {
+      requeue("ClusterQueueRestarted", "The ClusterQueue was restarted");
+    }
+  }
+
+  private void requeue(String reason, String message) {
+    patch.condition("Requeued", true, reason, message);
+    if (reason().filter("Suspended"::equals).isPresent()) {
+      evaluateAnew();
+    }
+  }
+
+  /** Only what the engine can't know; for the rest it is the one who says. */
+  private void explainExclusion() {
+    String gates = gates();
+    String known = reason().orElse("");
+    if (known.equals("OnHold")) {
+      return;
+    }
+    if (!gates.isEmpty()) {
+      String message = "Admission is gated by: " + gates;
+      patch.dropReservation(ADMISSION_GATED, message);
+      if (!known.equals(ADMISSION_GATED)) {
+        eventSpec.add(new EventSpec(false, ADMISSION_GATED, message));
+      }
+    } else if (workload.spec().queueName().isEmpty()) {
+      patch.dropReservation("Misconfigured", "The workload names no LocalQueue");
+    } else if (known.equals(ADMISSION_GATED)) {
+      evaluateAnew();
+      eventSpec.add(new EventSpec(false, "AdmissionGateCleared", "No admission gate is left"));
+    } else if (known.equals(Evictions.DEACTIVATED)
+        || (rules.explicitStatus() && patch.current("QuotaReserved").isEmpty())) {
+      evaluateAnew();
+    }
+  }
+
+  private String gates() {
+    return workload.annotations().getOrDefault(KueueConstants.ADMISSION_GATED_BY, "").strip();
+  }
+
+  /** While it is gated, its checks are left alone. */
+  private boolean isGated() {
+    return !gates().isEmpty();
+  }
+
+  private void evaluateAnew() {
+    patch.dropReservation("PendingEvaluation", "The workload waits for its turn");
+  }
+
+  private Optional<String> reason() {
+    return patch
+        .current("QuotaReserved")
+        .filter(condition -> condition.status().equals("False"))
+        .map(Condition::reason);
+  }
+
+  private String message() {
+    return patch
+        .current("QuotaReserved")
+        .map(Condition::message)
+        .orElse("The workload waits for its turn");
+  }
+
+  private String falseReason(String type) {
+    return workload
+        .status()
+        .condition(type)
+        .filter(condition -> condition.status().equals("False"))
+        .map(Condition::reason)
+        .orElse("");
+  }
+
+  private String change() {
+    String requeued =
+        patch
+            .current("Requeued")
+            .filter(condition -> condition.status().equals("True"))
+            .filter(condition -> !workload.status().isTrue("Requeued"))
+            .map(condition -> "requeued, reason=" + condition.reason())
+            .orElse("");
+    return requeued.isEmpty() ? "waits, reason=" + reason().orElse("PendingEvaluation") : requeued;
+  }
+}

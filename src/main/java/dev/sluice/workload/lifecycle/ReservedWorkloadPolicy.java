@@ -1,0 +1,170 @@
+package dev.sluice.workload.lifecycle;
+
+import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
+import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
+import dev.sluice.workload.CheckStates;
+import dev.sluice.workload.Evictions;
+import dev.sluice.workload.StatusPatch;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.CheckState;
+import dev.sluice.workload.CachedWorkload.Condition;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * What an active Workload with quota needs: to be admitted when nothing is missing, or to be sent
+ * back when its queues or its time demand it (Workload life cycle, section 3, steps 11 and 12).
+ */
+final class ReservedWorkloadPolicy {
+
+  /** Why a Workload is to be deactivated that ran as long as it may. */
+  static final String TIME_EXCEEDED = "MaximumExecutionTimeExceeded";
+
+  private final CachedWorkload workload;
+  private final QueueLookup queueLookup;
+  private final LifecycleOptions rules;
+  private final Instant now;
+
+  private ReservedWorkloadPolicy(CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
+    this.workload = workload;
+    this.queueLookup = queueLookup;
+    this.rules = rules;
+    this.now = now;
+  }
+
+  static LifecycleAction decide(CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
+    ReservedWorkloadPolicy decisions = new ReservedWorkloadPolicy(workload, queueLookup, rules, now);
+    if (workload.evicted()) {
+      return LifecycleAction.NOTHING;
+    }
+    Optional<LifecycleAction> refused = AdmissionCheckPolicy.refused(workload, now);
+    if (refused.isPresent()) {
+      return refused.get();
+    }
+    return workload.admitted() ? decisions.running() : decisions.notYetAdmitted();
+  }
+
+  private LifecycleAction running() {
+    if (queueLookup.local() == QueueState.DRAINED) {
+      return evict("LocalQueueStopped", "The LocalQueue is stopped");
+    }
+    if (queueLookup.cluster() == QueueState.DRAINED) {
+      return evict("ClusterQueueStopped", "The ClusterQueue is stopped");
+    }
+    StatusPatch patch = StatusPatch.of(workload, now);
+    AdmissionCheckPolicy.synced(patch, workload, queueLookup, now);
+    return patch.isEmpty()
+        ? PodsReadyPolicy.decide(workload, rules.podsReady(), now).or(this::timeLimit)
+        : LifecyclePolicy.action(patch, "checks in step", List.of());
+  }
+
+  private LifecycleAction evict(String reason, String message) {
+    StatusPatch patch = StatusPatch.of(workload, now);
+    Evictions.evict(patch, workload, now, reason, "", message);
+    return LifecycleAction.of(
+        new PatchStatus(
+            patch.build(),
+            LifecyclePolicy.evicted(reason, ""),
+            LifecyclePolicy.evictionEvent(workload, reason, "", message)));
+  }
+
+  private LifecycleAction timeLimit() {
+    int limit = workload.spec().maximumExecutionTimeSeconds();
+    Optional<Condition> admitted = workload.status().condition("Admitted");
+    if (limit <= 0 || admitted.isEmpty()) {
+      return LifecycleAction.NOTHING;
+    }
+    long before = workload.status().history().executionSeconds();
+    Instant end =
+        admitted.get().lastTransitionTime().plus(Duration.ofSeconds(Math.max(0, limit - before)));
+    return now.isBefore(end)
+        ? new LifecycleAction(Optional.empty(), Optional.of(end))
+        : timeExceeded(limit);
+  }
+
+  private LifecycleAction timeExceeded(int limit) {
+    String message = "It ran longer than its maximum execution time of " + limit + "s";
+    StatusPatch patch =
+        StatusPatch.of(workload, now).condition("DeactivationTarget", true, TIME_EXCEEDED, message);
+    if (workload.status().history().executionSeconds() > 0) {
+      patch.fields().putNull("accumulatedPastExecutionTimeSeconds");
+    }
+    return LifecycleAction.of(
+        new PatchStatus(
+            patch.build(),
+            "to be deactivated, reason=" + TIME_EXCEEDED,
+            List.of(new EventSpec(true, TIME_EXCEEDED, message))));
+  }
+
+  private LifecycleAction notYetAdmitted() {
+    if (queueLookup.local().stopped()) {
+      return drop("Suspended", "The LocalQueue is stopped");
+    }
+    if (queueLookup.cluster().stopped()) {
+      return drop("Suspended", "The ClusterQueue is stopped");
+    }
+    if (isAbsent(queueLookup.local())) {
+      return drop("Misconfigured", "The LocalQueue doesn't exist");
+    }
+    if (isAbsent(queueLookup.cluster())) {
+      return drop("Misconfigured", "The ClusterQueue doesn't exist or is being deleted");
+    }
+    return workload.status().admission().isEmpty() ? LifecycleAction.NOTHING : checked();
+  }
+
+  /** Admitted once all checks are Ready that it needs by now, with the flavors it was given. */
+  private LifecycleAction checked() {
+    List<CheckState> present = workload.status().admissionChecks();
+    List<CheckState> checks =
+        queueLookup
+            .checks()
+            .flatMap(required -> CheckStates.synced(present, required, now))
+            .orElse(present);
+    if (CheckStates.allReady(checks)) {
+      return admit();
+    }
+    StatusPatch patch = StatusPatch.of(workload, now).admittedBy(checks);
+    AdmissionCheckPolicy.synced(patch, workload, queueLookup, now);
+    return LifecyclePolicy.action(patch, "waits for admission checks", List.of());
+  }
+
+  private static boolean isAbsent(QueueState standing) {
+    return standing == QueueState.MISSING || standing == QueueState.TERMINATING;
+  }
+
+  private LifecycleAction drop(String reason, String message) {
+    return LifecyclePolicy.action(
+        StatusPatch.of(workload, now).dropReservation(reason, message),
+        "reservation dropped, reason=" + reason,
+        List.of());
+  }
+
+  private LifecycleAction admit() {
+    String clusterQueue =
+        workload.status().admission().map(CachedWorkload.Admission::clusterQueue).orElse("");
+    StatusPatch patch = StatusPatch.of(workload, now).admittedBy(List.of());
+    AdmissionCheckPolicy.synced(patch, workload, queueLookup, now);
+    return LifecyclePolicy.action(
+        patch,
+        "admitted",
+        List.of(
+            new EventSpec(
+                false,
+                "Admitted",
+                "Admitted by ClusterQueue "
+                    + clusterQueue
+                    + ", wait time since reservation was "
+                    + sinceReserved().toSeconds()
+                    + "s")));
+  }
+
+  private Duration sinceReserved() {
+    return workload
+        .status()
+        .condition("QuotaReserved")
+        .map(reserved -> Duration.between(reserved.lastTransitionTime(), now))
+        .orElse(Duration.ZERO);
+  }
+}

@@ -1,0 +1,263 @@
+package dev.sluice.workload.lifecycle;
+
+import dev.sluice.queues.cache.CachedQueues;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.v1beta2.AdmissionChecksStrategy;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.queues.mapping.ClusterQueueMapper;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.workload.WorkloadFinalizer;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadListener;
+import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.WorkloadWriter;
+import dev.sluice.workload.WorkloadWriter.Outcome;
+import dev.sluice.workload.WorkloadWriter.Urgency;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Carries the life cycle of Workloads out. It looks at a Workload when that changes, when one of
+ * its queues is stopped, restarted, or goes, and when something is due; at all of them when
+ * leadership begins. For one Workload there is one write at a time, guarded by the version it was
+ * decided on.
+ */
+public final class WorkloadLifecycle implements WorkloadListener {
+
+  private static final Logger LOG = LoggerFactory.getLogger(WorkloadLifecycle.class);
+  private static final Duration AFTER_REFUSAL = Duration.ofSeconds(10);
+
+  private final WorkloadLister store;
+  private final WorkloadWriter writer;
+  private final Function<CachedWorkload, QueueLookup> queueLookup;
+  private final LifecycleOptions rules;
+  private final LifecycleEvents events;
+  private final BooleanSupplier leading;
+  private final InstantSource clock;
+  private final Executor executor;
+  private final Delays delays;
+  private final Set<String> writing = ConcurrentHashMap.newKeySet();
+  private final Map<String, Instant> alarms = new ConcurrentHashMap<>();
+  private volatile boolean started;
+
+  /** Runs something later. */
+  @FunctionalInterface
+  public interface Delays {
+
+    /** Runs {@code task} after {@code delay}, on any thread. */
+    void after(Duration delay, Runnable task);
+  }
+
+  /**
+   * A life cycle at rest.
+   *
+   * @param queues how the queues of a Workload stand now
+   * @param rules what the configuration says
+   * @param events is told of what stands
+   * @param leading whether this process may write, at the moment of asking
+   * @param executor does the work that isn't the reader's or the informers'
+   * @param delays wakes it when something is due
+   */
+  public WorkloadLifecycle(
+      WorkloadLister store,
+      WorkloadWriter writer,
+      Function<CachedWorkload, QueueLookup> queueLookup,
+      LifecycleOptions rules,
+      LifecycleEvents events,
+      BooleanSupplier leading,
+      InstantSource clock,
+      Executor executor,
+      Delays delays) {
+    this.store = store;
+    this.writer = writer;
+    this.queueLookup = queueLookup;
+    this.rules = rules;
+    this.events = events;
+    this.leading = leading;
+    this.clock = clock;
+    this.executor = executor;
+    this.delays = delays;
+  }
+
+  /** Looks at the Workloads of a queue whenever that queue is stopped, restarted, comes or goes. */
+  public void observe(InformerCaches informerCaches) {
+    informerCaches.localQueues().observe(this::localQueueChanged);
+    informerCaches.clusterQueues().observe((before, after) -> clusterQueueChanged(informerCaches, before, after));
+  }
+
+  /** This process leads from now on, and everything is known: looks at every Workload once. */
+  public void leadershipStarted() {
+    started = true;
+    executor.execute(() -> store.all().forEach(this::reconcileIfNeeded));
+  }
+
+  private boolean mayAct() {
+    return started && leading.getAsBoolean();
+  }
+
+  @Override
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    if (after != null) {
+      reconcileIfNeeded(after);
+    } else if (before != null) {
+      alarms.remove(before.id().uid());
+    }
+  }
+
+  private void localQueueChanged(@Nullable LocalQueue before, @Nullable LocalQueue after) {
+    LocalQueue queue = after == null ? before : after;
+    if (queue == null || CachedQueues.state(before) == CachedQueues.state(after)) {
+      return;
+    }
+    executor.execute(
+        () ->
+            store
+                .inQueue(queue.getMetadata().getNamespace(), queue.getMetadata().getName())
+                .forEach(this::reconcileIfNeeded));
+  }
+
+  private void clusterQueueChanged(
+      InformerCaches informerCaches, @Nullable ClusterQueue before, @Nullable ClusterQueue after) {
+    ClusterQueue queue = after == null ? before : after;
+    if (queue == null || isTheSame(before, after)) {
+      return;
+    }
+    String name = queue.getMetadata().getName();
+    executor.execute(
+        () -> {
+          store.reservingIn(name).forEach(this::reconcileIfNeeded);
+          informerCaches.localQueues().all().stream()
+              .filter(local -> CachedQueues.clusterQueue(local).equals(name))
+              .forEach(
+                  local ->
+                      store
+                          .inQueue(
+                              local.getMetadata().getNamespace(), local.getMetadata().getName())
+                          .forEach(this::reconcileIfNeeded));
+        });
+  }
+
+  private static boolean isTheSame(@Nullable ClusterQueue before, @Nullable ClusterQueue after) {
+    return CachedQueues.state(before) == CachedQueues.state(after)
+        && before != null
+        && after != null
+        && Objects.equals(strategy(before), strategy(after))
+        && ClusterQueueMapper.flavors(before).equals(ClusterQueueMapper.flavors(after));
+  }
+
+  private static @Nullable AdmissionChecksStrategy strategy(ClusterQueue queue) {
+    return queue.getSpec() == null ? null : queue.getSpec().admissionChecksStrategy();
+  }
+
+  /** Cheap, since nearly always nothing is to be done. */
+  private void reconcileIfNeeded(CachedWorkload workload) {
+    if (mayAct() && !verdict(workload).isNothing()) {
+      executor.execute(() -> reconcile(workload.id()));
+    }
+  }
+
+  private LifecycleAction verdict(CachedWorkload workload) {
+    return LifecyclePolicy.decide(workload, queueLookup.apply(workload), rules, clock.instant());
+  }
+
+  private void reconcile(WorkloadId id) {
+    Optional<CachedWorkload> found =
+        store.get(id.namespace(), id.name()).filter(workload -> workload.id().equals(id));
+    if (found.isEmpty() || !mayAct()) {
+      return;
+    }
+    LifecycleAction lifecycleAction = verdict(found.get());
+    lifecycleAction.lookAgain().ifPresent(at -> scheduleRequeue(id, at));
+    lifecycleAction.action().filter(action -> writing.add(id.uid())).ifPresent(a -> act(found.get(), a));
+  }
+
+  /** The alarm that rings first is enough: it looks, and sets the next. */
+  private void scheduleRequeue(WorkloadId id, Instant at) {
+    Instant earlier = alarms.get(id.uid());
+    if (earlier != null && !at.isBefore(earlier)) {
+      return;
+    }
+    alarms.put(id.uid(), at);
+    Duration delay = Duration.between(clock.instant(), at);
+    delays.after(
+        delay.isNegative() ? Duration.ZERO : delay,
+        () -> {
+          alarms.remove(id.uid(), at);
+          reconcile(id);
+        });
+  }
+
+  private void act(CachedWorkload workload, LifecycleAction.Action action) {
+    var unused =
+        write(workload, action)
+            .whenCompleteAsync(
+                (outcome, bug) -> {
+                  writing.remove(workload.id().uid());
+                  if (bug == null) {
+                    completed(workload, action, outcome);
+                  } else {
+                    LOG.error("workload={} not {}", workload.id(), action.change(), bug);
+                  }
+                },
+                executor);
+  }
+
+  private CompletableFuture<Outcome> write(CachedWorkload workload, LifecycleAction.Action action) {
+    return switch (action) {
+      case LifecycleAction.PatchStatus patch ->
+          writer.patchStatus(workload.id(), workload.version(), patch.status(), Urgency.DECISION);
+      case LifecycleAction.Deactivate deactivate -> {
+        ObjectNode patch = JsonNodeFactory.instance.objectNode();
+        patch.putObject("spec").put("active", false);
+        yield writer.patch(workload.id(), workload.version(), patch);
+      }
+      case LifecycleAction.Delete delete -> writer.delete(workload.id());
+      case LifecycleAction.RemoveFinalizer remove ->
+          writer.patch(workload.id(), workload.version(), WorkloadFinalizer.removal(workload));
+    };
+  }
+
+  private void completed(CachedWorkload workload, LifecycleAction.Action action, Outcome outcome) {
+    switch (outcome) {
+      case Outcome.Written written -> {
+        LOG.info("workload={} {}", workload.id(), action.change());
+        events(action).forEach(each -> events.record(workload.id(), each));
+        reconcile(workload.id());
+      }
+      case Outcome.Conflict conflict -> reconcile(workload.id());
+      case Outcome.Gone gone -> alarms.remove(workload.id().uid());
+      case Outcome.Refused refused -> {
+        LOG.warn(
+            "workload={} not {}, reason=\"{}\"", workload.id(), action.change(), refused.message());
+        delays.after(AFTER_REFUSAL, () -> reconcile(workload.id()));
+      }
+    }
+  }
+
+  private static List<LifecycleAction.EventSpec> events(LifecycleAction.Action action) {
+    return switch (action) {
+      case LifecycleAction.PatchStatus patch -> patch.eventSpec();
+      case LifecycleAction.Delete delete -> delete.eventSpec();
+      case LifecycleAction.Deactivate deactivate -> List.of();
+      case LifecycleAction.RemoveFinalizer remove -> List.of();
+    };
+  }
+}

@@ -1,0 +1,204 @@
+package dev.sluice.app;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.kube.reading.UnreadableMetadata;
+import dev.sluice.api.v1beta2.AdmissionCheck;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.ClusterSource;
+import dev.sluice.api.v1beta2.Cohort;
+import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.api.v1beta2.MultiKueueCluster;
+import dev.sluice.api.v1beta2.MultiKueueConfig;
+import dev.sluice.api.v1beta2.ResourceFlavor;
+import dev.sluice.api.v1beta2.Topology;
+import dev.sluice.api.v1beta2.WorkloadPriorityClass;
+import dev.sluice.checks.multikueue.access.WorkerCredentialsResolver;
+import dev.sluice.checks.multikueue.access.KubeconfigFiles;
+import dev.sluice.queues.cache.LocalClusters;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.queues.cache.CacheEventFeed;
+import dev.sluice.jobs.CachedJobLookups;
+import dev.sluice.jobs.RemoteExecutionCheck;
+import dev.sluice.jobs.GivenCluster;
+import dev.sluice.jobs.JobIntegration;
+import dev.sluice.jobs.JobPolicy;
+import dev.sluice.jobs.JobResource;
+import dev.sluice.jobs.JobOptions;
+import dev.sluice.jobs.CachedJob;
+import dev.sluice.jobs.ReconcileContext;
+import dev.sluice.jobs.ManagementStatus;
+import dev.sluice.jobs.batch.BatchJob;
+import dev.sluice.jobs.batch.BatchJobResource;
+import dev.sluice.jobs.pod.PodResource;
+import dev.sluice.jobs.pod.PodsTaken;
+import dev.sluice.jobs.pod.SinglePod;
+import dev.sluice.jobs.statefulset.StatefulSetResource;
+import dev.sluice.workload.NamespaceLimits;
+import dev.sluice.workload.RangesRead;
+import dev.sluice.workload.ResourceContext;
+import dev.sluice.workload.TranslationOptions;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadTranslator;
+import dev.sluice.workload.WorkloadParser;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.LimitRange;
+import io.fabric8.kubernetes.api.model.Namespace;
+import io.fabric8.kubernetes.api.model.Secret;
+import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
+import io.fabric8.kubernetes.api.model.node.v1.RuntimeClass;
+import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+
+/** What the operator makes of objects that were read, where that is a function of them alone. */
+final class HostileWorld {
+
+  /** The types of all kinds that are watched, Workloads apart. */
+  static final Map<String, Class<? extends HasMetadata>> TYPES =
+      Map.ofEntries(
+          Map.entry("Job", BatchJobResource.class),
+          Map.entry("Pod", PodResource.class),
+          Map.entry("StatefulSet", StatefulSetResource.class),
+          Map.entry("Namespace", Namespace.class),
+          Map.entry("PriorityClass", PriorityClass.class),
+          Map.entry("LimitRange", LimitRange.class),
+          Map.entry("RuntimeClass", RuntimeClass.class),
+          Map.entry("Secret", Secret.class),
+          Map.entry("Lease", Lease.class),
+          Map.entry("ClusterQueue", ClusterQueue.class),
+          Map.entry("LocalQueue", LocalQueue.class),
+          Map.entry("Cohort", Cohort.class),
+          Map.entry("ResourceFlavor", ResourceFlavor.class),
+          Map.entry("AdmissionCheck", AdmissionCheck.class),
+          Map.entry("Topology", Topology.class),
+          Map.entry("WorkloadPriorityClass", WorkloadPriorityClass.class),
+          Map.entry("MultiKueueCluster", MultiKueueCluster.class),
+          Map.entry("MultiKueueConfig", MultiKueueConfig.class));
+
+  private static final int REMEMBERED = 200;
+
+  private final ObjectMapper mapper = new ObjectMapper();
+  private final JobOptions rules = JobOptions.defaults("kueue-system");
+  private final GivenCluster cluster = GivenCluster.cluster();
+  private final WorkloadParser parser = new WorkloadParser();
+  private final WorkloadTranslator facts = new WorkloadTranslator(new NoContext(), TranslationOptions.DEFAULT);
+  private PodsTaken pods = new PodsTaken();
+  private int taken;
+
+  private static final class NoContext implements ResourceContext {
+
+    @Override
+    public NamespaceLimits rules(String namespace) {
+      return NamespaceLimits.NONE;
+    }
+
+    @Override
+    public Map<String, Long> overhead(String runtimeClass) {
+      return Map.of();
+    }
+  }
+
+  /** Does with an object what its watch leads to. */
+  void take(HasMetadata read, ObjectNode object) {
+    if (UnreadableMetadata.is(read)) {
+      return;
+    }
+    InformerCaches informerCaches = InformerCaches.empty();
+    switch (read) {
+      case BatchJobResource job -> decide(new BatchJob(), job.view());
+      case PodResource pod -> {
+        if (++taken % REMEMBERED == 0) {
+          pods = new PodsTaken();
+        }
+        pods.take(pod.pod());
+        decide(new SinglePod(), pod.view());
+      }
+      case StatefulSetResource set -> show(set.set());
+      case Namespace it -> informerCaches.namespaces().put("a", it);
+      case PriorityClass it -> informerCaches.priorityClasses().put("a", it);
+      case ClusterQueue it -> informerCaches.clusterQueues().put("a", it);
+      case LocalQueue it -> informerCaches.localQueues().put("team/a", it);
+      case Cohort it -> informerCaches.cohorts().put("a", it);
+      case ResourceFlavor it -> informerCaches.flavors().put("a", it);
+      case AdmissionCheck it -> informerCaches.checks().put("a", it);
+      case Topology it -> informerCaches.topologies().put("a", it);
+      case WorkloadPriorityClass it -> informerCaches.workloadPriorityClasses().put("a", it);
+      case LimitRange it -> RangesRead.of(List.of(it));
+      case Secret it -> access(it);
+      case MultiKueueCluster it -> {
+        if (it.getSpec() != null && it.getSpec().clusterSource() != null) {
+          access(it.getSpec().clusterSource(), Optional.empty());
+        }
+      }
+      default -> show(read);
+    }
+    if (!(read instanceof JobResource)) {
+      look(informerCaches);
+    }
+  }
+
+  private static void show(Object any) {
+    Objects.requireNonNull(any.toString());
+  }
+
+  private void look(InformerCaches informerCaches) {
+    new CacheEventFeed(informerCaches, HostileWorld::show, false).open();
+    CachedJobLookups lookups = new CachedJobLookups(informerCaches, mapper);
+    lookups.find("a");
+    lookups.globalDefault();
+    lookups.priorityClass("a");
+    lookups.workloadPriorityClass("a");
+    new LocalClusters(informerCaches).mayRunHere("team", "a");
+  }
+
+  private void access(Secret secret) {
+    access(
+        mapper.convertValue(
+            Map.of("kubeConfig", Map.of("location", "a", "locationType", "Secret")),
+            ClusterSource.class),
+        Optional.of(secret));
+  }
+
+  private static void access(ClusterSource source, Optional<Secret> secret) {
+    show(
+        new WorkerCredentialsResolver(
+                "kueue-system",
+                name -> secret,
+                () -> true,
+                new KubeconfigFiles(KubeconfigFiles.ROOT, true),
+                Optional.empty())
+            .of(source));
+  }
+
+  private void decide(JobIntegration adapter, CachedJob job) {
+    for (RemoteExecutionCheck remoteExecutionCheck : List.of(RemoteExecutionCheck.whereMarked(() -> true, sent -> true))) {
+      JobPolicy decisions = new JobPolicy(adapter, rules, remoteExecutionCheck);
+      decisions.decide(
+          new ReconcileContext(
+              job,
+              new ManagementStatus.Own(),
+              List.of(),
+              Optional.empty(),
+              cluster,
+              cluster,
+              GivenCluster.NOW));
+    }
+  }
+
+  /** Reads a Workload; false when it is left as it was known. */
+  boolean workload(byte[] bytes) {
+    CachedWorkload workload;
+    try {
+      workload = parser.parse(bytes);
+    } catch (IOException | RuntimeException e) {
+      return false;
+    }
+    show(facts.of(workload));
+    facts.totals(workload);
+    return true;
+  }
+}

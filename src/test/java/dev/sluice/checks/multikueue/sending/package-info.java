@@ -1,5 +1,0 @@
-/** Tests of the room of the same name. */
-@NullMarked
-package dev.sluice.checks.multikueue.sending;
-
-import org.jspecify.annotations.NullMarked;

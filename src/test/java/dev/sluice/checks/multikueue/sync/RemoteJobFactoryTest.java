@@ -1,0 +1,125 @@
+package dev.sluice.checks.multikueue.sync;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.time.Instant;
+import org.junit.jupiter.api.Test;
+
+/** A Job in the manager, and what is made of it in a worker and back. */
+class RemoteJobFactoryTest {
+
+  private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
+
+  private static JsonNode json(String text) throws Exception {
+    return new ObjectMapper().readTree(text.replace('\'', '"'));
+  }
+
+  private static JsonNode job() throws Exception {
+    return json(
+        """
+        {'metadata': {'name': 'small', 'namespace': 'physics', 'uid': 'u', 'resourceVersion': '7',
+          'labels': {'kueue.x-k8s.io/queue-name': 'q', 'controller-uid': 'u'},
+          'annotations': {'note': 'kept'}},
+         'spec': {'suspend': false, 'managedBy': 'kueue.x-k8s.io/multikueue', 'parallelism': 2,
+          'selector': {'matchLabels': {'batch.kubernetes.io/controller-uid': 'u'}},
+          'template': {'metadata': {'labels': {'a': 'b', 'job-name': 'small'}}}}}
+        """);
+  }
+
+  @Test
+  void aCopyIsSuspendedNamesItsWorkloadAndHasNothingOfTheManagersOwn() throws Exception {
+    assertThat(RemoteJobFactory.copy(MultiKueueKinds.JOB, job(), "job-small-1", new OriginLabel("here", true)))
+        .isEqualTo(
+            json(
+                """
+                {'apiVersion': 'batch/v1', 'kind': 'Job',
+                 'metadata': {'name': 'small', 'namespace': 'physics',
+                  'labels': {'kueue.x-k8s.io/queue-name': 'q',
+                    'kueue.x-k8s.io/multikueue-origin': 'here'},
+                  'annotations': {'note': 'kept',
+                    'kueue.x-k8s.io/prebuilt-workload-name': 'job-small-1'}},
+                 'spec': {'suspend': true, 'parallelism': 2,
+                  'template': {'metadata': {'labels': {'a': 'b'}}}}}
+                """));
+  }
+
+  @Test
+  void withoutTheGateTheWorkloadIsNamedByALabelUnlessItsNameIsTooLong() throws Exception {
+    OriginLabel originLabel = new OriginLabel("here", false);
+    String key = "kueue.x-k8s.io/prebuilt-workload-name";
+
+    JsonNode brief = RemoteJobFactory.copy(MultiKueueKinds.JOB, job(), "w", originLabel).path("metadata");
+    assertThat(brief.path("labels").path(key).asText()).isEqualTo("w");
+    assertThat(brief.path("annotations").has(key)).isFalse();
+
+    String name = "w".repeat(64);
+    JsonNode lengthy = RemoteJobFactory.copy(MultiKueueKinds.JOB, job(), name, originLabel).path("metadata");
+    assertThat(lengthy.path("annotations").path(key).asText()).isEqualTo(name);
+    assertThat(lengthy.path("labels").has(key)).isFalse();
+  }
+
+  @Test
+  void aStatusIsCopiedWhole() throws Exception {
+    JsonNode local = json("{'spec': {'suspend': false}, 'status': {'active': 2, 'ready': 1}}");
+    JsonNode remote = json("{'spec': {}, 'status': {'active': 1, 'succeeded': 1}}");
+
+    RemoteJobFactory.Mirrored mirrored = RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW);
+
+    assertThat(mirrored.heldBack()).isFalse();
+    assertThat(mirrored.patch())
+        .isEqualTo(json("{'status': {'ready': null, 'active': 1, 'succeeded': 1}}"));
+    assertThat(RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, remote, remote, NOW).patch()).isEmpty();
+  }
+
+  @Test
+  void aJobThatStartsAnewKeepsTheCountsThatMayNotDecrease() throws Exception {
+    JsonNode local = json("{'spec': {'suspend': false}, 'status': {'failed': 1, 'active': 2}}");
+    JsonNode remote = json("{'spec': {'suspend': false}, 'status': {'active': 1}}");
+
+    assertThat(RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW).patch())
+        .isEqualTo(json("{'status': {'active': 1}}"));
+  }
+
+  @Test
+  void aSuspendedJobIsNotToldOfPodsThatRunElsewhere() throws Exception {
+    JsonNode local = json("{'spec': {'suspend': true}}");
+    JsonNode remote = json("{'spec': {'suspend': false}, 'status': {'active': 1}}");
+
+    RemoteJobFactory.Mirrored mirrored = RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW);
+
+    assertThat(mirrored.heldBack()).isTrue();
+    assertThat(mirrored.patch().path("status").path("active").isMissingNode()).isTrue();
+    JsonNode condition = mirrored.patch().path("status").path("conditions").path(0);
+    assertThat(condition.path("type").asText()).isEqualTo("Suspended");
+    assertThat(condition.path("status").asText()).isEqualTo("True");
+    assertThat(condition.path("reason").asText()).isEqualTo("MultiKueueAdapter");
+  }
+
+  @Test
+  void theEndIsCopiedEvenToASuspendedJob() throws Exception {
+    JsonNode local = json("{'spec': {'suspend': true}}");
+    JsonNode remote =
+        json(
+            "{'spec': {'suspend': false}, 'status': {'conditions':"
+                + " [{'type': 'Complete', 'status': 'True'}]}}");
+
+    RemoteJobFactory.Mirrored mirrored = RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW);
+
+    assertThat(mirrored.heldBack()).isFalse();
+    assertThat(mirrored.patch().path("status")).isEqualTo(remote.path("status"));
+  }
+
+  @Test
+  void aJobOfALostWorkerTellsOfNoPodsOnceItIsSuspended() throws Exception {
+    JsonNode running = json("{'spec': {'suspend': false}, 'status': {'active': 2}}");
+    assertThat(RemoteJobFactory.withoutPodCounts(MultiKueueKinds.JOB, running, NOW)).isEmpty();
+
+    JsonNode suspended = json("{'spec': {'suspend': true}, 'status': {'active': 2, 'failed': 1}}");
+    JsonNode status = RemoteJobFactory.withoutPodCounts(MultiKueueKinds.JOB, suspended, NOW).path("status");
+    assertThat(status.path("active").isNull()).isTrue();
+    assertThat(status.has("failed")).isFalse();
+    assertThat(status.path("conditions").path(0).path("type").asText()).isEqualTo("Suspended");
+  }
+}

@@ -1,0 +1,5 @@
+/** Tests of the room of the same name. */
+@NullMarked
+package dev.sluice.checks.multikueue.sync;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** Tests of the control plane's life: start, stop, faults. */
-@NullMarked
-package dev.sluice.cli.controlplane;
-
-import org.jspecify.annotations.NullMarked;

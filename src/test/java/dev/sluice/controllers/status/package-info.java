@@ -1,5 +1,0 @@
-/** The status of queues as values: what it becomes, which patch leads there, at which pace. */
-@NullMarked
-package dev.sluice.controllers.status;
-
-import org.jspecify.annotations.NullMarked;

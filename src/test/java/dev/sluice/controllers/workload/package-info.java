@@ -1,5 +1,0 @@
-/** Tests of the life cycle of Workloads: given a Workload and its queues, what is written. */
-@NullMarked
-package dev.sluice.controllers.workload;
-
-import org.jspecify.annotations.NullMarked;

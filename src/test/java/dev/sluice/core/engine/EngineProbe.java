@@ -1,0 +1,64 @@
+package dev.sluice.core.engine;
+
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** The engine without its thread, for tests outside its room. */
+public final class EngineProbe {
+
+  private final List<Decision> decisions = new ArrayList<>();
+  private final Engine engine;
+  private final ViewPublisher viewPublisher = new ViewPublisher();
+
+  /** One that decides by the defaults of the configuration. */
+  public EngineProbe() {
+    this(EngineOptions.DEFAULT);
+  }
+
+  /** One that decides by these rules. */
+  public EngineProbe(EngineOptions rules) {
+    this.engine = new Engine(rules, decisions::add);
+  }
+
+  /** Folds a fact in. */
+  public void fold(SchedulerEvent schedulerEvent) {
+    engine.apply(schedulerEvent);
+  }
+
+  /** Runs one cycle; false if there was nothing to look at. */
+  public boolean cycle() {
+    return engine.cycle();
+  }
+
+  /** Decisions since the last call, in order. */
+  public List<Decision> takeDecisions() {
+    List<Decision> taken = List.copyOf(decisions);
+    decisions.clear();
+    return taken;
+  }
+
+  /** Views as they would be published now. */
+  public SchedulerViews views() {
+    viewPublisher.publish(engine);
+    return viewPublisher;
+  }
+
+  /** Explanations that nobody was told yet. */
+  public List<Decision.Explain> untold() {
+    return engine.unreported().take(Integer.MAX_VALUE);
+  }
+
+  /** Why a Workload waits. */
+  public Optional<SchedulerQueries.Waiting> whyWaiting(WorkloadId id) {
+    return engine.answers().pendingReason(id);
+  }
+
+  /** Those who wait in a ClusterQueue, in queue order. */
+  public List<PendingPosition> pendingIn(String clusterQueue) {
+    return engine.answers().pendingIn(clusterQueue);
+  }
+}

@@ -1,0 +1,102 @@
+package dev.sluice.core.engine;
+
+import static dev.sluice.core.engine.World.quota;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.FlavorFungibility;
+import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.PreemptionPolicies;
+import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.RequestShape;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Queue;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.Test;
+
+/** The thread around the engine. */
+class SchedulerThreadTest {
+
+  private static final PreemptionPolicies LOWER =
+      new PreemptionPolicies(
+          WithinClusterQueue.LOWER_PRIORITY, ReclaimWithinCohort.NEVER, false, OptionalInt.empty());
+
+  @Test
+  void newsIsReadWhileAHeadGoesFromFlavorToFlavorForWhatAnotherOneWaits() {
+    // given somebody who waits for its victims in both flavors, and a head beside it that fits in
+    // either, but not after the other one: it stays in line and tries them by turns
+    World world = new World();
+    world.flavor("f");
+    world.flavor("g");
+    world.queue("lender", "co", quota("f", 1), quota("g", 1));
+    world.queue("none", "co", quota("f", 0), quota("g", 0));
+    world.queue(
+        "q",
+        "co",
+        QueueingStrategy.BEST_EFFORT_FIFO,
+        LOWER,
+        new FlavorFungibility(true, true, false),
+        quota("f", 3),
+        quota("g", 3));
+    world.submit("one", "q", 2, 0, 0);
+    world.submit("other", "q", 2, 0, 1);
+    assertThat(world.admitted()).containsExactly("one", "other");
+    world.reserving("one", true, true);
+    world.reserving("other", true, true);
+    world.submit("both", "q", bothFlavors(), 9);
+    world.submit("beside", "none", 2, 0, 2);
+    for (int i = 0; i < 300; i++) {
+      assertThat(world.engine.cycle()).isTrue();
+    }
+    assertThat(world.preempted()).hasSize(2);
+
+    // when that goes on in the loop, and a victim's end is told
+    Queue<Decision> decisions = new ConcurrentLinkedQueue<>();
+    SchedulerThread loop =
+        new SchedulerThread(
+            EngineOptions.DEFAULT,
+            decisions::add,
+            (nanos, admitted) -> {},
+            Clock.systemUTC(),
+            fault -> {});
+    try (loop) {
+      int told = world.told().size();
+      world.told().forEach(loop::submit);
+      loop.start();
+      await()
+          .atMost(Duration.ofSeconds(10))
+          .until(() -> decisions.stream().anyMatch(Decision.Preempt.class::isInstance));
+      world.finish("one");
+      world.finish("other");
+      world.told().subList(told, world.told().size()).forEach(loop::submit);
+
+      // then it is read
+      await()
+          .atMost(Duration.ofSeconds(10))
+          .until(
+              () ->
+                  decisions.stream()
+                      .anyMatch(
+                          each ->
+                              each instanceof Decision.Admit admit
+                                  && admit.id().name().equals("both")));
+    }
+  }
+
+  private static RequestShape bothFlavors() {
+    return new RequestShape(List.of(podSet("one"), podSet("other")));
+  }
+
+  private static PodSetRequest podSet(String name) {
+    return new PodSetRequest(name, 1, 0, new TreeMap<>(Map.of("cpu", 3L)), NodeConstraints.ANYWHERE, "");
+  }
+}

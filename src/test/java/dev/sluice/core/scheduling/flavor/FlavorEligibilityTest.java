@@ -1,0 +1,92 @@
+package dev.sluice.core.scheduling.flavor;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.LabelRequirement;
+import dev.sluice.core.model.LabelRequirement.Operator;
+import dev.sluice.core.model.FlavorRejection;
+import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.Taint;
+import dev.sluice.core.model.Toleration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class FlavorEligibilityTest {
+
+  private static final Taint SPOT = new Taint("spot", "true", "NoSchedule");
+
+  private static Flavor flavor(Map<String, String> labels, Taint... taints) {
+    return new Flavor("f", labels, List.of(taints), List.of());
+  }
+
+  private static NodeConstraints selecting(Map<String, String> selector) {
+    return new NodeConstraints(selector, List.of(), List.of());
+  }
+
+  private static LabelRequirement zoneIn(String... zones) {
+    return new LabelRequirement("zone", Operator.IN, List.of(zones));
+  }
+
+  private static NodeConstraints terms(List<List<LabelRequirement>> terms) {
+    return new NodeConstraints(Map.of(), terms, List.of());
+  }
+
+  @Test
+  void aFlavorThatDoesNotExistSuitsNobody() {
+    assertThat(FlavorEligibility.obstacle(null, NodeConstraints.ANYWHERE))
+        .contains(new FlavorRejection.FlavorMissing());
+  }
+
+  @Test
+  void aTaintMustBeToleratedByThePodsOrByTheFlavor() {
+    Flavor tainted = flavor(Map.of(), SPOT);
+    Toleration tolerates = new Toleration("spot", "Equal", "true", "NoSchedule");
+    assertThat(FlavorEligibility.obstacle(tainted, NodeConstraints.ANYWHERE))
+        .contains(new FlavorRejection.UntoleratedTaint(SPOT));
+    assertThat(
+            FlavorEligibility.obstacle(tainted, new NodeConstraints(Map.of(), List.of(), List.of(tolerates))))
+        .isEmpty();
+    assertThat(
+            FlavorEligibility.obstacle(
+                new Flavor("f", Map.of(), List.of(SPOT), List.of(tolerates)), NodeConstraints.ANYWHERE))
+        .isEmpty();
+  }
+
+  @Test
+  void aTaintThatOnlyPrefersKeepsNobodyOff() {
+    assertThat(
+            FlavorEligibility.obstacle(
+                flavor(Map.of(), new Taint("k", "", "PreferNoSchedule")), NodeConstraints.ANYWHERE))
+        .isEmpty();
+  }
+
+  @Test
+  void onlyKeysTheFlavorLabelsCountInASelector() {
+    Flavor flavor = flavor(Map.of("zone", "a"));
+    assertThat(FlavorEligibility.obstacle(flavor, selecting(Map.of("zone", "a", "disk", "ssd"))))
+        .isEmpty();
+    assertThat(FlavorEligibility.obstacle(flavor, selecting(Map.of("zone", "b"))))
+        .contains(new FlavorRejection.PlacementMismatch());
+  }
+
+  @Test
+  void oneTermOfTheAffinityMustMatch() {
+    Flavor flavor = flavor(Map.of("zone", "a"));
+    assertThat(FlavorEligibility.obstacle(flavor, terms(List.of(List.of(zoneIn("b")))))).isPresent();
+    assertThat(
+            FlavorEligibility.obstacle(
+                flavor, terms(List.of(List.of(zoneIn("b")), List.of(zoneIn("a", "c"))))))
+        .isEmpty();
+  }
+
+  @Test
+  void aTermAboutOtherKeysOnlyMatches() {
+    LabelRequirement other = new LabelRequirement("disk", Operator.IN, List.of("ssd"));
+    assertThat(
+            FlavorEligibility.obstacle(
+                flavor(Map.of("zone", "a")), terms(List.of(List.of(zoneIn("b")), List.of(other)))))
+        .isEmpty();
+  }
+}

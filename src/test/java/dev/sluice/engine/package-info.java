@@ -1,5 +1,0 @@
-/** The engine, told facts and asked for decisions. */
-@NullMarked
-package dev.sluice.engine;
-
-import org.jspecify.annotations.NullMarked;

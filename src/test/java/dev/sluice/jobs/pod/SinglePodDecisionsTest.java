@@ -1,0 +1,163 @@
+package dev.sluice.jobs.pod;
+
+import static dev.sluice.jobs.pod.GivenGroupWorkload.workload;
+import static dev.sluice.jobs.pod.GivenPod.pod;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.jobs.GivenCluster;
+import dev.sluice.jobs.JobAction;
+import dev.sluice.jobs.JobAction.CreateWorkload;
+import dev.sluice.jobs.JobAction.FinishWorkload;
+import dev.sluice.jobs.JobAction.Requeue;
+import dev.sluice.jobs.JobAction.PatchStatus;
+import dev.sluice.jobs.JobAction.RemoveFinalizers;
+import dev.sluice.jobs.JobAction.RemoveFinalizer;
+import dev.sluice.jobs.JobAction.Start;
+import dev.sluice.jobs.JobAction.Stop;
+import dev.sluice.jobs.JobAction.StopReason;
+import dev.sluice.jobs.JobPolicy;
+import dev.sluice.jobs.JobOptions;
+import dev.sluice.jobs.CachedJob;
+import dev.sluice.jobs.ReconcileContext;
+import dev.sluice.jobs.ManagementStatus;
+import dev.sluice.workload.CachedWorkload;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What a single pod needs: a job that is stopped by its deletion, and has a finalizer. */
+class SinglePodDecisionsTest {
+
+  private final GivenCluster cluster = GivenCluster.cluster();
+  private boolean elsewhere;
+
+  @Test
+  void aGatedPodGetsItsWorkload() {
+    JsonNode made = only(CreateWorkload.class, decide(pod("p1"))).workload();
+    assertThat(made.at("/metadata/ownerReferences/0/controller").asBoolean()).isTrue();
+    assertThat(made.at("/metadata/labels/kueue.x-k8s.io~1job-uid").asText()).isEqualTo("uid-of-p1");
+    assertThat(made.at("/spec/podSets/0/name").asText()).isEqualTo("main");
+  }
+
+  @Test
+  void anAdmittedOneStarts() {
+    only(Start.class, decide(pod("p1"), own("p1").admitted("spot")));
+  }
+
+  @Test
+  void anAdmittedOneThatRunsInAnotherClusterStaysGated() {
+    elsewhere = true;
+    assertThat(decide(pod("p1"), own("p1").admitted("spot"))).isEmpty();
+    assertThat(decide(pod("p1").phase("Running"), own("p1").admitted("spot"))).isEmpty();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"Succeeded, Succeeded, The pod succeeded", "Failed, Failed, The pod failed"})
+  void itsEndIsThatOfItsWorkload(String phase, String reason, String message) {
+    FinishWorkload finish =
+        only(FinishWorkload.class, decide(pod("p1").ended(phase, 1), own("p1").admitted("spot")));
+    assertThat(finish.reason()).isEqualTo(reason);
+    assertThat(finish.message()).isEqualTo(message);
+  }
+
+  @Test
+  void bothAreReleasedAtTheEnd() {
+    GivenPod ended = pod("p1").ended("Succeeded", 1);
+    List<JobAction> actions =
+        decide(ended, own("p1").condition("Finished", "True", "Succeeded", ""));
+    assertThat(actions).hasSize(2);
+    assertThat(actions.get(0)).isInstanceOf(RemoveFinalizer.class);
+    assertThat(((RemoveFinalizers) actions.get(1)).patch().body().toString())
+        .isEqualTo("{\"metadata\":{\"finalizers\":[\"other.example/finalizer\"]}}");
+  }
+
+  @Test
+  void oneThatEndedWithoutWorkloadIsReleased() {
+    only(RemoveFinalizers.class, decide(pod("p1").ended("Failed", 1)));
+    assertThat(decide(pod("p1").ended("Failed", 1).withoutFinalizer())).isEmpty();
+  }
+
+  @Test
+  void anEvictedOneIsStopped() {
+    Stop stop =
+        only(
+            Stop.class,
+            decide(pod("p1").running(), own("p1").admitted("spot").evicted("Preempted", "m")));
+    assertThat(stop.reason()).isEqualTo(StopReason.WORKLOAD_EVICTED);
+    assertThat(stop.note()).isEqualTo("m");
+  }
+
+  @Test
+  void anEvictedOneThatNeverStartedIsQueuedAgain() {
+    PatchStatus status =
+        only(
+            PatchStatus.class,
+            decide(pod("p1"), own("p1").reserved("spot").evicted("Preempted", "")));
+    assertThat(status.status().toString()).contains("\"type\":\"Requeued\",\"status\":\"True\"");
+  }
+
+  @Test
+  void oneThatIsBeingDeletedKeepsItsQuotaWhileItMayRun() {
+    List<JobAction> actions =
+        decide(
+            pod("p1").running().deletedBy("12:01"),
+            own("p1").admitted("spot").evicted("Preempted", ""));
+    assertThat(actions).hasSize(3);
+    assertThat(actions.get(0)).isInstanceOf(RemoveFinalizer.class);
+    assertThat(actions.get(1)).isInstanceOf(RemoveFinalizers.class);
+    assertThat(actions.get(2)).isInstanceOf(Requeue.class);
+  }
+
+  @Test
+  void oneThatShouldBeGoneGivesItsQuotaBackAndIsNotQueuedAgain() {
+    PatchStatus status =
+        only(
+            PatchStatus.class,
+            decide(
+                pod("p1").running().deletedBy("11:59"),
+                own("p1").admitted("spot").evicted("Preempted", "")));
+    assertThat(status.status().path("admission").isNull()).isTrue();
+    assertThat(status.status().toString())
+        .contains("\"type\":\"Requeued\",\"status\":\"False\"")
+        .contains("\"reason\":\"Preempted\"");
+  }
+
+  @Test
+  void oneThatPeopleDeleteIsReleased() {
+    List<JobAction> actions =
+        decide(pod("p1").running().deletedBy("12:01"), own("p1").admitted("spot"));
+    assertThat(actions).hasOnlyElementsOfTypes(RemoveFinalizer.class, RemoveFinalizers.class).hasSize(2);
+  }
+
+  private static GivenGroupWorkload own(String pod) {
+    return workload("main", 1)
+        .ofSomethingElse()
+        .template(pod(pod).object().path("spec"))
+        .controlledBy("Pod", pod, "uid-of-" + pod);
+  }
+
+  private List<JobAction> decide(GivenPod pod, GivenGroupWorkload... workloads) {
+    CachedJob job = pod.view().job();
+    List<CachedWorkload> owned = List.of(workloads).stream().map(GivenGroupWorkload::get).toList();
+    return new JobPolicy(
+            new SinglePod(), JobOptions.defaults("kueue-system"), (view, workload) -> elsewhere)
+        .decide(
+            new ReconcileContext(
+                job,
+                new ManagementStatus.Own(),
+                owned,
+                Optional.empty(),
+                cluster,
+                cluster,
+                GivenCluster.NOW));
+  }
+
+  private static <T extends JobAction> T only(Class<T> type, List<JobAction> actions) {
+    assertThat(actions).hasSize(1);
+    assertThat(actions.getFirst()).isInstanceOf(type);
+    return type.cast(actions.getFirst());
+  }
+}

@@ -1,0 +1,49 @@
+package dev.sluice.lab.bench;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+/** The command as people run it, with a scenario of a few seconds. */
+class BenchmarkIT {
+
+  @Test
+  void aSmallScenarioRunsToItsEndAndItsFiguresAreTold(@TempDir Path directory) throws IOException {
+    Path json = directory.resolve("figures.json");
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    CommandLine command =
+        new CommandLine(new BenchCommand())
+            .setOut(new PrintWriter(out))
+            .setErr(new PrintWriter(err));
+
+    int code = command.execute("mini", "--json", json.toString(), "--timeout", "180");
+
+    assertThat(code).as(err.toString()).isZero();
+    assertThat(out.toString()).contains("wall time", "operator writes", "PATCH workloads/status");
+    JsonNode figures = new ObjectMapper().readTree(json.toFile());
+    assertThat(figures.path("workloads").asInt()).isEqualTo(60);
+    assertThat(figures.path("idealSeconds").asDouble()).isEqualTo(1.86);
+    assertThat(figures.path("wallSeconds").asDouble()).isGreaterThanOrEqualTo(1.0);
+    assertThat(figures.path("admissionsPerSecond").asDouble()).isPositive();
+    assertThat(figures.path("quotaUse").asDouble()).isBetween(0.01, 2.0);
+    // one write admits; what waits is told why, and queues are told of, but not each time
+    assertThat(figures.path("operatorWritesPerWorkload").asDouble()).isBetween(1.0, 8.0);
+    assertThat(figures.path("operatorCpuMillisPerWorkload").asDouble()).isPositive();
+    assertThat(figures.path("apiServerCpuMillisPerWorkload").asDouble()).isPositive();
+    assertThat(figures.path("peakRssMiB").asDouble()).isGreaterThan(50);
+    assertThat(figures.at("/operatorWrites/PATCH workloads~1status").asInt()).isBetween(60, 180);
+    for (String each : new String[] {"small", "medium", "large"}) {
+      assertThat(figures.at("/timeToAdmissionSeconds/" + each).asDouble()).isPositive();
+    }
+    assertThat(figures.at("/classes/small/count").asInt()).isEqualTo(42);
+  }
+}

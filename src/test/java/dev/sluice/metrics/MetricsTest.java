@@ -1,0 +1,414 @@
+package dev.sluice.metrics;
+
+import dev.sluice.kube.leader.ReplicaRole;
+
+import static dev.sluice.metrics.Workloads.CREATED;
+import static dev.sluice.metrics.Workloads.admittedBy;
+import static dev.sluice.metrics.Workloads.is;
+import static dev.sluice.metrics.Workloads.isNot;
+import static dev.sluice.metrics.Workloads.pending;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.core.engine.FlavorUsage;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.InactiveReason;
+import dev.sluice.metrics.MetricsScrape.Exposition;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class MetricsTest {
+
+  private static final QueueRef QUEUE = new QueueRef("cq", new LocalQueueId("team", "lq"), "high");
+  private static final FlavorUsage CPU =
+      new FlavorUsage("spot", "cpu", 1500, ResourceAmounts.UNLIMITED, 500, 2500, 500);
+
+  private final AtomicReference<ReplicaRole> role = new AtomicReference<>(ReplicaRole.LEADER);
+  private final MetricsScrape scrape = new MetricsScrape();
+  private final WorkloadCounter census = new WorkloadCounter();
+  private final FixedViews views =
+      new FixedViews()
+          .clusterQueue("cq", "leaf", List.of(), CPU)
+          .localQueue("team", "lq", "cq", CPU)
+          .cohort("leaf", "root", CPU)
+          .cohort("root", "");
+
+  @AfterEach
+  void close() {
+    scrape.close();
+  }
+
+  @Test
+  void pastUseIsReportedWhereItCounts() {
+    gauges(all -> true, new QueueGauges.Options(false, false));
+    assertThat(lines()).noneMatch(line -> line.contains("admission_fair_sharing"));
+
+    views.pastUse("team", "lq", 2.5);
+    assertThat(lines())
+        .contains(
+            "kueue_local_queue_admission_fair_sharing_usage{cluster_queue=\"cq\",name=\"lq\",namespace=\"team\",replica_role=\"leader\"}"
+                + " 2.5");
+
+    views.pastUse("team", "lq", Double.POSITIVE_INFINITY);
+    assertThat(lines())
+        .contains(
+            "kueue_local_queue_admission_fair_sharing_usage{cluster_queue=\"cq\",name=\"lq\",namespace=\"team\",replica_role=\"leader\"}"
+                + " +Inf");
+  }
+
+  @Test
+  void queuesAreReportedAsTheContractNamesThem() {
+    gauges(all -> true, new QueueGauges.Options(true, true));
+
+    assertThat(lines())
+        .contains(
+            "kueue_pending_workloads{cluster_queue=\"cq\",replica_role=\"leader\",status=\"active\"}"
+                + " 3.0",
+            "kueue_pending_workloads{cluster_queue=\"cq\",replica_role=\"leader\",status=\"inadmissible\"}"
+                + " 4.0",
+            "kueue_reserving_active_workloads{cluster_queue=\"cq\",replica_role=\"leader\"} 2.0",
+            "kueue_admitted_active_workloads{cluster_queue=\"cq\",replica_role=\"leader\"} 1.0",
+            "kueue_cluster_queue_status{cluster_queue=\"cq\",replica_role=\"leader\",status=\"active\"}"
+                + " 1.0",
+            "kueue_cluster_queue_status{cluster_queue=\"cq\",replica_role=\"leader\",status=\"pending\"}"
+                + " 0.0",
+            "kueue_cluster_queue_info{cluster_queue=\"cq\",parent_cohort=\"leaf\",replica_role=\"leader\",root_cohort=\"root\"}"
+                + " 1",
+            "kueue_cluster_queue_nominal_quota{cluster_queue=\"cq\",cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"}"
+                + " 1.5",
+            "kueue_cluster_queue_borrowing_limit{cluster_queue=\"cq\",cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"}"
+                + " +Inf",
+            "kueue_cluster_queue_lending_limit{cluster_queue=\"cq\",cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"}"
+                + " 0.5",
+            "kueue_cluster_queue_resource_reservation{cluster_queue=\"cq\",cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"}"
+                + " 2.5",
+            "kueue_cluster_queue_resource_usage{cluster_queue=\"cq\",cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"}"
+                + " 0.5",
+            "kueue_cohort_subtree_quota{cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"}"
+                + " 1.5",
+            "kueue_cohort_subtree_resource_reservations{cohort=\"leaf\",flavor=\"spot\",replica_role=\"leader\",resource=\"cpu\"}"
+                + " 2.5",
+            "kueue_cohort_subtree_admitted_active_workloads{cohort=\"root\",replica_role=\"leader\"}"
+                + " 1.0",
+            "kueue_cohort_info{cohort=\"leaf\",parent_cohort=\"root\",replica_role=\"leader\",root_cohort=\"root\"}"
+                + " 1",
+            "kueue_local_queue_pending_workloads{name=\"lq\",namespace=\"team\",replica_role=\"leader\",status=\"active\"}"
+                + " 3.0",
+            "kueue_local_queue_status{active=\"True\",name=\"lq\",namespace=\"team\",replica_role=\"leader\"}"
+                + " 1.0",
+            "kueue_local_queue_status{active=\"Unknown\",name=\"lq\",namespace=\"team\",replica_role=\"leader\"}"
+                + " 0.0",
+            "kueue_local_queue_resource_usage{flavor=\"spot\",name=\"lq\",namespace=\"team\",replica_role=\"leader\",resource=\"cpu\"}"
+                + " 0.5",
+            "# TYPE kueue_cohort_info gauge");
+  }
+
+  @Test
+  void whatIsNotAskedForIsNotReported() {
+    gauges(none -> false, new QueueGauges.Options(false, false));
+
+    assertThat(text())
+        .contains("kueue_pending_workloads")
+        .doesNotContain("kueue_local_queue")
+        .doesNotContain("nominal_quota")
+        .doesNotContain("_info{");
+  }
+
+  @Test
+  void aQueueThatTerminatesOrIsBrokenSaysSo() {
+    views.clusterQueue("bad", "", List.of(new InactiveReason("FlavorNotFound", "x")));
+    views.clusterQueue("ending", "", List.of(new InactiveReason("Terminating", "x")));
+    gauges(all -> true, new QueueGauges.Options(false, false));
+
+    assertThat(lines())
+        .contains(
+            "kueue_cluster_queue_status{cluster_queue=\"bad\",replica_role=\"leader\",status=\"pending\"}"
+                + " 1.0",
+            "kueue_cluster_queue_status{cluster_queue=\"ending\",replica_role=\"leader\",status=\"terminating\"}"
+                + " 1.0");
+  }
+
+  @Test
+  void gaugesBearTheRoleOfTheMoment() {
+    role.set(ReplicaRole.FOLLOWER);
+    gauges(all -> true, new QueueGauges.Options(true, true));
+    assertThat(text()).contains("replica_role=\"follower\"");
+
+    role.set(ReplicaRole.LEADER);
+
+    assertThat(text()).contains("replica_role=\"leader\"").doesNotContain("follower");
+  }
+
+  @Test
+  void readinessAndPreemptionsAreCountedAndTimed() {
+    WorkloadMetrics metrics = workloadMetrics(all -> true);
+
+    metrics.podsReady(QUEUE, Duration.ofSeconds(5), Duration.ofSeconds(2));
+    metrics.evictedAfterReady(QUEUE, "PodsReadyTimeout", "WaitForRecovery", Duration.ofSeconds(7));
+    metrics.preempted("cq", "InClusterQueue");
+
+    assertThat(lines())
+        .contains(
+            "kueue_ready_wait_time_seconds_sum{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 5.0",
+            "kueue_admitted_until_ready_wait_time_seconds_sum{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 2.0",
+            "kueue_local_queue_ready_wait_time_seconds_count{name=\"lq\",namespace=\"team\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 1",
+            "kueue_local_queue_admitted_until_ready_wait_time_seconds_count{name=\"lq\",namespace=\"team\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 1",
+            "kueue_pods_ready_to_evicted_time_seconds_sum{cluster_queue=\"cq\",reason=\"PodsReadyTimeout\",replica_role=\"leader\",underlying_cause=\"WaitForRecovery\"}"
+                + " 7.0",
+            "kueue_preempted_workloads_total{preempting_cluster_queue=\"cq\",reason=\"InClusterQueue\",replica_role=\"leader\"}"
+                + " 1.0");
+  }
+
+  @Test
+  void admissionsAreCountedAndTimed() {
+    WorkloadMetrics metrics = workloadMetrics(all -> true);
+
+    metrics.quotaReserved(QUEUE, Duration.ofSeconds(2));
+    metrics.admitted(QUEUE, Duration.ofSeconds(3), Duration.ofSeconds(1));
+
+    assertThat(lines())
+        .contains(
+            "kueue_quota_reserved_workloads_total{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 1.0",
+            "kueue_quota_reserved_wait_time_seconds_bucket{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\",le=\"1.0\"}"
+                + " 0",
+            "kueue_quota_reserved_wait_time_seconds_bucket{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\",le=\"2.5\"}"
+                + " 1",
+            "kueue_quota_reserved_wait_time_seconds_bucket{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\",le=\"10240.0\"}"
+                + " 1",
+            "kueue_admitted_workloads_total{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 1.0",
+            "kueue_admission_wait_time_seconds_sum{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 3.0",
+            "kueue_admission_wait_time_seconds_bucket{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\",le=\"40960.0\"}"
+                + " 1",
+            "kueue_admission_checks_wait_time_seconds_count{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 1",
+            "kueue_cohort_subtree_admitted_workloads_total{cohort=\"leaf\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 1.0",
+            "kueue_cohort_subtree_admitted_workloads_total{cohort=\"root\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 1.0",
+            "kueue_local_queue_admitted_workloads_total{name=\"lq\",namespace=\"team\",priority_class=\"high\",replica_role=\"leader\"}"
+                + " 1.0",
+            "# TYPE kueue_admitted_workloads_total counter",
+            "# TYPE kueue_admission_wait_time_seconds histogram")
+        .noneMatch(line -> line.contains("_max") && line.startsWith("kueue_"))
+        .noneMatch(line -> line.contains("_created"));
+    assertThat(
+            lines()
+                .filter(l -> l.startsWith("kueue_local_queue_admission_wait_time_seconds_bucket")))
+        .hasSize(15);
+    assertThat(lines().filter(l -> l.startsWith("kueue_admission_wait_time_seconds_bucket")))
+        .hasSize(17);
+  }
+
+  @Test
+  void theSeriesOfARemovedQueueGo() {
+    WorkloadMetrics metrics = workloadMetrics(all -> true);
+    gauges(all -> true, new QueueGauges.Options(true, true));
+    metrics.admitted(QUEUE, Duration.ZERO, Duration.ZERO);
+    metrics.evicted(QUEUE, "ClusterQueueStopped", "", true);
+    assertThat(text()).contains("\"cq\"").contains("name=\"lq\"");
+
+    views.remove("cq");
+
+    assertThat(text()).doesNotContain("\"cq\"").doesNotContain("name=\"lq\"");
+  }
+
+  @Test
+  void localQueuesThatAreNotSelectedHaveNoCounters() {
+    workloadMetrics(none -> false).admitted(QUEUE, Duration.ZERO, Duration.ZERO);
+
+    assertThat(lines()).noneMatch(line -> line.startsWith("kueue_local_queue"));
+  }
+
+  @Test
+  void evictionsAreCountedByReasonAndCause() {
+    WorkloadMetrics metrics = workloadMetrics(all -> true);
+
+    metrics.evicted(QUEUE, "Deactivated", "AdmissionCheck", true);
+    metrics.evicted(QUEUE, "Deactivated", "AdmissionCheck", false);
+    metrics.quotaReleased(QUEUE, "Deactivated", Duration.ofSeconds(4));
+
+    String labels =
+        "{cluster_queue=\"cq\",priority_class=\"high\",reason=\"Deactivated\",replica_role=\"leader\",underlying_cause=\"AdmissionCheck\"}";
+    assertThat(lines())
+        .contains(
+            "kueue_evicted_workloads_total" + labels + " 2.0",
+            "kueue_evicted_workloads_once_total" + labels + " 1.0",
+            "kueue_workload_eviction_latency_seconds_sum{cluster_queue=\"cq\",reason=\"Deactivated\",replica_role=\"leader\"}"
+                + " 4.0");
+  }
+
+  @Test
+  void theTransitionsOfAWorkloadAreMeasured() {
+    WorkloadTransitions transitions = transitions(CREATED.plusSeconds(30));
+    Instant at = CREATED.plusSeconds(20);
+
+    transitions.changed(null, pending());
+    transitions.changed(pending(), admittedBy("cq", is("QuotaReserved", "QuotaReserved", at)));
+    transitions.changed(
+        admittedBy("cq", is("QuotaReserved", "QuotaReserved", at)),
+        admittedBy("cq", is("QuotaReserved", "QuotaReserved", at), is("Admitted", "Admitted", at)));
+    transitions.changed(
+        admittedBy("cq", is("Admitted", "Admitted", at)),
+        admittedBy("cq", is("Admitted", "Admitted", at), is("Finished", "Succeeded", at)));
+
+    String labels = "{cluster_queue=\"cq\",priority_class=\"high\",replica_role=\"leader\"}";
+    assertThat(lines())
+        .contains(
+            "kueue_quota_reserved_workloads_total" + labels + " 1.0",
+            "kueue_quota_reserved_wait_time_seconds_sum" + labels + " 30.0",
+            "kueue_admitted_workloads_total" + labels + " 1.0",
+            "kueue_admission_checks_wait_time_seconds_sum" + labels + " 10.0",
+            "kueue_finished_workloads_total" + labels + " 1.0",
+            "kueue_execution_time_seconds_sum" + labels + " 10.0");
+  }
+
+  @Test
+  void anEvictionIsMeasuredUntilTheQuotaIsFree() {
+    WorkloadTransitions transitions = transitions(CREATED.plusSeconds(30));
+    var reserved = is("QuotaReserved", "QuotaReserved", CREATED);
+    var evicted =
+        is("Evicted", "DeactivatedDueToMaximumExecutionTimeExceeded", CREATED.plusSeconds(25));
+
+    transitions.changed(admittedBy("cq", reserved), admittedBy("cq", reserved, evicted));
+    transitions.changed(
+        admittedBy("cq", reserved, evicted),
+        pending(isNot("QuotaReserved", "PendingEvaluation", CREATED), evicted));
+
+    assertThat(lines())
+        .contains(
+            "kueue_evicted_workloads_total{cluster_queue=\"cq\",priority_class=\"high\",reason=\"Deactivated\",replica_role=\"leader\",underlying_cause=\"MaximumExecutionTimeExceeded\"}"
+                + " 1.0",
+            "kueue_workload_eviction_latency_seconds_sum{cluster_queue=\"cq\",reason=\"Deactivated\",replica_role=\"leader\"}"
+                + " 5.0");
+  }
+
+  @Test
+  void aFollowerCountsNothing() {
+    role.set(ReplicaRole.FOLLOWER);
+
+    transitions(CREATED).changed(pending(), admittedBy("cq", is("Admitted", "Admitted", CREATED)));
+
+    assertThat(lines()).noneMatch(line -> line.startsWith("kueue_admitted"));
+  }
+
+  @Test
+  void whoIsNotAdmittedIsCountedByReason() {
+    gauges(all -> true, new QueueGauges.Options(false, false));
+    var fresh = pending();
+    var waiting = pending(isNot("QuotaReserved", "WaitingForQuota", CREATED));
+    var done = admittedBy("cq", is("Finished", "Succeeded", CREATED));
+    census.changed(null, fresh);
+    census.changed(null, fresh);
+    census.changed(fresh, waiting);
+    census.changed(null, done);
+    census.changed(null, waiting);
+    census.changed(waiting, null);
+
+    assertThat(lines())
+        .contains(
+            "kueue_unadmitted_workloads{cluster_queue=\"cq\",reason=\"NoReservation\",replica_role=\"leader\",underlying_cause=\"PendingEvaluation\"}"
+                + " 1.0",
+            "kueue_unadmitted_workloads{cluster_queue=\"cq\",reason=\"NoReservation\",replica_role=\"leader\",underlying_cause=\"WaitingForQuota\"}"
+                + " 1.0",
+            "kueue_local_queue_unadmitted_workloads{cluster_queue=\"cq\",name=\"lq\",namespace=\"team\",reason=\"NoReservation\",replica_role=\"leader\",underlying_cause=\"WaitingForQuota\"}"
+                + " 1.0",
+            "kueue_finished_workloads{cluster_queue=\"cq\",replica_role=\"leader\"} 1.0",
+            "kueue_local_queue_finished_workloads{name=\"lq\",namespace=\"team\",replica_role=\"leader\"}"
+                + " 1.0");
+
+    census.changed(done, null);
+    census.changed(waiting, admittedBy("cq", is("Admitted", "Admitted", CREATED)));
+
+    assertThat(text())
+        .contains("kueue_finished_workloads{cluster_queue=\"cq\",replica_role=\"leader\"} 0.0")
+        .doesNotContain("WaitingForQuota");
+  }
+
+  @Test
+  void cyclesAndTheBuildAreReported() {
+    SchedulerMetrics scheduler =
+        new SchedulerMetrics(
+            scrape.registry(),
+            role::get,
+            true,
+            new BuildInfo("v1", "abc", "2030-01-01", "java25", "HotSpot", "linux/amd64"));
+
+    scheduler.cycleEnded(true, Duration.ofMillis(7));
+    scheduler.workloadCreated("Job", Duration.ofMillis(15));
+
+    assertThat(lines())
+        .contains(
+            "kueue_admission_attempts_total{replica_role=\"leader\",result=\"success\"} 1.0",
+            "kueue_admission_attempt_duration_seconds_bucket{replica_role=\"leader\",result=\"success\",le=\"0.005\"}"
+                + " 0",
+            "kueue_admission_attempt_duration_seconds_bucket{replica_role=\"leader\",result=\"success\",le=\"0.01\"}"
+                + " 1",
+            "kueue_workload_creation_latency_seconds_bucket{job_kind=\"Job\",replica_role=\"leader\",le=\"0.02\"}"
+                + " 1",
+            "kueue_workload_creation_latency_seconds_bucket{job_kind=\"Job\",replica_role=\"leader\",le=\"10.24\"}"
+                + " 1",
+            "kueue_build_info{build_date=\"2030-01-01\",compiler=\"HotSpot\",git_commit=\"abc\",git_version=\"v1\",go_version=\"java25\",platform=\"linux/amd64\"}"
+                + " 1",
+            "# TYPE kueue_build_info gauge");
+  }
+
+  @Test
+  void theMachineIsMeasured() {
+    Exposition exposition = scrape.scrape();
+
+    assertThat(exposition.contentType()).isEqualTo("text/plain; version=0.0.4; charset=utf-8");
+    assertThat(new String(exposition.body(), StandardCharsets.UTF_8))
+        .contains("jvm_memory_used_bytes", "process_uptime_seconds", "jvm_threads_live_threads");
+  }
+
+  @Test
+  void noFamilyIsWrittenTwice() {
+    gauges(all -> true, new QueueGauges.Options(true, true));
+    WorkloadMetrics metrics = workloadMetrics(all -> true);
+    metrics.admitted(QUEUE, Duration.ZERO, Duration.ZERO);
+    metrics.finished(QUEUE, Duration.ZERO);
+    census.changed(null, admittedBy("cq", is("Finished", "Succeeded", CREATED)));
+
+    assertThat(lines().filter(line -> line.startsWith("# TYPE"))).doesNotHaveDuplicates();
+    assertThat(text())
+        .contains(
+            "# TYPE kueue_finished_workloads gauge",
+            "# TYPE kueue_finished_workloads_total counter");
+  }
+
+  private void gauges(Predicate<LocalQueueId> reported, QueueGauges.Options options) {
+    scrape.include(new QueueGauges(views, census, role::get, reported, options));
+  }
+
+  private WorkloadMetrics workloadMetrics(Predicate<LocalQueueId> reported) {
+    WorkloadMetrics metrics = new WorkloadMetrics(scrape.registry(), views, role::get, reported);
+    scrape.forgetting(metrics);
+    return metrics;
+  }
+
+  private WorkloadTransitions transitions(Instant now) {
+    return new WorkloadTransitions(workloadMetrics(all -> true), views, role::get, () -> now);
+  }
+
+  private Stream<String> lines() {
+    return text().lines();
+  }
+
+  private String text() {
+    return new String(scrape.scrape().body(), StandardCharsets.UTF_8);
+  }
+}

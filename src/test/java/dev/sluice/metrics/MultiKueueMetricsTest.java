@@ -1,0 +1,92 @@
+package dev.sluice.metrics;
+
+import dev.sluice.kube.leader.ReplicaRole;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.metrics.MetricsScrape.Exposition;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class MultiKueueMetricsTest {
+
+  private final MetricsScrape scrape = new MetricsScrape();
+  private final MultiKueueMetrics metrics =
+      new MultiKueueMetrics(
+          scrape.registry(),
+          () -> ReplicaRole.LEADER,
+          () -> Map.of("onsite", true, "remote", false));
+
+  @AfterEach
+  void close() {
+    scrape.close();
+  }
+
+  private List<String> lines() {
+    Exposition exposition = scrape.scrape();
+    return new String(exposition.body(), StandardCharsets.UTF_8).lines().toList();
+  }
+
+  @Test
+  void whatIsSentTakenAndTakenBackIsCountedByQueueAndCluster() {
+    metrics.dispatched("cq", "onsite");
+    metrics.dispatched("cq", "remote");
+    metrics.admitted("cq", "onsite", Duration.ofMillis(1500));
+    metrics.requeued("cq", "onsite");
+    metrics.requeued("cq", "onsite");
+    metrics.requeued("cq", "remote");
+
+    assertThat(lines())
+        .contains(
+            "multikueue_workloads_dispatched_total{cluster=\"onsite\",cluster_queue=\"cq\",replica_role=\"leader\"}"
+                + " 1.0",
+            "multikueue_workloads_dispatched_total{cluster=\"remote\",cluster_queue=\"cq\",replica_role=\"leader\"}"
+                + " 1.0",
+            "multikueue_workloads_admitted_total{cluster=\"onsite\",cluster_queue=\"cq\",replica_role=\"leader\"}"
+                + " 1.0",
+            "multikueue_workloads_requeued_total{cluster=\"onsite\",cluster_queue=\"cq\",replica_role=\"leader\"}"
+                + " 2.0",
+            "multikueue_workloads_requeued_total{cluster=\"remote\",cluster_queue=\"cq\",replica_role=\"leader\"}"
+                + " 1.0");
+  }
+
+  @Test
+  void howLongAnAdmissionTookGoesIntoTheBucketsOfItsCluster() {
+    metrics.admitted("cq", "onsite", Duration.ofMillis(1500));
+    metrics.admitted("cq", "onsite", Duration.ofSeconds(7));
+    metrics.admitted("cq", "remote", Duration.ofSeconds(-1));
+
+    String of = "multikueue_admission_latency_seconds_";
+    assertThat(lines())
+        .contains(
+            of + "bucket{cluster=\"onsite\",replica_role=\"leader\",le=\"1.0\"} 0",
+            of + "bucket{cluster=\"onsite\",replica_role=\"leader\",le=\"2.5\"} 1",
+            of + "bucket{cluster=\"onsite\",replica_role=\"leader\",le=\"10.0\"} 2",
+            of + "count{cluster=\"onsite\",replica_role=\"leader\"} 2",
+            of + "sum{cluster=\"onsite\",replica_role=\"leader\"} 8.5",
+            of + "bucket{cluster=\"remote\",replica_role=\"leader\",le=\"1.0\"} 1",
+            of + "sum{cluster=\"remote\",replica_role=\"leader\"} 0.0");
+  }
+
+  @Test
+  void whatIsSwitchedOffIsCountedByTheManagerItCameFrom() {
+    metrics.fenced("berlin");
+    metrics.fenced("berlin");
+
+    assertThat(lines())
+        .contains(
+            "multikueue_workloads_fenced_total{origin=\"berlin\",replica_role=\"leader\"} 2.0");
+  }
+
+  @Test
+  void connectionsAreToldAsTheyAre() {
+    assertThat(lines())
+        .contains(
+            "multikueue_cluster_connected{cluster=\"onsite\",replica_role=\"leader\"} 1.0",
+            "multikueue_cluster_connected{cluster=\"remote\",replica_role=\"leader\"} 0.0");
+  }
+}

@@ -1,0 +1,63 @@
+package dev.sluice.metrics;
+
+import dev.sluice.api.KueueConstants;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.Admission;
+import dev.sluice.workload.CachedWorkload.Condition;
+import dev.sluice.workload.CachedWorkload.History;
+import dev.sluice.workload.CachedWorkload.PriorityClassRef;
+import dev.sluice.workload.CachedWorkload.Spec;
+import dev.sluice.workload.CachedWorkload.Status;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Workloads of queue {@code team/lq}, created at {@link #CREATED}, by their conditions. */
+final class Workloads {
+
+  static final Instant CREATED = Instant.parse("2030-01-01T00:00:00Z");
+
+  private Workloads() {}
+
+  static Condition is(String type, String reason, Instant since) {
+    return new Condition(type, "True", reason, "", since, 1);
+  }
+
+  static Condition isNot(String type, String reason, Instant since) {
+    return new Condition(type, "False", reason, "", since, 1);
+  }
+
+  static CachedWorkload pending(Condition... conditions) {
+    return workload(Optional.empty(), conditions);
+  }
+
+  static CachedWorkload admittedBy(String clusterQueue, Condition... conditions) {
+    return workload(Optional.of(new Admission(clusterQueue, List.of())), conditions);
+  }
+
+  private static CachedWorkload workload(Optional<Admission> admission, Condition... conditions) {
+    return new CachedWorkload(
+        new WorkloadId("uid", "team", "wl"),
+        1,
+        1,
+        CREATED,
+        false,
+        List.of(KueueConstants.RESOURCE_IN_USE),
+        true,
+        Optional.empty(),
+        Map.of(),
+        Map.of(),
+        new Spec("lq", List.of(), 0, Optional.of(new PriorityClassRef("", "", "high")), true, 0),
+        new Status(
+            new ArrayList<>(List.of(conditions)),
+            admission,
+            List.of(),
+            Map.of(),
+            Optional.empty(),
+            History.NONE,
+            false));
+  }
+}

@@ -1,7 +1,0 @@
-/**
- * Tests of the pending: heap, classes of equals, parking. Small queues may enter. Nothing leaves.
- */
-@NullMarked
-package dev.sluice.queue;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,62 @@
+package dev.sluice.queues.status;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.core.engine.LocalQueueView;
+import dev.sluice.core.engine.LocalQueueUsageView;
+import dev.sluice.core.model.LocalQueueId;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Test;
+
+/** Statuses as the engine's views say they should be. */
+class QueueStatusesTest {
+
+  private static final Instant NOW = Instant.parse("2026-01-01T10:00:00Z");
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  private static String fairSharing(Optional<LocalQueueUsageView> past) {
+    LocalQueueView view =
+        new LocalQueueView(
+            new LocalQueueId("team", "main"), "pool", List.of(), 0, 0, 0, 0, List.of(), past);
+    return JSON.valueToTree(QueueStatuses.localQueue(view, 1, null, NOW))
+        .path("fairSharing")
+        .toString();
+  }
+
+  private static Optional<LocalQueueUsageView> past(Map<String, Double> consumed) {
+    return Optional.of(
+        new LocalQueueUsageView(new TreeMap<>(consumed), Instant.parse("2026-01-01T09:59:58.7Z"), 7));
+  }
+
+  @Test
+  void aLocalQueueTellsItsPastUseAndNoShare() {
+    assertThat(
+            fairSharing(
+                past(
+                    Map.of(
+                        "cpu", 1.23456, "memory", 3e9 + 0.4, "gpu", 0.5, "pods", 2.0, "tiny",
+                        0.0004))))
+        .isEqualTo(
+            "{\"weightedShare\":0,\"admissionFairSharingStatus\":{\"consumedResources\":"
+                + "{\"cpu\":\"1235m\",\"gpu\":\"500m\",\"memory\":\"3000000000\",\"pods\":\"2\"},"
+                + "\"lastUpdate\":\"2026-01-01T09:59:58Z\"}}");
+  }
+
+  @Test
+  void nothingConsumedIsSaidToo() {
+    assertThat(fairSharing(past(Map.of())))
+        .isEqualTo(
+            "{\"weightedShare\":0,\"admissionFairSharingStatus\":{\"consumedResources\":{},"
+                + "\"lastUpdate\":\"2026-01-01T09:59:58Z\"}}");
+  }
+
+  @Test
+  void wherePastUseDoesNotCountNothingIsSaid() {
+    assertThat(fairSharing(Optional.empty())).isEmpty();
+  }
+}

@@ -1,8 +1,0 @@
-/**
- * Tests of the quota tree, from the formulae of the contract. Small trees of one pair may enter.
- * Nothing leaves.
- */
-@NullMarked
-package dev.sluice.quota;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,48 @@
+package dev.sluice.workload;
+
+/** Workload objects as the API server writes them, by what matters to a test. */
+final class Json {
+
+  private Json() {}
+
+  static String workload(String name, long version) {
+    return workload(name, "uid-" + name, version, "{}");
+  }
+
+  static String workload(String name, String uid, long version, String status) {
+    return """
+    {"apiVersion":"kueue.x-k8s.io/v1beta2","kind":"Workload","metadata":{\
+    "name":"%s","namespace":"team","uid":"%s","resourceVersion":"%d","generation":1,\
+    "creationTimestamp":"2026-01-02T03:04:05Z",\
+    "managedFields":[{"manager":"x","fieldsV1":{"f:a":{},"f:quote\\"d}":{}}}],\
+    "ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"j","uid":"job-%s","controller":true}]},\
+    "spec":{"queueName":"lq","podSets":[{"name":"main","count":3,"template":{"spec":{\
+    "containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"1"}}}]}}}]},\
+    "status":%s}\
+    """
+        .formatted(name, uid, version, name, status);
+  }
+
+  static String list(long version, String next, String... items) {
+    return """
+    {"kind":"WorkloadList","apiVersion":"kueue.x-k8s.io/v1beta2","metadata":{"resourceVersion":"%d","continue":"%s"},"items":[%s]}\
+    """
+        .formatted(version, next, String.join(",", items));
+  }
+
+  static String event(String type, String object) {
+    return "{\"type\":\"" + type + "\",\"object\":" + object + "}\n";
+  }
+
+  static String bookmark(long version) {
+    return event(
+        "BOOKMARK",
+        "{\"kind\":\"Workload\",\"metadata\":{\"resourceVersion\":\"" + version + "\"}}");
+  }
+
+  static String gone() {
+    return event(
+        "ERROR",
+        "{\"kind\":\"Status\",\"code\":410,\"reason\":\"Expired\",\"message\":\"too old\"}");
+  }
+}

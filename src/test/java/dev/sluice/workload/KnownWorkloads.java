@@ -1,0 +1,40 @@
+package dev.sluice.workload;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** A store of what a test puts into {@code known}, by name; all of it is in any queue. */
+record KnownWorkloads(Map<String, CachedWorkload> known) implements WorkloadLister {
+
+  @Override
+  public Optional<CachedWorkload> get(String namespace, String name) {
+    return Optional.ofNullable(known.get(name));
+  }
+
+  @Override
+  public Collection<CachedWorkload> ownedBy(String ownerUid) {
+    return List.of();
+  }
+
+  @Override
+  public Collection<CachedWorkload> inQueue(String namespace, String queueName) {
+    return known.values();
+  }
+
+  @Override
+  public Collection<CachedWorkload> reservingIn(String clusterQueue) {
+    return List.of();
+  }
+
+  @Override
+  public Iterable<CachedWorkload> all() {
+    return List.copyOf(known.values());
+  }
+
+  @Override
+  public int size() {
+    return known.size();
+  }
+}

@@ -1,0 +1,69 @@
+package dev.sluice.workload;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.HashMap;
+import java.util.Map;
+
+/** Pod templates, Workloads and their surroundings, written as people write them. */
+final class Templates {
+
+  private static final ObjectMapper YAML = new ObjectMapper(new YAMLFactory());
+  private static final WorkloadParser PARSER = new WorkloadParser();
+
+  private Templates() {}
+
+  /** A template with this pod spec. */
+  static PodTemplate podSpec(String yaml) {
+    ObjectNode template = YAML.createObjectNode();
+    template.set("spec", node(yaml));
+    return PodTemplateParser.of(template);
+  }
+
+  /** A Workload, as the API server has it. */
+  static CachedWorkload workload(String yaml) {
+    try {
+      return PARSER.parse(new ObjectMapper().writeValueAsBytes(node(yaml)));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  static ObjectNode node(String yaml) {
+    try {
+      return (ObjectNode) YAML.readTree(yaml);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Rules and overheads that a test sets. */
+  static final class Context implements ResourceContext {
+
+    private final Map<String, NamespaceLimits> rules = new HashMap<>();
+    private final Map<String, Map<String, Long>> overheads = new HashMap<>();
+
+    Context rules(String namespace, NamespaceLimits given) {
+      rules.put(namespace, given);
+      return this;
+    }
+
+    Context overhead(String runtimeClass, Map<String, Long> given) {
+      overheads.put(runtimeClass, given);
+      return this;
+    }
+
+    @Override
+    public NamespaceLimits rules(String namespace) {
+      return rules.getOrDefault(namespace, NamespaceLimits.NONE);
+    }
+
+    @Override
+    public Map<String, Long> overhead(String runtimeClass) {
+      return overheads.getOrDefault(runtimeClass, Map.of());
+    }
+  }
+}

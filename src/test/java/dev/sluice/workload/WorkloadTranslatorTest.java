@@ -1,0 +1,265 @@
+package dev.sluice.workload;
+
+import static dev.sluice.workload.Templates.workload;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.LabelRequirement;
+import dev.sluice.core.model.PendingWorkload;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.workload.NamespaceLimits.ItemRules;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Which fact a Workload is (contract: scheduling semantics, sections 1 and 2). */
+class WorkloadTranslatorTest {
+
+  private static final String PENDING =
+      """
+      metadata:
+        name: sample
+        namespace: team
+        uid: uid-1
+        resourceVersion: "7"
+        creationTimestamp: "2026-03-01T10:00:00Z"
+        annotations: {kueue.x-k8s.io/priority-boost: "5"}
+      spec:
+        queueName: training
+        priority: 10
+        podSets:
+        - name: main
+          count: 3
+          minCount: 2
+          template: {spec: {containers: [{name: a, resources: {requests: {cpu: 500m}}}]}}
+      """;
+  private static final String RESERVING =
+      PENDING
+          + """
+          status:
+            admission:
+              clusterQueue: research
+              podSetAssignments:
+              - {name: main, count: 3, flavors: {cpu: spot}, resourceUsage: {cpu: "3"}}
+            conditions:
+            - {type: QuotaReserved, status: "True", reason: QuotaReserved, lastTransitionTime: "2026-03-01T11:00:00Z"}
+          """;
+
+  private final Templates.Context context = new Templates.Context();
+  private final WorkloadTranslator facts = new WorkloadTranslator(context, TranslationOptions.DEFAULT);
+
+  private PendingWorkload pending(String yaml) {
+    SchedulerEvent schedulerEvent = facts.of(workload(yaml));
+    assertThat(schedulerEvent).isInstanceOf(SchedulerEvent.WorkloadPending.class);
+    return ((SchedulerEvent.WorkloadPending) schedulerEvent).workload();
+  }
+
+  private ReservingWorkload reserving(String yaml) {
+    SchedulerEvent schedulerEvent = facts.of(workload(yaml));
+    assertThat(schedulerEvent).isInstanceOf(SchedulerEvent.WorkloadReserving.class);
+    return ((SchedulerEvent.WorkloadReserving) schedulerEvent).workload();
+  }
+
+  private static String condition(String fields) {
+    return PENDING + "status: {conditions: [{" + fields + "}]}\n";
+  }
+
+  @Test
+  void whatWaitsIsPending() {
+    PendingWorkload pending = pending(PENDING);
+
+    assertThat(pending.version()).isEqualTo(7);
+    assertThat(pending.queueName()).isEqualTo("training");
+    assertThat(pending.priority()).as("without the gate of boosts").isEqualTo(10);
+    assertThat(pending.queuedAt()).isEqualTo(Instant.parse("2026-03-01T10:00:00Z"));
+    assertThat(pending.held()).isFalse();
+    assertThat(pending.notBefore()).isEmpty();
+    assertThat(pending.defect()).isEmpty();
+    PodSetRequest request = pending.shape().podSets().getFirst();
+    assertThat(request.count()).isEqualTo(3);
+    assertThat(request.minCount()).isEqualTo(2);
+    assertThat(request.perPod()).isEqualTo(Map.of("cpu", 500L));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "type: Finished, status: 'True', reason: Succeeded",
+        "type: WaitingForReplacementPods, status: 'True', reason: PodsFailed",
+        "type: QuotaReserved, status: 'False', reason: OnHold",
+        "type: QuotaReserved, status: 'False', reason: AdmissionGated"
+      })
+  void someConditionsKeepItOut(String condition) {
+    assertThat(facts.of(workload(condition(condition))))
+        .isEqualTo(new SchedulerEvent.WorkloadReleased(workload(PENDING).id(), 7));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "  priority: 10 | '  active: false'",
+        "  queueName: training | '  queueName: \"\"'",
+        "  uid: uid-1 | '  {uid: uid-1, deletionTimestamp: \"2026-03-01T10:00:00Z\"}'",
+        "kueue.x-k8s.io/priority-boost: \"5\" | kueue.x-k8s.io/admission-gated-by:"
+            + " \"example.com/a\""
+      })
+  void soDoInactivityGatesDeletionAndNoQueue(String field, String other) {
+    String changed =
+        other.contains("{uid")
+            ? PENDING.replace(
+                "  uid: uid-1", "  uid: uid-1\n  deletionTimestamp: \"2026-03-01T10:00:00Z\"")
+            : PENDING.replace(field.strip(), other.strip());
+    assertThat(changed).isNotEqualTo(PENDING);
+    assertThat(facts.of(workload(changed))).isInstanceOf(SchedulerEvent.WorkloadReleased.class);
+  }
+
+  @Test
+  void aGateWithoutItemsIsNone() {
+    assertThat(pending(PENDING.replace("priority-boost: \"5\"", "admission-gated-by: \"\"")).held())
+        .isFalse();
+  }
+
+  @Test
+  void aBackOffIsKept() {
+    assertThat(
+            pending(PENDING + "status: {requeueState: {requeueAt: '2026-03-01T12:00:00Z'}}\n")
+                .notBefore())
+        .contains(Instant.parse("2026-03-01T12:00:00Z"));
+    assertThat(pending(condition("type: Requeued, status: 'False', reason: Deactivated")).held())
+        .isTrue();
+    assertThat(pending(condition("type: Requeued, status: 'True', reason: Reactivated")).held())
+        .isFalse();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "PodsReadyTimeout, 2026-03-01T11:00:00Z",
+    "AdmissionCheck, 2026-03-01T11:00:00Z",
+    "Preempted, 2026-03-01T10:00:00Z",
+    "Deactivated, 2026-03-01T10:00:00Z"
+  })
+  void someEvictionsSendItToTheEndOfItsPriority(String reason, Instant queuedAt) {
+    String evicted =
+        "type: Evicted, status: 'True', lastTransitionTime: '2026-03-01T11:00:00Z', reason: ";
+    assertThat(pending(condition(evicted + reason)).queuedAt()).isEqualTo(queuedAt);
+    assertThat(pending(condition(evicted.replace("True", "False") + reason)).queuedAt())
+        .isEqualTo(Instant.parse("2026-03-01T10:00:00Z"));
+  }
+
+  @Test
+  void boostsCountWithTheirGateAndDoNotOverflow() {
+    WorkloadTranslator boosted =
+        new WorkloadTranslator(
+            context,
+            new TranslationOptions(
+                TranslationOptions.DEFAULT.excludedPrefixes(),
+                TranslationOptions.DEFAULT.transformations(),
+                true,
+                true,
+                true,
+                true,
+                false));
+    String highest =
+        PENDING.replace("priority: 10", "priority: 2147483647").replace("\"5\"", "\"2147483647\"");
+    assertThat(((SchedulerEvent.WorkloadPending) boosted.of(workload(highest))).workload().priority())
+        .isEqualTo(2L * Integer.MAX_VALUE);
+  }
+
+  @Test
+  void reclaimablePodsNeedNothingMore() {
+    PodSetRequest request =
+        pending(PENDING + "status: {reclaimablePods: [{name: main, count: 2}]}\n")
+            .shape()
+            .podSets()
+            .getFirst();
+    assertThat(request.count()).isEqualTo(1);
+    assertThat(request.minCount()).isEqualTo(1);
+  }
+
+  @Test
+  void equalWishesShareOneShape() {
+    assertThat(pending(PENDING).shape())
+        .isSameAs(pending(PENDING.replace("sample", "other")).shape());
+  }
+
+  @Test
+  void theRulesOfTheNamespaceCountAsTheyAreNow() {
+    assertThat(pending(PENDING).defect()).isEmpty();
+
+    context.rules(
+        "team",
+        new NamespaceLimits(
+            new ItemRules(Map.of("cpu", 400L), Map.of(), Map.of(), Map.of("memory", 9L)),
+            ItemRules.NONE));
+
+    assertThat(pending(PENDING).defect()).get().asString().contains("LimitRange maximum 400m");
+    assertThat(pending(PENDING).shape().podSets().getFirst().perPod())
+        .isEqualTo(Map.of("cpu", 500L, "memory", 9L));
+  }
+
+  @Test
+  void totalsAreByPodSetAndResource() {
+    assertThat(facts.totals(workload(PENDING))).isEqualTo(Map.of("main", Map.of("cpu", 1500L)));
+  }
+
+  @Test
+  void whatHoldsQuotaUsesWhatItWasAssigned() {
+    ReservingWorkload reserving = reserving(RESERVING);
+
+    assertThat(reserving.clusterQueue()).isEqualTo("research");
+    assertThat(reserving.admitted()).isFalse();
+    assertThat(reserving.reservedAt()).isEqualTo(Instant.parse("2026-03-01T11:00:00Z"));
+    assertThat(reserving.podSets().getFirst().flavors()).isEqualTo(Map.of("cpu", "spot"));
+    assertThat(reserving.podSets().getFirst().usage()).isEqualTo(Map.of("cpu", 3000L));
+  }
+
+  @ParameterizedTest
+  @CsvSource({"3, 3, 1, 2000", "3, 3, 3, 0", "3, 3, 0, 3000", "2, 3, 1, 3000", "2, 3, 2, 1500"})
+  void lessWhatItsReclaimablePodsNoLongerNeed(int assigned, int count, int reclaimable, long cpu) {
+    String yaml =
+        RESERVING
+                .replace("count: 3, flavors", "count: " + assigned + ", flavors")
+                .replace("    count: 3\n", "    count: " + count + "\n")
+            + "  reclaimablePods: [{name: main, count: "
+            + reclaimable
+            + "}]\n";
+    assertThat(reserving(yaml).podSets().getFirst().usage()).isEqualTo(Map.of("cpu", cpu));
+  }
+
+  @Test
+  void whatHoldsQuotaKeepsItWhileItIsDeletedOrDeactivatedUntilItHasStopped() {
+    assertThat(reserving(RESERVING.replace("  priority: 10", "  active: false")).clusterQueue())
+        .isEqualTo("research");
+  }
+
+  @Test
+  void theFlavorsOfClustersThatItAvoidsAreExcludedByEveryTermOfItsAffinity() {
+    WorkloadTranslator avoiding =
+        new WorkloadTranslator(context, TranslationOptions.DEFAULT, workload -> Set.of("here"));
+
+    SchedulerEvent schedulerEvent = avoiding.of(workload(PENDING));
+
+    assertThat(((SchedulerEvent.WorkloadPending) schedulerEvent).workload().shape().podSets())
+        .allSatisfy(
+            podSet ->
+                assertThat(podSet.nodeConstraints().affinityTerms())
+                    .isNotEmpty()
+                    .allSatisfy(
+                        term ->
+                            assertThat(term)
+                                .contains(
+                                    new LabelRequirement(
+                                        "sluice.dev/worker-cluster",
+                                        LabelRequirement.Operator.NOT_IN,
+                                        List.of("here")))));
+    assertThat(pending(PENDING).shape().podSets().getFirst().nodeConstraints().affinityTerms())
+        .noneMatch(term -> term.toString().contains("sluice.dev"));
+  }
+}

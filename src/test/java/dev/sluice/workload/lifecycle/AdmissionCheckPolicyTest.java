@@ -1,0 +1,208 @@
+package dev.sluice.workload.lifecycle;
+
+import static dev.sluice.workload.lifecycle.GivenWorkload.SINCE;
+import static dev.sluice.workload.lifecycle.GivenWorkload.workload;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
+import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What admission checks do to a Workload (contract: Workload life cycle, section 5). */
+class AdmissionCheckPolicyTest {
+
+  private static final Instant NOW = SINCE.plusSeconds(60);
+
+  private static LifecycleAction decide(GivenWorkload workload, String... required) {
+    return LifecyclePolicy.decide(
+        workload.get(),
+        new QueueLookup(
+            QueueState.OPEN, QueueState.OPEN, Optional.of(new TreeSet<>(List.of(required)))),
+        LifecycleOptions.PATIENT,
+        NOW);
+  }
+
+  private static ObjectNode status(LifecycleAction lifecycleAction) {
+    assertThat(lifecycleAction.action()).get().isInstanceOf(PatchStatus.class);
+    return ((PatchStatus) lifecycleAction.action().orElseThrow()).status();
+  }
+
+  private static List<String> news(LifecycleAction lifecycleAction) {
+    return ((PatchStatus) lifecycleAction.action().orElseThrow())
+        .eventSpec().stream().map(EventSpec::reason).toList();
+  }
+
+  private static String condition(JsonNode status, String type) {
+    for (JsonNode condition : status.path("conditions")) {
+      if (condition.path("type").asText().equals(type)) {
+        return condition.path("status").asText() + " " + condition.path("reason").asText();
+      }
+    }
+    return "absent";
+  }
+
+  private static String check(String name, String state, String more) {
+    return "{name: %s, state: %s, message: 'because', lastTransitionTime: '%s'%s}"
+        .formatted(name, state, SINCE, more);
+  }
+
+  private static GivenWorkload with(GivenWorkload workload, String... checks) {
+    return workload.status("admissionChecks: [" + String.join(", ", checks) + "]");
+  }
+
+  @Test
+  void theListFollowsTheQueueWhileItWaits() {
+    ObjectNode status =
+        status(
+            decide(
+                with(
+                    workload(), check("b", "Ready", ", retryCount: 2"), check("gone", "Ready", "")),
+                "a",
+                "b"));
+    assertThat(status.get("admissionChecks").toString())
+        .isEqualTo(
+            """
+            [{"name":"a","state":"Pending","message":"","lastTransitionTime":"2026-03-01T10:01:00Z"},\
+            {"name":"b","state":"Ready","message":"because",\
+            "lastTransitionTime":"2026-03-01T10:00:00Z","retryCount":2}]\
+            """);
+    assertThat(decide(with(workload(), check("b", "Pending", "")), "b")).isEqualTo(LifecycleAction.NOTHING);
+  }
+
+  @Test
+  void aGatedWorkloadsListIsLeftAlone() {
+    assertThat(status(decide(workload().gatedBy("example.com/x"), "a")).has("admissionChecks"))
+        .isFalse();
+  }
+
+  @Test
+  void aReservationWithoutAllChecksReadyIsNotAdmitted() {
+    LifecycleAction lifecycleAction = decide(with(workload().reserved(), check("a", "Ready", "")), "a", "b");
+    ObjectNode status = status(lifecycleAction);
+    assertThat(condition(status, "Admitted")).isEqualTo("False UnsatisfiedAdmissionChecks");
+    assertThat(status.get("admissionChecks")).hasSize(2);
+    assertThat(status.get("admissionChecks").get(1).get("state").asText()).isEqualTo("Pending");
+    assertThat(news(lifecycleAction)).isEmpty();
+  }
+
+  @Test
+  void itIsAdmittedWhenTheLastIsReadyAndKeepsWhatTheySetForItsPods() {
+    LifecycleAction lifecycleAction =
+        decide(
+            with(
+                workload().reserved(),
+                check("a", "Ready", ", podSetUpdates: [{name: main, labels: {x: y}}]"),
+                check("b", "Ready", "")),
+            "a",
+            "b");
+    assertThat(condition(status(lifecycleAction), "Admitted")).isEqualTo("True Admitted");
+    assertThat(status(lifecycleAction).has("admissionChecks")).isFalse();
+    assertThat(news(lifecycleAction)).containsExactly("Admitted");
+  }
+
+  @Test
+  void whatIsNotRequiredAnyMoreDoesNotHoldItUp() {
+    ObjectNode status = status(decide(with(workload().reserved(), check("a", "Pending", ""))));
+    assertThat(condition(status, "Admitted")).isEqualTo("True Admitted");
+    assertThat(status.get("admissionChecks")).isEmpty();
+  }
+
+  @Test
+  void aNewCheckOfTheQueueDoesNotTakeBackWhatRuns() {
+    ObjectNode status = status(decide(workload().admitted(), "a"));
+    assertThat(condition(status, "Admitted")).isEqualTo("absent");
+    assertThat(status.get("admissionChecks")).hasSize(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void retrySendsItBackForAsLongAsTheCheckAsks(boolean admitted) {
+    GivenWorkload given = admitted ? workload().admitted() : workload().reserved();
+    LifecycleAction lifecycleAction =
+        decide(
+            with(
+                given.status("requeueState: {count: 2}"),
+                check("a", "Retry", ", requeueAfterSeconds: 90, retryCount: 1"),
+                check("b", "Ready", ", retryCount: 7, podSetUpdates: [{name: main}]"),
+                check("c", "Pending", ", retryCount: 4")),
+            "a",
+            "b",
+            "c");
+
+    ObjectNode status = status(lifecycleAction);
+    assertThat(condition(status, "Evicted")).isEqualTo("True AdmissionCheck");
+    assertThat(status.at("/requeueState").toString())
+        .isEqualTo("{\"requeueAt\":\"2026-03-01T10:01:30Z\"}");
+    assertThat(status.get("admissionChecks").toString())
+        .isEqualTo(
+            """
+            [{"name":"a","state":"Pending",\
+            "message":"Reset to Pending after eviction. Previously: Retry",\
+            "lastTransitionTime":"2026-03-01T10:01:00Z","requeueAfterSeconds":90,"retryCount":2},\
+            {"name":"b","state":"Pending",\
+            "message":"Reset to Pending after eviction. Previously: Ready",\
+            "lastTransitionTime":"2026-03-01T10:01:00Z"},\
+            {"name":"c","state":"Pending","message":"because",\
+            "lastTransitionTime":"2026-03-01T10:00:00Z","retryCount":4}]\
+            """);
+    assertThat(status.at("/schedulingStats/evictions/0/reason").asText())
+        .isEqualTo("AdmissionCheck");
+    assertThat(news(lifecycleAction)).containsExactly("EvictedDueToAdmissionCheck");
+  }
+
+  @Test
+  void aBackOffOnlyMovesLater() {
+    GivenWorkload later =
+        with(
+            workload()
+                .reserved()
+                .status("requeueState: {count: 1, requeueAt: '2026-03-01T12:00:00Z'}"),
+            check("a", "Retry", ", requeueAfterSeconds: 90"));
+    assertThat(status(decide(later, "a")).has("requeueState")).isFalse();
+  }
+
+  @Test
+  void withoutABackOffItQueuesAgainAtOnce() {
+    assertThat(
+            status(decide(with(workload().reserved(), check("a", "Retry", "")), "a"))
+                .has("requeueState"))
+        .isFalse();
+    ObjectNode status =
+        status(
+            decide(
+                with(
+                    workload()
+                        .condition("QuotaReserved", "False", "PendingEvaluation", "")
+                        .condition("Admitted", "False", "NoReservation", "")
+                        .condition("Requeued", "False", "AdmissionCheck", ""),
+                    check("a", "Pending", ", requeueAfterSeconds: 90")),
+                "a"));
+    assertThat(condition(status, "Requeued")).isEqualTo("True BackoffFinished");
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void rejectionDeactivatesIt(boolean admitted) {
+    GivenWorkload given = admitted ? workload().admitted() : workload().reserved();
+    LifecycleAction lifecycleAction = decide(with(given, check("a", "Rejected", ""), check("b", "Retry", "")), "a");
+
+    assertThat(condition(status(lifecycleAction), "DeactivationTarget")).isEqualTo("True AdmissionCheck");
+    assertThat(news(lifecycleAction)).containsExactly("AdmissionCheckRejected");
+
+    LifecycleAction next =
+        decide(
+            with(given, check("a", "Rejected", ""))
+                .condition("DeactivationTarget", "True", "AdmissionCheck", "no")
+                .inactive());
+    assertThat(condition(status(next), "Evicted")).isEqualTo("True DeactivatedDueToAdmissionCheck");
+    assertThat(status(next).at("/admissionChecks/0/state").asText()).isEqualTo("Pending");
+  }
+}

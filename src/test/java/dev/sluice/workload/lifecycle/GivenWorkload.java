@@ -1,0 +1,138 @@
+package dev.sluice.workload.lifecycle;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadParser;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Instant;
+
+/** A Workload of a job, in LocalQueue training, as the API server writes it. */
+final class GivenWorkload {
+
+  /** When all conditions were set. */
+  static final Instant SINCE = Instant.parse("2026-03-01T10:00:00Z");
+
+  private static final ObjectMapper YAML = new ObjectMapper(new YAMLFactory());
+  private static final WorkloadParser PARSER = new WorkloadParser();
+
+  private final ObjectNode object;
+
+  private GivenWorkload(ObjectNode object) {
+    this.object = object;
+  }
+
+  static GivenWorkload workload() {
+    return new GivenWorkload(
+        node(
+            """
+            metadata:
+              name: job-sample
+              namespace: team
+              uid: uid-1
+              resourceVersion: "100"
+              generation: 1
+              creationTimestamp: "2026-03-01T09:00:00Z"
+              finalizers: [kueue.x-k8s.io/resource-in-use, example.com/other]
+              labels: {kueue.x-k8s.io/job-uid: job-uid-1}
+              annotations: {}
+              ownerReferences:
+              - {apiVersion: batch/v1, kind: Job, name: sample, uid: job-uid-1, controller: true}
+            spec:
+              queueName: training
+              podSets:
+              - {name: main, count: 1, template: {spec: {containers: [{name: c, image: i}]}}}
+            status: {conditions: []}
+            """));
+  }
+
+  private static ObjectNode node(String yaml) {
+    try {
+      return (ObjectNode) YAML.readTree(yaml);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  GivenWorkload reserved() {
+    status(
+        """
+        admission:
+          clusterQueue: research
+          podSetAssignments:
+          - {name: main, count: 1, flavors: {cpu: spot}, resourceUsage: {cpu: "1"}}
+        """);
+    return condition("QuotaReserved", "True", "QuotaReserved", "");
+  }
+
+  GivenWorkload admitted() {
+    return reserved().condition("Admitted", "True", "Admitted", "");
+  }
+
+  GivenWorkload condition(String type, String status, String reason, String message) {
+    object
+        .withObjectProperty("status")
+        .withArrayProperty("conditions")
+        .addObject()
+        .put("type", type)
+        .put("status", status)
+        .put("reason", reason)
+        .put("message", message)
+        .put("lastTransitionTime", SINCE.toString());
+    return this;
+  }
+
+  /** With further fields of its status. */
+  GivenWorkload status(String yaml) {
+    object.withObjectProperty("status").setAll(node(yaml));
+    return this;
+  }
+
+  /** With further fields of its spec. */
+  GivenWorkload spec(String yaml) {
+    object.withObjectProperty("spec").setAll(node(yaml));
+    return this;
+  }
+
+  GivenWorkload inactive() {
+    return spec("active: false");
+  }
+
+  GivenWorkload gatedBy(String controllers) {
+    object
+        .withObjectProperty("metadata")
+        .withObjectProperty("annotations")
+        .put("kueue.x-k8s.io/admission-gated-by", controllers);
+    return this;
+  }
+
+  GivenWorkload unowned() {
+    object.withObjectProperty("metadata").remove("ownerReferences");
+    return this;
+  }
+
+  GivenWorkload neverOwned() {
+    object.withObjectProperty("metadata").remove("labels");
+    return unowned();
+  }
+
+  GivenWorkload deleting() {
+    object.withObjectProperty("metadata").put("deletionTimestamp", SINCE.toString());
+    return this;
+  }
+
+  GivenWorkload version(long version) {
+    object.withObjectProperty("metadata").put("resourceVersion", Long.toString(version));
+    return this;
+  }
+
+  CachedWorkload get() {
+    try {
+      return PARSER.parse(new ObjectMapper().writeValueAsBytes(object));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

@@ -1,0 +1,599 @@
+package dev.sluice.workload.lifecycle;
+
+import static dev.sluice.workload.lifecycle.GivenWorkload.SINCE;
+import static dev.sluice.workload.lifecycle.GivenWorkload.workload;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
+import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What the life cycle asks of a Workload (contract: Workload life cycle, sections 2 to 4). */
+class LifecyclePolicyTest {
+
+  private static final Instant NOW = SINCE.plusSeconds(60);
+  private static final QueueLookup OPEN = new QueueLookup(QueueState.OPEN, QueueState.OPEN);
+
+  private static LifecycleAction decide(GivenWorkload workload) {
+    return decide(workload, OPEN);
+  }
+
+  private static LifecycleAction decide(GivenWorkload workload, QueueLookup queueLookup) {
+    return LifecyclePolicy.decide(workload.get(), queueLookup, LifecycleOptions.PATIENT, NOW);
+  }
+
+  private static PatchStatus patch(LifecycleAction lifecycleAction) {
+    assertThat(lifecycleAction.action()).get().isInstanceOf(PatchStatus.class);
+    return (PatchStatus) lifecycleAction.action().orElseThrow();
+  }
+
+  private static ObjectNode status(GivenWorkload workload) {
+    return patch(decide(workload)).status();
+  }
+
+  /** A condition of a status patch: status, reason and message. */
+  private static String condition(JsonNode status, String type) {
+    for (JsonNode condition : status.path("conditions")) {
+      if (condition.path("type").asText().equals(type)) {
+        return "%s %s: %s"
+            .formatted(
+                condition.path("status").asText(),
+                condition.path("reason").asText(),
+                condition.path("message").asText());
+      }
+    }
+    return "absent";
+  }
+
+  @Nested
+  class PreemptionGates {
+
+    private static final LifecycleOptions GATES =
+        new LifecycleOptions(Optional.empty(), Optional.empty(), true, false, true);
+    private static final String TWO = "preemptionGates: [{name: one}, {name: two}]";
+
+    private static LifecycleAction decideWithGates(GivenWorkload workload) {
+      return LifecyclePolicy.decide(workload.get(), OPEN, GATES, NOW);
+    }
+
+    @Test
+    void areClosedWhenTheyAreNew() {
+      JsonNode status = patch(decideWithGates(workload().spec(TWO))).status();
+
+      assertThat(status)
+          .hasToString(
+              "{\"preemptionGates\":["
+                  + "{\"name\":\"one\",\"position\":\"Closed\","
+                  + "\"lastTransitionTime\":\"2026-03-01T10:01:00Z\"},"
+                  + "{\"name\":\"two\",\"position\":\"Closed\","
+                  + "\"lastTransitionTime\":\"2026-03-01T10:01:00Z\"}]}");
+    }
+
+    @Test
+    void stayAsTheyAreAndGoWithTheirName() {
+      String known = "{name: %s, position: Open, lastTransitionTime: '2026-03-01T10:00:00Z'}";
+      JsonNode status =
+          patch(
+                  decideWithGates(
+                      workload()
+                          .spec(TWO)
+                          .status(
+                              "preemptionGates: [%s, %s]"
+                                  .formatted(known.formatted("two"), known.formatted("old")))))
+              .status();
+
+      assertThat(status.at("/preemptionGates")).hasSize(2);
+      assertThat(status.at("/preemptionGates/0/position").asText()).isEqualTo("Closed");
+      assertThat(status.at("/preemptionGates/1"))
+          .hasToString(
+              "{\"name\":\"two\",\"position\":\"Open\","
+                  + "\"lastTransitionTime\":\"2026-03-01T10:00:00Z\"}");
+    }
+
+    @Test
+    void areNotWrittenAgainAndNotAtAllWhereTheyDoNotExist() {
+      String both =
+          "preemptionGates: [{name: one, position: Closed, lastTransitionTime: %s},"
+              + " {name: two, position: Open, lastTransitionTime: %s}]";
+      String since = "'2026-03-01T10:00:00Z'";
+      assertThat(decideWithGates(workload().spec(TWO).status(both.formatted(since, since))))
+          .isEqualTo(LifecycleAction.NOTHING);
+      assertThat(decide(workload().spec(TWO))).isEqualTo(LifecycleAction.NOTHING);
+    }
+
+    @Test
+    void areClosedAgainByAnEviction() {
+      GivenWorkload workload =
+          workload()
+              .admitted()
+              .spec("preemptionGates: [{name: one}]")
+              .condition("BlockedOnPreemptionGates", "True", "PreemptionGated", "closed: one")
+              .status(
+                  "preemptionGates: [{name: one, position: Open,"
+                      + " lastTransitionTime: '2026-03-01T10:00:00Z'}]");
+      LifecycleAction lifecycleAction =
+          LifecyclePolicy.decide(
+              workload.get(), new QueueLookup(QueueState.DRAINED, QueueState.OPEN), GATES, NOW);
+
+      JsonNode status = patch(lifecycleAction).status();
+      assertThat(status.at("/preemptionGates/0/position").asText()).isEqualTo("Closed");
+      assertThat(condition(status, "BlockedOnPreemptionGates")).startsWith("False ");
+      assertThat(condition(status, "Evicted")).startsWith("True ");
+    }
+  }
+
+  @Nested
+  class NothingToDo {
+
+    @Test
+    void withAWorkloadThatWaits() {
+      assertThat(decide(workload())).isEqualTo(LifecycleAction.NOTHING);
+      assertThat(
+              decide(
+                  workload()
+                      .condition("QuotaReserved", "False", "WaitingForQuota", "cpu")
+                      .condition("Admitted", "False", "NoReservation", "")))
+          .isEqualTo(LifecycleAction.NOTHING);
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+        value = QueueState.class,
+        names = {"OPEN", "HELD", "MISSING", "TERMINATING"})
+    void withAWorkloadThatRunsUnlessItsQueueIsDrained(QueueState standing) {
+      assertThat(decide(workload().admitted(), new QueueLookup(standing, standing)))
+          .isEqualTo(LifecycleAction.NOTHING);
+    }
+
+    @Test
+    void withWhatHasFinishedWhateverElseIsTrue() {
+      assertThat(
+              decide(workload().admitted().inactive().condition("Finished", "True", "Failed", "")))
+          .isEqualTo(LifecycleAction.NOTHING);
+    }
+
+    @Test
+    void withAWorkloadOnItsWayOutThatItsJobStillGuards() {
+      assertThat(decide(workload().inactive().deleting())).isEqualTo(LifecycleAction.NOTHING);
+    }
+
+    @Test
+    void whileAnEvictionWaitsForTheJobToStop() {
+      assertThat(
+              decide(
+                  workload().admitted().condition("Evicted", "True", "Preempted", ""),
+                  new QueueLookup(QueueState.DRAINED, QueueState.DRAINED)))
+          .isEqualTo(LifecycleAction.NOTHING);
+    }
+
+    @Test
+    void withAWorkloadOnHold() {
+      assertThat(
+              decide(
+                  workload()
+                      .gatedBy("example.com/gate")
+                      .condition("QuotaReserved", "False", "OnHold", "held")
+                      .condition("Admitted", "False", "NoReservation", "")))
+          .isEqualTo(LifecycleAction.NOTHING);
+    }
+  }
+
+  @Nested
+  class Orphans {
+
+    @Test
+    void whoseJobWentAwayAreFinished() {
+      ObjectNode status = status(workload().unowned());
+      assertThat(condition(status, "Finished")).startsWith("True OwnerNotFound");
+    }
+
+    @Test
+    void areLetGoOnceTheyAreFinished() {
+      LifecycleAction lifecycleAction =
+          decide(workload().unowned().condition("Finished", "True", "OwnerNotFound", ""));
+      assertThat(lifecycleAction.action()).get().isInstanceOf(LifecycleAction.RemoveFinalizer.class);
+    }
+
+    @Test
+    void thatNobodyEverOwnedLiveUntilTheyAreDeleted() {
+      assertThat(decide(workload().neverOwned())).isEqualTo(LifecycleAction.NOTHING);
+      assertThat(condition(status(workload().neverOwned().deleting()), "Finished"))
+          .startsWith("True OwnerNotFound");
+    }
+  }
+
+  @Nested
+  class Deactivation {
+
+    @Test
+    void sendsBackWhatRuns() {
+      LifecycleAction lifecycleAction = decide(workload().admitted().inactive());
+
+      ObjectNode status = patch(lifecycleAction).status();
+      assertThat(condition(status, "Evicted")).startsWith("True Deactivated: ");
+      assertThat(condition(status, "QuotaReserved")).startsWith("True");
+      assertThat(status.has("admission")).isFalse();
+      assertThat(status.at("/schedulingStats/evictions/0/reason").asText())
+          .isEqualTo("Deactivated");
+      assertThat(status.at("/schedulingStats/evictions/0/underlyingCause").asText()).isEmpty();
+      assertThat(status.at("/schedulingStats/evictions/0/count").asInt()).isEqualTo(1);
+      assertThat(patch(lifecycleAction).eventSpec())
+          .extracting(EventSpec::reason)
+          .containsExactly("EvictedDueToDeactivated");
+    }
+
+    @Test
+    void ofWhatWaitsKeepsItOutAndTellsNobodyOfAnEviction() {
+      LifecycleAction lifecycleAction = decide(workload().inactive());
+
+      ObjectNode status = patch(lifecycleAction).status();
+      assertThat(condition(status, "Evicted")).startsWith("True Deactivated: ");
+      assertThat(condition(status, "QuotaReserved")).startsWith("False Deactivated: ");
+      assertThat(condition(status, "Admitted")).startsWith("False NoReservation: ");
+      assertThat(patch(lifecycleAction).eventSpec()).isEmpty();
+    }
+
+    @Test
+    void happensOnce() {
+      String why = "The workload is deactivated";
+      assertThat(
+              decide(
+                  workload()
+                      .inactive()
+                      .condition("Evicted", "True", "Deactivated", why)
+                      .condition("QuotaReserved", "False", "Deactivated", why)
+                      .condition(
+                          "Admitted", "False", "NoReservation", "The workload has no reservation")
+                      .condition("Requeued", "False", "Deactivated", why)))
+          .isEqualTo(LifecycleAction.NOTHING);
+    }
+
+    @Test
+    void comesFirstWhenAnotherEvictionIsUnderWay() {
+      ObjectNode status =
+          status(
+              workload()
+                  .admitted()
+                  .inactive()
+                  .condition("Evicted", "True", "ClusterQueueStopped", "")
+                  .status(
+                      """
+                      schedulingStats:
+                        evictions:
+                        - {reason: ClusterQueueStopped, underlyingCause: "", count: 2}
+                      """));
+
+      assertThat(condition(status, "Evicted")).startsWith("True Deactivated");
+      assertThat(status.at("/schedulingStats/evictions").toString())
+          .isEqualTo(
+              """
+              [{"reason":"ClusterQueueStopped","underlyingCause":"","count":2},\
+              {"reason":"Deactivated","underlyingCause":"","count":1}]\
+              """);
+    }
+
+    @Test
+    void forgetsTheBackOff() {
+      ObjectNode status =
+          status(
+              workload()
+                  .inactive()
+                  .status("requeueState: {count: 3, requeueAt: '2026-03-01T12:00:00Z'}"));
+      assertThat(status.has("requeueState")).isTrue();
+      assertThat(status.get("requeueState").isNull()).isTrue();
+    }
+
+    @Test
+    void isCarriedOutWhenSomebodyAsksForIt() {
+      LifecycleAction lifecycleAction =
+          decide(
+              workload()
+                  .admitted()
+                  .condition("DeactivationTarget", "True", "RequeuingLimitExceeded", "5 times"));
+      assertThat(lifecycleAction.action()).get().isInstanceOf(LifecycleAction.Deactivate.class);
+    }
+
+    @Test
+    void namesWhatIsBehindIt() {
+      LifecycleAction lifecycleAction =
+          decide(
+              workload()
+                  .admitted()
+                  .inactive()
+                  .condition("DeactivationTarget", "True", "RequeuingLimitExceeded", "5 times"));
+
+      ObjectNode status = patch(lifecycleAction).status();
+      assertThat(condition(status, "Evicted"))
+          .startsWith("True DeactivatedDueToRequeuingLimitExceeded: ")
+          .endsWith("5 times");
+      assertThat(condition(status, "DeactivationTarget")).isEqualTo("absent");
+      assertThat(status.at("/schedulingStats/evictions/0/reason").asText())
+          .isEqualTo("Deactivated");
+      assertThat(status.at("/schedulingStats/evictions/0/underlyingCause").asText())
+          .isEqualTo("RequeuingLimitExceeded");
+      assertThat(patch(lifecycleAction).eventSpec())
+          .extracting(EventSpec::reason)
+          .containsExactly("EvictedDueToDeactivatedDueToRequeuingLimitExceeded");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"Deactivated", "DeactivatedDueToRequeuingLimitExceeded"})
+    void endsWhenItIsActiveAgain(String reason) {
+      ObjectNode status =
+          status(
+              workload()
+                  .condition("Evicted", "True", reason, "off")
+                  .condition("QuotaReserved", "False", "Deactivated", "off")
+                  .condition("Admitted", "False", "NoReservation", "")
+                  .condition("Requeued", "False", reason, "off"));
+
+      assertThat(condition(status, "Requeued")).startsWith("True Reactivated: ");
+      assertThat(condition(status, "QuotaReserved")).startsWith("False PendingEvaluation: ");
+      assertThat(condition(status, "Evicted")).as("until the next reservation").startsWith("True");
+    }
+
+    @Test
+    void endsAlsoForWhatNeverHadQuota() {
+      ObjectNode status =
+          status(
+              workload()
+                  .condition("Evicted", "True", "Deactivated", "off")
+                  .condition("QuotaReserved", "False", "Deactivated", "off"));
+      assertThat(condition(status, "QuotaReserved")).startsWith("False PendingEvaluation: ");
+      assertThat(condition(status, "Requeued")).isEqualTo("absent");
+    }
+  }
+
+  @Nested
+  class StoppedQueues {
+
+    @ParameterizedTest
+    @CsvSource({
+      "DRAINED, OPEN, LocalQueueStopped",
+      "OPEN, DRAINED, ClusterQueueStopped",
+      "DRAINED, DRAINED, LocalQueueStopped"
+    })
+    void thatAreDrainedSendBackWhatRuns(QueueState local, QueueState cluster, String reason) {
+      LifecycleAction lifecycleAction = decide(workload().admitted(), new QueueLookup(local, cluster));
+
+      ObjectNode status = patch(lifecycleAction).status();
+      assertThat(condition(status, "Evicted")).startsWith("True " + reason + ": ");
+      assertThat(condition(status, "QuotaReserved")).startsWith("True");
+      assertThat(patch(lifecycleAction).eventSpec())
+          .extracting(EventSpec::reason)
+          .containsExactly("EvictedDueTo" + reason);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+      "HELD, OPEN, Suspended",
+      "OPEN, HELD, Suspended",
+      "OPEN, DRAINED, Suspended",
+      "MISSING, OPEN, Misconfigured",
+      "OPEN, MISSING, Misconfigured",
+      "OPEN, TERMINATING, Misconfigured"
+    })
+    void takeBackWhatIsNotAdmittedYet(QueueState local, QueueState cluster, String reason) {
+      ObjectNode status = patch(decide(workload().reserved(), new QueueLookup(local, cluster))).status();
+
+      assertThat(condition(status, "QuotaReserved")).startsWith("False " + reason + ": ");
+      assertThat(condition(status, "Admitted")).startsWith("False NoReservation: ");
+      assertThat(status.get("admission").isNull()).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+      "LocalQueueStopped, LocalQueueRestarted",
+      "ClusterQueueStopped, ClusterQueueRestarted"
+    })
+    void letBackInWhomTheyHadSentAwayWhenTheyRestart(String reason, String restarted) {
+      GivenWorkload sentBack =
+          workload()
+              .condition("Evicted", "True", reason, "stopped")
+              .condition("QuotaReserved", "False", "Suspended", "stopped")
+              .condition("Admitted", "False", "NoReservation", "")
+              .condition("Requeued", "False", reason, "stopped");
+      for (QueueState standing : Set.of(QueueState.HELD, QueueState.DRAINED)) {
+        assertThat(decide(sentBack, new QueueLookup(standing, standing))).isEqualTo(LifecycleAction.NOTHING);
+      }
+
+      ObjectNode status = status(sentBack);
+      assertThat(condition(status, "Requeued")).startsWith("True " + restarted + ": ");
+      assertThat(condition(status, "QuotaReserved")).startsWith("False PendingEvaluation: ");
+    }
+  }
+
+  @Nested
+  class BackOff {
+
+    private GivenWorkload backingOffUntil(Instant until, int count) {
+      return workload()
+          .condition("QuotaReserved", "False", "PendingEvaluation", "")
+          .condition("Admitted", "False", "NoReservation", "")
+          .condition("Requeued", "False", "PodsReadyTimeout", "")
+          .status("requeueState: {count: %d, requeueAt: '%s'}".formatted(count, until));
+    }
+
+    @Test
+    void isWaitedFor() {
+      Instant until = NOW.plusSeconds(10);
+      LifecycleAction lifecycleAction = decide(backingOffUntil(until, 1));
+      assertThat(lifecycleAction.action()).isEmpty();
+      assertThat(lifecycleAction.lookAgain()).contains(until);
+    }
+
+    @Test
+    void endsAtItsTimeAndKeepsTheCount() {
+      ObjectNode status = status(backingOffUntil(NOW, 2));
+      assertThat(condition(status, "Requeued")).startsWith("True BackoffFinished: ");
+      assertThat(status.get("requeueState").toString()).isEqualTo("{\"requeueAt\":null}");
+    }
+
+    @Test
+    void leavesNothingBehindWhenNothingWasCounted() {
+      assertThat(status(backingOffUntil(NOW, 0)).get("requeueState").isNull()).isTrue();
+    }
+  }
+
+  @Nested
+  class Gates {
+
+    @Test
+    void keepAWorkloadOut() {
+      LifecycleAction lifecycleAction = decide(workload().gatedBy("example.com/a,example.com/b"));
+
+      ObjectNode status = patch(lifecycleAction).status();
+      assertThat(condition(status, "QuotaReserved"))
+          .startsWith("False AdmissionGated: ")
+          .contains("example.com/a,example.com/b");
+      assertThat(patch(lifecycleAction).eventSpec()).extracting(EventSpec::reason).containsExactly("AdmissionGated");
+    }
+
+    @Test
+    void areToldOnceAlsoWhenTheirListShrinks() {
+      GivenWorkload gated =
+          workload()
+              .gatedBy("example.com/b")
+              .condition("QuotaReserved", "False", "AdmissionGated", "Admission is gated by: a,b")
+              .condition("Admitted", "False", "NoReservation", "");
+      assertThat(patch(decide(gated)).eventSpec()).isEmpty();
+    }
+
+    @Test
+    void letItQueueOnceTheyAreCleared() {
+      LifecycleAction lifecycleAction =
+          decide(
+              workload()
+                  .condition("QuotaReserved", "False", "AdmissionGated", "a")
+                  .condition("Admitted", "False", "NoReservation", ""));
+      assertThat(condition(patch(lifecycleAction).status(), "QuotaReserved"))
+          .startsWith("False PendingEvaluation: ");
+      assertThat(patch(lifecycleAction).eventSpec())
+          .extracting(EventSpec::reason)
+          .containsExactly("AdmissionGateCleared");
+    }
+
+    @Test
+    void doNothingToWhatHoldsQuota() {
+      assertThat(decide(workload().admitted().gatedBy("example.com/a"))).isEqualTo(LifecycleAction.NOTHING);
+    }
+  }
+
+  @Nested
+  class Admitted {
+
+    @Test
+    void followsAReservationThatSomebodyElseMade() {
+      LifecycleAction lifecycleAction = decide(workload().reserved());
+      assertThat(condition(patch(lifecycleAction).status(), "Admitted")).startsWith("True Admitted: ");
+      assertThat(patch(lifecycleAction).eventSpec()).extracting(EventSpec::reason).containsExactly("Admitted");
+    }
+
+    @Test
+    void waitsForChecks() {
+      GivenWorkload waiting =
+          workload()
+              .reserved()
+              .status("admissionChecks: [{name: check, state: Pending, message: ''}]");
+      ObjectNode status = status(waiting);
+      assertThat(condition(status, "Admitted")).startsWith("False UnsatisfiedAdmissionChecks: ");
+      assertThat(decide(waiting.status(status.toString()))).isEqualTo(LifecycleAction.NOTHING);
+    }
+
+    @Test
+    void endsWithAReservationThatSomebodyElseTookBackAndCountsTheTimeItRan() {
+      ObjectNode status =
+          status(
+              workload()
+                  .condition("QuotaReserved", "False", "PendingEvaluation", "stopped")
+                  .condition("Admitted", "True", "Admitted", "")
+                  .status("accumulatedPastExecutionTimeSeconds: 5"));
+      assertThat(condition(status, "Admitted")).startsWith("False NoReservation: ");
+      assertThat(condition(status, "QuotaReserved")).isEqualTo("False PendingEvaluation: stopped");
+      assertThat(status.get("accumulatedPastExecutionTimeSeconds").asInt()).isEqualTo(65);
+    }
+  }
+
+  @Nested
+  class TimeLimit {
+
+    @Test
+    void isWaitedForFromAdmissionLessWhatItRanBefore() {
+      LifecycleAction lifecycleAction =
+          decide(
+              workload()
+                  .admitted()
+                  .spec("maximumExecutionTimeSeconds: 100")
+                  .status("accumulatedPastExecutionTimeSeconds: 30"));
+      assertThat(lifecycleAction.action()).isEmpty();
+      assertThat(lifecycleAction.lookAgain()).contains(SINCE.plusSeconds(70));
+    }
+
+    @Test
+    void endsIt() {
+      LifecycleAction lifecycleAction =
+          decide(
+              workload()
+                  .admitted()
+                  .spec("maximumExecutionTimeSeconds: 60")
+                  .status("accumulatedPastExecutionTimeSeconds: 1"));
+      ObjectNode status = patch(lifecycleAction).status();
+      assertThat(condition(status, "DeactivationTarget"))
+          .startsWith("True MaximumExecutionTimeExceeded: ");
+      assertThat(status.get("accumulatedPastExecutionTimeSeconds").isNull()).isTrue();
+      assertThat(patch(lifecycleAction).eventSpec())
+          .containsExactly(
+              new EventSpec(
+                  true,
+                  "MaximumExecutionTimeExceeded",
+                  "It ran longer than its maximum execution time of 60s"));
+    }
+
+    @Test
+    void beginsAnewAfterReactivation() {
+      ObjectNode status =
+          status(
+              workload()
+                  .condition("QuotaReserved", "False", "Deactivated", "")
+                  .condition(
+                      "Requeued", "False", "DeactivatedDueToMaximumExecutionTimeExceeded", "")
+                  .status("accumulatedPastExecutionTimeSeconds: 60"));
+      assertThat(status.get("accumulatedPastExecutionTimeSeconds").isNull()).isTrue();
+    }
+  }
+
+  /** Whatever is decided, once written, is not decided again. */
+  @Test
+  void aDecisionThatStandsIsNotMadeAgain() {
+    Set<GivenWorkload> given =
+        Arrays.stream(
+                new GivenWorkload[] {
+                  workload().inactive(),
+                  workload().gatedBy("x"),
+                  workload().condition("QuotaReserved", "False", "AdmissionGated", ""),
+                  workload().condition("QuotaReserved", "False", "Deactivated", ""),
+                  workload().condition("Requeued", "False", "LocalQueueStopped", ""),
+                  workload().spec("queueName: ''"),
+                  workload().unowned()
+                })
+            .collect(Collectors.toSet());
+    for (GivenWorkload workload : given) {
+      ObjectNode status = status(workload);
+      GivenWorkload after = workload.status(status.toString());
+      assertThat(decide(after).action().filter(PatchStatus.class::isInstance))
+          .as(status.toString())
+          .isEmpty();
+    }
+  }
+}

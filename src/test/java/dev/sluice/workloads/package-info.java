@@ -1,5 +1,0 @@
-/** Workloads as the reader, the writer and their translators are held to their promises. */
-@NullMarked
-package dev.sluice.workloads;
-
-import org.jspecify.annotations.NullMarked;
