@@ -1,27 +1,27 @@
 package dev.sluice.bench;
 
-import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.core.engine.EngineOptions;
-import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorFungibility;
 import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
-import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.Quota;
-import dev.sluice.core.model.ResourceGroup;
-import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.ResourceGroup;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
 import java.util.List;
 import java.util.Locale;
@@ -57,7 +57,8 @@ public final class EngineLatency {
     this.engine = new EngineProbe(new EngineOptions(sharing, false));
     engine.fold(new SchedulerEvent.TimePassed(START));
     engine.fold(new SchedulerEvent.NamespaceChanged("team", Map.of()));
-    engine.fold(new SchedulerEvent.FlavorChanged(new Flavor("default", Map.of(), List.of(), List.of())));
+    engine.fold(
+        new SchedulerEvent.FlavorChanged(new Flavor("default", Map.of(), List.of(), List.of())));
     engine.fold(new SchedulerEvent.DecidingEnabled(true));
   }
 
@@ -103,7 +104,10 @@ public final class EngineLatency {
                                 "default",
                                 Map.of(
                                     "cpu",
-                                    new Quota(cpu, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED)))))),
+                                    new Quota(
+                                        cpu,
+                                        ResourceAmounts.UNLIMITED,
+                                        ResourceAmounts.UNLIMITED)))))),
                 QueueingStrategy.BEST_EFFORT_FIFO,
                 new LabelSelector.Requirements(List.of()),
                 StopPolicy.NONE,
@@ -122,7 +126,12 @@ public final class EngineLatency {
         new RequestShape(
             List.of(
                 new PodSetRequest(
-                    "main", 1, 0, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "")));
+                    "main",
+                    1,
+                    0,
+                    new TreeMap<>(Map.of("cpu", cpu)),
+                    NodeConstraints.ANYWHERE,
+                    "")));
     Instant created = START.plusMillis(version);
     WorkloadId id =
         new WorkloadId(

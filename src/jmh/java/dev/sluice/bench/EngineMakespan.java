@@ -1,29 +1,29 @@
 package dev.sluice.bench;
 
 import dev.sluice.core.engine.EngineProbe;
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorFungibility;
 import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
-import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.Quota;
-import dev.sluice.core.model.ReservingWorkload;
-import dev.sluice.core.model.ResourceGroup;
-import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.ResourceGroup;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.time.Instant;
@@ -104,7 +104,8 @@ public final class EngineMakespan {
     this.latencyMicros = latency.toNanos() / 1_000;
     engine.fold(new SchedulerEvent.TimePassed(START));
     engine.fold(new SchedulerEvent.NamespaceChanged("team", Map.of()));
-    engine.fold(new SchedulerEvent.FlavorChanged(new Flavor("default", Map.of(), List.of(), List.of())));
+    engine.fold(
+        new SchedulerEvent.FlavorChanged(new Flavor("default", Map.of(), List.of(), List.of())));
     for (int i = 0; i < COHORTS * QUEUES; i++) {
       String name = "queue-" + i;
       engine.fold(new SchedulerEvent.ClusterQueueChanged(queue(name, "cohort-" + i / QUEUES)));

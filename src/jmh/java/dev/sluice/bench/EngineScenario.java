@@ -1,29 +1,29 @@
 package dev.sluice.bench;
 
-import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.core.engine.EngineOptions;
-import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorFungibility;
 import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
-import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.Quota;
-import dev.sluice.core.model.ResourceGroup;
-import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.ResourceGroup;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -38,9 +38,9 @@ import java.util.TreeMap;
 import java.util.UUID;
 
 /**
- * A full cluster in which work ends and waits: so many ClusterQueueMapper in cohorts, all quota in use,
- * so many Workloads pending. In each round some that run in one cohort end, as many new ones arrive
- * there, and the engine decides until nothing is left to look at; the next round is another
+ * A full cluster in which work ends and waits: so many ClusterQueueMapper in cohorts, all quota in
+ * use, so many Workloads pending. In each round some that run in one cohort end, as many new ones
+ * arrive there, and the engine decides until nothing is left to look at; the next round is another
  * cohort's turn. Everything the engine hears of in production is part of it: arrivals, written
  * admissions, ends; explanations are taken, views are published.
  *
@@ -150,7 +150,9 @@ public final class EngineScenario {
       if (i % size.perCohort == 0) {
         running.add(new LinkedHashMap<>());
       }
-      fold(new SchedulerEvent.ClusterQueueChanged(queue("queue-" + i, "cohort-" + i / size.perCohort)));
+      fold(
+          new SchedulerEvent.ClusterQueueChanged(
+              queue("queue-" + i, "cohort-" + i / size.perCohort)));
       fold(
           new SchedulerEvent.LocalQueueChanged(
               new LocalQueueSpec(
@@ -160,7 +162,8 @@ public final class EngineScenario {
 
   private ClusterQueueSpec queue(String name, String cohort) {
     Quota cpu = new Quota(CPU_OF_QUEUE, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED);
-    Quota memory = new Quota(CPU_OF_QUEUE << 20, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED);
+    Quota memory =
+        new Quota(CPU_OF_QUEUE << 20, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED);
     return new ClusterQueueSpec(
         name,
         cohort,

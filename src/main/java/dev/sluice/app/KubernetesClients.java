@@ -2,13 +2,13 @@ package dev.sluice.app;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.kube.reading.TolerantDeserializers;
-import dev.sluice.kube.reading.InformerSupervisor;
-import dev.sluice.kube.reading.ReadErrorLog;
-import dev.sluice.kube.reconcile.IdentityCloner;
 import dev.sluice.jobs.batch.BatchJobResource;
 import dev.sluice.jobs.pod.PodResource;
 import dev.sluice.jobs.statefulset.StatefulSetResource;
+import dev.sluice.kube.reading.InformerSupervisor;
+import dev.sluice.kube.reading.ReadErrorLog;
+import dev.sluice.kube.reading.TolerantDeserializers;
+import dev.sluice.kube.reconcile.IdentityCloner;
 import dev.sluice.metrics.ApiRequestMetrics;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.client.Config;
@@ -43,7 +43,8 @@ final class KubernetesClients {
    * @throws IOException when the kubeconfig can't be read
    */
   static KubernetesClient forOperator(
-      Optional<Path> kubeconfig, ApiRequestMetrics requests, ReadErrorLog faults) throws IOException {
+      Optional<Path> kubeconfig, ApiRequestMetrics requests, ReadErrorLog faults)
+      throws IOException {
     return new KubernetesClientBuilder()
         .withConfig(config(kubeconfig))
         .withKubernetesSerialization(serialization(faults))

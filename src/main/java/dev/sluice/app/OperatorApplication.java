@@ -3,58 +3,59 @@ package dev.sluice.app;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
-import dev.sluice.kube.reading.InformerSupervisor;
-import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.checks.multikueue.MultiKueueControllers;
-import dev.sluice.kube.leader.Leadership;
-import dev.sluice.kube.leader.LeaseElector;
-import dev.sluice.kube.client.ApiPatcher;
-import dev.sluice.kube.events.RecordedEventNotifier;
-import dev.sluice.queues.QueueControllers;
-import dev.sluice.workload.lifecycle.WorkloadLifecycle;
-import dev.sluice.queues.cache.CachedRequiredChecks;
-import dev.sluice.queues.cache.CachedQueues;
-import dev.sluice.queues.cache.LocalClusters;
-import dev.sluice.queues.cache.InformerCaches;
-import dev.sluice.webhooks.CachedClusterLookup;
-import dev.sluice.queues.cache.CacheEventFeed;
-import dev.sluice.queues.cache.AuxiliaryInformers;
-import dev.sluice.jobs.CachedJobLookups;
 import dev.sluice.core.engine.SchedulerThread;
-import dev.sluice.jobs.OwnerChainResolver;
+import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.jobs.AdmissionCheckEvents;
-import dev.sluice.jobs.RemoteExecutionCheck;
-import dev.sluice.jobs.IntegrationRegistry;
-import dev.sluice.jobs.JobReconciler;
-import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.CachedJob;
+import dev.sluice.jobs.CachedJobLookups;
+import dev.sluice.jobs.IntegrationRegistry;
+import dev.sluice.jobs.JobOptions;
+import dev.sluice.jobs.JobReconciler;
 import dev.sluice.jobs.KubernetesJobClient;
+import dev.sluice.jobs.OwnerChainResolver;
+import dev.sluice.jobs.RemoteExecutionCheck;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.batch.BatchJobController;
 import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.jobs.statefulset.StatefulSetWorkloads;
-import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.events.EventRecorder;
+import dev.sluice.kube.events.KubernetesEventSink;
+import dev.sluice.kube.events.RecordedEventNotifier;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.leader.LeaseElector;
+import dev.sluice.kube.leader.ReplicaRole;
+import dev.sluice.kube.reading.InformerSupervisor;
+import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.metrics.BuildInfo;
 import dev.sluice.metrics.EventCounts;
-import dev.sluice.kube.events.EventRecorder;
-import dev.sluice.visibility.ExplanationText;
-import dev.sluice.kube.events.KubernetesEventSink;
 import dev.sluice.metrics.MetricsScrape;
 import dev.sluice.metrics.ReadErrorRecorder;
-import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.metrics.SchedulerMetrics;
 import dev.sluice.metrics.WorkloadMetrics;
+import dev.sluice.queues.QueueControllers;
+import dev.sluice.queues.cache.AuxiliaryInformers;
+import dev.sluice.queues.cache.CacheEventFeed;
+import dev.sluice.queues.cache.CachedQueues;
+import dev.sluice.queues.cache.CachedRequiredChecks;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.queues.cache.LocalClusters;
+import dev.sluice.queues.cache.QueueStateNotifier;
+import dev.sluice.visibility.ExplanationText;
+import dev.sluice.webhooks.CachedClusterLookup;
 import dev.sluice.workload.DecisionExecutor;
-import dev.sluice.workload.PendingReasonReporter;
-import dev.sluice.workload.WorkloadEventFeed;
 import dev.sluice.workload.KubernetesResourceContext;
+import dev.sluice.workload.NewerVersionWaiter;
 import dev.sluice.workload.PatchingWorkloadWriter;
+import dev.sluice.workload.PendingReasonReporter;
 import dev.sluice.workload.ReflectorOptions;
+import dev.sluice.workload.WorkloadCache;
+import dev.sluice.workload.WorkloadEventFeed;
+import dev.sluice.workload.WorkloadParser;
 import dev.sluice.workload.WorkloadReflector;
 import dev.sluice.workload.WorkloadTranslator;
-import dev.sluice.workload.WorkloadCache;
-import dev.sluice.workload.NewerVersionWaiter;
-import dev.sluice.workload.WorkloadParser;
+import dev.sluice.workload.lifecycle.WorkloadLifecycle;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
 import java.io.IOException;
@@ -185,7 +186,8 @@ public final class OperatorApplication implements AutoCloseable {
             clock,
             this::failed);
     WorkloadMetrics counts =
-        new WorkloadMetricsFactory(configuration, metrics, engine.views(), role).of(reader, informerCaches, clock);
+        new WorkloadMetricsFactory(configuration, metrics, engine.views(), role)
+            .of(reader, informerCaches, clock);
     SchedulingEventRecorder told = new SchedulingEventRecorder(events, clock, counts::preempted);
     this.resources = new KubernetesResourceContext(client, kept);
     WorkloadTranslator translation =
@@ -221,7 +223,8 @@ public final class OperatorApplication implements AutoCloseable {
             news));
 
     // queues and what stands around them
-    this.cacheEventFeed = new CacheEventFeed(informerCaches, engine, optionsFactory.ignoresUndeclared());
+    this.cacheEventFeed =
+        new CacheEventFeed(informerCaches, engine, optionsFactory.ignoresUndeclared());
     this.informers = new AuxiliaryInformers(client, informerCaches, kept);
     this.queues =
         new QueueControllers(
@@ -269,7 +272,7 @@ public final class OperatorApplication implements AutoCloseable {
             clock,
             background,
             this::later);
-    lifecycle.observe(informerCaches);
+    QueueStateNotifier.connect(informerCaches, lifecycle);
     reader.listen(lifecycle);
 
     // jobs
@@ -277,7 +280,8 @@ public final class OperatorApplication implements AutoCloseable {
     IntegrationRegistry directory = new IntegrationRegistry();
     OwnerChainResolver ownerChainResolver = new OwnerChainResolver(jobOptions, index, directory);
     CachedJobLookups lookups = new CachedJobLookups(informerCaches, JSON);
-    StatefulSetWorkloads statefulSetWorkloads = new StatefulSetWorkloads(index, jobOptions.longestWorkloadName());
+    StatefulSetWorkloads statefulSetWorkloads =
+        new StatefulSetWorkloads(index, jobOptions.longestWorkloadName());
     this.facts =
         new CachedClusterLookup(
             informerCaches,
@@ -287,7 +291,8 @@ public final class OperatorApplication implements AutoCloseable {
                     namespace,
                     new CachedJob.Controller(
                         owner.apiVersion(), owner.kind(), owner.name(), owner.uid())),
-            (namespace, owner) -> statefulSetWorkloads.isInUse(namespace, owner.name(), owner.uid()),
+            (namespace, owner) ->
+                statefulSetWorkloads.isInUse(namespace, owner.name(), owner.uid()),
             new OperatorIdentity(client, configuration.namespace()));
     var around =
         new JobReconciler.Dependencies(
@@ -305,7 +310,8 @@ public final class OperatorApplication implements AutoCloseable {
                 new BatchJob(),
                 jobOptions,
                 ownerChainResolver,
-                RemoteExecutionCheck.whereMarked(optionsFactory.manager(informerCaches), localClusters::isSent),
+                RemoteExecutionCheck.whereMarked(
+                    optionsFactory.manager(informerCaches), localClusters::isSent),
                 around,
                 JOB_WRITES_AT_A_TIME),
             ownerChainResolver,
@@ -385,7 +391,8 @@ public final class OperatorApplication implements AutoCloseable {
     SyncedClusterLookup answers = new SyncedClusterLookup(facts, known);
     servers.start(client, answers, metrics, hosts, clientAuthority, reader.store(), engine);
     engine.start();
-    CacheSyncWaiter cacheSyncWaiter = new CacheSyncWaiter(configuration.controller().cacheSyncTimeout());
+    CacheSyncWaiter cacheSyncWaiter =
+        new CacheSyncWaiter(configuration.controller().cacheSyncTimeout());
     cacheSyncWaiter.await("namespaces and priority classes", informers.start());
     cacheSyncWaiter.await("limits and runtime classes", resources.start());
     operator.start();

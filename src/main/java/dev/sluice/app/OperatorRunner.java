@@ -1,11 +1,10 @@
 package dev.sluice.app;
 
-import dev.sluice.install.Installer;
-
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.ConfigurationException;
 import dev.sluice.api.config.ConfigurationLoader;
 import dev.sluice.api.config.EffectiveConfiguration;
+import dev.sluice.install.Installer;
 import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.metrics.ApiRequestMetrics;
 import dev.sluice.metrics.MetricsScrape;

@@ -1,20 +1,20 @@
 package dev.sluice.app;
 
-import dev.sluice.kube.leader.Leadership;
-import dev.sluice.jobs.RemoteExecutionLookup;
-import dev.sluice.queues.cache.InformerCaches;
-import dev.sluice.jobs.OwnerChainResolver;
 import dev.sluice.jobs.AdmissionCheckEvents;
 import dev.sluice.jobs.IntegrationRegistry;
-import dev.sluice.jobs.JobReconciler;
 import dev.sluice.jobs.JobOptions;
-import dev.sluice.jobs.pod.PodGroupReconciler;
+import dev.sluice.jobs.JobReconciler;
+import dev.sluice.jobs.OwnerChainResolver;
+import dev.sluice.jobs.RemoteExecutionLookup;
 import dev.sluice.jobs.pod.PodController;
+import dev.sluice.jobs.pod.PodGroupReconciler;
 import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.jobs.pod.SinglePod;
 import dev.sluice.jobs.statefulset.StatefulSetController;
 import dev.sluice.jobs.statefulset.StatefulSetReconciler;
 import dev.sluice.jobs.statefulset.StatefulSetWorkloads;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.queues.cache.InformerCaches;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Duration;
@@ -50,25 +50,43 @@ final class PodIntegrationModule implements AutoCloseable {
       Leadership leadership) {}
 
   /** Not started; {@code directory} is kept up to date. */
-  PodIntegrationModule(OptionsFactory optionsFactory, PodIndex directory, Dependencies dependencies) {
-    this.pods = optionsFactory.managesPods() ? Optional.of(pods(directory, dependencies)) : Optional.empty();
+  PodIntegrationModule(
+      OptionsFactory optionsFactory, PodIndex directory, Dependencies dependencies) {
+    this.pods =
+        optionsFactory.managesPods()
+            ? Optional.of(pods(directory, dependencies))
+            : Optional.empty();
     this.sets =
-        optionsFactory.manages("statefulset") ? Optional.of(sets(directory, dependencies)) : Optional.empty();
+        optionsFactory.manages("statefulset")
+            ? Optional.of(sets(directory, dependencies))
+            : Optional.empty();
   }
 
   private static PodController pods(PodIndex directory, Dependencies dependencies) {
     JobReconciler.Dependencies around = dependencies.around();
     around
         .workloads()
-        .listen(new AdmissionCheckEvents(SinglePod.KIND, around.events(), dependencies.leadership()::leading));
+        .listen(
+            new AdmissionCheckEvents(
+                SinglePod.KIND, around.events(), dependencies.leadership()::leading));
     RemoteExecutionLookup elsewhere = new RemoteExecutionLookup(dependencies.informerCaches());
     return new PodController(
         dependencies.client(),
         directory,
         new JobReconciler(
-            new SinglePod(), dependencies.rules(), dependencies.ownerChainResolver(), elsewhere, around, WRITES_AT_A_TIME),
+            new SinglePod(),
+            dependencies.rules(),
+            dependencies.ownerChainResolver(),
+            elsewhere,
+            around,
+            WRITES_AT_A_TIME),
         new PodGroupReconciler(
-            directory, dependencies.rules(), dependencies.ownerChainResolver(), elsewhere, around, WRITES_AT_A_TIME),
+            directory,
+            dependencies.rules(),
+            dependencies.ownerChainResolver(),
+            elsewhere,
+            around,
+            WRITES_AT_A_TIME),
         around,
         dependencies.background(),
         dependencies.later(),

@@ -2,8 +2,6 @@ package dev.sluice.app;
 
 import dev.sluice.api.ApiVersions;
 import dev.sluice.api.KueueConstants;
-import dev.sluice.workload.lifecycle.LifecycleEvents;
-import dev.sluice.workload.lifecycle.LifecycleAction;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.events.EventRecorder;
@@ -11,8 +9,10 @@ import dev.sluice.kube.events.EventRecorder.Type;
 import dev.sluice.kube.events.ObjectReference;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.AdmissionObserver;
-import dev.sluice.workload.Preemptions;
 import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.Preemptions;
+import dev.sluice.workload.lifecycle.LifecycleAction;
+import dev.sluice.workload.lifecycle.LifecycleEvents;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.function.BiConsumer;
@@ -98,7 +98,11 @@ final class SchedulingEventRecorder implements AdmissionObserver, LifecycleEvent
 
   @Override
   public void record(WorkloadId workload, LifecycleAction.EventSpec eventSpec) {
-    record(workload, eventSpec.warning() ? Type.WARNING : Type.NORMAL, eventSpec.reason(), eventSpec.note());
+    record(
+        workload,
+        eventSpec.warning() ? Type.WARNING : Type.NORMAL,
+        eventSpec.reason(),
+        eventSpec.note());
   }
 
   private void record(WorkloadId id, Type type, String reason, String note) {

@@ -2,15 +2,15 @@ package dev.sluice.app;
 
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
-import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.metrics.MetricsScrape;
 import dev.sluice.metrics.QueueGauges;
-import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.metrics.WorkloadCounter;
 import dev.sluice.metrics.WorkloadMetrics;
 import dev.sluice.metrics.WorkloadTransitions;
+import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.workload.WorkloadReader;
 import java.time.InstantSource;
 import java.util.Map;
@@ -19,7 +19,10 @@ import java.util.function.Supplier;
 
 /** What is measured of queues and Workloads, by configuration. */
 record WorkloadMetricsFactory(
-    Configuration configuration, MetricsScrape metrics, SchedulerViews schedulerViews, Supplier<ReplicaRole> role) {
+    Configuration configuration,
+    MetricsScrape metrics,
+    SchedulerViews schedulerViews,
+    Supplier<ReplicaRole> role) {
 
   /**
    * Measures what {@code reader} reads, and reports the LocalQueueMapper of {@code world}.
@@ -28,7 +31,8 @@ record WorkloadMetricsFactory(
    */
   WorkloadMetrics of(WorkloadReader reader, InformerCaches informerCaches, InstantSource clock) {
     Predicate<LocalQueueId> reported = reported(informerCaches);
-    WorkloadMetrics workloads = new WorkloadMetrics(metrics.registry(), schedulerViews, role, reported);
+    WorkloadMetrics workloads =
+        new WorkloadMetrics(metrics.registry(), schedulerViews, role, reported);
     WorkloadCounter census = new WorkloadCounter();
     reader.listen(census);
     reader.listen(new WorkloadTransitions(workloads, schedulerViews, role, clock));

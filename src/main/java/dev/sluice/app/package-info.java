@@ -1,6 +1,7 @@
 /**
- * The whole house. Only the wiring may enter this room: it constructs every object, by hand, in the
- * order in which it is read. Nothing leaves but a running operator.
+ * The operator as a program: the command line, and the wiring that constructs every object. Options
+ * and a configuration enter; a running operator leaves. No other package may depend on this one,
+ * except for the laboratory.
  */
 @NullMarked
 package dev.sluice.app;

@@ -40,7 +40,8 @@ public final class InstallManifests {
     objects.addAll(UserClusterRoles.all());
     objects.addAll(
         webhooks(
-            WebhookRegistration.shipped(NAMESPACE, WEBHOOK_SERVICE, InstallManifests.user(NAMESPACE))));
+            WebhookRegistration.shipped(
+                NAMESPACE, WEBHOOK_SERVICE, InstallManifests.user(NAMESPACE))));
     return objects;
   }
 

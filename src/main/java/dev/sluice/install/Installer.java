@@ -2,7 +2,6 @@ package dev.sluice.install;
 
 import dev.sluice.api.ApiVersions;
 import dev.sluice.api.config.Configuration;
-import dev.sluice.install.InstallManifests;
 import dev.sluice.webhooks.WebhookConfigurations;
 import dev.sluice.webhooks.WebhookRegistration;
 import io.fabric8.kubernetes.api.model.HasMetadata;

@@ -100,7 +100,9 @@ public record CachedJob(
   /** The Workload that was made for it by somebody else; empty when there is none. */
   public String prebuiltWorkload() {
     String annotation = annotations.getOrDefault(KueueConstants.PREBUILT_WORKLOAD_NAME, "");
-    return annotation.isEmpty() ? labels.getOrDefault(KueueConstants.PREBUILT_WORKLOAD_NAME, "") : annotation;
+    return annotation.isEmpty()
+        ? labels.getOrDefault(KueueConstants.PREBUILT_WORKLOAD_NAME, "")
+        : annotation;
   }
 
   /** How many seconds it may run; 0 when there is no limit, or none that is a positive integer. */

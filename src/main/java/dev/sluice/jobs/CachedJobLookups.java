@@ -1,14 +1,11 @@
 package dev.sluice.jobs;
 
-import dev.sluice.queues.cache.InformerCaches;
-
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.ResourceFlavorSpec;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
-import dev.sluice.jobs.FlavorLookup;
-import dev.sluice.jobs.PriorityLookup;
+import dev.sluice.queues.cache.InformerCaches;
 import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
 import java.util.Comparator;
 import java.util.List;
@@ -47,7 +44,8 @@ public final class CachedJobLookups implements FlavorLookup, PriorityLookup {
 
   @Override
   public OptionalInt workloadPriorityClass(String name) {
-    return value(informerCaches.workloadPriorityClasses().find(name).map(WorkloadPriorityClass::getValue));
+    return value(
+        informerCaches.workloadPriorityClasses().find(name).map(WorkloadPriorityClass::getValue));
   }
 
   @Override

@@ -20,14 +20,16 @@ public sealed interface JobAction {
    *
    * @param note what changed, for people; empty when it concerns nobody
    */
-  record PatchWorkload(CachedWorkload workload, ObjectNode patch, String note) implements JobAction {}
+  record PatchWorkload(CachedWorkload workload, ObjectNode patch, String note)
+      implements JobAction {}
 
   /**
    * Patch the status of its Workload.
    *
    * @param change what that means, for the log
    */
-  record PatchStatus(CachedWorkload workload, ObjectNode status, String change) implements JobAction {}
+  record PatchStatus(CachedWorkload workload, ObjectNode status, String change)
+      implements JobAction {}
 
   /** Mark its Workload finished, for a reason of the contract. */
   record FinishWorkload(CachedWorkload workload, ObjectNode status, String reason, String message)
@@ -56,7 +58,9 @@ public sealed interface JobAction {
     public static JobPatch patchOf(CachedJob job) {
       ObjectNode body = JsonNodeFactory.instance.objectNode();
       ArrayNode rest = body.putObject("metadata").putArray("finalizers");
-      job.finalizers().stream().filter(name -> !name.equals(KueueConstants.MANAGED)).forEach(rest::add);
+      job.finalizers().stream()
+          .filter(name -> !name.equals(KueueConstants.MANAGED))
+          .forEach(rest::add);
       return new JobPatch(false, body);
     }
   }
@@ -71,7 +75,8 @@ public sealed interface JobAction {
    * @param reason why, as the contract names it
    * @param original the Workload that knows the templates; empty when none does
    */
-  record Stop(StopReason reason, Optional<CachedWorkload> original, String note) implements JobAction {}
+  record Stop(StopReason reason, Optional<CachedWorkload> original, String note)
+      implements JobAction {}
 
   /** Tell people of something they should look at. */
   record Warn(String reason, String note) implements JobAction {}

@@ -1,10 +1,9 @@
 package dev.sluice.jobs;
 
-import dev.sluice.kube.client.Futures;
-
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.workload.WorkloadFinalizer;
+import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadFinalizer;
 import dev.sluice.workload.WorkloadReader;
 import dev.sluice.workload.WorkloadWriter;
 import io.javaoperatorsdk.operator.api.config.ControllerConfigurationOverrider;
@@ -175,7 +174,8 @@ public abstract class JobController<R extends JobResource> implements Reconciler
     }
   }
 
-  private void removeFinalizersIfUnowned(CachedWorkload workload, CachedWorkload.Owner owner) throws InterruptedException {
+  private void removeFinalizersIfUnowned(CachedWorkload workload, CachedWorkload.Owner owner)
+      throws InterruptedException {
     Optional<ObjectNode> job =
         Futures.forResult(objects.read(kind.path(workload.id().namespace(), owner.name())));
     boolean alive =

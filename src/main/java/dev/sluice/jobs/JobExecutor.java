@@ -1,7 +1,5 @@
 package dev.sluice.jobs;
 
-import dev.sluice.kube.client.Futures;
-
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.JobAction.AddOwners;
@@ -9,16 +7,17 @@ import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.DeleteJob;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
 import dev.sluice.jobs.JobAction.FinishWorkload;
-import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.PatchStatus;
 import dev.sluice.jobs.JobAction.PatchWorkload;
-import dev.sluice.jobs.JobAction.RemoveFinalizers;
 import dev.sluice.jobs.JobAction.RemoveFinalizer;
+import dev.sluice.jobs.JobAction.RemoveFinalizers;
+import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.JobAction.Warn;
-import dev.sluice.workload.WorkloadFinalizer;
+import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadFinalizer;
 import dev.sluice.workload.WorkloadLister;
 import dev.sluice.workload.WorkloadWriter;
 import dev.sluice.workload.WorkloadWriter.Outcome;
@@ -112,7 +111,8 @@ public final class JobExecutor {
     };
   }
 
-  private Optional<Duration> create(CachedJob job, ObjectNode workload) throws InterruptedException {
+  private Optional<Duration> create(CachedJob job, ObjectNode workload)
+      throws InterruptedException {
     String namespace = job.ref().namespace();
     String name = workload.path("metadata").path("name").asText();
     return switch (Futures.forResult(writer.create(namespace, workload))) {
@@ -157,7 +157,12 @@ public final class JobExecutor {
   }
 
   private Optional<Duration> status(
-      CachedJob job, CachedWorkload workload, JsonNode status, String change, String event, String note)
+      CachedJob job,
+      CachedWorkload workload,
+      JsonNode status,
+      String change,
+      String event,
+      String note)
       throws InterruptedException {
     CompletableFuture<Outcome> written =
         writer.patchStatus(
@@ -177,7 +182,8 @@ public final class JobExecutor {
         "Deleted Workload " + delete.workload().id() + ": " + delete.why());
   }
 
-  private Optional<Duration> deleteJob(CachedJob job, DeleteJob delete) throws InterruptedException {
+  private Optional<Duration> deleteJob(CachedJob job, DeleteJob delete)
+      throws InterruptedException {
     return switch (Futures.forResult(objects.delete(job.ref()))) {
       case JobClient.Outcome.Written written -> {
         LOG.info("job=\"{}\" deleted, reason={}", job.ref(), delete.reason());
@@ -218,7 +224,12 @@ public final class JobExecutor {
   }
 
   private Optional<Duration> done(
-      CachedJob job, CachedWorkload workload, Outcome outcome, String change, String event, String note) {
+      CachedJob job,
+      CachedWorkload workload,
+      Outcome outcome,
+      String change,
+      String event,
+      String note) {
     return switch (outcome) {
       case Outcome.Written written -> {
         expectations.changed(job.ref(), workload.id().name(), written.version());

@@ -7,11 +7,11 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
 import dev.sluice.jobs.JobAction.FinishWorkload;
-import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.PatchStatus;
 import dev.sluice.jobs.JobAction.PatchWorkload;
-import dev.sluice.jobs.JobAction.RemoveFinalizers;
 import dev.sluice.jobs.JobAction.RemoveFinalizer;
+import dev.sluice.jobs.JobAction.RemoveFinalizers;
+import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.JobAction.StopReason;
@@ -43,7 +43,8 @@ public final class JobPolicy {
   private final RemoteExecutionCheck remoteExecutionCheck;
 
   /** For jobs of the adapter's kind, under the given rules. */
-  public JobPolicy(JobIntegration adapter, JobOptions rules, RemoteExecutionCheck remoteExecutionCheck) {
+  public JobPolicy(
+      JobIntegration adapter, JobOptions rules, RemoteExecutionCheck remoteExecutionCheck) {
     this.adapter = adapter;
     this.rules = rules;
     this.composer = new WorkloadFactory(rules);
@@ -63,12 +64,15 @@ public final class JobPolicy {
       return leaving(reconcileContext);
     }
     return switch (reconcileContext.managementStatus()) {
-      case ManagementStatus.Unmanaged unmanaged -> UnqueuedJobPolicy.decide(reconcileContext, rules);
+      case ManagementStatus.Unmanaged unmanaged ->
+          UnqueuedJobPolicy.decide(reconcileContext, rules);
       case ManagementStatus.NestedTooDeep deep ->
           List.of(new Warn("JobNestingTooDeep", "more than 10 owners up the chain; not handled"));
       case ManagementStatus.ChildOfManaged child -> child(reconcileContext.job(), child);
       case ManagementStatus.Own own ->
-          reconcileContext.job().prebuiltWorkload().isEmpty() ? own(reconcileContext) : prebuilt(reconcileContext);
+          reconcileContext.job().prebuiltWorkload().isEmpty()
+              ? own(reconcileContext)
+              : prebuilt(reconcileContext);
     };
   }
 
@@ -176,7 +180,8 @@ public final class JobPolicy {
     return running ? List.of() : releaseOwner(workloads.leaving());
   }
 
-  private List<JobAction> withoutWorkload(ReconcileContext reconcileContext, OwnedWorkloads workloads) {
+  private List<JobAction> withoutWorkload(
+      ReconcileContext reconcileContext, OwnedWorkloads workloads) {
     CachedJob job = reconcileContext.job();
     if (job.state().end().isPresent()) {
       return release(job);
@@ -190,10 +195,12 @@ public final class JobPolicy {
     return job.state().active() ? List.of() : create(reconcileContext);
   }
 
-  private List<JobAction> outOfSync(ReconcileContext reconcileContext, List<CachedWorkload> strays) {
+  private List<JobAction> outOfSync(
+      ReconcileContext reconcileContext, List<CachedWorkload> strays) {
     CachedWorkload first = strays.getFirst();
     if (!reconcileContext.job().prebuiltWorkload().isEmpty()) {
-      return List.of(finish(reconcileContext, first, "OutOfSync", "The prebuilt workload is out of sync"));
+      return List.of(
+          finish(reconcileContext, first, "OutOfSync", "The prebuilt workload is out of sync"));
     }
     if (strays.size() == 1 && !first.quotaReserved() && !first.finished()) {
       return withPriority(
@@ -201,7 +208,8 @@ public final class JobPolicy {
           priority ->
               new PatchWorkload(
                   first,
-                  composer.rewrite(reconcileContext.job(), templates(reconcileContext.job()), priority),
+                  composer.rewrite(
+                      reconcileContext.job(), templates(reconcileContext.job()), priority),
                   "Updated Workload " + first.id() + " to what the job says now"));
     }
     return strays.stream()
@@ -212,7 +220,8 @@ public final class JobPolicy {
   private List<JobAction> create(ReconcileContext reconcileContext) {
     CachedJob job = reconcileContext.job();
     return withPriority(
-        reconcileContext, priority -> new CreateWorkload(composer.compose(job, templates(job), priority)));
+        reconcileContext,
+        priority -> new CreateWorkload(composer.compose(job, templates(job), priority)));
   }
 
   private List<JobAction> withWorkload(
@@ -254,7 +263,9 @@ public final class JobPolicy {
     ObjectNode status =
         WorkloadStatuses.podsReady(
             workload,
-            state.podsReady() && (!state.suspended() || remoteExecutionCheck.runs(reconcileContext.job(), workload)),
+            state.podsReady()
+                && (!state.suspended()
+                    || remoteExecutionCheck.runs(reconcileContext.job(), workload)),
             reconcileContext.now());
     return status.isEmpty()
         ? List.of()
@@ -293,7 +304,9 @@ public final class JobPolicy {
           reconcileContext, workload, WorkloadStatuses.REQUEUED_AT_ONCE.contains(evicted.reason()));
     }
     Optional<JobAction> retention = Retention.of(workload, rules, reconcileContext.now());
-    return retention.isPresent() ? List.of(retention.get()) : upkeep.synchronize(reconcileContext, workload);
+    return retention.isPresent()
+        ? List.of(retention.get())
+        : upkeep.synchronize(reconcileContext, workload);
   }
 
   private List<JobAction> dropReservation(
@@ -359,14 +372,16 @@ public final class JobPolicy {
   }
 
   /** Marks a Workload finished as its job ended. */
-  static FinishWorkload finish(ReconcileContext reconcileContext, CachedWorkload workload, JobState.End end) {
+  static FinishWorkload finish(
+      ReconcileContext reconcileContext, CachedWorkload workload, JobState.End end) {
     String reason = end.succeeded() ? "Succeeded" : "Failed";
     return finish(reconcileContext, workload, reason, end.message());
   }
 
   private static FinishWorkload finish(
       ReconcileContext reconcileContext, CachedWorkload workload, String reason, String message) {
-    ObjectNode status = WorkloadStatuses.finished(workload, reason, message, reconcileContext.now());
+    ObjectNode status =
+        WorkloadStatuses.finished(workload, reason, message, reconcileContext.now());
     return new FinishWorkload(workload, status, reason, message);
   }
 

@@ -1,11 +1,10 @@
 package dev.sluice.jobs;
 
-import dev.sluice.kube.client.Futures;
-
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
 import dev.sluice.jobs.JobAction.Stop;
+import dev.sluice.kube.client.Futures;
+import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadReader;
 import dev.sluice.workload.WorkloadWriter;

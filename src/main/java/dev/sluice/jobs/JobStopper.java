@@ -1,10 +1,9 @@
 package dev.sluice.jobs;
 
-import dev.sluice.kube.client.Futures;
-
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.CachedWorkload;
 import java.time.InstantSource;
 import java.util.ArrayList;

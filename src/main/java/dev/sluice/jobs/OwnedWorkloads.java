@@ -12,7 +12,8 @@ import java.util.Optional;
  * @param strays others that live
  * @param leaving those that are being deleted
  */
-record OwnedWorkloads(Optional<CachedWorkload> match, List<CachedWorkload> duplicates, List<CachedWorkload> leaving) {
+record OwnedWorkloads(
+    Optional<CachedWorkload> match, List<CachedWorkload> duplicates, List<CachedWorkload> leaving) {
 
   static OwnedWorkloads of(ReconcileContext reconcileContext, JobOptions rules) {
     CachedJob job = reconcileContext.job();
@@ -43,7 +44,8 @@ record OwnedWorkloads(Optional<CachedWorkload> match, List<CachedWorkload> dupli
     match.ifPresent(candidates::add);
     candidates.addAll(duplicates);
     candidates.addAll(leaving);
-    Optional<CachedWorkload> reserving = candidates.stream().filter(CachedWorkload::quotaReserved).findFirst();
+    Optional<CachedWorkload> reserving =
+        candidates.stream().filter(CachedWorkload::quotaReserved).findFirst();
     return reserving.or(() -> candidates.stream().findFirst());
   }
 }

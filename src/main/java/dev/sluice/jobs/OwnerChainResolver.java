@@ -30,7 +30,8 @@ public final class OwnerChainResolver {
         .map(this::status)
         .filter(
             managementStatus ->
-                managementStatus instanceof ManagementStatus.Own || managementStatus instanceof ManagementStatus.ChildOfManaged)
+                managementStatus instanceof ManagementStatus.Own
+                    || managementStatus instanceof ManagementStatus.ChildOfManaged)
         .isPresent();
   }
 

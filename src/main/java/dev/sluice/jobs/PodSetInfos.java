@@ -2,8 +2,8 @@ package dev.sluice.jobs;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
-import dev.sluice.workload.CheckStates;
 import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CheckStates;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -30,7 +30,10 @@ public final class PodSetInfos {
    *     checks give to the pods
    */
   public static Optional<List<PodSetInfo>> of(
-      CachedWorkload workload, CachedWorkload.Admission admission, FlavorLookup flavors, JobOptions rules)
+      CachedWorkload workload,
+      CachedWorkload.Admission admission,
+      FlavorLookup flavors,
+      JobOptions rules)
       throws StartConflictException {
     List<PodSetInfo> starts = new ArrayList<>();
     for (CachedWorkload.PodSet podSet : workload.spec().podSets()) {
@@ -61,7 +64,8 @@ public final class PodSetInfos {
     return result;
   }
 
-  private static PodSetInfo updated(PodSetInfo start, String check, CachedWorkload.PodSetUpdate update)
+  private static PodSetInfo updated(
+      PodSetInfo start, String check, CachedWorkload.PodSetUpdate update)
       throws StartConflictException {
     Set<ObjectNode> tolerations = new LinkedHashSet<>(start.tolerations());
     update.tolerations().forEach(toleration -> tolerations.add(CheckStates.json(toleration)));
@@ -108,7 +112,9 @@ public final class PodSetInfos {
       tolerations.addAll(flavor.get().tolerations());
     }
     Map<String, String> annotations =
-        rules.workloadAnnotationOnPods() ? Map.of(KueueConstants.WORKLOAD, workload.id().name()) : Map.of();
+        rules.workloadAnnotationOnPods()
+            ? Map.of(KueueConstants.WORKLOAD, workload.id().name())
+            : Map.of();
     return Optional.of(
         new PodSetInfo(
             assignment.name(),

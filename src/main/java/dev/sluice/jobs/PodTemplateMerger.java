@@ -13,7 +13,8 @@ import java.util.Set;
 /** What starting and stopping do to a pod template, whatever kind it belongs to. */
 public final class PodTemplateMerger {
 
-  private static final Set<String> REPLACED = Set.of(KueueConstants.WORKLOAD, KueueConstants.WORKLOAD_SLICE_NAME);
+  private static final Set<String> REPLACED =
+      Set.of(KueueConstants.WORKLOAD, KueueConstants.WORKLOAD_SLICE_NAME);
 
   private PodTemplateMerger() {}
 

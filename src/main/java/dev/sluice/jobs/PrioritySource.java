@@ -22,7 +22,10 @@ public sealed interface PrioritySource {
     String label = job.workloadPriorityClass();
     if (!label.isEmpty()) {
       return found(
-          KueueConstants.GROUP, "WorkloadPriorityClass", label, classes.workloadPriorityClass(label));
+          KueueConstants.GROUP,
+          "WorkloadPriorityClass",
+          label,
+          classes.workloadPriorityClass(label));
     }
     String core = coreClass(job);
     if (!core.isEmpty()) {

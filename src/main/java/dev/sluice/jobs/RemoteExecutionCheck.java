@@ -36,7 +36,8 @@ public interface RemoteExecutionCheck {
   }
 
   /** By the mark of a job and the cluster of its Workload. */
-  record WhereMarked(BooleanSupplier manager, Predicate<CachedWorkload> sent) implements RemoteExecutionCheck {
+  record WhereMarked(BooleanSupplier manager, Predicate<CachedWorkload> sent)
+      implements RemoteExecutionCheck {
 
     @Override
     public boolean runs(CachedJob job, CachedWorkload workload) {

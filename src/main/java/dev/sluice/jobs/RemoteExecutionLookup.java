@@ -1,11 +1,8 @@
 package dev.sluice.jobs;
 
+import dev.sluice.api.KueueConstants;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
-
-import dev.sluice.api.KueueConstants;
-import dev.sluice.jobs.RemoteExecutionCheck;
-import dev.sluice.jobs.CachedJob;
 import dev.sluice.workload.CachedWorkload;
 
 /**

@@ -44,7 +44,8 @@ public final class TopologyRequests {
       request.put("podSetSliceSize", sliceSize);
     }
     JsonNode layers =
-        layers(annotations.path(KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY_CONSTRAINTS).asText());
+        layers(
+            annotations.path(KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY_CONSTRAINTS).asText());
     if (layers.isArray() && !layers.isEmpty()) {
       request.set("podsetSliceRequiredTopologyConstraints", layers);
     }

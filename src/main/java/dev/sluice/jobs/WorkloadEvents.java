@@ -36,7 +36,10 @@ final class WorkloadEvents<R extends JobResource> extends AbstractEventSource<Ca
    * @param jobs all jobs of the kind
    */
   WorkloadEvents(
-      JobKind kind, WorkloadLister store, Consumer<CachedWorkload> whenLeaving, Supplier<Stream<R>> jobs) {
+      JobKind kind,
+      WorkloadLister store,
+      Consumer<CachedWorkload> whenLeaving,
+      Supplier<Stream<R>> jobs) {
     super(CachedWorkload.class, "workloads");
     this.jobs = jobs;
     this.kind = kind;

@@ -13,7 +13,10 @@ import java.util.Map;
 public final class WorkloadFactory {
 
   private static final List<String> COPIED_ANNOTATIONS =
-      List.of(KueueConstants.ELASTIC_JOB, KueueConstants.ADMISSION_GATED_BY, LocalClusterAnnotations.MAY_RUN_HERE);
+      List.of(
+          KueueConstants.ELASTIC_JOB,
+          KueueConstants.ADMISSION_GATED_BY,
+          LocalClusterAnnotations.MAY_RUN_HERE);
 
   private final JobOptions rules;
 

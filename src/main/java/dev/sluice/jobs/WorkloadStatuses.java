@@ -3,10 +3,10 @@ package dev.sluice.jobs;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.workload.PodsReady;
-import dev.sluice.workload.StatusPatch;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.Condition;
+import dev.sluice.workload.PodsReady;
+import dev.sluice.workload.StatusPatch;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
@@ -21,7 +21,8 @@ public final class WorkloadStatuses {
   private WorkloadStatuses() {}
 
   /** Finished, for good. */
-  public static ObjectNode finished(CachedWorkload workload, String reason, String message, Instant now) {
+  public static ObjectNode finished(
+      CachedWorkload workload, String reason, String message, Instant now) {
     return StatusPatch.of(workload, now).condition("Finished", true, reason, message).build();
   }
 
@@ -32,7 +33,11 @@ public final class WorkloadStatuses {
    * @param readiness whether somebody waits for its pods to be ready
    */
   public static ObjectNode reservationDropped(
-      CachedWorkload workload, Condition evicted, boolean requeued, boolean readiness, Instant now) {
+      CachedWorkload workload,
+      Condition evicted,
+      boolean requeued,
+      boolean readiness,
+      Instant now) {
     String reason = workload.spec().active() ? "PendingEvaluation" : "Deactivated";
     StatusPatch patch =
         StatusPatch.of(workload, now)

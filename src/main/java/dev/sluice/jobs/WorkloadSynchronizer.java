@@ -39,7 +39,8 @@ public final class WorkloadSynchronizer {
     }
   }
 
-  private static void priority(ReconcileContext reconcileContext, CachedWorkload workload, ObjectNode patch) {
+  private static void priority(
+      ReconcileContext reconcileContext, CachedWorkload workload, ObjectNode patch) {
     String wanted = reconcileContext.job().workloadPriorityClass();
     Optional<PriorityClassRef> present = workload.spec().priorityClass();
     boolean byLabel = present.filter(ref -> ref.kind().equals("WorkloadPriorityClass")).isPresent();

@@ -1,7 +1,7 @@
 /**
- * Reconcilers, one per queue kind, and what they stand on: the informers' stores, the feed of facts
- * to the engine, status written from the engine's views, leadership. Objects of the API server and
- * views of the engine may enter. Facts, status patches and finalizers leave.
+ * What any Kubernetes controller needs, once: requests to the API server, reading that never fails,
+ * leader election, events, JSON, certificates and the base of reconcilers. Nothing here knows a kind
+ * of this project's API. It stands on {@code api} and {@code core} and is used by all rooms above.
  */
 @NullMarked
 package dev.sluice.kube;

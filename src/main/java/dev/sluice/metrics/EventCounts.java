@@ -1,13 +1,13 @@
 package dev.sluice.metrics;
 
+import dev.sluice.kube.events.EventCounter;
 import dev.sluice.kube.leader.ReplicaRole;
-
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.util.function.Supplier;
 
 /** Counts what became of the events that were recorded. */
-public final class EventCounts {
+public final class EventCounts implements EventCounter {
 
   private final Supplier<ReplicaRole> role;
   private final Counter events;
@@ -20,18 +20,22 @@ public final class EventCounts {
             .counter("sluice_events_total", "Events recorded, by what became of them", "result");
   }
 
+  @Override
   public void written() {
     count("written");
   }
 
+  @Override
   public void aggregated() {
     count("aggregated");
   }
 
+  @Override
   public void dropped() {
     count("dropped");
   }
 
+  @Override
   public void failed() {
     count("failed");
   }

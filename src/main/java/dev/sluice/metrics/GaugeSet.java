@@ -1,7 +1,6 @@
 package dev.sluice.metrics;
 
 import dev.sluice.kube.leader.ReplicaRole;
-
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.InfoSnapshot;

@@ -1,7 +1,6 @@
 package dev.sluice.metrics;
 
 import dev.sluice.kube.leader.ReplicaRole;
-
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.MultiCollector;

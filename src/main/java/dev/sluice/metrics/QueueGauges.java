@@ -1,16 +1,15 @@
 package dev.sluice.metrics;
 
-import dev.sluice.kube.leader.ReplicaRole;
-
 import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.engine.CohortView;
 import dev.sluice.core.engine.FlavorUsage;
 import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.SchedulerViews;
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.metrics.GaugeSet.Family;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.quota.DominantResourceShare;
+import dev.sluice.kube.leader.ReplicaRole;
+import dev.sluice.metrics.GaugeSet.Family;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -168,7 +167,9 @@ public final class QueueGauges {
   }
 
   private void census(
-      GaugeSet gaugeSet, Map<String, Integer> finished, Map<LocalQueueId, Integer> finishedLocally) {
+      GaugeSet gaugeSet,
+      Map<String, Integer> finished,
+      Map<LocalQueueId, Integer> finishedLocally) {
     Map<List<String>, Integer> unadmitted = new HashMap<>();
     census
         .counts()
@@ -199,7 +200,9 @@ public final class QueueGauges {
         .forEach(
             (group, count) -> {
               LocalQueueId id = group.queue();
-              if (!group.finished() && schedulerViews.localQueue(id).isPresent() && reported.test(id)) {
+              if (!group.finished()
+                  && schedulerViews.localQueue(id).isPresent()
+                  && reported.test(id)) {
                 List<String> labels =
                     List.of(
                         id.name(),
@@ -236,7 +239,11 @@ public final class QueueGauges {
     }
     if (options.resources()) {
       queue.usage().forEach(usage -> resources(gaugeSet, queue, usage));
-      queue.dominantResourceShare().ifPresent(dominantResourceShare -> gaugeSet.set(SHARE, value(dominantResourceShare), name, queue.cohort()));
+      queue
+          .dominantResourceShare()
+          .ifPresent(
+              dominantResourceShare ->
+                  gaugeSet.set(SHARE, value(dominantResourceShare), name, queue.cohort()));
     }
   }
 
@@ -259,11 +266,16 @@ public final class QueueGauges {
   private void cohort(GaugeSet gaugeSet, CohortView cohort, int admittedBelow) {
     String name = cohort.name();
     gaugeSet.set(COHORT_ADMITTED, admittedBelow, name);
-    cohort.dominantResourceShare().ifPresent(dominantResourceShare -> gaugeSet.set(COHORT_SHARE, value(dominantResourceShare), name));
+    cohort
+        .dominantResourceShare()
+        .ifPresent(
+            dominantResourceShare ->
+                gaugeSet.set(COHORT_SHARE, value(dominantResourceShare), name));
     for (FlavorUsage usage : cohort.usage()) {
       String resource = usage.resource();
       if (usage.nominal() > 0) {
-        gaugeSet.set(COHORT_QUOTA, amount(resource, usage.nominal()), name, usage.flavor(), resource);
+        gaugeSet.set(
+            COHORT_QUOTA, amount(resource, usage.nominal()), name, usage.flavor(), resource);
       }
       if (usage.reserved() > 0) {
         gaugeSet.set(

@@ -3,7 +3,6 @@ package dev.sluice.metrics;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.ObjectReference;
 import dev.sluice.kube.leader.ReplicaRole;
-
 import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.kube.reading.ReadErrorLog.Fault;
 import io.prometheus.metrics.core.metrics.Counter;

@@ -1,11 +1,10 @@
 package dev.sluice.metrics;
 
-import dev.sluice.kube.leader.ReplicaRole;
-
 import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.engine.CohortView;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.kube.leader.ReplicaRole;
 import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.core.metrics.StatefulMetric;
@@ -148,7 +147,9 @@ public final class WorkloadMetrics {
     observe(admittedWait, queue, waited);
     observe(checksWait, queue, sinceReserved);
     for (String cohort : cohortsAbove(queue.clusterQueue())) {
-      cohortAdmitted.labelValues(MetricFamilies.values(role.get(), cohort, queue.priorityClass())).inc();
+      cohortAdmitted
+          .labelValues(MetricFamilies.values(role.get(), cohort, queue.priorityClass()))
+          .inc();
     }
   }
 
@@ -188,7 +189,8 @@ public final class WorkloadMetrics {
     if (first) {
       String name = queue.clusterQueue();
       evictedOnce
-          .labelValues(MetricFamilies.values(role.get(), name, reason, cause, queue.priorityClass()))
+          .labelValues(
+              MetricFamilies.values(role.get(), name, reason, cause, queue.priorityClass()))
           .inc();
     }
   }
@@ -207,7 +209,8 @@ public final class WorkloadMetrics {
 
   /** Removes the series of queues and cohorts that are gone. */
   void forgetRemoved() {
-    byQueue.forEach(m -> m.removeIf(labels -> schedulerViews.clusterQueue(labels.get(0)).isEmpty()));
+    byQueue.forEach(
+        m -> m.removeIf(labels -> schedulerViews.clusterQueue(labels.get(0)).isEmpty()));
     byLocalQueue.forEach(m -> m.removeIf(labels -> gone(labels.get(0), labels.get(1))));
     cohortAdmitted.removeIf(labels -> schedulerViews.cohort(labels.get(0)).isEmpty());
   }
@@ -220,7 +223,8 @@ public final class WorkloadMetrics {
   /** The cohorts above a ClusterQueue, the nearest first; a cycle is walked once. */
   private Set<String> cohortsAbove(String clusterQueue) {
     Set<String> above = new HashSet<>();
-    String cohort = schedulerViews.clusterQueue(clusterQueue).map(ClusterQueueView::cohort).orElse("");
+    String cohort =
+        schedulerViews.clusterQueue(clusterQueue).map(ClusterQueueView::cohort).orElse("");
     while (!cohort.isEmpty() && above.add(cohort)) {
       Optional<CohortView> view = schedulerViews.cohort(cohort);
       cohort = view.map(CohortView::parent).orElse("");

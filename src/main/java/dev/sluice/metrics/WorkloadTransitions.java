@@ -1,13 +1,12 @@
 package dev.sluice.metrics;
 
-import dev.sluice.kube.leader.ReplicaRole;
-
 import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.workload.PodsReady;
+import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.Condition;
+import dev.sluice.workload.PodsReady;
 import dev.sluice.workload.WorkloadListener;
 import java.time.Duration;
 import java.time.Instant;
@@ -32,7 +31,10 @@ public final class WorkloadTransitions implements WorkloadListener {
 
   /** With the metrics to feed, the queues there are, what this replica is, and the time. */
   public WorkloadTransitions(
-      WorkloadMetrics metrics, SchedulerViews schedulerViews, Supplier<ReplicaRole> role, InstantSource clock) {
+      WorkloadMetrics metrics,
+      SchedulerViews schedulerViews,
+      Supplier<ReplicaRole> role,
+      InstantSource clock) {
     this.metrics = metrics;
     this.schedulerViews = schedulerViews;
     this.role = role;

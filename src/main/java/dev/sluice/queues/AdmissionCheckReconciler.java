@@ -1,12 +1,11 @@
 package dev.sluice.queues;
 
-import dev.sluice.kube.reconcile.ReconcileTrigger;
-
 import dev.sluice.api.v1beta2.AdmissionCheck;
-import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.client.ApiPatcher;
-import dev.sluice.queues.mapping.ClusterQueueMapper;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.reconcile.ReconcileTrigger;
 import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.queues.mapping.ClusterQueueMapper;
 
 /** An AdmissionCheck: held while a ClusterQueue asks for it. */
 final class AdmissionCheckReconciler extends InUseFinalizerReconciler<AdmissionCheck> {
@@ -14,7 +13,10 @@ final class AdmissionCheckReconciler extends InUseFinalizerReconciler<AdmissionC
   private final InformerCaches informerCaches;
 
   AdmissionCheckReconciler(
-      Leadership leadership, ReconcileTrigger<AdmissionCheck> reconcileTrigger, InformerCaches informerCaches, ApiPatcher writer) {
+      Leadership leadership,
+      ReconcileTrigger<AdmissionCheck> reconcileTrigger,
+      InformerCaches informerCaches,
+      ApiPatcher writer) {
     super(leadership, reconcileTrigger, writer);
     this.informerCaches = informerCaches;
   }

@@ -1,21 +1,20 @@
 package dev.sluice.queues;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.ClusterQueueStatus;
+import dev.sluice.core.engine.ClusterQueueView;
+import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.events.EventNotifier;
+import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reconcile.FinalizerEditor;
 import dev.sluice.kube.reconcile.LeaderAwareReconciler;
 import dev.sluice.kube.reconcile.PerGenerationEvents;
 import dev.sluice.kube.reconcile.ReconcileTrigger;
-
-import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.api.v1beta2.ClusterQueue;
-import dev.sluice.api.v1beta2.ClusterQueueStatus;
-import dev.sluice.kube.leader.Leadership;
-import dev.sluice.kube.client.ApiPatcher;
-import dev.sluice.kube.events.EventNotifier;
-import dev.sluice.queues.status.QueueStatuses;
-import dev.sluice.queues.mapping.UnsupportedFields;
 import dev.sluice.queues.mapping.InactiveReasonText;
-import dev.sluice.core.engine.ClusterQueueView;
-import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.queues.mapping.UnsupportedFields;
+import dev.sluice.queues.status.QueueStatuses;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Optional;
@@ -76,7 +75,8 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
     } else {
       perGenerationEvents.emit(queue, UnsupportedFields.REASON, UnsupportedFields.in(queue));
       if (!FinalizerEditor.present(queue)
-          && after(queue, writer.patch(queue, FinalizerEditor.add(queue))) instanceof Step.Requeue requeue) {
+          && after(queue, writer.patch(queue, FinalizerEditor.add(queue)))
+              instanceof Step.Requeue requeue) {
         return requeue;
       }
     }
@@ -86,7 +86,8 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
   /** Nobody holds its quota, and nobody can get any more: the engine knows that it is ending. */
   private boolean isFree(ClusterQueueView view) {
     boolean closed =
-        view.problems().stream().anyMatch(problem -> problem.reason().equals(InactiveReasonText.TERMINATING));
+        view.problems().stream()
+            .anyMatch(problem -> problem.reason().equals(InactiveReasonText.TERMINATING));
     return closed && view.reserving() == 0 && !holdsQuota.test(view.name());
   }
 

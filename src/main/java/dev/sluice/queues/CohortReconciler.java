@@ -1,19 +1,18 @@
 package dev.sluice.queues;
 
-import dev.sluice.kube.reconcile.LeaderAwareReconciler;
-import dev.sluice.kube.reconcile.PerGenerationEvents;
-import dev.sluice.kube.reconcile.ReconcileTrigger;
-
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.v1beta2.Cohort;
 import dev.sluice.api.v1beta2.CohortStatus;
-import dev.sluice.kube.leader.Leadership;
-import dev.sluice.kube.client.ApiPatcher;
-import dev.sluice.kube.events.EventNotifier;
-import dev.sluice.queues.status.QueueStatuses;
-import dev.sluice.queues.mapping.CohortMapper;
 import dev.sluice.core.engine.CohortView;
 import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.events.EventNotifier;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.reconcile.LeaderAwareReconciler;
+import dev.sluice.kube.reconcile.PerGenerationEvents;
+import dev.sluice.kube.reconcile.ReconcileTrigger;
+import dev.sluice.queues.mapping.CohortMapper;
+import dev.sluice.queues.status.QueueStatuses;
 
 /**
  * A Cohort: it has no condition and no finalizer, so what is wrong with it is said in events. Its

@@ -1,11 +1,10 @@
 package dev.sluice.queues;
 
+import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reconcile.FinalizerEditor;
 import dev.sluice.kube.reconcile.LeaderAwareReconciler;
 import dev.sluice.kube.reconcile.ReconcileTrigger;
-
-import dev.sluice.kube.leader.Leadership;
-import dev.sluice.kube.client.ApiPatcher;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 
 /**
@@ -17,7 +16,8 @@ abstract class InUseFinalizerReconciler<P extends HasMetadata> extends LeaderAwa
 
   private final ApiPatcher writer;
 
-  InUseFinalizerReconciler(Leadership leadership, ReconcileTrigger<P> reconcileTrigger, ApiPatcher writer) {
+  InUseFinalizerReconciler(
+      Leadership leadership, ReconcileTrigger<P> reconcileTrigger, ApiPatcher writer) {
     super(leadership, reconcileTrigger);
     this.writer = writer;
   }
@@ -33,7 +33,9 @@ abstract class InUseFinalizerReconciler<P extends HasMetadata> extends LeaderAwa
     boolean held = FinalizerEditor.present(object);
     if (!object.isMarkedForDeletion()) {
       warnings(object);
-      return held ? new Step.Done() : after(object, writer.patch(object, FinalizerEditor.add(object)));
+      return held
+          ? new Step.Done()
+          : after(object, writer.patch(object, FinalizerEditor.add(object)));
     }
     if (held && !inUse(object.getMetadata().getName())) {
       return after(object, writer.patch(object, FinalizerEditor.remove(object)));

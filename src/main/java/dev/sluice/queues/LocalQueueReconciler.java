@@ -1,17 +1,16 @@
 package dev.sluice.queues;
 
-import dev.sluice.kube.reconcile.LeaderAwareReconciler;
-import dev.sluice.kube.reconcile.ReconcileTrigger;
-
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.LocalQueueStatus;
-import dev.sluice.kube.leader.Leadership;
-import dev.sluice.kube.client.ApiPatcher;
-import dev.sluice.queues.status.QueueStatuses;
-import dev.sluice.queues.mapping.LocalQueueMapper;
 import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.reconcile.LeaderAwareReconciler;
+import dev.sluice.kube.reconcile.ReconcileTrigger;
+import dev.sluice.queues.mapping.LocalQueueMapper;
+import dev.sluice.queues.status.QueueStatuses;
 import java.time.InstantSource;
 
 /** A LocalQueue: its status is what the engine says. Nothing holds it when it is deleted. */

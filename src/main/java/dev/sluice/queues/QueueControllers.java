@@ -1,8 +1,5 @@
 package dev.sluice.queues;
 
-import dev.sluice.kube.reconcile.ControllerRegistration;
-import dev.sluice.kube.reconcile.ReconcileTrigger;
-
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ClusterQueue;
@@ -11,16 +8,18 @@ import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.Topology;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
-import dev.sluice.kube.leader.Leadership;
+import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.engine.ViewListener;
 import dev.sluice.kube.client.ApiPatcher;
 import dev.sluice.kube.events.EventNotifier;
-import dev.sluice.queues.status.StatusRateLimiter;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.reconcile.ControllerRegistration;
+import dev.sluice.kube.reconcile.ObservableItemStore;
+import dev.sluice.kube.reconcile.ReconcileTrigger;
+import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.mapping.ClusterQueueMapper;
 import dev.sluice.queues.mapping.FlavorMapper;
-import dev.sluice.kube.reconcile.ObservableItemStore;
-import dev.sluice.queues.cache.InformerCaches;
-import dev.sluice.core.engine.ViewListener;
-import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.queues.status.StatusRateLimiter;
 import dev.sluice.workload.WorkloadListener;
 import dev.sluice.workload.WorkloadLister;
 import dev.sluice.workload.WorkloadWriter;
@@ -81,14 +80,21 @@ public final class QueueControllers implements AutoCloseable {
   }
 
   private final InformerCaches informerCaches;
-  private final ReconcileTrigger<ResourceFlavor> flavorSignals = new ReconcileTrigger<>("flavors-in-use");
-  private final ReconcileTrigger<AdmissionCheck> checkSignals = new ReconcileTrigger<>("checks-in-use");
-  private final ReconcileTrigger<Topology> topologySignals = new ReconcileTrigger<>("topologies-in-use");
-  private final ReconcileTrigger<ClusterQueue> clusterQueueSignals = new ReconcileTrigger<>("cluster-queue-views");
-  private final ReconcileTrigger<LocalQueue> localQueueSignals = new ReconcileTrigger<>("local-queue-views");
+  private final ReconcileTrigger<ResourceFlavor> flavorSignals =
+      new ReconcileTrigger<>("flavors-in-use");
+  private final ReconcileTrigger<AdmissionCheck> checkSignals =
+      new ReconcileTrigger<>("checks-in-use");
+  private final ReconcileTrigger<Topology> topologySignals =
+      new ReconcileTrigger<>("topologies-in-use");
+  private final ReconcileTrigger<ClusterQueue> clusterQueueSignals =
+      new ReconcileTrigger<>("cluster-queue-views");
+  private final ReconcileTrigger<LocalQueue> localQueueSignals =
+      new ReconcileTrigger<>("local-queue-views");
   private final ReconcileTrigger<Cohort> cohortSignals = new ReconcileTrigger<>("cohorts");
-  private final ReconcileTrigger<WorkloadPriorityClass> priorityClassSignals = new ReconcileTrigger<>("priorities");
-  private final ExternalConditions quotaNotes = new ExternalConditions("MultiKueueManagerQuotaAutomation");
+  private final ReconcileTrigger<WorkloadPriorityClass> priorityClassSignals =
+      new ReconcileTrigger<>("priorities");
+  private final ExternalConditions quotaNotes =
+      new ExternalConditions("MultiKueueManagerQuotaAutomation");
   private final ViewEventSource viewEventSource;
   private final ClusterQueueReconciler clusterQueues;
   private final LocalQueueReconciler localQueues;
@@ -105,7 +111,8 @@ public final class QueueControllers implements AutoCloseable {
     viewEventSource =
         new ViewEventSource(
             dependencies.schedulerViews(),
-            new StatusRateLimiter<>(dependencies.statusRate().interval(), dependencies.statusRate().perSecond()),
+            new StatusRateLimiter<>(
+                dependencies.statusRate().interval(), dependencies.statusRate().perSecond()),
             dependencies.clock(),
             clusterQueueSignals,
             localQueueSignals,
@@ -141,9 +148,16 @@ public final class QueueControllers implements AutoCloseable {
             dependencies.eventNotifier());
     flavors =
         new ResourceFlavorReconciler(
-            leadership, flavorSignals, informerCaches, dependencies.patches(), dependencies.eventNotifier());
-    checks = new AdmissionCheckReconciler(leadership, checkSignals, informerCaches, dependencies.patches());
-    topologies = new TopologyReconciler(leadership, topologySignals, informerCaches, dependencies.patches());
+            leadership,
+            flavorSignals,
+            informerCaches,
+            dependencies.patches(),
+            dependencies.eventNotifier());
+    checks =
+        new AdmissionCheckReconciler(
+            leadership, checkSignals, informerCaches, dependencies.patches());
+    topologies =
+        new TopologyReconciler(leadership, topologySignals, informerCaches, dependencies.patches());
     priorityClasses =
         new WorkloadPriorityClassReconciler(
             leadership,
@@ -165,7 +179,9 @@ public final class QueueControllers implements AutoCloseable {
         .observe(
             (before, after) ->
                 named(before, after, flavor -> FlavorMapper.topology(flavor).stream().toList())
-                    .forEach(name -> signalIfEnding(informerCaches.topologies(), topologySignals, name)));
+                    .forEach(
+                        name ->
+                            signalIfEnding(informerCaches.topologies(), topologySignals, name)));
   }
 
   private static <U extends HasMetadata> List<String> named(
@@ -186,13 +202,18 @@ public final class QueueControllers implements AutoCloseable {
   /** Registers all reconcilers; their informers fill the stores of the world. */
   public void register(Operator operator) {
     ControllerRegistration.register(operator, "resourceflavor", flavors, informerCaches.flavors());
-    ControllerRegistration.register(operator, "clusterqueue", clusterQueues, informerCaches.clusterQueues());
-    ControllerRegistration.register(operator, "localqueue", localQueues, informerCaches.localQueues());
+    ControllerRegistration.register(
+        operator, "clusterqueue", clusterQueues, informerCaches.clusterQueues());
+    ControllerRegistration.register(
+        operator, "localqueue", localQueues, informerCaches.localQueues());
     ControllerRegistration.register(operator, "cohort", cohorts, informerCaches.cohorts());
     ControllerRegistration.register(operator, "admissioncheck", checks, informerCaches.checks());
     ControllerRegistration.register(operator, "topology", topologies, informerCaches.topologies());
     ControllerRegistration.register(
-        operator, "workloadpriorityclass", priorityClasses, informerCaches.workloadPriorityClasses());
+        operator,
+        "workloadpriorityclass",
+        priorityClasses,
+        informerCaches.workloadPriorityClasses());
   }
 
   /** Where it is said who keeps the quota of ClusterQueueMapper. */
@@ -226,7 +247,8 @@ public final class QueueControllers implements AutoCloseable {
     signalAll(informerCaches.workloadPriorityClasses(), priorityClassSignals);
   }
 
-  private static <P extends HasMetadata> void signalAll(ObservableItemStore<P> store, ReconcileTrigger<P> reconcileTrigger) {
+  private static <P extends HasMetadata> void signalAll(
+      ObservableItemStore<P> store, ReconcileTrigger<P> reconcileTrigger) {
     store.all().forEach(object -> reconcileTrigger.signal(ResourceID.fromResource(object)));
   }
 

@@ -1,15 +1,14 @@
 package dev.sluice.queues;
 
-import dev.sluice.kube.reconcile.PerGenerationEvents;
-import dev.sluice.kube.reconcile.ReconcileTrigger;
-
 import dev.sluice.api.v1beta2.ResourceFlavor;
-import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.client.ApiPatcher;
 import dev.sluice.kube.events.EventNotifier;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.reconcile.PerGenerationEvents;
+import dev.sluice.kube.reconcile.ReconcileTrigger;
+import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.mapping.ClusterQueueMapper;
 import dev.sluice.queues.mapping.UnsupportedFields;
-import dev.sluice.queues.cache.InformerCaches;
 
 /** A ResourceFlavor: held while a ClusterQueue gives quota for it. */
 final class ResourceFlavorReconciler extends InUseFinalizerReconciler<ResourceFlavor> {

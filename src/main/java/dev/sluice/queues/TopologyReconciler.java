@@ -1,12 +1,11 @@
 package dev.sluice.queues;
 
-import dev.sluice.kube.reconcile.ReconcileTrigger;
-
 import dev.sluice.api.v1beta2.Topology;
-import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.client.ApiPatcher;
-import dev.sluice.queues.mapping.FlavorMapper;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.reconcile.ReconcileTrigger;
 import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.queues.mapping.FlavorMapper;
 
 /** A Topology: held while a ResourceFlavor names it. */
 final class TopologyReconciler extends InUseFinalizerReconciler<Topology> {
@@ -14,7 +13,10 @@ final class TopologyReconciler extends InUseFinalizerReconciler<Topology> {
   private final InformerCaches informerCaches;
 
   TopologyReconciler(
-      Leadership leadership, ReconcileTrigger<Topology> reconcileTrigger, InformerCaches informerCaches, ApiPatcher writer) {
+      Leadership leadership,
+      ReconcileTrigger<Topology> reconcileTrigger,
+      InformerCaches informerCaches,
+      ApiPatcher writer) {
     super(leadership, reconcileTrigger, writer);
     this.informerCaches = informerCaches;
   }

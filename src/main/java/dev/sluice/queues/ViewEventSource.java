@@ -1,15 +1,14 @@
 package dev.sluice.queues;
 
-import dev.sluice.kube.reconcile.ReconcileTrigger;
-
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.Cohort;
 import dev.sluice.api.v1beta2.LocalQueue;
-import dev.sluice.queues.status.StatusRateLimiter;
-import dev.sluice.core.engine.ViewListener;
 import dev.sluice.core.engine.SchedulerViews;
-import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.engine.ViewListener;
 import dev.sluice.core.model.InactiveReason;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.kube.reconcile.ReconcileTrigger;
+import dev.sluice.queues.status.StatusRateLimiter;
 import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import java.time.Duration;
 import java.time.Instant;
@@ -67,7 +66,10 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
 
   /** Without that, the status of a cohort says nothing. */
   private boolean sharesFairly(String cohort) {
-    return schedulerViews.cohort(cohort).filter(view -> view.dominantResourceShare().isPresent()).isPresent();
+    return schedulerViews
+        .cohort(cohort)
+        .filter(view -> view.dominantResourceShare().isPresent())
+        .isPresent();
   }
 
   private void trigger() {

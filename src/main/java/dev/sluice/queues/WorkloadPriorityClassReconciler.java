@@ -1,14 +1,13 @@
 package dev.sluice.queues;
 
-import dev.sluice.kube.reconcile.LeaderAwareReconciler;
-import dev.sluice.kube.reconcile.ReconcileTrigger;
-
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
 import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.reconcile.LeaderAwareReconciler;
 import dev.sluice.kube.reconcile.ObservableItemStore;
+import dev.sluice.kube.reconcile.ReconcileTrigger;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadListener;
 import dev.sluice.workload.WorkloadLister;
@@ -84,7 +83,9 @@ final class WorkloadPriorityClassReconciler extends LeaderAwareReconciler<Worklo
   }
 
   private static boolean stands(
-      CachedWorkload workload, WorkloadWriter.@Nullable Outcome outcome, @Nullable Throwable failure) {
+      CachedWorkload workload,
+      WorkloadWriter.@Nullable Outcome outcome,
+      @Nullable Throwable failure) {
     if (outcome == null) {
       LOG.debug(
           "Workload {} priority not written reason=\"{}\"",
@@ -113,7 +114,8 @@ final class WorkloadPriorityClassReconciler extends LeaderAwareReconciler<Worklo
       className(after)
           .flatMap(classes::find)
           .filter(priorityClass -> priorityClass.getValue() != after.spec().priority())
-          .ifPresent(priorityClass -> reconcileTrigger.signal(priorityClass.getMetadata().getName()));
+          .ifPresent(
+              priorityClass -> reconcileTrigger.signal(priorityClass.getMetadata().getName()));
     }
   }
 

@@ -1,7 +1,7 @@
 /**
- * One reconciler per queue kind, each a short story: finalizer, what people should know, status.
- * Objects and views may enter, through the informers' stores and the engine's published state.
- * Merge patches and notices leave, and only from the process that leads.
+ * Reconcilers, one per queue kind, with the informer caches they read, the mapping of objects to the
+ * engine's values, and the status they write. Objects of the API server and views of the engine
+ * enter; events for the engine, status patches and finalizers leave.
  */
 @NullMarked
 package dev.sluice.queues;

@@ -35,7 +35,8 @@ final class BodyReader {
    * @throws TooLargeException when there are more, as soon as that is known
    * @throws OverloadException when others use the budget
    */
-  RequestBody read(InputStream in, long declared, int max, BodyBudget.Share share) throws IOException {
+  RequestBody read(InputStream in, long declared, int max, BodyBudget.Share share)
+      throws IOException {
     if (declared > max) {
       throw new TooLargeException(max);
     }

@@ -1,7 +1,6 @@
 package dev.sluice.server;
 
 import dev.sluice.kube.certificates.CertificateWithKey;
-
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;

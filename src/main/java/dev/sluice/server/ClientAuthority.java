@@ -1,7 +1,6 @@
 package dev.sluice.server;
 
 import dev.sluice.kube.certificates.Pem;
-
 import java.io.IOException;
 import java.net.Socket;
 import java.nio.file.Files;

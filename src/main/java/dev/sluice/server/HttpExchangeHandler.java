@@ -34,8 +34,10 @@ final class HttpExchangeHandler implements AutoCloseable {
     this.transfer = limits.transfer();
     this.bodies = new BodyBudget(limits.bodies());
     this.reader = new BodyReader(limits.patience());
-    this.answers = new ConcurrencyLimiter(limits.concurrent(), limits.work() / 3 * 2, limits.patience());
-    this.streams = new ConcurrencyLimiter(limits.concurrent() / 8, limits.work() / 3, limits.patience());
+    this.answers =
+        new ConcurrencyLimiter(limits.concurrent(), limits.work() / 3 * 2, limits.patience());
+    this.streams =
+        new ConcurrencyLimiter(limits.concurrent() / 8, limits.work() / 3, limits.patience());
     this.deadlines =
         new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("http-", 0).factory());
     deadlines.setRemoveOnCancelPolicy(true);
@@ -69,13 +71,15 @@ final class HttpExchangeHandler implements AutoCloseable {
     }
   }
 
-  private record Head(HttpHandler.Head known, String query, Map<String, String> headers, long length) {
+  private record Head(
+      HttpHandler.Head known, String query, Map<String, String> headers, long length) {
     Request with(RequestBody requestBody) {
       return new Request(known.method(), known.path(), query, headers, requestBody);
     }
   }
 
-  private RequestBody read(HttpExchange exchange, Head head, BodyBudget.Share share) throws IOException {
+  private RequestBody read(HttpExchange exchange, Head head, BodyBudget.Share share)
+      throws IOException {
     Future<?> deadline = deadline(share);
     try {
       int max = httpHandler.maxBody(head.known().path());
@@ -85,7 +89,8 @@ final class HttpExchangeHandler implements AutoCloseable {
     }
   }
 
-  private void answer(HttpExchange exchange, Head head, RequestBody requestBody, BodyBudget.Share share)
+  private void answer(
+      HttpExchange exchange, Head head, RequestBody requestBody, BodyBudget.Share share)
       throws IOException {
     share.transfers(false);
     Request request = head.with(requestBody);

@@ -27,7 +27,8 @@ public final class HttpService implements AutoCloseable {
   private final Duration grace;
   private final HttpExchangeHandler httpExchangeHandler;
 
-  private HttpService(HttpServer server, HttpHandler httpHandler, HttpLimits limits, Duration grace) {
+  private HttpService(
+      HttpServer server, HttpHandler httpHandler, HttpLimits limits, Duration grace) {
     this.server = server;
     this.grace = grace;
     this.httpExchangeHandler = new HttpExchangeHandler(httpHandler, limits);

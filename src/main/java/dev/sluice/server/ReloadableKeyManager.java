@@ -1,7 +1,6 @@
 package dev.sluice.server;
 
 import dev.sluice.kube.certificates.CertificateWithKey;
-
 import java.net.Socket;
 import java.security.GeneralSecurityException;
 import java.security.Principal;

@@ -13,7 +13,11 @@ import java.util.Optional;
  * @param body empty if there is none
  */
 public record Request(
-    String method, String path, String query, Map<String, String> headers, RequestBody requestBody) {
+    String method,
+    String path,
+    String query,
+    Map<String, String> headers,
+    RequestBody requestBody) {
 
   /** The first value of the header, whose name is given in lower case. */
   public Optional<String> header(String name) {

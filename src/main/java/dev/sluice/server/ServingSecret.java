@@ -2,7 +2,6 @@ package dev.sluice.server;
 
 import dev.sluice.kube.certificates.CertificateWithKey;
 import dev.sluice.kube.certificates.Pem;
-
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.cert.X509Certificate;
@@ -39,7 +38,8 @@ record ServingSecret(
       List<X509Certificate> authorities = Pem.certificates(bundle);
       CertificateWithKey authority =
           CertificateWithKey.parse(Pem.certificates(authorities.subList(0, 1)), text(data, CA_KEY));
-      CertificateWithKey serving = CertificateWithKey.parse(text(data, CERTIFICATE), text(data, KEY));
+      CertificateWithKey serving =
+          CertificateWithKey.parse(text(data, CERTIFICATE), text(data, KEY));
       return Optional.of(new ServingSecret(authorities, authority, serving));
     } catch (GeneralSecurityException unusable) {
       return Optional.empty();

@@ -1,10 +1,10 @@
 package dev.sluice.visibility;
 
 import dev.sluice.api.Quantities;
+import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
 import dev.sluice.core.engine.SchedulerQueries.Turn;
 import dev.sluice.core.engine.SchedulerQueries.Waiting;
-import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.FlavorRejection;
@@ -85,7 +85,11 @@ public final class ExplanationText {
               + Quantities.format(resource, requested)
               + " requested, more than the maximum of "
               + Quantities.format(resource, maximum);
-      case FlavorRejection.InsufficientQuota(var resource, var requested, var available, var maximum) ->
+      case FlavorRejection.InsufficientQuota(
+              var resource,
+              var requested,
+              var available,
+              var maximum) ->
           resource
               + ": "
               + Quantities.format(resource, requested)

@@ -17,7 +17,8 @@ final class BatchJobWebhook {
   private static final FieldPath SPEC = FieldPath.of("spec");
   private static final FieldPath TEMPLATE_ANNOTATIONS =
       FieldPath.of("spec", "template", "metadata", "annotations");
-  private static final FieldPath MIN = JobMetadata.ANNOTATIONS.key(KueueConstants.JOB_MIN_PARALLELISM);
+  private static final FieldPath MIN =
+      JobMetadata.ANNOTATIONS.key(KueueConstants.JOB_MIN_PARALLELISM);
   private static final FieldPath EQUAL =
       JobMetadata.ANNOTATIONS.key(KueueConstants.JOB_COMPLETIONS_EQUAL_PARALLELISM);
   private static final String JOB_CONTROLLER = "kubernetes.io/job-controller";
@@ -97,7 +98,9 @@ final class BatchJobWebhook {
         && ReviewJson.text(object, "spec", "managedBy").equals(KueueConstants.MULTIKUEUE)) {
       bad.forbidden(
           JobMetadata.ANNOTATIONS.key(LocalClusterAnnotations.MAY_RUN_HERE),
-          "a job with spec.managedBy " + KueueConstants.MULTIKUEUE + " runs in other clusters only");
+          "a job with spec.managedBy "
+              + KueueConstants.MULTIKUEUE
+              + " runs in other clusters only");
     }
     partial(job, object, mayBeReduced, bad);
     PodSetShape podSet =
@@ -112,7 +115,8 @@ final class BatchJobWebhook {
     return bad.errors();
   }
 
-  private static void partial(JobMetadata job, JsonNode object, boolean mayBeReduced, FieldErrors bad) {
+  private static void partial(
+      JobMetadata job, JsonNode object, boolean mayBeReduced, FieldErrors bad) {
     String min = job.annotations().get(KueueConstants.JOB_MIN_PARALLELISM);
     if (min != null) {
       OptionalInt number = NumberReader.int32(min);
@@ -123,7 +127,8 @@ final class BatchJobWebhook {
             MIN, min, "must be an integer greater than 0 and less than the pods count, " + pods);
       }
       if (job.isElastic()) {
-        bad.invalid(MIN, min, "must not be given together with " + KueueConstants.ELASTIC_JOB + "=true");
+        bad.invalid(
+            MIN, min, "must not be given together with " + KueueConstants.ELASTIC_JOB + "=true");
       }
     }
     String equal = job.annotations().get(KueueConstants.JOB_COMPLETIONS_EQUAL_PARALLELISM);
@@ -158,7 +163,9 @@ final class BatchJobWebhook {
   }
 
   private static void elastic(PodSetShape podSet, FieldErrors bad) {
-    for (String key : List.of(KueueConstants.PODSET_REQUIRED_TOPOLOGY, KueueConstants.PODSET_PREFERRED_TOPOLOGY)) {
+    for (String key :
+        List.of(
+            KueueConstants.PODSET_REQUIRED_TOPOLOGY, KueueConstants.PODSET_PREFERRED_TOPOLOGY)) {
       if (podSet.annotations().containsKey(key)) {
         bad.forbidden(podSet.path().key(key), "may not be set for an elastic job");
       }
@@ -180,7 +187,8 @@ final class BatchJobWebhook {
       JobMetadata before, JobMetadata now, AdmissionRequest request, FieldErrors bad) {
     JsonNode parallelism = ReviewJson.at(request.object(), "spec", "parallelism");
     if (now.annotations().containsKey(KueueConstants.JOB_MIN_PARALLELISM)
-        && parallelism.asLong(1) != ReviewJson.at(request.oldObject(), "spec", "parallelism").asLong(1)) {
+        && parallelism.asLong(1)
+            != ReviewJson.at(request.oldObject(), "spec", "parallelism").asLong(1)) {
       bad.immutable(
           SPEC.child("parallelism"),
           parallelism,
@@ -200,6 +208,7 @@ final class BatchJobWebhook {
   /** As many pods as run at once. */
   private static long pods(JsonNode object) {
     long parallelism = ReviewJson.at(object, "spec", "parallelism").asLong(1);
-    return Math.min(parallelism, ReviewJson.at(object, "spec", "completions").asLong(Long.MAX_VALUE));
+    return Math.min(
+        parallelism, ReviewJson.at(object, "spec", "completions").asLong(Long.MAX_VALUE));
   }
 }

@@ -1,11 +1,9 @@
 package dev.sluice.webhooks;
 
-import dev.sluice.queues.cache.InformerCaches;
-import dev.sluice.queues.cache.LocalClusters;
-
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.QueueNames;
-import dev.sluice.webhooks.ClusterLookup;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.queues.cache.LocalClusters;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiPredicate;

@@ -15,7 +15,8 @@ final class ClusterQueueWebhook {
   private static final FieldPath CHECKS =
       FieldPath.of("spec", "admissionChecksStrategy", "admissionChecks");
   private static final FieldPath POLICY = FieldPath.of("spec", "concurrentAdmissionPolicy");
-  private static final ResourceGroupValidation QUOTAS = new ResourceGroupValidation("cohortName", true);
+  private static final ResourceGroupValidation QUOTAS =
+      new ResourceGroupValidation("cohortName", true);
   private static final int MAX_CONCURRENT_FLAVORS = 16;
 
   private final WebhookSettings settings;
@@ -45,7 +46,8 @@ final class ClusterQueueWebhook {
     }
     QUOTAS.validate(spec, bad);
     ResourceGroupValidation.weight(spec, bad);
-    LabelValidation.selector(SPEC.child("namespaceSelector"), ReviewJson.at(spec, "namespaceSelector"), bad);
+    LabelValidation.selector(
+        SPEC.child("namespaceSelector"), ReviewJson.at(spec, "namespaceSelector"), bad);
     checksOnFlavors(spec, oldSpec, bad);
     if (settings.isOn(FeatureGate.CONCURRENT_ADMISSION)) {
       concurrentAdmission(spec, bad);
@@ -89,7 +91,8 @@ final class ClusterQueueWebhook {
   private static Set<String> flavors(JsonNode spec) {
     Set<String> names = new HashSet<>();
     for (JsonNode group : ReviewJson.list(spec, "resourceGroups")) {
-      ReviewJson.list(group, "flavors").forEach(flavor -> names.add(ReviewJson.text(flavor, "name")));
+      ReviewJson.list(group, "flavors")
+          .forEach(flavor -> names.add(ReviewJson.text(flavor, "name")));
     }
     return names;
   }

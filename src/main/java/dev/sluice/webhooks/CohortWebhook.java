@@ -5,7 +5,8 @@ import com.fasterxml.jackson.databind.JsonNode;
 /** Cohorts. */
 final class CohortWebhook {
 
-  private static final ResourceGroupValidation QUOTAS = new ResourceGroupValidation("parentName", false);
+  private static final ResourceGroupValidation QUOTAS =
+      new ResourceGroupValidation("parentName", false);
 
   private CohortWebhook() {}
 

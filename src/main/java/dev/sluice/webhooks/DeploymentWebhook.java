@@ -21,7 +21,8 @@ final class DeploymentWebhook {
       JobMetadata deployment = JobMetadata.of(patch.object(), false);
       deployment.queue().ifPresent(queue -> label(patch, KueueConstants.QUEUE_NAME, queue));
       if (!deployment.label(KueueConstants.PRIORITY_CLASS).isEmpty()) {
-        label(patch, KueueConstants.PRIORITY_CLASS, deployment.label(KueueConstants.PRIORITY_CLASS));
+        label(
+            patch, KueueConstants.PRIORITY_CLASS, deployment.label(KueueConstants.PRIORITY_CLASS));
       }
     }
     return AdmissionResult.patched(patch);
@@ -35,6 +36,8 @@ final class DeploymentWebhook {
   }
 
   AdmissionResult validate(AdmissionRequest request) {
-    return request.isFinalizing() ? AdmissionResult.allowed() : AdmissionResult.of(serving.errors(request));
+    return request.isFinalizing()
+        ? AdmissionResult.allowed()
+        : AdmissionResult.of(serving.errors(request));
   }
 }

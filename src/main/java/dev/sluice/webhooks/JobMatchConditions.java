@@ -14,10 +14,13 @@ final class JobMatchConditions {
   static final String ASKS = "names-a-queue";
 
   private static final String NAMES_A_QUEUE =
-      hasLabel("object", KueueConstants.QUEUE_NAME) + " || " + hasAnnotation("object", KueueConstants.QUEUE_NAME);
+      hasLabel("object", KueueConstants.QUEUE_NAME)
+          + " || "
+          + hasAnnotation("object", KueueConstants.QUEUE_NAME);
 
   /** Pods say who holds them back, and pods of a started job carry keys that concern nobody. */
-  private static final String IS_HELD_BACK = hasAnnotation("object", KueueConstants.POD_SUSPENDING_PARENT);
+  private static final String IS_HELD_BACK =
+      hasAnnotation("object", KueueConstants.POD_SUSPENDING_PARENT);
 
   private static final String SPEAKS_TO_US =
       "[object, oldObject].exists(o, o != null && ("

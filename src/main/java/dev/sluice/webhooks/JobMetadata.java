@@ -13,7 +13,8 @@ import java.util.Optional;
  * @param annotations of the job
  * @param isSuspended whether it may not run now
  */
-record JobMetadata(Map<String, String> labels, Map<String, String> annotations, boolean isSuspended) {
+record JobMetadata(
+    Map<String, String> labels, Map<String, String> annotations, boolean isSuspended) {
 
   static final FieldPath LABELS = FieldPath.of("metadata", "labels");
   static final FieldPath ANNOTATIONS = FieldPath.of("metadata", "annotations");

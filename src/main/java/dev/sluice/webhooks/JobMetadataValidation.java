@@ -26,14 +26,16 @@ final class JobMetadataValidation {
 
   /** What must hold for a job at any time. */
   void validateObject(JobMetadata job, FieldErrors bad) {
-    job.prebuilt().ifPresent(name -> bad.invalid(job.prebuiltPath(), name, NameValidation.subdomain(name)));
+    job.prebuilt()
+        .ifPresent(name -> bad.invalid(job.prebuiltPath(), name, NameValidation.subdomain(name)));
     maxExecTime(job, bad);
     validateBasicObject(job, bad);
   }
 
   /** What must hold at any time for what isn't a job itself but makes pods that are. */
   void validateBasicObject(JobMetadata job, FieldErrors bad) {
-    job.queue().ifPresent(queue -> bad.invalid(job.queuePath(), queue, NameValidation.subdomain(queue)));
+    job.queue()
+        .ifPresent(queue -> bad.invalid(job.queuePath(), queue, NameValidation.subdomain(queue)));
     if (job.annotations().containsKey(KueueConstants.ELASTIC_JOB) && !canBeElastic) {
       bad.forbidden(
           JobMetadata.ANNOTATIONS.key(KueueConstants.ELASTIC_JOB),
@@ -68,7 +70,9 @@ final class JobMetadataValidation {
       bad.immutable(
           now.prebuiltPath(), TextNode.valueOf(now.prebuilt().orElse("")), "while the job runs");
     }
-    if (!before.label(KueueConstants.MAX_EXEC_TIME_SECONDS).equals(now.label(KueueConstants.MAX_EXEC_TIME_SECONDS))
+    if (!before
+            .label(KueueConstants.MAX_EXEC_TIME_SECONDS)
+            .equals(now.label(KueueConstants.MAX_EXEC_TIME_SECONDS))
         && !(before.isSuspended() && now.isSuspended())) {
       bad.immutable(
           JobMetadata.LABELS.key(KueueConstants.MAX_EXEC_TIME_SECONDS),
@@ -129,7 +133,8 @@ final class JobMetadataValidation {
 
   private static void elastic(JobMetadata before, JobMetadata now, FieldErrors bad) {
     if (!Objects.equals(
-        before.annotations().get(KueueConstants.ELASTIC_JOB), now.annotations().get(KueueConstants.ELASTIC_JOB))) {
+        before.annotations().get(KueueConstants.ELASTIC_JOB),
+        now.annotations().get(KueueConstants.ELASTIC_JOB))) {
       bad.immutable(
           JobMetadata.ANNOTATIONS.key(KueueConstants.ELASTIC_JOB),
           TextNode.valueOf(now.annotations().getOrDefault(KueueConstants.ELASTIC_JOB, "")),

@@ -39,7 +39,8 @@ final class JobWarnings {
     List<String> notices = new ArrayList<>();
     JsonNode object = request.object();
     ON_JOB.forEach((key, gate) -> add(ReviewJson.annotations(object), key, gate, notices));
-    Map<String, String> template = ReviewJson.annotations(ReviewJson.at(object, "spec", "template"));
+    Map<String, String> template =
+        ReviewJson.annotations(ReviewJson.at(object, "spec", "template"));
     for (String key : ON_TEMPLATE) {
       add(template, key, FeatureGate.TOPOLOGY_AWARE_SCHEDULING, notices);
     }

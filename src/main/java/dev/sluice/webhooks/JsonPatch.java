@@ -68,7 +68,8 @@ public final class JsonPatch {
 
   /** Removes a field of an element of a list, if it is there. */
   public void removeFromElement(String field, int index, String... list) {
-    if (ReviewJson.at(object, list).path(index) instanceof ObjectNode element && element.has(field)) {
+    if (ReviewJson.at(object, list).path(index) instanceof ObjectNode element
+        && element.has(field)) {
       element.remove(field);
       operations
           .addObject()

@@ -63,7 +63,8 @@ final class LabelValidation {
           "not a valid selector operator, must be In, NotIn, Exists or DoesNotExist");
     }
     for (int i = 0; i < values.size(); i++) {
-      bad.invalid(path.child("values").index(i), values.get(i), NameValidation.labelValue(values.get(i)));
+      bad.invalid(
+          path.child("values").index(i), values.get(i), NameValidation.labelValue(values.get(i)));
     }
   }
 

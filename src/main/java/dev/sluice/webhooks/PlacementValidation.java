@@ -25,7 +25,8 @@ final class PlacementValidation {
     if (!Objects.equals(here, now.annotations().get(LocalClusterAnnotations.MAY_RUN_HERE))) {
       bad.immutable(
           JobMetadata.ANNOTATIONS.key(LocalClusterAnnotations.MAY_RUN_HERE),
-          TextNode.valueOf(now.annotations().getOrDefault(LocalClusterAnnotations.MAY_RUN_HERE, "")),
+          TextNode.valueOf(
+              now.annotations().getOrDefault(LocalClusterAnnotations.MAY_RUN_HERE, "")),
           "");
     }
     for (String key : PlacementLimits.KEYS) {

@@ -19,7 +19,8 @@ final class PodTemplateValidation {
     if (settings.isOn(FeatureGate.WORKLOAD_VALIDATION_FOR_POD_SET_METADATA)) {
       FieldPath metadata = path.child("metadata");
       LabelValidation.labels(metadata.child("labels"), ReviewJson.labels(template), bad);
-      LabelValidation.annotations(metadata.child("annotations"), ReviewJson.annotations(template), bad);
+      LabelValidation.annotations(
+          metadata.child("annotations"), ReviewJson.annotations(template), bad);
     }
     FieldPath spec = path.child("spec");
     containers(spec, template, "initContainers", bad);
@@ -55,7 +56,8 @@ final class PodTemplateValidation {
     if (settings.isOn(FeatureGate.WORKLOAD_VALIDATE_RESOURCES_ARE_NON_NEGATIVE)) {
       amounts
           .properties()
-          .forEach(it -> QuantityValidation.checkNonNegative(path.key(it.getKey()), it.getValue(), bad));
+          .forEach(
+              it -> QuantityValidation.checkNonNegative(path.key(it.getKey()), it.getValue(), bad));
     }
   }
 }

@@ -19,8 +19,10 @@ final class PodWebhook {
   private static final Set<String> FRAMEWORKS =
       Set.of("pod", "deployment", "statefulset", "leaderworkerset.x-k8s.io/leaderworkerset");
 
-  private static final FieldPath GROUP_NAME = JobMetadata.ANNOTATIONS.key(KueueConstants.POD_GROUP_NAME);
-  private static final FieldPath TOTAL_COUNT = JobMetadata.ANNOTATIONS.key(KueueConstants.POD_GROUP_TOTAL_COUNT);
+  private static final FieldPath GROUP_NAME =
+      JobMetadata.ANNOTATIONS.key(KueueConstants.POD_GROUP_NAME);
+  private static final FieldPath TOTAL_COUNT =
+      JobMetadata.ANNOTATIONS.key(KueueConstants.POD_GROUP_TOTAL_COUNT);
 
   private final WebhookSettings settings;
   private final JobDefaults defaults;
@@ -75,7 +77,10 @@ final class PodWebhook {
     }
     if (annotation(pod, KueueConstants.ROLE_HASH).isEmpty()) {
       patch.set(
-          PodRoleHash.of(ReviewJson.at(pod, "spec")).roleHash(), "metadata", "annotations", KueueConstants.ROLE_HASH);
+          PodRoleHash.of(ReviewJson.at(pod, "spec")).roleHash(),
+          "metadata",
+          "annotations",
+          KueueConstants.ROLE_HASH);
     }
   }
 
@@ -128,7 +133,8 @@ final class PodWebhook {
       group(job, bad);
       if ("true".equals(managed) || hasSuspendingParent(pod)) {
         topology.validate(
-            new PodSetShape(mostPods(pod), JobMetadata.ANNOTATIONS, ReviewJson.annotations(pod)), bad);
+            new PodSetShape(mostPods(pod), JobMetadata.ANNOTATIONS, ReviewJson.annotations(pod)),
+            bad);
       }
     }
     return bad.errors();
@@ -153,7 +159,11 @@ final class PodWebhook {
       if (total != null) {
         bad.required(
             groupPath(pod),
-            "must be set when annotation " + KueueConstants.POD_GROUP_TOTAL_COUNT + " is, \"" + total + "\"");
+            "must be set when annotation "
+                + KueueConstants.POD_GROUP_TOTAL_COUNT
+                + " is, \""
+                + total
+                + "\"");
       }
       return;
     }
@@ -188,7 +198,8 @@ final class PodWebhook {
     if ("false".equals(before.annotations().get(KueueConstants.RETRIABLE_IN_GROUP))
         && !"false".equals(now.annotations().get(KueueConstants.RETRIABLE_IN_GROUP))) {
       bad.forbidden(
-          JobMetadata.ANNOTATIONS.key(KueueConstants.RETRIABLE_IN_GROUP), "\"false\" can't be taken back");
+          JobMetadata.ANNOTATIONS.key(KueueConstants.RETRIABLE_IN_GROUP),
+          "\"false\" can't be taken back");
     }
     return bad.errors();
   }

@@ -29,11 +29,13 @@ final class RemoteStatusProtection implements AdmissionFunction {
     }
     FieldErrors bad = new FieldErrors();
     bad.forbidden(
-        JobMetadata.ANNOTATIONS.key(LocalClusterAnnotations.REMOTE_STATUS), "is written by the operator alone");
+        JobMetadata.ANNOTATIONS.key(LocalClusterAnnotations.REMOTE_STATUS),
+        "is written by the operator alone");
     return new AdmissionResult.Rejected(bad.errors());
   }
 
   private static String status(JsonNode object) {
-    return ReviewJson.at(object, "metadata", "annotations", LocalClusterAnnotations.REMOTE_STATUS).toString();
+    return ReviewJson.at(object, "metadata", "annotations", LocalClusterAnnotations.REMOTE_STATUS)
+        .toString();
   }
 }

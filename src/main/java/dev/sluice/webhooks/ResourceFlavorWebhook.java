@@ -30,7 +30,8 @@ final class ResourceFlavorWebhook {
     JsonNode spec = ReviewJson.at(request.object(), "spec");
     LabelValidation.labels(SPEC.child("nodeLabels"), ReviewJson.map(spec, "nodeLabels"), bad);
     taints(ReviewJson.list(spec, "nodeTaints"), bad);
-    LabelValidation.tolerationKeys(SPEC.child("tolerations"), ReviewJson.list(spec, "tolerations"), bad);
+    LabelValidation.tolerationKeys(
+        SPEC.child("tolerations"), ReviewJson.list(spec, "tolerations"), bad);
     return AdmissionResult.of(bad.errors());
   }
 

@@ -31,7 +31,8 @@ final class StatefulSetWebhook {
 
   /** Whether no other integration has laid its hand on the pods. */
   private static boolean isOurs(JsonNode object) {
-    String parent = WebhookRuleText.templateAnnotation(object, KueueConstants.POD_SUSPENDING_PARENT);
+    String parent =
+        WebhookRuleText.templateAnnotation(object, KueueConstants.POD_SUSPENDING_PARENT);
     return parent.isEmpty() || parent.equals(FRAMEWORK);
   }
 
@@ -85,7 +86,8 @@ final class StatefulSetWebhook {
   }
 
   private static ClusterLookup.Owner self(JsonNode object) {
-    String origin = ReviewJson.annotations(object).getOrDefault(KueueConstants.MULTIKUEUE_ORIGIN_UID, "");
+    String origin =
+        ReviewJson.annotations(object).getOrDefault(KueueConstants.MULTIKUEUE_ORIGIN_UID, "");
     return new ClusterLookup.Owner(
         ReviewJson.text(object, "apiVersion"),
         ReviewJson.text(object, "kind"),

@@ -85,11 +85,13 @@ final class TopologyValidation {
   }
 
   private static void slices(PodSetShape podSet, FieldErrors bad) {
-    boolean topology = podSet.annotations().containsKey(KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY);
+    boolean topology =
+        podSet.annotations().containsKey(KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY);
     String size = podSet.annotations().get(KueueConstants.PODSET_SLICE_SIZE);
     FieldPath path = podSet.path().key(KueueConstants.PODSET_SLICE_SIZE);
     if (topology && size == null) {
-      bad.required(path, "must be set when " + KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY + " is");
+      bad.required(
+          path, "must be set when " + KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY + " is");
     }
     if (size == null) {
       return;
@@ -97,7 +99,10 @@ final class TopologyValidation {
     if (!topology) {
       bad.forbidden(
           path,
-          "may not be set when " + KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY + " is not, now " + size);
+          "may not be set when "
+              + KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY
+              + " is not, now "
+              + size);
     }
     OptionalInt number = NumberReader.int32(size);
     if (number.isEmpty() || number.getAsInt() < 1) {
@@ -202,7 +207,8 @@ final class TopologyValidation {
             KueueConstants.PODSET_SLICE_SIZE,
             KueueConstants.PODSET_SLICE_REQUIRED_TOPOLOGY_CONSTRAINTS)) {
       if (podSet.annotations().containsKey(key)) {
-        bad.forbidden(podSet.path().key(key), "may not be set with " + KueueConstants.PODSET_GROUP_NAME);
+        bad.forbidden(
+            podSet.path().key(key), "may not be set with " + KueueConstants.PODSET_GROUP_NAME);
       }
     }
   }
@@ -239,7 +245,9 @@ final class TopologyValidation {
       bad.invalid(path, name, "at least one pod set of a group must have exactly 1 pod");
     }
     Map<String, String> other = members.getLast().annotations();
-    for (String key : List.of(KueueConstants.PODSET_REQUIRED_TOPOLOGY, KueueConstants.PODSET_PREFERRED_TOPOLOGY)) {
+    for (String key :
+        List.of(
+            KueueConstants.PODSET_REQUIRED_TOPOLOGY, KueueConstants.PODSET_PREFERRED_TOPOLOGY)) {
       String here = first.annotations().getOrDefault(key, "");
       if (!here.equals(other.getOrDefault(key, ""))) {
         bad.invalid(

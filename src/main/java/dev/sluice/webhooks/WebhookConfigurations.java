@@ -72,7 +72,10 @@ public final class WebhookConfigurations {
       String asks = JobMatchConditions.requestsQueueing(kind);
       webhooks.add(
           mutating(
-              kind, name + ".kb.io", policy(kind), List.of(condition(JobMatchConditions.ASKS, asks))));
+              kind,
+              name + ".kb.io",
+              policy(kind),
+              List.of(condition(JobMatchConditions.ASKS, asks))));
       if (registration.isOn(kind)) {
         webhooks.add(
             mutating(

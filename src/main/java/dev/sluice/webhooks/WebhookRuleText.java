@@ -67,9 +67,15 @@ final class WebhookRuleText {
 
   /** Writes into the pod template who holds its pods back. */
   static void addSchedulingGates(JsonPatch patch, String framework) {
-    if (!templateAnnotation(patch.object(), KueueConstants.POD_SUSPENDING_PARENT).equals(framework)) {
+    if (!templateAnnotation(patch.object(), KueueConstants.POD_SUSPENDING_PARENT)
+        .equals(framework)) {
       patch.set(
-          framework, "spec", "template", "metadata", "annotations", KueueConstants.POD_SUSPENDING_PARENT);
+          framework,
+          "spec",
+          "template",
+          "metadata",
+          "annotations",
+          KueueConstants.POD_SUSPENDING_PARENT);
     }
   }
 }

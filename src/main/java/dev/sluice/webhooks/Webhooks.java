@@ -45,7 +45,8 @@ public final class Webhooks {
     for (WebhookKind kind : WebhookKind.all()) {
       if (!kind.isOwn()) {
         functions.compute(
-            kind.validatingPath(), (path, function) -> new RemoteStatusProtection(cluster, function));
+            kind.validatingPath(),
+            (path, function) -> new RemoteStatusProtection(cluster, function));
       }
     }
     return Map.copyOf(functions);
@@ -56,7 +57,8 @@ public final class Webhooks {
     functions.put("/mutate-kueue-x-k8s-io-v1beta2-clusterqueue", clusterQueues::mutate);
     functions.put("/validate-kueue-x-k8s-io-v1beta2-clusterqueue", clusterQueues::validate);
     functions.put("/mutate-kueue-x-k8s-io-v1beta2-resourceflavor", ResourceFlavorWebhook::mutate);
-    functions.put("/validate-kueue-x-k8s-io-v1beta2-resourceflavor", ResourceFlavorWebhook::validate);
+    functions.put(
+        "/validate-kueue-x-k8s-io-v1beta2-resourceflavor", ResourceFlavorWebhook::validate);
     functions.put("/validate-kueue-x-k8s-io-v1beta2-cohort", CohortWebhook::validate);
     WorkloadWebhook workloads = new WorkloadWebhook(settings);
     functions.put("/mutate-kueue-x-k8s-io-v1beta2-workload", workloads::mutate);

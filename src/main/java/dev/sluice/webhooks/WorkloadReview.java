@@ -36,7 +36,8 @@ record WorkloadReview(JsonNode object, boolean isElastic) {
   /** Pod sets' counts by name. */
   Map<String, Long> counts() {
     Map<String, Long> counts = new LinkedHashMap<>();
-    podSets().forEach(podSet -> counts.put(nameOf(podSet), ReviewJson.at(podSet, "count").asLong(1)));
+    podSets()
+        .forEach(podSet -> counts.put(nameOf(podSet), ReviewJson.at(podSet, "count").asLong(1)));
     return counts;
   }
 

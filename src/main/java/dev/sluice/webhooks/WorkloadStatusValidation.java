@@ -85,7 +85,8 @@ final class WorkloadStatusValidation {
 
   private static void assignments(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
     JsonNode admission = ReviewJson.at(now.status(), "admission");
-    if (admission.isMissingNode() || admission.equals(ReviewJson.at(before.status(), "admission"))) {
+    if (admission.isMissingNode()
+        || admission.equals(ReviewJson.at(before.status(), "admission"))) {
       return;
     }
     Set<String> known = now.counts().keySet();
@@ -105,7 +106,8 @@ final class WorkloadStatusValidation {
     if (count <= 0) {
       return;
     }
-    for (Map.Entry<String, JsonNode> entry : ReviewJson.at(assignment, "resourceUsage").properties()) {
+    for (Map.Entry<String, JsonNode> entry :
+        ReviewJson.at(assignment, "resourceUsage").properties()) {
       FieldPath at = path.key(entry.getKey());
       QuantityValidation.checkNonNegative(at, entry.getValue(), bad)
           .map(amount -> units(entry.getKey(), amount))
@@ -165,8 +167,10 @@ final class WorkloadStatusValidation {
       bad.notSupported(path.child("name"), name, known);
     }
     LabelValidation.labels(path.child("labels"), ReviewJson.map(update, "labels"), bad);
-    LabelValidation.annotations(path.child("annotations"), ReviewJson.map(update, "annotations"), bad);
+    LabelValidation.annotations(
+        path.child("annotations"), ReviewJson.map(update, "annotations"), bad);
     LabelValidation.labels(path.child("nodeSelector"), ReviewJson.map(update, "nodeSelector"), bad);
-    LabelValidation.tolerationKeys(path.child("tolerations"), ReviewJson.list(update, "tolerations"), bad);
+    LabelValidation.tolerationKeys(
+        path.child("tolerations"), ReviewJson.list(update, "tolerations"), bad);
   }
 }

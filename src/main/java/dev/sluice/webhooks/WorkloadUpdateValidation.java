@@ -30,7 +30,8 @@ final class WorkloadUpdateValidation {
     checks(now, before, bad);
     clusterName(now, before, bad);
     if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
-      AdmissionGateValidation.validateUpdate(ReviewJson.annotations(before.object()), ReviewJson.annotations(now.object()), bad);
+      AdmissionGateValidation.validateUpdate(
+          ReviewJson.annotations(before.object()), ReviewJson.annotations(now.object()), bad);
     }
   }
 
@@ -41,14 +42,16 @@ final class WorkloadUpdateValidation {
       return;
     }
     if (!now.isElastic() || is.size() != was.size()) {
-      bad.immutable(POD_SETS, ReviewJson.at(now.object(), "spec", "podSets"), "while quota is reserved");
+      bad.immutable(
+          POD_SETS, ReviewJson.at(now.object(), "spec", "podSets"), "while quota is reserved");
       return;
     }
     for (int i = 0; i < is.size(); i++) {
       FieldPath path = POD_SETS.index(i);
       if (!without(is.get(i), "count").equals(without(was.get(i), "count"))) {
         bad.immutable(path, is.get(i), "while quota is reserved, except for a lower count");
-      } else if (ReviewJson.at(is.get(i), "count").asLong(1) > ReviewJson.at(was.get(i), "count").asLong(1)) {
+      } else if (ReviewJson.at(is.get(i), "count").asLong(1)
+          > ReviewJson.at(was.get(i), "count").asLong(1)) {
         bad.invalid(
             path.child("count"),
             ReviewJson.at(is.get(i), "count"),
@@ -115,7 +118,8 @@ final class WorkloadUpdateValidation {
       if (old != null
           && ReviewJson.text(old, "state").equals("Ready")
           && ReviewJson.text(checks.get(i), "state").equals("Ready")
-          && !ReviewJson.at(old, "podSetUpdates").equals(ReviewJson.at(checks.get(i), "podSetUpdates"))) {
+          && !ReviewJson.at(old, "podSetUpdates")
+              .equals(ReviewJson.at(checks.get(i), "podSetUpdates"))) {
         bad.immutable(
             STATUS.child("admissionChecks").index(i).child("podSetUpdates"),
             ReviewJson.at(checks.get(i), "podSetUpdates"),
@@ -129,7 +133,8 @@ final class WorkloadUpdateValidation {
     boolean isNew = !is.isEmpty() && ReviewJson.text(before.status(), "clusterName").isEmpty();
     List<String> nominated = ReviewJson.texts(before.status(), "nominatedClusterNames");
     boolean replacesSlice =
-        ReviewJson.annotations(now.object()).containsKey(KueueConstants.WORKLOAD_SLICE_REPLACEMENT_FOR);
+        ReviewJson.annotations(now.object())
+            .containsKey(KueueConstants.WORKLOAD_SLICE_REPLACEMENT_FOR);
     if (isNew && !nominated.contains(is) && !replacesSlice) {
       bad.notSupported(STATUS.child("clusterName"), is, nominated);
     }

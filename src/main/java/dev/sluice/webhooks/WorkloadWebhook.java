@@ -45,7 +45,8 @@ final class WorkloadWebhook {
       annotations(ReviewJson.annotations(request.object()), bad);
     }
     if (request.isUpdate()) {
-      WorkloadReview before = new WorkloadReview(request.oldObject(), isElastic(request.oldObject()));
+      WorkloadReview before =
+          new WorkloadReview(request.oldObject(), isElastic(request.oldObject()));
       status.validate(now, before, bad);
       update.validate(now, before, bad);
     } else {
@@ -57,8 +58,10 @@ final class WorkloadWebhook {
   /** A spec that nobody changed doesn't stand in the way of its status. */
   private static boolean isSpecToBeChecked(AdmissionRequest request) {
     return !request.isUpdate()
-        || !ReviewJson.at(request.object(), "spec").equals(ReviewJson.at(request.oldObject(), "spec"))
-        || !ReviewJson.annotations(request.object()).equals(ReviewJson.annotations(request.oldObject()));
+        || !ReviewJson.at(request.object(), "spec")
+            .equals(ReviewJson.at(request.oldObject(), "spec"))
+        || !ReviewJson.annotations(request.object())
+            .equals(ReviewJson.annotations(request.oldObject()));
   }
 
   private boolean isElastic(JsonNode object) {

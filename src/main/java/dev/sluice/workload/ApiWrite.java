@@ -1,12 +1,11 @@
 package dev.sluice.workload;
 
-import dev.sluice.kube.json.JsonMergePatch;
-import dev.sluice.kube.client.RawRequests;
-
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.client.RawRequests;
+import dev.sluice.kube.json.JsonMergePatch;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 
 /** One write: its request, and how to tell by the object whether it stands. */

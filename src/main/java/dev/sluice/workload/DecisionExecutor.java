@@ -112,7 +112,8 @@ public final class DecisionExecutor implements Consumer<Decision> {
         .filter(workload -> workload.id().equals(id) && workload.version() == version);
   }
 
-  private void report(Decision.Admit decision, CachedWorkload before, boolean admitted, Outcome outcome) {
+  private void report(
+      Decision.Admit decision, CachedWorkload before, boolean admitted, Outcome outcome) {
     switch (outcome) {
       case Outcome.Written(long version) -> {
         engine.submit(new SchedulerEvent.AdmissionWritten(decision.id(), version, admitted));
@@ -133,6 +134,7 @@ public final class DecisionExecutor implements Consumer<Decision> {
   }
 
   private void refuse(Decision.Admit decision, boolean superseded) {
-    engine.submit(new SchedulerEvent.AdmissionRefused(decision.id(), decision.version(), superseded));
+    engine.submit(
+        new SchedulerEvent.AdmissionRefused(decision.id(), decision.version(), superseded));
   }
 }

@@ -3,8 +3,8 @@ package dev.sluice.workload;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
-import dev.sluice.kube.reading.TolerantDeserializers;
 import dev.sluice.kube.reading.ReadErrorLog;
+import dev.sluice.kube.reading.TolerantDeserializers;
 import java.io.IOException;
 
 /** Workloads that could not be read: counted, reported, and left as they were known. */

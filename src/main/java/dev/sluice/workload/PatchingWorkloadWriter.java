@@ -1,12 +1,11 @@
 package dev.sluice.workload;
 
-import dev.sluice.kube.client.Backoff;
-import dev.sluice.kube.client.RawRequests;
-
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.client.Backoff;
+import dev.sluice.kube.client.RawRequests;
 import dev.sluice.workload.RetryingWrite.Dependencies;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;

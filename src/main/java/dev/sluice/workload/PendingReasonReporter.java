@@ -5,8 +5,8 @@ import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.engine.ViewListener;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.workload.WorkloadWriter.Outcome;
 import dev.sluice.workload.WorkloadWriter.Urgency;
 import java.time.Duration;
@@ -28,7 +28,8 @@ import org.slf4j.LoggerFactory;
  * and writes them one after the other, as the writer lets advice through. It wakes when the engine
  * published something new, and sleeps when there is nothing to tell.
  */
-public final class PendingReasonReporter implements ViewListener, Consumer<Decision.Explain>, AutoCloseable {
+public final class PendingReasonReporter
+    implements ViewListener, Consumer<Decision.Explain>, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(PendingReasonReporter.class);
   private static final int BATCH = 50;

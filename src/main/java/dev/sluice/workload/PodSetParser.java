@@ -1,8 +1,7 @@
 package dev.sluice.workload;
 
-import dev.sluice.kube.json.JsonTokenReader;
-
 import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.sluice.kube.json.JsonTokenReader;
 import dev.sluice.workload.CachedWorkload.PodSet;
 import java.io.IOException;
 

@@ -68,7 +68,8 @@ final class PreemptionWriter {
         decision.victims().size(),
         decision.clusterQueue(),
         decision.priority());
-    Round round = new Round(decision, preemptor.get().labels().getOrDefault(KueueConstants.JOB_UID, ""));
+    Round round =
+        new Round(decision, preemptor.get().labels().getOrDefault(KueueConstants.JOB_UID, ""));
     for (int lane = 0; lane < AT_A_TIME; lane++) {
       round.next();
     }

@@ -15,7 +15,8 @@ public final class Preemptions {
   private Preemptions() {}
 
   /** Evicted and preempted, in one write: the first phase of the victim's eviction. */
-  static ObjectNode evicted(CachedWorkload victim, PreemptionReason reason, String message, Instant now) {
+  static ObjectNode evicted(
+      CachedWorkload victim, PreemptionReason reason, String message, Instant now) {
     StatusPatch patch = StatusPatch.of(victim, now);
     Evictions.evict(patch, victim, now, PREEMPTED, "", message);
     return patch.condition(PREEMPTED, true, reason.apiReason(), message).build();

@@ -45,7 +45,8 @@ final class ResourceTransformer {
           }
         });
     outputs.forEach(
-        (resource, value) -> counted.merge(resource, amount(resource, value), ResourceAmounts::add));
+        (resource, value) ->
+            counted.merge(resource, amount(resource, value), ResourceAmounts::add));
     counted.replaceAll((resource, amount) -> Math.max(0, amount));
     return counted;
   }

@@ -1,10 +1,10 @@
 package dev.sluice.workload;
 
 import dev.sluice.api.Quantities;
+import dev.sluice.workload.CachedWorkload.PodSet;
 import dev.sluice.workload.NamespaceLimits.ItemRules;
 import dev.sluice.workload.PodTemplate.Container;
 import dev.sluice.workload.PodTemplate.ResourceNeeds;
-import dev.sluice.workload.CachedWorkload.PodSet;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

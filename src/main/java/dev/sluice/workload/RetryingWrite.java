@@ -1,10 +1,9 @@
 package dev.sluice.workload;
 
-import dev.sluice.kube.client.Backoff;
-import dev.sluice.kube.client.RawRequests;
-
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.kube.client.Backoff;
+import dev.sluice.kube.client.RawRequests;
 import dev.sluice.workload.WorkloadWriter.Outcome;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.HttpResponse;

@@ -1,17 +1,16 @@
 package dev.sluice.workload;
 
 import dev.sluice.kube.json.JsonTokenReader;
-
 import dev.sluice.workload.CachedWorkload.Admission;
 import dev.sluice.workload.CachedWorkload.Assignment;
 import dev.sluice.workload.CachedWorkload.CheckState;
 import dev.sluice.workload.CachedWorkload.Condition;
-import dev.sluice.workload.CachedWorkload.RemotePlacement;
 import dev.sluice.workload.CachedWorkload.EvictionCount;
 import dev.sluice.workload.CachedWorkload.Gate;
 import dev.sluice.workload.CachedWorkload.History;
 import dev.sluice.workload.CachedWorkload.PodSetUpdate;
 import dev.sluice.workload.CachedWorkload.PodToleration;
+import dev.sluice.workload.CachedWorkload.RemotePlacement;
 import dev.sluice.workload.CachedWorkload.RequeueState;
 import dev.sluice.workload.CachedWorkload.Status;
 import java.io.IOException;
@@ -191,7 +190,8 @@ final class StatusParser {
         field -> {
           switch (field) {
             case "name" -> name[0] = jsonTokenReader.word();
-            case "labels", "annotations", "nodeSelector" -> maps.put(field, jsonTokenReader.wordMap());
+            case "labels", "annotations", "nodeSelector" ->
+                maps.put(field, jsonTokenReader.wordMap());
             case "tolerations" -> tolerations.addAll(jsonTokenReader.list(this::toleration));
             default -> {}
           }

@@ -1,9 +1,8 @@
 package dev.sluice.workload;
 
-import dev.sluice.kube.json.WeakInterner;
-
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.kube.json.WeakInterner;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Iterator;

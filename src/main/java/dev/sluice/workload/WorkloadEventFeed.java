@@ -1,8 +1,8 @@
 package dev.sluice.workload;
 
 import dev.sluice.core.engine.SchedulerEventSink;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.SchedulerEvent;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -17,7 +17,8 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
   private final SchedulerEventSink engine;
 
   /** Feeds {@code engine} with the Workloads of {@code store}. */
-  public WorkloadEventFeed(WorkloadTranslator facts, WorkloadLister store, SchedulerEventSink engine) {
+  public WorkloadEventFeed(
+      WorkloadTranslator facts, WorkloadLister store, SchedulerEventSink engine) {
     this.facts = facts;
     this.store = store;
     this.engine = engine;
@@ -32,14 +33,17 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
       return;
     }
     SchedulerEvent schedulerEvent = facts.of(after);
-    if (before == null ? !(schedulerEvent instanceof SchedulerEvent.WorkloadReleased) : matters(before, schedulerEvent)) {
+    if (before == null
+        ? !(schedulerEvent instanceof SchedulerEvent.WorkloadReleased)
+        : matters(before, schedulerEvent)) {
       engine.submit(schedulerEvent);
     }
   }
 
   private boolean matters(CachedWorkload before, SchedulerEvent schedulerEvent) {
     return switch (schedulerEvent) {
-      case SchedulerEvent.WorkloadReleased released -> !(facts.of(before) instanceof SchedulerEvent.WorkloadReleased);
+      case SchedulerEvent.WorkloadReleased released ->
+          !(facts.of(before) instanceof SchedulerEvent.WorkloadReleased);
       case SchedulerEvent.WorkloadReserving reserving ->
           !(facts.of(before) instanceof SchedulerEvent.WorkloadReserving known
               && sameUse(known.workload(), reserving.workload()));
@@ -79,7 +83,8 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
 
   private void resend(Predicate<CachedWorkload> concerned) {
     for (CachedWorkload workload : store.all()) {
-      if (concerned.test(workload) && facts.of(workload) instanceof SchedulerEvent.WorkloadPending pending) {
+      if (concerned.test(workload)
+          && facts.of(workload) instanceof SchedulerEvent.WorkloadPending pending) {
         engine.submit(pending);
         withdrawIfDeleted(workload);
       }

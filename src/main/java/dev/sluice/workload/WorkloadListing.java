@@ -1,10 +1,9 @@
 package dev.sluice.workload;
 
-import dev.sluice.kube.client.ResponseStream;
-import dev.sluice.kube.client.StreamingListParser;
-
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.kube.client.ResponseStream;
+import dev.sluice.kube.client.StreamingListParser;
 import java.io.IOException;
 import java.io.OutputStream;
 
@@ -23,7 +22,8 @@ final class WorkloadListing {
   private final WorkloadCache index;
   private final MalformedObjectLog malformedObjectLog;
 
-  WorkloadListing(WorkloadParser parser, WorkloadCache index, MalformedObjectLog malformedObjectLog) {
+  WorkloadListing(
+      WorkloadParser parser, WorkloadCache index, MalformedObjectLog malformedObjectLog) {
     this.parser = parser;
     this.index = index;
     this.malformedObjectLog = malformedObjectLog;

@@ -1,13 +1,12 @@
 package dev.sluice.workload;
 
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.json.JsonTokenReader;
 import dev.sluice.kube.json.StringInterner;
 import dev.sluice.kube.json.WeakInterner;
-
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParser;
 import dev.sluice.kube.reading.TolerantDeserializers;
-import dev.sluice.core.model.WorkloadId;
 import dev.sluice.workload.CachedWorkload.Owner;
 import dev.sluice.workload.CachedWorkload.PodSet;
 import dev.sluice.workload.CachedWorkload.PriorityClassRef;
@@ -190,7 +189,8 @@ public final class WorkloadParser {
         case "priorityClassRef" -> priorityClass = Optional.of(priorityClassRef());
         case "active" -> active = jsonTokenReader.parser().getValueAsBoolean(true);
         case "preemptionGates" -> preemptionGates = jsonTokenReader.list(this::named);
-        case "maximumExecutionTimeSeconds" -> maximumExecutionTimeSeconds = jsonTokenReader.number(0);
+        case "maximumExecutionTimeSeconds" ->
+            maximumExecutionTimeSeconds = jsonTokenReader.number(0);
         default -> {}
       }
     }

@@ -1,16 +1,15 @@
 package dev.sluice.workload;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.client.Backoff;
 import dev.sluice.kube.client.ConnectionLostException;
 import dev.sluice.kube.client.OutageLogger;
+import dev.sluice.kube.client.RawRequests;
 import dev.sluice.kube.client.ResourceExpiredException;
 import dev.sluice.kube.client.ResponseStream;
 import dev.sluice.kube.client.StreamingListParser;
-import dev.sluice.kube.client.RawRequests;
-
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.kube.reading.ReadErrorLog;
-import dev.sluice.core.model.WorkloadId;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
 import io.fabric8.kubernetes.client.http.HttpResponse;
@@ -83,7 +82,11 @@ public final class WorkloadReflector implements WorkloadReader {
     this.listing = new WorkloadListing(parser, index, malformedObjectLog);
     this.watch =
         new WorkloadWatch(
-            parser, index, malformedObjectLog, counters, () -> resourceVersionWaiter.advanceTo(index.position()));
+            parser,
+            index,
+            malformedObjectLog,
+            counters,
+            () -> resourceVersionWaiter.advanceTo(index.position()));
   }
 
   @Override

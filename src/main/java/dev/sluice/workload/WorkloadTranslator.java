@@ -1,19 +1,18 @@
 package dev.sluice.workload;
 
-import dev.sluice.kube.json.WeakInterner;
-
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.Quantities;
 import dev.sluice.api.placement.LocalClusterAnnotations;
-import dev.sluice.core.model.ResourceAmounts;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.LabelRequirement;
-import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
-import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.kube.json.WeakInterner;
 import dev.sluice.workload.CachedWorkload.Admission;
 import dev.sluice.workload.CachedWorkload.Assignment;
 import dev.sluice.workload.CachedWorkload.Condition;
@@ -86,7 +85,9 @@ public final class WorkloadTranslator {
    * @param avoided the clusters whose flavors a Workload must not get
    */
   public WorkloadTranslator(
-      ResourceContext context, TranslationOptions rules, Function<CachedWorkload, Set<String>> avoided) {
+      ResourceContext context,
+      TranslationOptions rules,
+      Function<CachedWorkload, Set<String>> avoided) {
     this.avoided = avoided;
     this.context = context;
     this.rules = rules;
@@ -102,10 +103,13 @@ public final class WorkloadTranslator {
       return workload
           .status()
           .admission()
-          .<SchedulerEvent>map(admission -> new SchedulerEvent.WorkloadReserving(reserving(workload, admission)))
+          .<SchedulerEvent>map(
+              admission -> new SchedulerEvent.WorkloadReserving(reserving(workload, admission)))
           .orElseGet(() -> released(workload));
     }
-    return mayQueue(workload) ? new SchedulerEvent.WorkloadPending(pending(workload)) : released(workload);
+    return mayQueue(workload)
+        ? new SchedulerEvent.WorkloadPending(pending(workload))
+        : released(workload);
   }
 
   private static SchedulerEvent released(CachedWorkload workload) {
@@ -157,7 +161,8 @@ public final class WorkloadTranslator {
 
   private static long boost(CachedWorkload workload) {
     try {
-      return Integer.parseInt(workload.annotations().getOrDefault(KueueConstants.PRIORITY_BOOST, "0"));
+      return Integer.parseInt(
+          workload.annotations().getOrDefault(KueueConstants.PRIORITY_BOOST, "0"));
     } catch (NumberFormatException e) {
       return 0;
     }
@@ -243,7 +248,9 @@ public final class WorkloadTranslator {
             LabelRequirement.Operator.NOT_IN,
             clusters.stream().sorted().toList());
     List<List<LabelRequirement>> terms =
-        nodeConstraints.affinityTerms().isEmpty() ? List.of(List.of()) : nodeConstraints.affinityTerms();
+        nodeConstraints.affinityTerms().isEmpty()
+            ? List.of(List.of())
+            : nodeConstraints.affinityTerms();
     return new NodeConstraints(
         nodeConstraints.nodeSelector(),
         terms.stream()
@@ -264,7 +271,8 @@ public final class WorkloadTranslator {
       request
           .perPod()
           .forEach(
-              (resource, amount) -> total.put(resource, ResourceAmounts.multiply(amount, request.count())));
+              (resource, amount) ->
+                  total.put(resource, ResourceAmounts.multiply(amount, request.count())));
       result.put(request.name(), total);
     }
     return result;

@@ -1,14 +1,13 @@
 package dev.sluice.workload;
 
-import dev.sluice.kube.client.LineReader;
-import dev.sluice.kube.client.ResourceExpiredException;
-import dev.sluice.kube.client.ResponseStream;
-
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.kube.client.LineReader;
+import dev.sluice.kube.client.ResourceExpiredException;
+import dev.sluice.kube.client.ResponseStream;
 import dev.sluice.kube.reading.TolerantDeserializers;
 import java.io.IOException;
 

@@ -111,7 +111,8 @@ class HostileReadingTest {
           }
         };
     counter.start();
-    for (Class<?> noisy : List.of(CacheEventFeed.class, ObservableItemStore.class, ReadErrorLog.class)) {
+    for (Class<?> noisy :
+        List.of(CacheEventFeed.class, ObservableItemStore.class, ReadErrorLog.class)) {
       Logger logger = (Logger) LoggerFactory.getLogger(noisy);
       logger.setAdditive(false);
       logger.addAppender(counter);

@@ -2,7 +2,6 @@ package dev.sluice.app;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.kube.reading.UnreadableMetadata;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ClusterSource;
@@ -13,34 +12,35 @@ import dev.sluice.api.v1beta2.MultiKueueConfig;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.Topology;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
-import dev.sluice.checks.multikueue.access.WorkerCredentialsResolver;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
-import dev.sluice.queues.cache.LocalClusters;
-import dev.sluice.queues.cache.InformerCaches;
-import dev.sluice.queues.cache.CacheEventFeed;
+import dev.sluice.checks.multikueue.access.WorkerCredentialsResolver;
+import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.CachedJobLookups;
-import dev.sluice.jobs.RemoteExecutionCheck;
 import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.JobIntegration;
+import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.JobPolicy;
 import dev.sluice.jobs.JobResource;
-import dev.sluice.jobs.JobOptions;
-import dev.sluice.jobs.CachedJob;
-import dev.sluice.jobs.ReconcileContext;
 import dev.sluice.jobs.ManagementStatus;
+import dev.sluice.jobs.ReconcileContext;
+import dev.sluice.jobs.RemoteExecutionCheck;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.batch.BatchJobResource;
 import dev.sluice.jobs.pod.PodResource;
 import dev.sluice.jobs.pod.PodsTaken;
 import dev.sluice.jobs.pod.SinglePod;
 import dev.sluice.jobs.statefulset.StatefulSetResource;
+import dev.sluice.kube.reading.UnreadableMetadata;
+import dev.sluice.queues.cache.CacheEventFeed;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.queues.cache.LocalClusters;
+import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.NamespaceLimits;
 import dev.sluice.workload.RangesRead;
 import dev.sluice.workload.ResourceContext;
 import dev.sluice.workload.TranslationOptions;
-import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.WorkloadTranslator;
 import dev.sluice.workload.WorkloadParser;
+import dev.sluice.workload.WorkloadTranslator;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.LimitRange;
 import io.fabric8.kubernetes.api.model.Namespace;
@@ -85,7 +85,8 @@ final class HostileWorld {
   private final JobOptions rules = JobOptions.defaults("kueue-system");
   private final GivenCluster cluster = GivenCluster.cluster();
   private final WorkloadParser parser = new WorkloadParser();
-  private final WorkloadTranslator facts = new WorkloadTranslator(new NoContext(), TranslationOptions.DEFAULT);
+  private final WorkloadTranslator facts =
+      new WorkloadTranslator(new NoContext(), TranslationOptions.DEFAULT);
   private PodsTaken pods = new PodsTaken();
   private int taken;
 
@@ -175,7 +176,8 @@ final class HostileWorld {
   }
 
   private void decide(JobIntegration adapter, CachedJob job) {
-    for (RemoteExecutionCheck remoteExecutionCheck : List.of(RemoteExecutionCheck.whereMarked(() -> true, sent -> true))) {
+    for (RemoteExecutionCheck remoteExecutionCheck :
+        List.of(RemoteExecutionCheck.whereMarked(() -> true, sent -> true))) {
       JobPolicy decisions = new JobPolicy(adapter, rules, remoteExecutionCheck);
       decisions.decide(
           new ReconcileContext(

@@ -55,7 +55,8 @@ class SyncedClusterLookupTest {
 
   @Test
   void aQuestionFailsRatherThanBeAnsweredWrongly() {
-    ClusterLookup facts = new SyncedClusterLookup(SENDS, new CompletableFuture<>(), Duration.ofMillis(1));
+    ClusterLookup facts =
+        new SyncedClusterLookup(SENDS, new CompletableFuture<>(), Duration.ofMillis(1));
 
     assertThatThrownBy(() -> facts.runsElsewhere("ns", "near"))
         .isInstanceOf(IllegalStateException.class)

@@ -5,16 +5,16 @@ import static org.awaitility.Awaitility.await;
 
 import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.lab.controlplane.FakeNodes;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.NodeTaint;
-import dev.sluice.lab.controlplane.FakeNodes;
+import dev.sluice.lab.demo.DemoEnvironment;
+import dev.sluice.lab.demo.ExpectationResult;
 import dev.sluice.lab.demo.FirstJobExpectation;
 import dev.sluice.lab.demo.FirstJobScenario;
 import dev.sluice.lab.demo.ProgressListener;
-import dev.sluice.lab.demo.DemoEnvironment;
 import dev.sluice.lab.demo.ScenarioManifests;
 import dev.sluice.lab.demo.ScenarioObjects;
-import dev.sluice.lab.demo.ExpectationResult;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
@@ -89,11 +89,14 @@ class FirstJobIT {
   void everyExpectationHolds(ScenarioManifests manifests) {
     try (WatchRecorder recorder = new WatchRecorder(client, InstantSource.system()).start()) {
       List<ExpectationResult> expectationResults =
-          new FirstJobScenario(client, manifests, new DemoEnvironment.Own(client, false), recorder, new Silent())
+          new FirstJobScenario(
+                  client, manifests, new DemoEnvironment.Own(client, false), recorder, new Silent())
               .tell();
 
       assertThat(expectationResults)
-          .allSatisfy(expectationResult -> assertThat(expectationResult.held()).as("%s", expectationResult).isTrue());
+          .allSatisfy(
+              expectationResult ->
+                  assertThat(expectationResult.held()).as("%s", expectationResult).isTrue());
       assertThat(expectationResults)
           .extracting(ExpectationResult::expectation)
           .containsExactlyInAnyOrder(FirstJobExpectation.values());

@@ -46,12 +46,13 @@ class OrchestratedPreemptionIT {
                     controlPlane.logs(),
                     List.of())
                 .awaitReady();
-        Federation federation = new Federation(cluster.client(), 2, GATE).setUp()) {
-      federation.workers().forEach(OrchestratedPreemptionIT::fill);
+        MultiClusterLoad multiClusterLoad =
+            new MultiClusterLoad(cluster.client(), 2, GATE).setUp()) {
+      multiClusterLoad.workers().forEach(OrchestratedPreemptionIT::fill);
 
       submitUrgent(cluster.client());
 
-      for (Federation.Worker worker : federation.workers()) {
+      for (MultiClusterLoad.Worker worker : multiClusterLoad.workers()) {
         await("both workers to say that they would have to preempt")
             .atMost(LIMIT)
             .untilAsserted(
@@ -59,18 +60,18 @@ class OrchestratedPreemptionIT {
                     assertThat(condition(copy(worker), "BlockedOnPreemptionGates"))
                         .isEqualTo("True PreemptionGated"));
       }
-      Federation.Worker chosen =
+      MultiClusterLoad.Worker chosen =
           await("one of them to be told that it may")
               .atMost(LIMIT)
               .until(
                   () ->
-                      federation.workers().stream()
+                      multiClusterLoad.workers().stream()
                           .filter(worker -> gate(worker).equals("Open"))
                           .findFirst()
-                          .orElse(federation.worker(0)),
+                          .orElse(multiClusterLoad.worker(0)),
                   worker -> gate(worker).equals("Open"));
-      Federation.Worker other =
-          federation.workers().stream().filter(it -> it != chosen).findFirst().orElseThrow();
+      MultiClusterLoad.Worker other =
+          multiClusterLoad.workers().stream().filter(it -> it != chosen).findFirst().orElseThrow();
       await("the chosen one to preempt")
           .atMost(LIMIT)
           .untilAsserted(
@@ -90,7 +91,7 @@ class OrchestratedPreemptionIT {
                               .batch()
                               .v1()
                               .jobs()
-                              .inNamespace(Federation.NAMESPACE)
+                              .inNamespace(MultiClusterLoad.NAMESPACE)
                               .withName("urgent")
                               .get()
                               .getStatus()
@@ -103,7 +104,7 @@ class OrchestratedPreemptionIT {
   }
 
   /** A queue that preempts, and one who uses all of it. */
-  private static void fill(Federation.Worker worker) {
+  private static void fill(MultiClusterLoad.Worker worker) {
     resource(worker.client(), "ClusterQueue", "", "fleet")
         .patch(
             PatchContext.of(PatchType.JSON_MERGE),
@@ -124,7 +125,7 @@ class OrchestratedPreemptionIT {
                 restartPolicy: Never
                 containers: [{name: main, image: none, resources: {requests: {cpu: "%d"}}}]
         """
-            .formatted(Federation.NAMESPACE, Federation.ROOM));
+            .formatted(MultiClusterLoad.NAMESPACE, MultiClusterLoad.ROOM));
     await("a full worker")
         .atMost(LIMIT)
         .untilAsserted(
@@ -155,12 +156,12 @@ class OrchestratedPreemptionIT {
               restartPolicy: Never
               containers: [{name: main, image: none, resources: {requests: {cpu: "4"}}}]
         """
-            .formatted(Federation.NAMESPACE));
+            .formatted(MultiClusterLoad.NAMESPACE));
   }
 
   /** Nobody runs the resident: it stops at once. */
   private static void stopResident(KubernetesClient worker) {
-    resource(worker, "Workload", Federation.NAMESPACE, "resident")
+    resource(worker, "Workload", MultiClusterLoad.NAMESPACE, "resident")
         .subresource("status")
         .patch(
             PatchContext.of(PatchType.JSON_MERGE),
@@ -187,15 +188,16 @@ class OrchestratedPreemptionIT {
   }
 
   private static JsonNode get(KubernetesClient client, String workload) {
-    return JSON.valueToTree(resource(client, "Workload", Federation.NAMESPACE, workload).get());
+    return JSON.valueToTree(
+        resource(client, "Workload", MultiClusterLoad.NAMESPACE, workload).get());
   }
 
   /** The copy of the manager's Workload in a worker; null node without one. */
-  private static JsonNode copy(Federation.Worker worker) {
+  private static JsonNode copy(MultiClusterLoad.Worker worker) {
     return worker
         .client()
         .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
-        .inNamespace(Federation.NAMESPACE)
+        .inNamespace(MultiClusterLoad.NAMESPACE)
         .list()
         .getItems()
         .stream()
@@ -205,7 +207,7 @@ class OrchestratedPreemptionIT {
         .orElseGet(JSON::nullNode);
   }
 
-  private static String gate(Federation.Worker worker) {
+  private static String gate(MultiClusterLoad.Worker worker) {
     JsonNode gate = copy(worker).at("/status/preemptionGates/0");
     assertThat(gate.path("name").asText()).isIn("multikueue", "");
     return gate.path("position").asText();

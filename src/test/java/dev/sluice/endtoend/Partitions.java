@@ -35,7 +35,7 @@ final class Partitions {
 
   /** What cuts a worker off. */
   interface Partition {
-    void of(Federation.Worker worker);
+    void of(MultiClusterLoad.Worker worker);
   }
 
   /** Has it all happen in a control plane that nothing else happens in. */
@@ -51,32 +51,33 @@ final class Partitions {
             OperatorProcess.start(
                     "manager", cluster.kubeconfig(), settings, controlPlane.logs(), List.of())
                 .awaitReady();
-        Federation federation = new Federation(manager, 2).setUp();
-        FederationAudit audit = new FederationAudit(manager, federation)) {
+        MultiClusterLoad multiClusterLoad = new MultiClusterLoad(manager, 2).setUp();
+        MultiClusterAudit audit = new MultiClusterAudit(manager, multiClusterLoad)) {
       assertThat(operator.isAlive()).isTrue();
       submit(manager);
       eventually(() -> assertThat(active(manager)).isEqualTo(2), Duration.ofMinutes(1));
-      Federation.Worker first = runsIn(manager, federation).orElseThrow();
+      MultiClusterLoad.Worker first = runsIn(manager, multiClusterLoad).orElseThrow();
 
       partition.of(first);
 
       eventually(() -> assertThat(isSuspended(first.client())).isTrue(), Duration.ofMinutes(2));
-      assertThat(runsIn(manager, federation)).contains(first);
+      assertThat(runsIn(manager, multiClusterLoad)).contains(first);
       eventually(
           () ->
-              assertThat(runsIn(manager, federation))
+              assertThat(runsIn(manager, multiClusterLoad))
                   .hasValueSatisfying(other -> assertThat(other).isNotSameAs(first)),
           NOTICED);
       first.mend();
       eventually(() -> assertThat(audit.complete()).isEqualTo(1), Duration.ofMinutes(5));
       eventually(
-          () -> assertThat(FederationAudit.leftovers(federation)).isEmpty(), Duration.ofMinutes(3));
+          () -> assertThat(MultiClusterAudit.leftovers(multiClusterLoad)).isEmpty(),
+          Duration.ofMinutes(3));
       assertThat(audit.faults(1)).isEmpty();
     }
   }
 
   /** Waits until the last renewal that the worker knows of is so long ago. */
-  static void lastRenewalIs(Duration ago, Federation.Worker worker) {
+  static void lastRenewalIs(Duration ago, MultiClusterLoad.Worker worker) {
     eventually(
         () ->
             assertThat(
@@ -114,7 +115,7 @@ final class Partitions {
                 image: registry.example/test/image:1
                 resources: {requests: {cpu: 1}}
         """
-            .formatted(Federation.NAMESPACE);
+            .formatted(MultiClusterLoad.NAMESPACE);
     manager.load(new ByteArrayInputStream(job.getBytes(StandardCharsets.UTF_8))).create();
   }
 
@@ -124,7 +125,7 @@ final class Partitions {
                 .batch()
                 .v1()
                 .jobs()
-                .inNamespace(Federation.NAMESPACE)
+                .inNamespace(MultiClusterLoad.NAMESPACE)
                 .withName("long")
                 .require()
                 .getStatus()
@@ -137,7 +138,7 @@ final class Partitions {
             .batch()
             .v1()
             .jobs()
-            .inNamespace(Federation.NAMESPACE)
+            .inNamespace(MultiClusterLoad.NAMESPACE)
             .withName("long")
             .require()
             .getSpec()
@@ -146,17 +147,19 @@ final class Partitions {
   }
 
   /** The worker that the Job runs in, as the manager's Workload says. */
-  private static Optional<Federation.Worker> runsIn(
-      KubernetesClient manager, Federation federation) {
+  private static Optional<MultiClusterLoad.Worker> runsIn(
+      KubernetesClient manager, MultiClusterLoad multiClusterLoad) {
     return manager
         .resources(Workload.class)
-        .inNamespace(Federation.NAMESPACE)
+        .inNamespace(MultiClusterLoad.NAMESPACE)
         .list()
         .getItems()
         .stream()
         .flatMap(it -> Optional.ofNullable(it.getStatus()).stream())
         .flatMap(it -> Optional.ofNullable(it.clusterName()).stream())
-        .flatMap(name -> federation.workers().stream().filter(worker -> worker.name().equals(name)))
+        .flatMap(
+            name ->
+                multiClusterLoad.workers().stream().filter(worker -> worker.name().equals(name)))
         .findFirst();
   }
 

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.model.FairSharing.Strategy;
 import dev.sluice.lab.audit.AuditedKind;
 import dev.sluice.lab.audit.Auditor;
 import dev.sluice.lab.audit.ObjectChange;
@@ -14,8 +16,6 @@ import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
-import dev.sluice.core.model.FairSharing;
-import dev.sluice.core.model.FairSharing.Strategy;
 import dev.sluice.reference.RunAudit;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
@@ -187,7 +187,10 @@ class RandomRunsIT {
   }
 
   private static void judge(
-      String name, List<ObjectChange> history, Map<Long, Instant> seen, Optional<FairSharing> sharing) {
+      String name,
+      List<ObjectChange> history,
+      Map<Long, Instant> seen,
+      Optional<FairSharing> sharing) {
     List<RunAudit.Moment> moments =
         history.stream()
             .map(

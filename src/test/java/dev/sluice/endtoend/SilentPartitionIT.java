@@ -19,6 +19,6 @@ class SilentPartitionIT {
   @Tag("faults")
   void aWorkerThatOnlyFallsSilentStopsItsJobLongBeforeThatIsNoticed(
       ControlPlane controlPlane, TestCluster cluster) throws Exception {
-    Partitions.endure(controlPlane, cluster, Federation.Worker::swallow);
+    Partitions.endure(controlPlane, cluster, MultiClusterLoad.Worker::swallow);
   }
 }

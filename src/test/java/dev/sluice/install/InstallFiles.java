@@ -98,7 +98,9 @@ final class InstallFiles {
   private String plain() {
     WebhookRegistration registration =
         WebhookRegistration.shipped(
-            InstallManifests.NAMESPACE, InstallManifests.WEBHOOK_SERVICE, InstallManifests.user(InstallManifests.NAMESPACE));
+            InstallManifests.NAMESPACE,
+            InstallManifests.WEBHOOK_SERVICE,
+            InstallManifests.user(InstallManifests.NAMESPACE));
     return String.join("---\n", InstallManifests.documents())
         + "---\n"
         + documents(UserClusterRoles.all())
@@ -147,7 +149,8 @@ final class InstallFiles {
     frameworks.add("batch/job");
     return InstallManifests.webhooks(
         new WebhookRegistration(
-            new WebhookRegistration.Service(InstallManifests.WEBHOOK_SERVICE, InstallManifests.NAMESPACE, 443),
+            new WebhookRegistration.Service(
+                InstallManifests.WEBHOOK_SERVICE, InstallManifests.NAMESPACE, 443),
             "",
             InstallManifests.NAMESPACE,
             frameworks,

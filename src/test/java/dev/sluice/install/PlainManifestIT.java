@@ -192,7 +192,8 @@ class PlainManifestIT {
 
   private static SubjectAccessReview operator(
       String verb, String group, String resource, String namespace, String name) {
-    return review(InstallManifests.user(InstallManifests.NAMESPACE), verb, group, resource, namespace, name);
+    return review(
+        InstallManifests.user(InstallManifests.NAMESPACE), verb, group, resource, namespace, name);
   }
 
   private static SubjectAccessReview review(

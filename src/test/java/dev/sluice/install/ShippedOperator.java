@@ -1,6 +1,6 @@
 package dev.sluice.install;
 
-import dev.sluice.app.cli.Main;
+import dev.sluice.app.Main;
 import dev.sluice.lab.controlplane.FreePorts;
 import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.controlplane.ManagedProcess;

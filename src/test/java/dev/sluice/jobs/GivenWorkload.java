@@ -3,9 +3,9 @@ package dev.sluice.jobs;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.WorkloadId;
-import dev.sluice.workload.PodTemplate;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.Condition;
+import dev.sluice.workload.PodTemplate;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -144,7 +144,9 @@ public final class GivenWorkload {
   /** With the priority of a WorkloadPriorityClass. */
   public GivenWorkload workloadPriorityClass(String className) {
     priorityClass =
-        Optional.of(new CachedWorkload.PriorityClassRef(KueueConstants.GROUP, "WorkloadPriorityClass", className));
+        Optional.of(
+            new CachedWorkload.PriorityClassRef(
+                KueueConstants.GROUP, "WorkloadPriorityClass", className));
     return this;
   }
 
@@ -168,7 +170,8 @@ public final class GivenWorkload {
             CREATED,
             -1,
             -1,
-            List.of(new CachedWorkload.PodSetUpdate("main", labels, Map.of(), Map.of(), tolerations))));
+            List.of(
+                new CachedWorkload.PodSetUpdate("main", labels, Map.of(), Map.of(), tolerations))));
     return this;
   }
 
@@ -179,7 +182,8 @@ public final class GivenWorkload {
 
   /** With an admission check that says something. */
   public GivenWorkload check(String checkName, String state, String message) {
-    checks.add(new CachedWorkload.CheckState(checkName, state, message, CREATED, -1, -1, List.of()));
+    checks.add(
+        new CachedWorkload.CheckState(checkName, state, message, CREATED, -1, -1, List.of()));
     return this;
   }
 

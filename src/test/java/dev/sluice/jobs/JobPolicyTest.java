@@ -11,10 +11,10 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
 import dev.sluice.jobs.JobAction.FinishWorkload;
-import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.PatchStatus;
 import dev.sluice.jobs.JobAction.PatchWorkload;
 import dev.sluice.jobs.JobAction.RemoveFinalizer;
+import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.JobAction.StopReason;
@@ -176,7 +176,9 @@ class JobPolicyTest {
 
     @Test
     void liftedGatesArePropagated() {
-      given(workloadOf(job()).annotation(KueueConstants.ADMISSION_GATED_BY, "example.com/a,example.com/b"));
+      given(
+          workloadOf(job())
+              .annotation(KueueConstants.ADMISSION_GATED_BY, "example.com/a,example.com/b"));
       PatchWorkload fewer =
           only(
               PatchWorkload.class,
@@ -324,7 +326,8 @@ class JobPolicyTest {
     void anotherTimeLimitHasTheWorkloadRewritten() {
       given(workloadOf(job()));
       PatchWorkload patch =
-          only(PatchWorkload.class, decide(job().label(KueueConstants.MAX_EXEC_TIME_SECONDS, "60")));
+          only(
+              PatchWorkload.class, decide(job().label(KueueConstants.MAX_EXEC_TIME_SECONDS, "60")));
       assertThat(patch.patch().path("spec").path("maximumExecutionTimeSeconds").asInt())
           .isEqualTo(60);
     }
@@ -448,7 +451,9 @@ class JobPolicyTest {
       cluster.workloadPriorityClass("low", 1);
       given(workloadOf(job()).admitted("spot").workloadPriorityClass("urgent"));
       PatchWorkload patch =
-          only(PatchWorkload.class, decide(job().running(3).label(KueueConstants.PRIORITY_CLASS, "low")));
+          only(
+              PatchWorkload.class,
+              decide(job().running(3).label(KueueConstants.PRIORITY_CLASS, "low")));
       assertThat(patch.patch().path("spec").path("priority").asInt()).isEqualTo(1);
     }
 
@@ -788,7 +793,9 @@ class JobPolicyTest {
                     assertThat(warn.note()).startsWith("Prebuilt Workload ").endsWith(" other"));
         assertThat(actions.getLast()).isInstanceOf(Requeue.class);
       }
-      only(Stop.class, decide(job().annotation(KueueConstants.PREBUILT_WORKLOAD_NAME, "made").running(1)));
+      only(
+          Stop.class,
+          decide(job().annotation(KueueConstants.PREBUILT_WORKLOAD_NAME, "made").running(1)));
     }
 
     @Test
@@ -822,10 +829,17 @@ class JobPolicyTest {
   }
 
   private List<JobAction> decide(GivenJob job) {
-    return new JobPolicy(new BatchJob(), rules, RemoteExecutionCheck.whereMarked(() -> true, sent -> false))
+    return new JobPolicy(
+            new BatchJob(), rules, RemoteExecutionCheck.whereMarked(() -> true, sent -> false))
         .decide(
             new ReconcileContext(
-                job.view(), managementStatus, workloads, prebuilt, cluster, cluster, GivenCluster.NOW));
+                job.view(),
+                managementStatus,
+                workloads,
+                prebuilt,
+                cluster,
+                cluster,
+                GivenCluster.NOW));
   }
 
   private static <A extends JobAction> A only(Class<A> kind, List<JobAction> actions) {

@@ -1,7 +1,5 @@
 package dev.sluice.jobs;
 
-import dev.sluice.queues.cache.InformerCaches;
-
 import static dev.sluice.jobs.GivenJob.job;
 import static dev.sluice.jobs.GivenWorkload.workloadOf;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -9,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.api.v1beta2.AdmissionCheck;
-import dev.sluice.jobs.GivenWorkload;
+import dev.sluice.queues.cache.InformerCaches;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 

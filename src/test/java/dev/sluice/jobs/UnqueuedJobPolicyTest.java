@@ -24,7 +24,8 @@ class UnqueuedJobPolicyTest {
 
   private List<JobAction> decide(GivenJob job, CachedWorkload... workloads) {
     GivenCluster cluster = cluster();
-    return new JobPolicy(new BatchJob(), rules, RemoteExecutionCheck.whereMarked(() -> true, sent -> false))
+    return new JobPolicy(
+            new BatchJob(), rules, RemoteExecutionCheck.whereMarked(() -> true, sent -> false))
         .decide(
             new ReconcileContext(
                 job.queue("").view(),

@@ -1,7 +1,5 @@
 package dev.sluice.kube;
 
-import dev.sluice.kube.events.EventNotifier;
-
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.engine.CohortView;
@@ -9,6 +7,7 @@ import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.events.EventNotifier;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadLister;
 import dev.sluice.workload.WorkloadWriter;

@@ -1,7 +1,5 @@
 package dev.sluice.metrics;
 
-import dev.sluice.kube.leader.ReplicaRole;
-
 import static dev.sluice.metrics.Workloads.CREATED;
 import static dev.sluice.metrics.Workloads.admittedBy;
 import static dev.sluice.metrics.Workloads.is;
@@ -10,9 +8,10 @@ import static dev.sluice.metrics.Workloads.pending;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.engine.FlavorUsage;
-import dev.sluice.core.model.ResourceAmounts;
-import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.InactiveReason;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.metrics.MetricsScrape.Exposition;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

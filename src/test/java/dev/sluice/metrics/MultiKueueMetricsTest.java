@@ -1,9 +1,8 @@
 package dev.sluice.metrics;
 
-import dev.sluice.kube.leader.ReplicaRole;
-
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.kube.leader.ReplicaRole;
 import dev.sluice.metrics.MetricsScrape.Exposition;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

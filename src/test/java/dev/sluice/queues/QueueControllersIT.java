@@ -1,34 +1,33 @@
 package dev.sluice.queues;
 
-import dev.sluice.kube.reconcile.FinalizerEditor;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.KueueConstants;
-import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.Topology;
+import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.engine.SchedulerThread;
+import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.Fakes.KeptNotices;
 import dev.sluice.kube.Fakes.SetWorkloads;
+import dev.sluice.kube.client.ApiPatcher;
 import dev.sluice.kube.leader.KubernetesLeaseStore;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.leader.LeaseElector;
 import dev.sluice.kube.leader.LeaseStore;
-import dev.sluice.kube.client.ApiPatcher;
-import dev.sluice.queues.cache.InformerCaches;
-import dev.sluice.queues.cache.CacheEventFeed;
+import dev.sluice.kube.reading.InformerSupervisor;
+import dev.sluice.kube.reconcile.FinalizerEditor;
 import dev.sluice.queues.cache.AuxiliaryInformers;
-import dev.sluice.core.engine.SchedulerThread;
-import dev.sluice.core.engine.EngineOptions;
-import dev.sluice.core.model.SchedulerEvent;
-import dev.sluice.core.model.PodSetAssignment;
-import dev.sluice.core.model.ReservingWorkload;
-import dev.sluice.core.model.WorkloadId;
+import dev.sluice.queues.cache.CacheEventFeed;
+import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -112,7 +111,8 @@ class QueueControllersIT {
                 QueueControllers.StatusRate.DEFAULT));
     engine.listen(controllers.viewListener());
     CacheEventFeed feed = new CacheEventFeed(informerCaches, engine, false);
-    AuxiliaryInformers informers = new AuxiliaryInformers(client, informerCaches, new InformerSupervisor());
+    AuxiliaryInformers informers =
+        new AuxiliaryInformers(client, informerCaches, new InformerSupervisor());
     Operator operator =
         new Operator(
             configuration ->

@@ -1,7 +1,5 @@
 package dev.sluice.queues;
 
-import dev.sluice.kube.reconcile.FinalizerEditor;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -10,19 +8,20 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
-import dev.sluice.kube.Fakes.KeptNotices;
-import dev.sluice.kube.Fakes.SetViews;
-import dev.sluice.kube.Fakes.SetWorkloads;
-import dev.sluice.kube.leader.Leadership;
-import dev.sluice.kube.client.ApiPatcher;
-import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.engine.FlavorUsage;
 import dev.sluice.core.engine.LocalQueueView;
-import dev.sluice.core.model.ResourceAmounts;
-import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.InactiveReason;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.Fakes.KeptNotices;
+import dev.sluice.kube.Fakes.SetViews;
+import dev.sluice.kube.Fakes.SetWorkloads;
+import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.reconcile.FinalizerEditor;
+import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.workload.CachedWorkload;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -116,7 +115,8 @@ class QueueControllersTest {
         .untilAsserted(
             () -> {
               ClusterQueue queue = get(ClusterQueue.class, "pool");
-              assertThat(queue.getMetadata().getFinalizers()).containsExactly(KueueConstants.RESOURCE_IN_USE);
+              assertThat(queue.getMetadata().getFinalizers())
+                  .containsExactly(KueueConstants.RESOURCE_IN_USE);
               assertThat(queue.getStatus()).isNotNull();
               Condition active = queue.getStatus().conditions().getFirst();
               assertThat(active.getType()).isEqualTo("Active");
@@ -288,7 +288,13 @@ class QueueControllersTest {
             0,
             List.of(
                 new FlavorUsage(
-                    "default", "cpu", 5000, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED, 0, 0))));
+                    "default",
+                    "cpu",
+                    5000,
+                    ResourceAmounts.UNLIMITED,
+                    ResourceAmounts.UNLIMITED,
+                    0,
+                    0))));
     controllers.viewListener().changed(Set.of(name), Set.of(), Set.of());
   }
 
@@ -332,7 +338,8 @@ class QueueControllersTest {
         new CachedWorkload.Status(
             finished
                 ? List.of(
-                    new CachedWorkload.Condition("Finished", "True", "Succeeded", "", Instant.EPOCH, 1))
+                    new CachedWorkload.Condition(
+                        "Finished", "True", "Succeeded", "", Instant.EPOCH, 1))
                 : List.of(),
             Optional.empty(),
             List.of(),

@@ -2,8 +2,8 @@ package dev.sluice.reference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FairSharing.Strategy;
 import dev.sluice.reference.RandomWorld.Pods;

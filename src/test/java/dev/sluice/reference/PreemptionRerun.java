@@ -1,9 +1,9 @@
 package dev.sluice.reference;
 
 import dev.sluice.core.engine.EngineOptions;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.reference.Decided.Admission;
 import dev.sluice.reference.Decided.Preemption;
 import java.time.Duration;

@@ -1,21 +1,21 @@
 package dev.sluice.reference;
 
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.CohortSpec;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorFungibility;
+import dev.sluice.core.model.InactiveReason;
 import dev.sluice.core.model.LabelRequirement;
 import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PreemptionPolicies;
-import dev.sluice.core.model.InactiveReason;
 import dev.sluice.core.model.Quota;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
+import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.Taint;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -66,7 +66,9 @@ final class RandomDeclarations {
     long nominal = size.preempting() && dice.chance(80) ? 1 + dice.below(5) : dice.below(12);
     return new Quota(
         nominal,
-        limited && dice.chance(30) ? dice.below(size.preempting() ? 4 : 6) : ResourceAmounts.UNLIMITED,
+        limited && dice.chance(30)
+            ? dice.below(size.preempting() ? 4 : 6)
+            : ResourceAmounts.UNLIMITED,
         limited && dice.chance(30) ? dice.below((int) nominal + 1) : ResourceAmounts.UNLIMITED);
   }
 

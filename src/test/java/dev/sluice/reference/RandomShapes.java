@@ -3,8 +3,8 @@ package dev.sluice.reference;
 import dev.sluice.core.model.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PodSetRequest;
-import dev.sluice.core.model.Toleration;
 import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.Toleration;
 import dev.sluice.reference.RandomWorld.Pods;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -68,7 +68,8 @@ final class RandomShapes {
       }
       terms.add(term);
     }
-    return new NodeConstraints(selector, terms, dice.chance(60) ? List.of(toleration()) : List.of());
+    return new NodeConstraints(
+        selector, terms, dice.chance(60) ? List.of(toleration()) : List.of());
   }
 
   private LabelRequirement requirement() {

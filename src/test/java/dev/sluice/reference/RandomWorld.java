@@ -1,10 +1,10 @@
 package dev.sluice.reference;
 
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.SchedulerEvent;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -56,7 +56,12 @@ final class RandomWorld {
     return new RequestShape(
         List.of(
             new PodSetRequest(
-                "main", 1, 0, new TreeMap<>(Map.of(resource, amount)), NodeConstraints.ANYWHERE, "")));
+                "main",
+                1,
+                0,
+                new TreeMap<>(Map.of(resource, amount)),
+                NodeConstraints.ANYWHERE,
+                "")));
   }
 
   List<Step> steps(int count) {
@@ -165,16 +170,20 @@ final class RandomWorld {
   private Step upheaval() {
     return switch (dice.below(13)) {
       case 0 -> new Step.Declare(declarations.flavor(dice.below(size.flavors())));
-      case 1 -> new Step.Declare(new SchedulerEvent.FlavorRemoved("f-" + dice.below(size.flavors())));
+      case 1 ->
+          new Step.Declare(new SchedulerEvent.FlavorRemoved("f-" + dice.below(size.flavors())));
       case 2, 3, 4 -> new Step.Declare(declarations.clusterQueue(dice.below(size.queues())));
-      case 5 -> new Step.Declare(new SchedulerEvent.ClusterQueueRemoved("cq-" + dice.below(size.queues())));
+      case 5 ->
+          new Step.Declare(
+              new SchedulerEvent.ClusterQueueRemoved("cq-" + dice.below(size.queues())));
       case 6, 7 ->
           size.cohorts()
               ? new Step.Declare(declarations.cohort(dice.below(size.cohortCount())))
               : submit();
       case 8 ->
           size.cohorts()
-              ? new Step.Declare(new SchedulerEvent.CohortRemoved("co-" + dice.below(size.cohortCount())))
+              ? new Step.Declare(
+                  new SchedulerEvent.CohortRemoved("co-" + dice.below(size.cohortCount())))
               : submit();
       case 9 ->
           new Step.Declare(

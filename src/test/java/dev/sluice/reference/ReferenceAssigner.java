@@ -1,6 +1,5 @@
 package dev.sluice.reference;
 
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorResource;
@@ -9,10 +8,11 @@ import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
+import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.Toleration;
-import dev.sluice.core.model.RequestShape;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -159,7 +159,8 @@ final class ReferenceAssigner {
       List<PodSetRequest> sets = together.stream().map(shape.podSets()::get).toList();
       SortedMap<String, Long> wanted = new TreeMap<>();
       for (PodSetRequest set : sets) {
-        requests(set).forEach((resource, amount) -> wanted.merge(resource, amount, ResourceAmounts::add));
+        requests(set)
+            .forEach((resource, amount) -> wanted.merge(resource, amount, ResourceAmounts::add));
       }
       SortedMap<String, String> chosen = new TreeMap<>();
       Set<String> decided = new HashSet<>();
@@ -350,7 +351,8 @@ final class ReferenceAssigner {
   private SortedMap<String, Long> requests(PodSetRequest set) {
     SortedMap<String, Long> requests = new TreeMap<>();
     set.perPod()
-        .forEach((resource, one) -> requests.put(resource, ResourceAmounts.multiply(one, set.count())));
+        .forEach(
+            (resource, one) -> requests.put(resource, ResourceAmounts.multiply(one, set.count())));
     if (groupOf("pods").isPresent()) {
       requests.put("pods", (long) set.count());
     }

@@ -1,12 +1,12 @@
 package dev.sluice.reference;
 
 import dev.sluice.core.engine.EngineOptions;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.reference.ReferenceEntry.Holding;
 import java.time.Duration;

@@ -1,11 +1,11 @@
 package dev.sluice.reference;
 
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.PreemptionReason;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.reference.ReferenceTree.Node;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -142,7 +142,8 @@ final class ReferencePreemption {
       Node absorbing = below;
       remaining.replaceAll(
           (pair, amount) ->
-              Math.max(0, ResourceAmounts.subtract(amount, world.tree().localFree(absorbing, pair))));
+              Math.max(
+                  0, ResourceAmounts.subtract(amount, world.tree().localFree(absorbing, pair))));
       walked.add(below);
       collect(ancestor, walked, advantage, candidates);
       below = ancestor;

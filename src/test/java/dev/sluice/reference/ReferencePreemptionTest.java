@@ -5,11 +5,11 @@ import static dev.sluice.core.model.PreemptionReason.IN_COHORT_RECLAIM_WHILE_BOR
 import static dev.sluice.core.model.PreemptionReason.IN_COHORT_RECLAMATION;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.FlavorFungibility;
 import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.reference.Decided.Admission;
 import dev.sluice.reference.Decided.Preemption;
 import java.time.Instant;

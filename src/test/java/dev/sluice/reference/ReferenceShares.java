@@ -1,7 +1,7 @@
 package dev.sluice.reference;
 
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.reference.ReferenceTree.Node;
 import java.math.BigDecimal;
 import java.math.BigInteger;

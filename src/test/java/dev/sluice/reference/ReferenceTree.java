@@ -1,10 +1,10 @@
 package dev.sluice.reference;
 
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.Quota;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -44,7 +44,8 @@ final class ReferenceTree {
   void remove(String queue, Map<FlavorResource, Long> amounts) {
     Map<FlavorResource, Long> own = usage.computeIfAbsent(queue, any -> new HashMap<>());
     amounts.forEach(
-        (pair, amount) -> own.put(pair, ResourceAmounts.subtract(own.getOrDefault(pair, 0L), amount)));
+        (pair, amount) ->
+            own.put(pair, ResourceAmounts.subtract(own.getOrDefault(pair, 0L), amount)));
   }
 
   void add(String queue, Map<FlavorResource, Long> amounts) {
@@ -136,7 +137,8 @@ final class ReferenceTree {
   Lowest lowest(String queue, FlavorResource pair, long val) {
     Node node = new Node(true, queue);
     Optional<Node> up = parent(node);
-    if (up.isEmpty() || ResourceAmounts.add(usage(node, pair), val) <= quota(node, pair).nominal()) {
+    if (up.isEmpty()
+        || ResourceAmounts.add(usage(node, pair), val) <= quota(node, pair).nominal()) {
       return new Lowest(0, up.isPresent());
     }
     long remaining = ResourceAmounts.subtract(val, localFree(node, pair));
@@ -188,7 +190,9 @@ final class ReferenceTree {
   long subtree(Node node, FlavorResource pair) {
     long sum = quota(node, pair).nominal();
     for (Node child : children(node)) {
-      sum = ResourceAmounts.add(sum, ResourceAmounts.subtract(subtree(child, pair), local(child, pair)));
+      sum =
+          ResourceAmounts.add(
+              sum, ResourceAmounts.subtract(subtree(child, pair), local(child, pair)));
     }
     return sum;
   }
@@ -213,7 +217,9 @@ final class ReferenceTree {
     }
     long sum = 0;
     for (Node child : children(node)) {
-      sum = ResourceAmounts.add(sum, Math.max(0, ResourceAmounts.subtract(usage(child, pair), local(child, pair))));
+      sum =
+          ResourceAmounts.add(
+              sum, Math.max(0, ResourceAmounts.subtract(usage(child, pair), local(child, pair))));
     }
     return sum;
   }
@@ -230,7 +236,9 @@ final class ReferenceTree {
       long local = local(node, pair);
       long lendable = ResourceAmounts.subtract(subtree(node, pair), local);
       long beyond = Math.max(0, ResourceAmounts.subtract(used, local));
-      fromAbove = Math.min(fromAbove, ResourceAmounts.add(ResourceAmounts.subtract(lendable, beyond), limit));
+      fromAbove =
+          Math.min(
+              fromAbove, ResourceAmounts.add(ResourceAmounts.subtract(lendable, beyond), limit));
     }
     return ResourceAmounts.add(localFree(node, pair), fromAbove);
   }

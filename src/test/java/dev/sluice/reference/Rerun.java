@@ -1,7 +1,7 @@
 package dev.sluice.reference;
 
-import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.engine.EngineProbe;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.reference.Decided.Admission;

@@ -1,11 +1,11 @@
 package dev.sluice.reference;
 
-import dev.sluice.lab.audit.AuditedKind;
-import dev.sluice.lab.audit.ObjectChange;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.FlavorResource;
+import dev.sluice.lab.audit.AuditedKind;
+import dev.sluice.lab.audit.ObjectChange;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -114,7 +114,8 @@ public final class RunAudit {
                         moment.objectChange().deleted() ? "deleted " : "",
                         switch (moment.objectChange().kind()) {
                           case WORKLOAD -> RunReading.workload(moment.objectChange().object());
-                          case CLUSTER_QUEUE -> RunReading.clusterQueue(moment.objectChange().object());
+                          case CLUSTER_QUEUE ->
+                              RunReading.clusterQueue(moment.objectChange().object());
                           case COHORT -> RunReading.cohort(moment.objectChange().object());
                           case LOCAL_QUEUE -> RunReading.localQueue(moment.objectChange().object());
                           case JOB, POD -> RunReading.name(moment.objectChange().object());

@@ -1,7 +1,6 @@
 package dev.sluice.reference;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
@@ -17,9 +16,10 @@ import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.Quota;
+import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.WorkloadId;
-import dev.sluice.core.model.RequestShape;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.math.BigDecimal;
 import java.math.RoundingMode;

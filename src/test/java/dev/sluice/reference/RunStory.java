@@ -2,9 +2,9 @@ package dev.sluice.reference;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import dev.sluice.core.model.FairSharing;
 import dev.sluice.lab.audit.AuditedKind;
 import dev.sluice.lab.audit.ObjectChange;
-import dev.sluice.core.model.FairSharing;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;

@@ -1,14 +1,14 @@
 package dev.sluice.reference;
 
-import dev.sluice.lab.audit.ObjectChange;
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.CohortSpec;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.lab.audit.ObjectChange;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -159,10 +159,16 @@ record RunWorld(
         .forEach(flavor -> flavors.add(flavor.flavor()));
     flavors.forEach(
         name ->
-            schedulerEvents.add(new SchedulerEvent.FlavorChanged(new Flavor(name, Map.of(), List.of(), List.of()))));
+            schedulerEvents.add(
+                new SchedulerEvent.FlavorChanged(
+                    new Flavor(name, Map.of(), List.of(), List.of()))));
     cohorts.values().forEach(each -> schedulerEvents.add(new SchedulerEvent.CohortChanged(each)));
-    queues.values().forEach(each -> schedulerEvents.add(new SchedulerEvent.ClusterQueueChanged(each)));
-    localQueues.values().forEach(each -> schedulerEvents.add(new SchedulerEvent.LocalQueueChanged(each)));
+    queues
+        .values()
+        .forEach(each -> schedulerEvents.add(new SchedulerEvent.ClusterQueueChanged(each)));
+    localQueues
+        .values()
+        .forEach(each -> schedulerEvents.add(new SchedulerEvent.LocalQueueChanged(each)));
     workloads.values().stream()
         .map(each -> each.id().namespace())
         .distinct()

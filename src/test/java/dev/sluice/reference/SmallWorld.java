@@ -2,12 +2,10 @@ package dev.sluice.reference;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.CohortSpec;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorFungibility;
 import dev.sluice.core.model.LabelSelector;
@@ -21,7 +19,9 @@ import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.PreemptionReason;
 import dev.sluice.core.model.Quota;
 import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
+import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.reference.Decided.Preemption;
 import java.time.Duration;
@@ -49,7 +49,8 @@ abstract class SmallWorld {
     engine.fold(new SchedulerEvent.DecidingEnabled(true));
     engine.fold(new SchedulerEvent.NamespaceChanged("ns", Map.of()));
     for (String flavor : List.of("f", "g")) {
-      engine.fold(new SchedulerEvent.FlavorChanged(new Flavor(flavor, Map.of(), List.of(), List.of())));
+      engine.fold(
+          new SchedulerEvent.FlavorChanged(new Flavor(flavor, Map.of(), List.of(), List.of())));
     }
   }
 
@@ -69,7 +70,8 @@ abstract class SmallWorld {
 
   static ResourceGroup.FlavorQuotas flavor(String name, long nominal) {
     return new ResourceGroup.FlavorQuotas(
-        name, Map.of("cpu", new Quota(nominal, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED)));
+        name,
+        Map.of("cpu", new Quota(nominal, ResourceAmounts.UNLIMITED, ResourceAmounts.UNLIMITED)));
   }
 
   void queue(

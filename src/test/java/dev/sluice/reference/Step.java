@@ -1,7 +1,7 @@
 package dev.sluice.reference;
 
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.SchedulerEvent;
 
 /**
  * One thing that happens in a random world. Steps name Workloads loosely (the n-th that holds

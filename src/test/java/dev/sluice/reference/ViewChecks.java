@@ -20,7 +20,8 @@ final class ViewChecks {
   void check(SchedulerViews schedulerViews) {
     ReferenceTree tree = world.tree();
     Stage.require(
-        schedulerViews.clusterQueues().size() == world.queues().size(), "views of " + schedulerViews.clusterQueues());
+        schedulerViews.clusterQueues().size() == world.queues().size(),
+        "views of " + schedulerViews.clusterQueues());
     schedulerViews.cohorts().forEach(this::checkShare);
     for (ClusterQueueView view : schedulerViews.clusterQueues()) {
       ReferenceQuestions.Counts counts = world.counts(view.name());
@@ -48,7 +49,12 @@ final class ViewChecks {
               .map(shares -> shares.of(new ReferenceTree.Node(false, view.name())).weightedShare());
       Stage.require(
           view.dominantResourceShare().map(DominantResourceShare::rounded).equals(share),
-          "cohort " + view.name() + ": share should be " + share + ", is " + view.dominantResourceShare());
+          "cohort "
+              + view.name()
+              + ": share should be "
+              + share
+              + ", is "
+              + view.dominantResourceShare());
     }
   }
 

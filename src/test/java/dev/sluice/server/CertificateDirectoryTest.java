@@ -1,11 +1,10 @@
 package dev.sluice.server;
 
-import dev.sluice.kube.certificates.CertificateWithKey;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.sluice.kube.certificates.CertificateWithKey;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,9 +1,5 @@
 package dev.sluice.server;
 
-import dev.sluice.kube.certificates.CertificateAuthority;
-import dev.sluice.kube.certificates.CertificateWithKey;
-import dev.sluice.kube.certificates.Pem;
-
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -11,6 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.api.config.BindAddress;
 import dev.sluice.api.conversion.ConversionWebhook;
 import dev.sluice.api.conversion.HubConverter;
+import dev.sluice.kube.certificates.CertificateAuthority;
+import dev.sluice.kube.certificates.CertificateWithKey;
+import dev.sluice.kube.certificates.Pem;
 import dev.sluice.webhooks.AdmissionResult;
 import dev.sluice.webhooks.WebhookRouter;
 import java.io.IOException;

@@ -4,14 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.engine.PendingPosition;
+import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorAttempt;
+import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.workload.CachedWorkload;
@@ -145,7 +145,10 @@ class ExplainEndpointTest {
     public CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id) {
       FlavorAttempt attempt =
           new FlavorAttempt(
-              "main", "spot", 0, List.of(new FlavorRejection.InsufficientQuota("cpu", 5000, 1000, 8000)));
+              "main",
+              "spot",
+              0,
+              List.of(new FlavorRejection.InsufficientQuota("cpu", 5000, 1000, 8000)));
       Holder holder =
           new Holder(
               new WorkloadId("h", "other", "big"), "cq2", new FlavorResource("spot", "cpu"), 7000);

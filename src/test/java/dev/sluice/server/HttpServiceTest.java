@@ -1,13 +1,12 @@
 package dev.sluice.server;
 
-import dev.sluice.kube.certificates.CertificateWithKey;
-
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.api.config.BindAddress;
 import dev.sluice.api.config.Configuration.TlsVersion;
+import dev.sluice.kube.certificates.CertificateWithKey;
 import java.io.IOException;
 import java.net.Socket;
 import java.net.URI;

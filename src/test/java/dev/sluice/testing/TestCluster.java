@@ -1,7 +1,7 @@
 package dev.sluice.testing;
 
-import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.FakeNodes;
+import dev.sluice.lab.controlplane.NodeGroup;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.NamespaceBuilder;
 import io.fabric8.kubernetes.api.model.Node;

@@ -2,15 +2,15 @@ package dev.sluice.visibility;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
 import dev.sluice.core.engine.SchedulerQueries.Turn;
 import dev.sluice.core.engine.SchedulerQueries.Waiting;
-import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorAttempt;
+import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
-import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.WorkloadId;

@@ -272,7 +272,8 @@ class BatchJobWebhookTest {
     assertThat(messages(rules::validate, create(job)))
         .anySatisfy(found -> assertThat(found).startsWith(message));
     assertThat(
-            messages(rules(Reviews.Cluster.EMPTY, "-TopologyAwareScheduling")::validate, create(job)))
+            messages(
+                rules(Reviews.Cluster.EMPTY, "-TopologyAwareScheduling")::validate, create(job)))
         .isEmpty();
   }
 
@@ -306,7 +307,8 @@ class BatchJobWebhookTest {
             set(
                 "/spec/template/metadata/annotations",
                 "{kueue.x-k8s.io/podset-slice-required-topology-constraints: '[]'}"));
-    assertThat(messages(rules(Reviews.Cluster.EMPTY, "-TASMultiLayerTopology")::validate, create(job)))
+    assertThat(
+            messages(rules(Reviews.Cluster.EMPTY, "-TASMultiLayerTopology")::validate, create(job)))
         .singleElement()
         .asString()
         .contains("Forbidden: feature gate TASMultiLayerTopology is off");
@@ -398,7 +400,8 @@ class BatchJobWebhookTest {
                 + " while the job runs");
     assertThat(messages(rules::validate, update(SUSPENDED, edited(SUSPENDED, set(pointer, "b")))))
         .isEmpty();
-    assertThat(messages(rules::validate, update(SUSPENDED, edited(SUSPENDED, set(pointer, "null")))))
+    assertThat(
+            messages(rules::validate, update(SUSPENDED, edited(SUSPENDED, set(pointer, "null")))))
         .isEmpty();
     assertThat(
             messages(
@@ -435,7 +438,8 @@ class BatchJobWebhookTest {
   void whatMayNotChangeWhileItRuns(String pointer, String value, String message) {
     assertThat(
             messages(
-                rules::validate, update(RUNNING, edited(RUNNING, set("/metadata/" + pointer, value)))))
+                rules::validate,
+                update(RUNNING, edited(RUNNING, set("/metadata/" + pointer, value)))))
         .containsExactly(message);
     assertThat(
             messages(
@@ -448,7 +452,8 @@ class BatchJobWebhookTest {
   void thePriorityClassMayChangeButNeverGo() {
     String pointer = "/metadata/labels/kueue.x-k8s.io~1priority-class";
     JsonNode high = edited(RUNNING, set(pointer, "high"));
-    assertThat(messages(rules::validate, update(high, edited(high, set(pointer, "low"))))).isEmpty();
+    assertThat(messages(rules::validate, update(high, edited(high, set(pointer, "low")))))
+        .isEmpty();
     assertThat(messages(rules::validate, update(high, RUNNING)))
         .containsExactly(
             "metadata.labels[kueue.x-k8s.io/priority-class]: Invalid value: \"\": must not be"
@@ -477,7 +482,8 @@ class BatchJobWebhookTest {
         edited(suspended, set("/spec/suspend", "false"), set("/spec/parallelism", "2"));
     assertThat(messages(rules::validate, update(suspended, started))).isEmpty();
     assertThat(
-            messages(rules::validate, update(started, edited(started, set("/spec/parallelism", "3")))))
+            messages(
+                rules::validate, update(started, edited(started, set("/spec/parallelism", "3")))))
         .singleElement()
         .asString()
         .startsWith("spec.parallelism: Invalid value: 3: field is immutable");
@@ -498,7 +504,8 @@ class BatchJobWebhookTest {
     assertThat(messages(rules::validate, update(stopping, suspended))).isEmpty();
     assertThat(
             messages(
-                rules::validate, update(suspended, edited(suspended, set("/spec/parallelism", "2")))))
+                rules::validate,
+                update(suspended, edited(suspended, set("/spec/parallelism", "2")))))
         .singleElement()
         .asString()
         .contains("less than the pods count, 2");

@@ -310,7 +310,8 @@ class PodWebhookTest {
                         "label kueue.x-k8s.io/managed has no effect: the pod belongs to a job that"
                             + " is managed itself"));
     assertThat(below.validate(create(suspended)))
-        .isInstanceOfSatisfying(AdmissionResult.Allowed.class, it -> assertThat(it.warnings()).isEmpty());
+        .isInstanceOfSatisfying(
+            AdmissionResult.Allowed.class, it -> assertThat(it.warnings()).isEmpty());
   }
 
   // ---- updates

@@ -178,7 +178,8 @@ class QueueRulesTest {
     }
     assertThat(
             messages(
-                queues::validate, create(edited(QUEUE, set("/spec/resourceGroups", many.toString())))))
+                queues::validate,
+                create(edited(QUEUE, set("/spec/resourceGroups", many.toString())))))
         .contains(
             "spec.resourceGroups: Too many: 300: must have at most 256 flavors over all groups",
             "spec.resourceGroups: Too many: 300: must have at most 256 covered resources over all"
@@ -279,7 +280,8 @@ class QueueRulesTest {
           /spec/tolerations/0/key | a b | spec.tolerations[0].key: Invalid value: "a b": name part
           """)
   void flavorRefused(String pointer, String value, String message) {
-    assertThat(messages(ResourceFlavorWebhook::validate, create(edited(FLAVOR, set(pointer, value)))))
+    assertThat(
+            messages(ResourceFlavorWebhook::validate, create(edited(FLAVOR, set(pointer, value)))))
         .anySatisfy(found -> assertThat(found).startsWith(message));
   }
 

@@ -117,7 +117,8 @@ class WebhookRuleTextTest {
   @Test
   void aStatefulSetOfAnotherIntegrationIsNotTouched() {
     JsonNode others = edited(QUEUED, set(PARENT, "leaderworkerset.x-k8s.io/leaderworkerset"));
-    StatefulSetWebhook withDefaults = statefulSets(new Reviews.Cluster(true, true, false, Map.of()));
+    StatefulSetWebhook withDefaults =
+        statefulSets(new Reviews.Cluster(true, true, false, Map.of()));
 
     assertThat(Reviews.patch(withDefaults.mutate(create(others)))).isEmpty();
     assertThat(
@@ -166,7 +167,8 @@ class WebhookRuleTextTest {
   void whereJobsWithoutQueueAreManagedTheseAreToo() {
     assertThat(
             Reviews.patch(
-                new StatefulSetWebhook(settings(true), Reviews.Cluster.EMPTY).mutate(create(PLAIN))))
+                new StatefulSetWebhook(settings(true), Reviews.Cluster.EMPTY)
+                    .mutate(create(PLAIN))))
         .containsExactly(annotation("statefulset"));
     assertThat(
             Reviews.patch(
@@ -337,7 +339,8 @@ class WebhookRuleTextTest {
     JsonNode sent =
         edited(
             none, set("/metadata/annotations", "{kueue.x-k8s.io/multikueue-origin-uid: origin}"));
-    StatefulSetWebhook busy = statefulSets(new Reviews.Cluster(false, false, false, Map.of(), "u-1"));
+    StatefulSetWebhook busy =
+        statefulSets(new Reviews.Cluster(false, false, false, Map.of(), "u-1"));
     StatefulSetWebhook busyAtOrigin =
         statefulSets(new Reviews.Cluster(false, false, false, Map.of(), "origin"));
 
@@ -346,14 +349,16 @@ class WebhookRuleTextTest {
             "spec.replicas: Forbidden: may not be raised to 2 while its Workload is not on hold");
     assertThat(messages(busyAtOrigin::validate, update(none, some))).isEmpty();
     assertThat(
-            messages(busyAtOrigin::validate, update(sent, edited(sent, set("/spec/replicas", "2")))))
+            messages(
+                busyAtOrigin::validate, update(sent, edited(sent, set("/spec/replicas", "2")))))
         .hasSize(1);
   }
 
   @Test
   void withoutAQueueAStatefulSetIsScaledFreely() {
     assertThat(
-            messages(statefulSets::validate, update(PLAIN, edited(PLAIN, set("/spec/replicas", "9")))))
+            messages(
+                statefulSets::validate, update(PLAIN, edited(PLAIN, set("/spec/replicas", "9")))))
         .isEmpty();
   }
 }

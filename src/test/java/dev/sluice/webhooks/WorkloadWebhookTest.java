@@ -199,7 +199,8 @@ class WorkloadWebhookTest {
   void podSetsMayChangeBeforeQuotaIsReserved() {
     assertThat(
             messages(
-                rules::validate, update(PENDING, edited(PENDING, set("/spec/podSets/0/count", "2")))))
+                rules::validate,
+                update(PENDING, edited(PENDING, set("/spec/podSets/0/count", "2")))))
         .isEmpty();
   }
 

@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.engine.PendingPosition;
+import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Duration;
 import java.time.Instant;
@@ -204,7 +204,8 @@ class AdmissionTest {
               "\"admissionChecks\":[{\"name\":\"a\",\"state\":\"Pending\",\"message\":\"\","
                   + "\"lastTransitionTime\":\"2026-03-01T12:00:00Z\"},{\"name\":\"b\"");
       assertThat(told).containsExactly("reserved 7");
-      assertThat(schedulerEvents).containsExactly(new SchedulerEvent.AdmissionWritten(ID, 8, false));
+      assertThat(schedulerEvents)
+          .containsExactly(new SchedulerEvent.AdmissionWritten(ID, 8, false));
     }
 
     @Test
@@ -241,7 +242,8 @@ class AdmissionTest {
       admissions.accept(admit(7));
       assertThat(schedulerEvents)
           .containsExactly(
-              new SchedulerEvent.AdmissionRefused(ID, 7, true), new SchedulerEvent.AdmissionRefused(ID, 7, true));
+              new SchedulerEvent.AdmissionRefused(ID, 7, true),
+              new SchedulerEvent.AdmissionRefused(ID, 7, true));
     }
 
     @Test
@@ -258,7 +260,8 @@ class AdmissionTest {
       given(SAMPLE);
       outcomes.add(new WorkloadWriter.Outcome.Refused(422, "no"));
       admissions.accept(admit(7));
-      assertThat(schedulerEvents).containsExactly(new SchedulerEvent.AdmissionRefused(ID, 7, false));
+      assertThat(schedulerEvents)
+          .containsExactly(new SchedulerEvent.AdmissionRefused(ID, 7, false));
     }
   }
 
@@ -429,7 +432,9 @@ class AdmissionTest {
       feed.changed(null, first);
       feed.changed(first, second);
       assertThat(schedulerEvents)
-          .extracting(schedulerEvent -> ((SchedulerEvent.WorkloadPending) schedulerEvent).workload().version())
+          .extracting(
+              schedulerEvent ->
+                  ((SchedulerEvent.WorkloadPending) schedulerEvent).workload().version())
           .containsExactly(7L, 8L);
     }
 
@@ -446,7 +451,9 @@ class AdmissionTest {
       feed.changed(first, same);
       feed.changed(same, less);
       assertThat(schedulerEvents)
-          .extracting(schedulerEvent -> ((SchedulerEvent.WorkloadReserving) schedulerEvent).workload().version())
+          .extracting(
+              schedulerEvent ->
+                  ((SchedulerEvent.WorkloadReserving) schedulerEvent).workload().version())
           .containsExactly(7L, 9L);
     }
 
@@ -460,7 +467,9 @@ class AdmissionTest {
                   + "  - {type: Evicted, status: \"True\", reason: Preempted}\n");
       feed.changed(running, evicted);
       assertThat(schedulerEvents)
-          .extracting(schedulerEvent -> ((SchedulerEvent.WorkloadReserving) schedulerEvent).workload().evicted())
+          .extracting(
+              schedulerEvent ->
+                  ((SchedulerEvent.WorkloadReserving) schedulerEvent).workload().evicted())
           .containsExactly(true);
     }
 
@@ -475,7 +484,8 @@ class AdmissionTest {
       feed.changed(inactive, null);
       assertThat(schedulerEvents)
           .containsExactly(
-              new SchedulerEvent.WorkloadReleased(ID, 7), new SchedulerEvent.WorkloadReleased(ID, Long.MAX_VALUE));
+              new SchedulerEvent.WorkloadReleased(ID, 7),
+              new SchedulerEvent.WorkloadReleased(ID, Long.MAX_VALUE));
     }
 
     @Test

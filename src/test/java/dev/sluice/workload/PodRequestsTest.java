@@ -130,7 +130,9 @@ class PodRequestsTest {
         .isEqualTo(Map.of("cpu", 1010L));
     assertThat(
             PodRequests.of(
-                    podSpec(containers.replace("sandbox", "unknown")), NamespaceLimits.NONE, context)
+                    podSpec(containers.replace("sandbox", "unknown")),
+                    NamespaceLimits.NONE,
+                    context)
                 .perPod())
         .isEqualTo(Map.of("cpu", 1000L));
   }
@@ -207,7 +209,8 @@ class PodRequestsTest {
             limitRange("{type: Container, max: {cpu: 4}, min: {cpu: 500m}}"),
             limitRange("{type: Pod, max: {memory: 10}}"));
     assertThat(
-            ResourceValidation.of(podSets("containers: [{name: a, " + resources + "}]"), rules, true, NOTHING))
+            ResourceValidation.of(
+                podSets("containers: [{name: a, " + resources + "}]"), rules, true, NOTHING))
         .get()
         .asString()
         .contains("pod set main")

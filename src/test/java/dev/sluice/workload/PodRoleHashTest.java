@@ -29,7 +29,8 @@ class PodRoleHashTest {
     String hash = PodRoleHash.of(YAML.readTree(SPEC)).roleHash();
 
     assertThat(hash).matches("[0-9a-f]{8}");
-    assertThat(PodRoleHash.of(spec("nodeSelector", "{arch: b, zone: a}")).roleHash()).isEqualTo(hash);
+    assertThat(PodRoleHash.of(spec("nodeSelector", "{arch: b, zone: a}")).roleHash())
+        .isEqualTo(hash);
     assertThat(PodRoleHash.of(spec("tolerations", "[]")).roleHash()).isEqualTo(hash);
     assertThat(PodRoleHash.of(spec("affinity", "{}")).roleHash()).isEqualTo(hash);
   }

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.PreemptionReason;
+import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.workload.WorkloadWriter.Outcome;
 import java.time.Duration;
@@ -205,11 +205,14 @@ class PreemptionWriterTest {
     answers.get(0).complete(new Outcome.Refused(422, "no"));
     answers.get(1).complete(new Outcome.Written(8));
     assertThat(told).singleElement().asString().startsWith("team/two");
-    assertThat(schedulerEvents).as("decided anew before there is news it would be refused again").isEmpty();
+    assertThat(schedulerEvents)
+        .as("decided anew before there is news it would be refused again")
+        .isEmpty();
 
     givenVictim("one", 9, "");
     seen("one");
-    assertThat(schedulerEvents).containsExactly(new SchedulerEvent.EvictionRefused(victim("one").id(), 7));
+    assertThat(schedulerEvents)
+        .containsExactly(new SchedulerEvent.EvictionRefused(victim("one").id(), 7));
   }
 
   @Test
@@ -259,7 +262,8 @@ class PreemptionWriterTest {
     givenVictim("lazy", 7, "");
     admissions.accept(decision("lazy"));
     assertThat(written).isEmpty();
-    assertThat(schedulerEvents).containsExactly(new SchedulerEvent.EvictionRefused(victim("lazy").id(), 7));
+    assertThat(schedulerEvents)
+        .containsExactly(new SchedulerEvent.EvictionRefused(victim("lazy").id(), 7));
   }
 
   private final class Writer implements StatusWriter {

@@ -3,11 +3,11 @@ package dev.sluice.workload;
 import static dev.sluice.workload.Templates.workload;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.LabelRequirement;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.ReservingWorkload;
+import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.workload.NamespaceLimits.ItemRules;
 import java.time.Instant;
 import java.util.List;
@@ -52,7 +52,8 @@ class WorkloadTranslatorTest {
           """;
 
   private final Templates.Context context = new Templates.Context();
-  private final WorkloadTranslator facts = new WorkloadTranslator(context, TranslationOptions.DEFAULT);
+  private final WorkloadTranslator facts =
+      new WorkloadTranslator(context, TranslationOptions.DEFAULT);
 
   private PendingWorkload pending(String yaml) {
     SchedulerEvent schedulerEvent = facts.of(workload(yaml));
@@ -168,7 +169,8 @@ class WorkloadTranslatorTest {
                 false));
     String highest =
         PENDING.replace("priority: 10", "priority: 2147483647").replace("\"5\"", "\"2147483647\"");
-    assertThat(((SchedulerEvent.WorkloadPending) boosted.of(workload(highest))).workload().priority())
+    assertThat(
+            ((SchedulerEvent.WorkloadPending) boosted.of(workload(highest))).workload().priority())
         .isEqualTo(2L * Integer.MAX_VALUE);
   }
 

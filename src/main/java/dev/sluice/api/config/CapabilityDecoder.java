@@ -60,7 +60,10 @@ final class CapabilityDecoder {
   private final ValidationErrors validationErrors;
   private final FeatureGates gates;
 
-  CapabilityDecoder(ConfigurationVersion configurationVersion, ValidationErrors validationErrors, FeatureGates gates) {
+  CapabilityDecoder(
+      ConfigurationVersion configurationVersion,
+      ValidationErrors validationErrors,
+      FeatureGates gates) {
     this.configurationVersion = configurationVersion;
     this.validationErrors = validationErrors;
     this.gates = gates;
@@ -109,7 +112,12 @@ final class CapabilityDecoder {
   Integrations integrations(ObjectFieldReader objectFieldReader) {
     List<String> given = objectFieldReader.texts("frameworks");
     List<String> frameworks = objectFieldReader.has("frameworks") ? given : List.of("batch/job");
-    checkAll(objectFieldReader, "frameworks", frameworks, FRAMEWORKS::contains, String.join(", ", FRAMEWORKS));
+    checkAll(
+        objectFieldReader,
+        "frameworks",
+        frameworks,
+        FRAMEWORKS::contains,
+        String.join(", ", FRAMEWORKS));
     if (frameworks.contains("sparkoperator.k8s.io/sparkapplication")
         && !gates.enabled(FeatureGate.SPARK_APPLICATION_INTEGRATION)) {
       validationErrors.add(
@@ -118,9 +126,19 @@ final class CapabilityDecoder {
               + " SparkApplicationIntegration, which is off");
     }
     List<String> external = objectFieldReader.texts("externalFrameworks");
-    checkAll(objectFieldReader, "externalFrameworks", external, KubernetesNames::isGroupVersionKind, KubernetesNames.GVK_RULE);
+    checkAll(
+        objectFieldReader,
+        "externalFrameworks",
+        external,
+        KubernetesNames::isGroupVersionKind,
+        KubernetesNames.GVK_RULE);
     List<String> labels = objectFieldReader.texts("labelKeysToCopy");
-    checkAll(objectFieldReader, "labelKeysToCopy", labels, KubernetesNames::isLabelKey, KubernetesNames.LABEL_KEY_RULE);
+    checkAll(
+        objectFieldReader,
+        "labelKeysToCopy",
+        labels,
+        KubernetesNames::isLabelKey,
+        KubernetesNames.LABEL_KEY_RULE);
     if (configurationVersion == ConfigurationVersion.V1BETA1) {
       objectFieldReader.accept("podOptions");
     }
@@ -133,9 +151,13 @@ final class CapabilityDecoder {
     Duration gc = objectFieldReader.duration("gcInterval", otherwise.gcInterval(), Duration.ZERO);
     String origin = objectFieldReader.text("origin", otherwise.origin());
     validationErrors.check(
-        KubernetesNames.isLabelValue(origin), objectFieldReader.path("origin"), origin, KubernetesNames.LABEL_VALUE_RULE);
+        KubernetesNames.isLabelValue(origin),
+        objectFieldReader.path("origin"),
+        origin,
+        KubernetesNames.LABEL_VALUE_RULE);
     Duration lost =
-        objectFieldReader.duration("workerLostTimeout", otherwise.workerLostTimeout(), Duration.ZERO);
+        objectFieldReader.duration(
+            "workerLostTimeout", otherwise.workerLostTimeout(), Duration.ZERO);
     String dispatcher = objectFieldReader.text("dispatcherName", otherwise.dispatcherName());
     validationErrors.check(
         KubernetesNames.isLabelKey(dispatcher),
@@ -152,12 +174,20 @@ final class CapabilityDecoder {
       external.add(each.required("name", KubernetesNames.GVK_RULE));
       each.nothingElse();
     }
-    checkAll(objectFieldReader, "externalFrameworks", external, KubernetesNames::isGroupVersionKind, KubernetesNames.GVK_RULE);
+    checkAll(
+        objectFieldReader,
+        "externalFrameworks",
+        external,
+        KubernetesNames::isGroupVersionKind,
+        KubernetesNames.GVK_RULE);
     refuseBuiltIn(objectFieldReader, external);
     Optional<Integer> step = Optional.empty();
     List<AccessProvider> providers = List.of();
     if (configurationVersion == ConfigurationVersion.V1BETA1) {
-      objectFieldReader.onlyIn(ConfigurationVersion.V1BETA2.apiVersion(), "clusterProfile", "incrementalDispatcherConfig");
+      objectFieldReader.onlyIn(
+          ConfigurationVersion.V1BETA2.apiVersion(),
+          "clusterProfile",
+          "incrementalDispatcherConfig");
     } else {
       step = stepSize(objectFieldReader, dispatcher);
       providers = accessProviders(objectFieldReader.object("clusterProfile"));
@@ -209,7 +239,8 @@ final class CapabilityDecoder {
     Set<String> seen = new HashSet<>();
     for (AccessProvider provider : result) {
       if (!seen.add(provider.name())) {
-        validationErrors.add(profile.path("accessProviders"), "\"" + provider.name() + "\" is given twice");
+        validationErrors.add(
+            profile.path("accessProviders"), "\"" + provider.name() + "\" is given twice");
       }
     }
     profile.nothingElse();
@@ -294,7 +325,11 @@ final class CapabilityDecoder {
   }
 
   private void checkAll(
-      ObjectFieldReader objectFieldReader, String name, List<String> values, Predicate<String> good, String allowed) {
+      ObjectFieldReader objectFieldReader,
+      String name,
+      List<String> values,
+      Predicate<String> good,
+      String allowed) {
     Set<String> seen = new HashSet<>();
     for (int i = 0; i < values.size(); i++) {
       String path = objectFieldReader.path(name) + "[" + i + "]";

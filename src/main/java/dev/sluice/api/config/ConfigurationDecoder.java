@@ -43,7 +43,10 @@ final class ConfigurationDecoder {
   private final ValidationErrors validationErrors;
   private final Supplier<String> defaultNamespace;
 
-  ConfigurationDecoder(ConfigurationVersion configurationVersion, ValidationErrors validationErrors, Supplier<String> defaultNamespace) {
+  ConfigurationDecoder(
+      ConfigurationVersion configurationVersion,
+      ValidationErrors validationErrors,
+      Supplier<String> defaultNamespace) {
     this.configurationVersion = configurationVersion;
     this.validationErrors = validationErrors;
     this.defaultNamespace = defaultNamespace;
@@ -62,14 +65,19 @@ final class ConfigurationDecoder {
     String namespace =
         file.text("namespace").filter(text -> !text.isEmpty()).orElseGet(defaultNamespace);
     validationErrors.check(
-        KubernetesNames.isDnsLabel(namespace), file.path("namespace"), namespace, KubernetesNames.DNS_LABEL_RULE);
-    CapabilityDecoder capabilities = new CapabilityDecoder(configurationVersion, validationErrors, gates);
+        KubernetesNames.isDnsLabel(namespace),
+        file.path("namespace"),
+        namespace,
+        KubernetesNames.DNS_LABEL_RULE);
+    CapabilityDecoder capabilities =
+        new CapabilityDecoder(configurationVersion, validationErrors, gates);
     Configuration configuration =
         new Configuration(
             namespace,
             webhook(file.object("webhook")),
             leaderElection(file.object("leaderElection"), namespace),
-            new MetricsDecoder(configurationVersion, validationErrors, gates).decode(file.object("metrics")),
+            new MetricsDecoder(configurationVersion, validationErrors, gates)
+                .decode(file.object("metrics")),
             health(file.object("health")),
             file.text("pprofBindAddress", ""),
             controller(file.object("controller")),
@@ -83,7 +91,8 @@ final class ConfigurationDecoder {
             capabilities.multiKueue(file.object("multiKueue")),
             capabilities.fairSharing(file),
             capabilities.admissionFairSharing(file),
-            new ResourcesDecoder(configurationVersion, validationErrors, gates).decode(file.object("resources")),
+            new ResourcesDecoder(configurationVersion, validationErrors, gates)
+                .decode(file.object("resources")),
             gates,
             objectRetention(file.object("objectRetentionPolicies")),
             visibilityServer(file),
@@ -108,7 +117,8 @@ final class ConfigurationDecoder {
       validationErrors.add(
           "--feature-gates", "can't be combined with featureGates in the file; use one of the two");
     }
-    Map<String, Boolean> flags = FeatureGates.parse(commandLine, "--feature-gates", validationErrors);
+    Map<String, Boolean> flags =
+        FeatureGates.parse(commandLine, "--feature-gates", validationErrors);
     return FeatureGates.settle(flags, "--feature-gates ", validationErrors);
   }
 
@@ -124,14 +134,20 @@ final class ConfigurationDecoder {
 
   private LeaderElection leaderElection(ObjectFieldReader objectFieldReader, String namespace) {
     boolean elect = objectFieldReader.flag("leaderElect", true);
-    Duration lease = objectFieldReader.duration("leaseDuration", Duration.ofSeconds(15), MILLISECOND);
-    Duration renew = objectFieldReader.duration("renewDeadline", Duration.ofSeconds(10), MILLISECOND);
+    Duration lease =
+        objectFieldReader.duration("leaseDuration", Duration.ofSeconds(15), MILLISECOND);
+    Duration renew =
+        objectFieldReader.duration("renewDeadline", Duration.ofSeconds(10), MILLISECOND);
     Duration retry = objectFieldReader.duration("retryPeriod", Duration.ofSeconds(2), MILLISECOND);
     String name = objectFieldReader.text("resourceName", "c1f6bfd2.kueue.x-k8s.io");
     String lock = objectFieldReader.text("resourceLock", "leases");
-    validationErrors.check(lock.equals("leases"), objectFieldReader.path("resourceLock"), lock, "leases");
     validationErrors.check(
-        KubernetesNames.isSubdomain(name), objectFieldReader.path("resourceName"), name, KubernetesNames.SUBDOMAIN_RULE);
+        lock.equals("leases"), objectFieldReader.path("resourceLock"), lock, "leases");
+    validationErrors.check(
+        KubernetesNames.isSubdomain(name),
+        objectFieldReader.path("resourceName"),
+        name,
+        KubernetesNames.SUBDOMAIN_RULE);
     validationErrors.check(
         lease.compareTo(renew) > 0,
         objectFieldReader.path("leaseDuration"),
@@ -142,9 +158,16 @@ final class ConfigurationDecoder {
         objectFieldReader.path("renewDeadline"),
         GoDuration.format(renew),
         "more than 1.2 times retryPeriod, which is " + GoDuration.format(retry));
-    String in = objectFieldReader.text("resourceNamespace").filter(text -> !text.isEmpty()).orElse(namespace);
+    String in =
+        objectFieldReader
+            .text("resourceNamespace")
+            .filter(text -> !text.isEmpty())
+            .orElse(namespace);
     validationErrors.check(
-        KubernetesNames.isDnsLabel(in), objectFieldReader.path("resourceNamespace"), in, KubernetesNames.DNS_LABEL_RULE);
+        KubernetesNames.isDnsLabel(in),
+        objectFieldReader.path("resourceNamespace"),
+        in,
+        KubernetesNames.DNS_LABEL_RULE);
     objectFieldReader.nothingElse();
     return new LeaderElection(elect, name, in, lease, renew, retry);
   }
@@ -190,7 +213,8 @@ final class ConfigurationDecoder {
         .filter(suite -> !CIPHER_SUITES.contains(suite))
         .forEach(suite -> validationErrors.value(path, suite, String.join(", ", CIPHER_SUITES)));
     if (!suites.isEmpty() && version.equals(Optional.of(TlsVersion.TLS_1_3))) {
-      validationErrors.add(path, "can't be chosen together with minVersion VersionTLS13: leave one out");
+      validationErrors.add(
+          path, "can't be chosen together with minVersion VersionTLS13: leave one out");
     }
     List<Integer> curves = objectFieldReader.integers("curvePreferences");
     objectFieldReader.nothingElse();
@@ -207,7 +231,10 @@ final class ConfigurationDecoder {
         service,
         KubernetesNames.DNS_1035_RULE);
     validationErrors.check(
-        KubernetesNames.isSubdomain(secret), objectFieldReader.path("webhookSecretName"), secret, KubernetesNames.SUBDOMAIN_RULE);
+        KubernetesNames.isSubdomain(secret),
+        objectFieldReader.path("webhookSecretName"),
+        secret,
+        KubernetesNames.SUBDOMAIN_RULE);
     objectFieldReader.nothingElse();
     return new InternalCertManagement(enable, service, secret);
   }
@@ -215,7 +242,8 @@ final class ConfigurationDecoder {
   private ClientConnection clientConnection(ObjectFieldReader objectFieldReader) {
     ClientConnection connection =
         new ClientConnection(
-            objectFieldReader.number("qps", 300), objectFieldReader.whole("burst", 500, 1, Integer.MAX_VALUE));
+            objectFieldReader.number("qps", 300),
+            objectFieldReader.whole("burst", 500, 1, Integer.MAX_VALUE));
     objectFieldReader.nothingElse();
     return connection;
   }

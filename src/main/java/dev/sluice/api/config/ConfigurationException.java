@@ -30,7 +30,8 @@ public final class ConfigurationException extends Exception {
   }
 
   private static String message(String source, List<ValidationError> validationErrors) {
-    String count = validationErrors.size() == 1 ? "1 problem" : validationErrors.size() + " problems";
+    String count =
+        validationErrors.size() == 1 ? "1 problem" : validationErrors.size() + " problems";
     return validationErrors.stream()
         .map(validationError -> "\n  - " + validationError)
         .collect(Collectors.joining("", source + " has " + count + ":", ""));

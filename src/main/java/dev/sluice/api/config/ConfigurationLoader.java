@@ -40,7 +40,12 @@ public final class ConfigurationLoader {
     }
     ValidationErrors validationErrors = new ValidationErrors();
     String source = "configuration file " + file.get();
-    return settle(source, read(file.get(), source, validationErrors), validationErrors, gates, defaultNamespace);
+    return settle(
+        source,
+        read(file.get(), source, validationErrors),
+        validationErrors,
+        gates,
+        defaultNamespace);
   }
 
   /**
@@ -70,7 +75,8 @@ public final class ConfigurationLoader {
     try {
       return StrictYamlDocument.read(Files.readString(file), validationErrors);
     } catch (IOException e) {
-      validationErrors.add("", "can't be read: " + e.getClass().getSimpleName() + " " + e.getMessage());
+      validationErrors.add(
+          "", "can't be read: " + e.getClass().getSimpleName() + " " + e.getMessage());
       throw new ConfigurationException(source, validationErrors.all());
     }
   }
@@ -88,7 +94,10 @@ public final class ConfigurationLoader {
     ObjectFieldReader file = new ObjectFieldReader(tree, "", validationErrors);
     Optional<ConfigurationVersion> configurationVersion = version(file, validationErrors);
     Configuration configuration =
-        new ConfigurationDecoder(configurationVersion.orElse(ConfigurationVersion.V1BETA2), validationErrors, defaultNamespace)
+        new ConfigurationDecoder(
+                configurationVersion.orElse(ConfigurationVersion.V1BETA2),
+                validationErrors,
+                defaultNamespace)
             .decode(file, featureGates);
     SupportedFeatures.refuseMissing(configuration, file, validationErrors);
     if (!validationErrors.all().isEmpty()) {
@@ -97,7 +106,8 @@ public final class ConfigurationLoader {
     return configuration;
   }
 
-  private static Optional<ConfigurationVersion> version(ObjectFieldReader file, ValidationErrors validationErrors) {
+  private static Optional<ConfigurationVersion> version(
+      ObjectFieldReader file, ValidationErrors validationErrors) {
     Map<String, ConfigurationVersion> known = ConfigurationVersion.byName();
     file.required("kind", KIND);
     file.text("kind")

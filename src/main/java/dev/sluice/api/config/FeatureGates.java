@@ -44,14 +44,17 @@ public record FeatureGates(Set<FeatureGate> on) {
    * @param given gates by name, as they were asked for
    * @param where the path that a gate's problems are told at, a prefix of its name
    */
-  static FeatureGates settle(Map<String, Boolean> given, String where, ValidationErrors validationErrors) {
+  static FeatureGates settle(
+      Map<String, Boolean> given, String where, ValidationErrors validationErrors) {
     Map<FeatureGate, Boolean> asked = new LinkedHashMap<>();
     given.forEach(
         (name, value) ->
             FeatureGate.named(name)
                 .ifPresentOrElse(
                     gate -> asked.put(gate, value),
-                    () -> validationErrors.add(where + name, "unknown feature gate" + similar(name))));
+                    () ->
+                        validationErrors.add(
+                            where + name, "unknown feature gate" + similar(name))));
     asked.forEach((gate, value) -> checkAsked(gate, value, where, validationErrors));
     Set<FeatureGate> on = EnumSet.noneOf(FeatureGate.class);
     for (FeatureGate gate : FeatureGate.values()) {
@@ -95,9 +98,11 @@ public record FeatureGates(Set<FeatureGate> on) {
     };
   }
 
-  private static void checkAsked(FeatureGate gate, boolean value, String where, ValidationErrors validationErrors) {
+  private static void checkAsked(
+      FeatureGate gate, boolean value, String where, ValidationErrors validationErrors) {
     if (gate.locked() && value != gate.onByDefault()) {
-      validationErrors.value(where + gate.text(), value, gate.onByDefault() + " (the gate is locked)");
+      validationErrors.value(
+          where + gate.text(), value, gate.onByDefault() + " (the gate is locked)");
     } else if (!SupportedFeatures.works(gate, value)) {
       validationErrors.add(
           where + gate.text(),
@@ -112,7 +117,8 @@ public record FeatureGates(Set<FeatureGate> on) {
     }
   }
 
-  private static void checkNeeds(Set<FeatureGate> on, String where, ValidationErrors validationErrors) {
+  private static void checkNeeds(
+      Set<FeatureGate> on, String where, ValidationErrors validationErrors) {
     for (FeatureGate gate : on) {
       List<String> missing = new ArrayList<>();
       for (FeatureGate needed : gate.needs()) {

@@ -26,7 +26,10 @@ final class MetricsDecoder {
   private final ValidationErrors validationErrors;
   private final FeatureGates gates;
 
-  MetricsDecoder(ConfigurationVersion configurationVersion, ValidationErrors validationErrors, FeatureGates gates) {
+  MetricsDecoder(
+      ConfigurationVersion configurationVersion,
+      ValidationErrors validationErrors,
+      FeatureGates gates) {
     this.configurationVersion = configurationVersion;
     this.validationErrors = validationErrors;
     this.gates = gates;
@@ -44,13 +47,16 @@ final class MetricsDecoder {
   }
 
   /** An address to listen on; empty when the file says that there is none. */
-  static Optional<BindAddress> bindAddress(ObjectFieldReader objectFieldReader, String name, String otherwise) {
+  static Optional<BindAddress> bindAddress(
+      ObjectFieldReader objectFieldReader, String name, String otherwise) {
     String text = objectFieldReader.text(name).filter(given -> !given.isEmpty()).orElse(otherwise);
     if (text.equals("0")) {
       return Optional.empty();
     }
     Optional<BindAddress> address = BindAddress.parse(text);
-    objectFieldReader.problems().check(address.isPresent(), objectFieldReader.path(name), text, BindAddress.RULE);
+    objectFieldReader
+        .problems()
+        .check(address.isPresent(), objectFieldReader.path(name), text, BindAddress.RULE);
     return address;
   }
 
@@ -63,7 +69,8 @@ final class MetricsDecoder {
     LocalQueueMetrics result =
         new LocalQueueMetrics(
             objectFieldReader.flag("enable", false),
-            new SelectorDecoder(validationErrors).decode(objectFieldReader.object("localQueueSelector")));
+            new SelectorDecoder(validationErrors)
+                .decode(objectFieldReader.object("localQueueSelector")));
     objectFieldReader.nothingElse();
     return result;
   }
@@ -76,14 +83,16 @@ final class MetricsDecoder {
       CustomLabel label = customLabel(objectFieldReader);
       labels.add(label);
       if (!names.add(label.name())) {
-        validationErrors.add(objectFieldReader.path("name"), "\"" + label.name() + "\" is given twice");
+        validationErrors.add(
+            objectFieldReader.path("name"), "\"" + label.name() + "\" is given twice");
       }
     }
     validationErrors.check(labels.size() <= MOST_LABELS, path, labels.size(), "at most 20 labels");
     for (SourceKind kind : SourceKind.values()) {
       long count = labels.stream().filter(label -> label.sourceKind() == kind).count();
       int most = kind == SourceKind.WORKLOAD ? 2 : 6;
-      validationErrors.check(count <= most, path, count, "at most " + most + " labels from a " + kind);
+      validationErrors.check(
+          count <= most, path, count, "at most " + most + " labels from a " + kind);
     }
     if (!labels.isEmpty() && !gates.enabled(FeatureGate.CUSTOM_METRIC_LABELS)) {
       validationErrors.add(path, "needs the feature gate CustomMetricLabels, which is off");
@@ -102,7 +111,8 @@ final class MetricsDecoder {
     String annotation = objectFieldReader.text("sourceAnnotationKey", "");
     if (!label.isEmpty() && !annotation.isEmpty()) {
       validationErrors.add(
-          objectFieldReader.path("sourceAnnotationKey"), "can't be combined with sourceLabelKey; give one");
+          objectFieldReader.path("sourceAnnotationKey"),
+          "can't be combined with sourceLabelKey; give one");
     }
     boolean fromAnnotation = label.isEmpty() && !annotation.isEmpty();
     String key = fromAnnotation ? annotation : label.isEmpty() ? name : label;
@@ -114,7 +124,8 @@ final class MetricsDecoder {
     SourceKind kind = SourceKind.CLUSTER_QUEUE;
     List<String> values = List.of();
     if (configurationVersion == ConfigurationVersion.V1BETA1) {
-      objectFieldReader.onlyIn(ConfigurationVersion.V1BETA2.apiVersion(), "sourceKind", "trackedValues");
+      objectFieldReader.onlyIn(
+          ConfigurationVersion.V1BETA2.apiVersion(), "sourceKind", "trackedValues");
     } else {
       kind = objectFieldReader.word("sourceKind", SOURCE_KINDS).orElse(kind);
       values = trackedValues(objectFieldReader, kind);
@@ -134,7 +145,8 @@ final class MetricsDecoder {
         path,
         values.size() + " values",
         least + " to " + most + " values");
-    validationErrors.check(new HashSet<>(values).size() == values.size(), path, values, "each value once");
+    validationErrors.check(
+        new HashSet<>(values).size() == values.size(), path, values, "each value once");
     return values;
   }
 

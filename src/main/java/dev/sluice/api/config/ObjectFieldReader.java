@@ -204,7 +204,8 @@ final class ObjectFieldReader {
         .forEach(
             entry -> {
               if (!asked.contains(entry.getKey())) {
-                validationErrors.add(path(entry.getKey()), "unknown field" + suggestion(entry.getKey()));
+                validationErrors.add(
+                    path(entry.getKey()), "unknown field" + suggestion(entry.getKey()));
               }
             });
   }
@@ -216,7 +217,8 @@ final class ObjectFieldReader {
     for (String name : names) {
       asked.add(name);
       if (object.has(name)) {
-        validationErrors.add(path(name), "unknown field: only files of version " + version + " have it");
+        validationErrors.add(
+            path(name), "unknown field: only files of version " + version + " have it");
       }
     }
   }

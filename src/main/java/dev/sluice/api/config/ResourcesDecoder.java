@@ -26,7 +26,10 @@ final class ResourcesDecoder {
   private final ValidationErrors validationErrors;
   private final FeatureGates gates;
 
-  ResourcesDecoder(ConfigurationVersion configurationVersion, ValidationErrors validationErrors, FeatureGates gates) {
+  ResourcesDecoder(
+      ConfigurationVersion configurationVersion,
+      ValidationErrors validationErrors,
+      FeatureGates gates) {
     this.configurationVersion = configurationVersion;
     this.validationErrors = validationErrors;
     this.gates = gates;
@@ -49,7 +52,9 @@ final class ResourcesDecoder {
           objectFieldReader.path("quotaCheckStrategy"),
           "IgnoreUndeclared can't be combined with excludeResourcePrefixes; give one");
     }
-    Resources resources = new Resources(block, prefixes, transformations(objectFieldReader), mappings(objectFieldReader));
+    Resources resources =
+        new Resources(
+            block, prefixes, transformations(objectFieldReader), mappings(objectFieldReader));
     objectFieldReader.nothingElse();
     return resources;
   }
@@ -64,7 +69,9 @@ final class ResourcesDecoder {
         validationErrors.add(objectFieldReader.path("input"), "\"" + input + "\" is given twice");
       }
       boolean replace =
-          objectFieldReader.word("strategy", Map.of("Retain", false, "Replace", true)).orElse(false);
+          objectFieldReader
+              .word("strategy", Map.of("Retain", false, "Replace", true))
+              .orElse(false);
       String multiplyBy = objectFieldReader.text("multiplyBy", "");
       checkResource(objectFieldReader.path("multiplyBy"), multiplyBy);
       Map<String, BigDecimal> outputs = objectFieldReader.map("outputs", this::quantity);
@@ -90,7 +97,8 @@ final class ResourcesDecoder {
   }
 
   private void checkResource(String path, String name) {
-    validationErrors.check(name.isEmpty() || KubernetesNames.isLabelKey(name), path, name, "the name of a resource");
+    validationErrors.check(
+        name.isEmpty() || KubernetesNames.isLabelKey(name), path, name, "the name of a resource");
   }
 
   private List<DeviceClassMapping> mappings(ObjectFieldReader resources) {
@@ -101,10 +109,12 @@ final class ResourcesDecoder {
       DeviceClassMapping mapping = mapping(objectFieldReader);
       result.add(mapping);
       if (!names.add(mapping.name())) {
-        validationErrors.add(objectFieldReader.path("name"), "\"" + mapping.name() + "\" is given twice");
+        validationErrors.add(
+            objectFieldReader.path("name"), "\"" + mapping.name() + "\" is given twice");
       }
     }
-    validationErrors.check(result.size() <= MOST_MAPPINGS, path, result.size(), "at most 16 mappings");
+    validationErrors.check(
+        result.size() <= MOST_MAPPINGS, path, result.size(), "at most 16 mappings");
     checkSharedClasses(path, result);
     return List.copyOf(result);
   }
@@ -151,12 +161,16 @@ final class ResourcesDecoder {
     validationErrors.check(
         new HashSet<>(classes).size() == classes.size(), path, classes, "each name once");
     classes.forEach(
-        each -> validationErrors.check(KubernetesNames.isLabelKey(each), path, each, KubernetesNames.LABEL_KEY_RULE));
+        each ->
+            validationErrors.check(
+                KubernetesNames.isLabelKey(each), path, each, KubernetesNames.LABEL_KEY_RULE));
     List<DeviceSource> sources = new ArrayList<>();
     if (configurationVersion == ConfigurationVersion.V1BETA1) {
       objectFieldReader.onlyIn(ConfigurationVersion.V1BETA2.apiVersion(), "sources");
     } else {
-      objectFieldReader.objects("sources").forEach(source -> source(source).ifPresent(sources::add));
+      objectFieldReader
+          .objects("sources")
+          .forEach(source -> source(source).ifPresent(sources::add));
     }
     validationErrors.check(
         sources.stream().map(DeviceSource::counter).distinct().count() < 2,
@@ -171,7 +185,8 @@ final class ResourcesDecoder {
     boolean counter = objectFieldReader.has("counter");
     if (counter == objectFieldReader.has("capacity")) {
       objectFieldReader.accept("counter", "capacity");
-      validationErrors.add(objectFieldReader.path("counter"), "exactly one of counter and capacity is needed");
+      validationErrors.add(
+          objectFieldReader.path("counter"), "exactly one of counter and capacity is needed");
       objectFieldReader.nothingElse();
       return Optional.empty();
     }
@@ -181,7 +196,8 @@ final class ResourcesDecoder {
             ? FeatureGate.KUEUE_DRA_INTEGRATION_PARTITIONABLE_DEVICES
             : FeatureGate.KUEUE_DRA_INTEGRATION_CONSUMABLE_CAPACITY;
     if (!gates.enabled(gate)) {
-      validationErrors.add(objectFieldReader.path(kind), "needs the feature gate " + gate.text() + ", which is off");
+      validationErrors.add(
+          objectFieldReader.path(kind), "needs the feature gate " + gate.text() + ", which is off");
     }
     DeviceSource source = content(objectFieldReader.object(kind), counter);
     objectFieldReader.nothingElse();
@@ -194,7 +210,8 @@ final class ResourcesDecoder {
             ? KubernetesNames.DNS_LABEL_RULE
             : "letters, digits and \"_\", not beginning with a digit, after an optional domain/";
     String name = objectFieldReader.required("name", rule);
-    boolean good = counter ? KubernetesNames.isDnsLabel(name) : C_IDENTIFIER.matcher(name).matches();
+    boolean good =
+        counter ? KubernetesNames.isDnsLabel(name) : C_IDENTIFIER.matcher(name).matches();
     validationErrors.check(name.isEmpty() || good, objectFieldReader.path("name"), name, rule);
     String driver = objectFieldReader.required("driver", "the driver's DNS subdomain");
     validationErrors.check(

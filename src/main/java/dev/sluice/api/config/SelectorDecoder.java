@@ -54,7 +54,8 @@ final class SelectorDecoder {
   /** A selector, all of whose parts are checked. */
   Selector decode(ObjectFieldReader objectFieldReader) {
     Map<String, String> labels = objectFieldReader.map("matchLabels", objectFieldReader::textAt);
-    labels.forEach((key, value) -> checkLabel(objectFieldReader.path("matchLabels"), key, List.of(value)));
+    labels.forEach(
+        (key, value) -> checkLabel(objectFieldReader.path("matchLabels"), key, List.of(value)));
     List<Requirement> requirements = new ArrayList<>();
     for (ObjectFieldReader expression : objectFieldReader.objects("matchExpressions")) {
       requirement(expression).ifPresent(requirements::add);
@@ -68,7 +69,8 @@ final class SelectorDecoder {
     Optional<Operator> operator = objectFieldReader.word("operator", OPERATORS);
     if (!objectFieldReader.has("operator")) {
       validationErrors.add(
-          objectFieldReader.path("operator"), "is missing; needed: " + String.join(", ", OPERATORS.keySet()));
+          objectFieldReader.path("operator"),
+          "is missing; needed: " + String.join(", ", OPERATORS.keySet()));
     }
     List<String> values = objectFieldReader.texts("values");
     if (!key.isEmpty()) {
@@ -88,7 +90,8 @@ final class SelectorDecoder {
   }
 
   private void checkLabel(String path, String key, List<String> values) {
-    validationErrors.check(KubernetesNames.isLabelKey(key), path, key, KubernetesNames.LABEL_KEY_RULE);
+    validationErrors.check(
+        KubernetesNames.isLabelKey(key), path, key, KubernetesNames.LABEL_KEY_RULE);
     values.stream()
         .filter(value -> !KubernetesNames.isLabelValue(value))
         .forEach(value -> validationErrors.value(path, value, KubernetesNames.LABEL_VALUE_RULE));

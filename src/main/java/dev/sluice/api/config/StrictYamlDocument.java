@@ -37,7 +37,8 @@ final class StrictYamlDocument {
     } catch (JsonProcessingException e) {
       JsonLocation at = e.getLocation();
       String line = at == null ? "" : "line " + at.getLineNr() + ": ";
-      validationErrors.add("", line + "not YAML: " + e.getOriginalMessage().lines().findFirst().orElse(""));
+      validationErrors.add(
+          "", line + "not YAML: " + e.getOriginalMessage().lines().findFirst().orElse(""));
       return NODES.missingNode();
     }
   }
@@ -57,7 +58,8 @@ final class StrictYamlDocument {
 
   private JsonNode value(JsonToken token, String path) throws IOException {
     if (parser.isCurrentAlias()) {
-      validationErrors.add(path, "line " + line() + ": YAML aliases are not allowed; write the value out");
+      validationErrors.add(
+          path, "line " + line() + ": YAML aliases are not allowed; write the value out");
       return NODES.nullNode();
     }
     return switch (token) {

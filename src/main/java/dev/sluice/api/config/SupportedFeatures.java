@@ -153,7 +153,8 @@ final class SupportedFeatures {
   }
 
   /** Notes every field that the file gives and that can't be used yet. */
-  static void refuseMissing(Configuration configuration, ObjectFieldReader file, ValidationErrors validationErrors) {
+  static void refuseMissing(
+      Configuration configuration, ObjectFieldReader file, ValidationErrors validationErrors) {
     for (Missing missing : MISSING) {
       if (file.given(missing.path()) && missing.wanted().test(configuration)) {
         validationErrors.add(missing.path(), "not supported yet: " + missing.today());

@@ -94,7 +94,8 @@ final class ClusterQueueV1Alpha2 implements KindConversion {
     for (JsonNode group : written) {
       ObjectNode quotas = ConversionJson.named(group.path("flavors"), flavor.path("name").asText());
       JsonNode limit =
-          ConversionJson.named(quotas.path("resources"), resource.path("name").asText()).get("lendingLimit");
+          ConversionJson.named(quotas.path("resources"), resource.path("name").asText())
+              .get("lendingLimit");
       if (limit != null) {
         return limit;
       }

@@ -36,7 +36,11 @@ final class ClusterQueueV1Beta1 implements KindConversion {
   public void convertFromHub(ObjectNode object, ConversionData conversionData) {
     if (object.get("spec") instanceof ObjectNode spec) {
       ConversionJson.rename(spec, "cohortName", "cohort");
-      ConversionJson.move(spec, "concurrentAdmissionPolicy", conversionData.preserved(), "concurrentAdmissionPolicy");
+      ConversionJson.move(
+          spec,
+          "concurrentAdmissionPolicy",
+          conversionData.preserved(),
+          "concurrentAdmissionPolicy");
     }
   }
 

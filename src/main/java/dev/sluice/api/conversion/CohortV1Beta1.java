@@ -7,7 +7,8 @@ final class CohortV1Beta1 implements KindConversion {
 
   @Override
   public void convertToHub(ObjectNode object, ConversionData conversionData) {
-    ConversionJson.object(object.path("status").get("fairSharing")).remove("admissionFairSharingStatus");
+    ConversionJson.object(object.path("status").get("fairSharing"))
+        .remove("admissionFairSharingStatus");
   }
 
   @Override

@@ -83,7 +83,8 @@ public final class HubConverter {
     }
   }
 
-  private static void convertToHub(ObjectNode object, String from, Map<String, KindConversion> conversions) {
+  private static void convertToHub(
+      ObjectNode object, String from, Map<String, KindConversion> conversions) {
     KindConversion conversion = conversions.get(from);
     if (conversion != null) {
       ConversionData conversionData = ConversionData.takenFrom(object, V1BETA2);
@@ -92,7 +93,8 @@ public final class HubConverter {
     }
   }
 
-  private static void convertFromHub(ObjectNode object, String to, Map<String, KindConversion> conversions) {
+  private static void convertFromHub(
+      ObjectNode object, String to, Map<String, KindConversion> conversions) {
     KindConversion conversion = conversions.get(to);
     if (conversion != null) {
       ConversionData conversionData = ConversionData.takenFrom(object, to);

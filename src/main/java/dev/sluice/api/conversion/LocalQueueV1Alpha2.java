@@ -17,6 +17,7 @@ final class LocalQueueV1Alpha2 implements KindConversion {
 
   @Override
   public void convertFromHub(ObjectNode object, ConversionData conversionData) {
-    ConversionJson.moveAllBut(ConversionJson.object(object.get("spec")), KNOWN, conversionData.preserved());
+    ConversionJson.moveAllBut(
+        ConversionJson.object(object.get("spec")), KNOWN, conversionData.preserved());
   }
 }

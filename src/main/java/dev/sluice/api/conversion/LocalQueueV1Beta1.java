@@ -14,6 +14,7 @@ final class LocalQueueV1Beta1 implements KindConversion {
 
   @Override
   public void convertFromHub(ObjectNode object, ConversionData conversionData) {
-    ConversionJson.rename(ConversionJson.object(object.get("status")), "flavorsUsage", "flavorUsage");
+    ConversionJson.rename(
+        ConversionJson.object(object.get("status")), "flavorsUsage", "flavorUsage");
   }
 }

@@ -29,7 +29,8 @@ final class ResourceFlavorV1Alpha2 implements KindConversion {
     if (!nodeLabels.equals(ConversionJson.object(object.path("metadata").get("labels")))) {
       object.set("nodeSelector", nodeLabels);
     }
-    ConversionJson.setUnlessEmpty(object, "taints", ConversionJson.array(spec.remove("nodeTaints")));
+    ConversionJson.setUnlessEmpty(
+        object, "taints", ConversionJson.array(spec.remove("nodeTaints")));
     conversionData.preserved().setAll(spec);
   }
 }

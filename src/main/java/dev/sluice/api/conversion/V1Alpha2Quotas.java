@@ -94,7 +94,8 @@ final class V1Alpha2Quotas {
         for (JsonNode flavor : group.path("flavors")) {
           ObjectNode entry = flavors.addObject();
           entry.set("name", flavor.path("name"));
-          entry.set("quota", minAndMax(ConversionJson.named(flavor.path("resources"), name.asText())));
+          entry.set(
+              "quota", minAndMax(ConversionJson.named(flavor.path("resources"), name.asText())));
         }
       }
     }

@@ -32,7 +32,8 @@ final class WorkloadV1Beta1 implements KindConversion {
     ConversionJson.move(said, "statusPreemptionGates", status, GATES);
     for (JsonNode assignment : assignments(status)) {
       TopologyAssignmentConversion.up(
-          assignment, ConversionJson.array(said.path("slices").get(assignment.path("name").asText())));
+          assignment,
+          ConversionJson.array(said.path("slices").get(assignment.path("name").asText())));
     }
   }
 

@@ -16,7 +16,9 @@ import java.util.regex.Pattern;
  * @param selector of the cluster's labels; empty: any
  */
 public record PlacementLimits(
-    Map<String, String> texts, Optional<List<String>> regions, Optional<ClusterLabelSelector> selector) {
+    Map<String, String> texts,
+    Optional<List<String>> regions,
+    Optional<ClusterLabelSelector> selector) {
 
   /** Annotation: the regions that the job may go to, separated by commas. */
   public static final String REGION = "sluice.dev/placement-region";
@@ -63,7 +65,9 @@ public record PlacementLimits(
         texts,
         Optional.ofNullable(texts.get(REGION)).map(PlacementLimits::regions),
         Optional.ofNullable(texts.get(SELECTOR))
-            .map(text -> ClusterLabelSelector.parse(text).orElse(new ClusterLabelSelector(List.of()))));
+            .map(
+                text ->
+                    ClusterLabelSelector.parse(text).orElse(new ClusterLabelSelector(List.of()))));
   }
 
   private static List<String> regions(String text) {

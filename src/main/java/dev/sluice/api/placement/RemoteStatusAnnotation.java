@@ -19,7 +19,8 @@ public final class RemoteStatusAnnotation {
 
   /** The status there; empty when it tells of none. What can't be read tells nothing of pods. */
   public static Optional<ObjectNode> of(JsonNode job) {
-    JsonNode text = job.path("metadata").path("annotations").path(LocalClusterAnnotations.REMOTE_STATUS);
+    JsonNode text =
+        job.path("metadata").path("annotations").path(LocalClusterAnnotations.REMOTE_STATUS);
     if (text.isMissingNode()) {
       return Optional.empty();
     }

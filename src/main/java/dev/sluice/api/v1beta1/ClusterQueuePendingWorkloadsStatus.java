@@ -2,9 +2,9 @@ package dev.sluice.api.v1beta1;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Atomic;
 import dev.sluice.api.schema.DateTime;
+import dev.sluice.api.schema.Defaults;
 import io.fabric8.generator.annotation.Required;
 import java.util.List;
 

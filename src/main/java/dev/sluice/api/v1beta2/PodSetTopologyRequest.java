@@ -2,8 +2,8 @@ package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Atomic;
+import dev.sluice.api.schema.Defaults;
 import dev.sluice.api.schema.Text;
 import io.fabric8.generator.annotation.Min;
 import io.fabric8.generator.annotation.Size;
@@ -58,7 +58,8 @@ public record PodSetTopologyRequest(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public PodSetTopologyRequest {
-    podsetSliceRequiredTopologyConstraints = Defaults.orEmpty(podsetSliceRequiredTopologyConstraints);
+    podsetSliceRequiredTopologyConstraints =
+        Defaults.orEmpty(podsetSliceRequiredTopologyConstraints);
   }
 
   /** A builder on which nothing is set yet. */

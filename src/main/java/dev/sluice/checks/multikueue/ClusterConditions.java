@@ -1,7 +1,7 @@
 package dev.sluice.checks.multikueue;
 
-import dev.sluice.checks.multikueue.access.WorkerAccess;
 import dev.sluice.checks.multikueue.access.ClusterReason;
+import dev.sluice.checks.multikueue.access.WorkerAccess;
 import dev.sluice.checks.multikueue.remote.ConnectionState;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;

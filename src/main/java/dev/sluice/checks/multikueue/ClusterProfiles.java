@@ -50,7 +50,11 @@ final class ClusterProfiles implements AutoCloseable {
    *
    * @param changed is run when any of them changed, or when it gets known which there are
    */
-  ClusterProfiles(KubernetesClient client, String namespace, ConnectionContext connectionContext, Runnable changed) {
+  ClusterProfiles(
+      KubernetesClient client,
+      String namespace,
+      ConnectionContext connectionContext,
+      Runnable changed) {
     this.client = client;
     this.namespace = namespace;
     this.connectionContext = connectionContext;

@@ -7,8 +7,8 @@ import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
 import dev.sluice.api.v1beta2.MultiKueueConfigSpec;
 import dev.sluice.checks.multikueue.sync.ClusterSelector;
-import dev.sluice.queues.cache.LocalClusters;
 import dev.sluice.kube.reconcile.ObservableItemStore;
+import dev.sluice.queues.cache.LocalClusters;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -81,7 +81,9 @@ final class ClusterSelection implements ClusterSelector {
     Map<String, Map<String, String>> here =
         clusters.all().stream()
             .filter(ClusterSelection::isManager)
-            .collect(Collectors.toMap(cluster -> cluster.getMetadata().getName(), ClusterSelection::labels));
+            .collect(
+                Collectors.toMap(
+                    cluster -> cluster.getMetadata().getName(), ClusterSelection::labels));
     localClusters.declare(
         here,
         checks.all().stream()

@@ -10,6 +10,7 @@ final class MultiKueueChecks {
 
   /** Whether the check is answered here. */
   static boolean concerns(AdmissionCheck check) {
-    return check.getSpec() != null && KueueConstants.MULTIKUEUE.equals(check.getSpec().controllerName());
+    return check.getSpec() != null
+        && KueueConstants.MULTIKUEUE.equals(check.getSpec().controllerName());
   }
 }

@@ -2,33 +2,33 @@ package dev.sluice.checks.multikueue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.KubeConfig;
 import dev.sluice.api.v1beta2.LocationType;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
-import dev.sluice.checks.multikueue.access.WorkerCredentialsResolver;
 import dev.sluice.checks.multikueue.access.ClusterProfileValidator;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
+import dev.sluice.checks.multikueue.access.WorkerCredentialsResolver;
 import dev.sluice.checks.multikueue.capacity.NominalQuota;
 import dev.sluice.checks.multikueue.capacity.WorkerQueues;
-import dev.sluice.checks.multikueue.remote.ConnectionContext;
-import dev.sluice.checks.multikueue.remote.RemoteConnections;
-import dev.sluice.checks.multikueue.remote.ConnectionState;
-import dev.sluice.checks.multikueue.remote.RemoteObjects;
 import dev.sluice.checks.multikueue.quota.QuotaAutomation;
 import dev.sluice.checks.multikueue.quota.WorkerQuotaState;
+import dev.sluice.checks.multikueue.remote.ConnectionContext;
+import dev.sluice.checks.multikueue.remote.ConnectionState;
+import dev.sluice.checks.multikueue.remote.RemoteConnections;
+import dev.sluice.checks.multikueue.remote.RemoteObjects;
 import dev.sluice.checks.multikueue.sync.MultiKueueWorkloadReconciler;
-import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.client.ApiPatcher;
 import dev.sluice.kube.events.EventNotifier;
-import dev.sluice.queues.ExternalConditions;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.kube.reconcile.ControllerRegistration;
-import dev.sluice.kube.reconcile.ReconcileTrigger;
-import dev.sluice.queues.cache.LocalClusters;
 import dev.sluice.kube.reconcile.ObservableItemStore;
+import dev.sluice.kube.reconcile.ReconcileTrigger;
+import dev.sluice.queues.ExternalConditions;
 import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.queues.cache.LocalClusters;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Secret;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -97,14 +97,17 @@ public final class MultiKueueControllers implements AutoCloseable {
    * @param notes where it is said what became of it
    * @param again has the status of a ClusterQueue looked at once more
    */
-  public record Quotas(InformerCaches informerCaches, ExternalConditions notes, Consumer<String> again) {}
+  public record Quotas(
+      InformerCaches informerCaches, ExternalConditions notes, Consumer<String> again) {}
 
   private final ObservableItemStore<MultiKueueCluster> clusters = new ObservableItemStore<>();
   private final ObservableItemStore<MultiKueueConfig> configs = new ObservableItemStore<>();
   private final ObservableItemStore<AdmissionCheck> checks = new ObservableItemStore<>();
   private final ObservableItemStore<Secret> secrets = new ObservableItemStore<>();
-  private final ReconcileTrigger<MultiKueueCluster> clusterSignals = new ReconcileTrigger<>("worker-access");
-  private final ReconcileTrigger<AdmissionCheck> checkSignals = new ReconcileTrigger<>("worker-clusters");
+  private final ReconcileTrigger<MultiKueueCluster> clusterSignals =
+      new ReconcileTrigger<>("worker-access");
+  private final ReconcileTrigger<AdmissionCheck> checkSignals =
+      new ReconcileTrigger<>("worker-clusters");
   private final SharedIndexInformer<Secret> secretInformer;
   private final SharedIndexInformer<MultiKueueConfig> configInformer;
   private final RemoteConnections links;
@@ -128,14 +131,22 @@ public final class MultiKueueControllers implements AutoCloseable {
     links = new RemoteConnections(dependencies.connectionContext(), new LinkSignals());
     multiKueueWorkloadReconciler =
         new MultiKueueWorkloadReconciler(
-            dependencies.client(), links, clusterSelection, dependencies.leadership(), dependencies.connectionContext(), dependencies.sending());
+            dependencies.client(),
+            links,
+            clusterSelection,
+            dependencies.leadership(),
+            dependencies.connectionContext(),
+            dependencies.sending());
     profiles =
         dependencies
             .profiles()
             .map(
                 any ->
                     new ClusterProfiles(
-                        dependencies.client(), dependencies.namespace(), dependencies.connectionContext(), this::signalClusters));
+                        dependencies.client(),
+                        dependencies.namespace(),
+                        dependencies.connectionContext(),
+                        this::signalClusters));
     WorkerCredentialsResolver source =
         new WorkerCredentialsResolver(
             dependencies.namespace(),
@@ -163,7 +174,8 @@ public final class MultiKueueControllers implements AutoCloseable {
             dependencies.patches(),
             dependencies.mapper(),
             dependencies.clock());
-    automation = queues.flatMap(them -> dependencies.quotas().map(it -> automation(dependencies, it, them)));
+    automation =
+        queues.flatMap(them -> dependencies.quotas().map(it -> automation(dependencies, it, them)));
     secretInformer =
         dependencies
             .client()
@@ -198,7 +210,8 @@ public final class MultiKueueControllers implements AutoCloseable {
         .flatMap(
             rules ->
                 profiles.map(
-                    found -> new WorkerCredentialsResolver.Profiles(rules, found::find, found::listed)));
+                    found ->
+                        new WorkerCredentialsResolver.Profiles(rules, found::find, found::listed)));
   }
 
   /** Its labels say who may go there; its existence, whether its quota counts. */
@@ -206,7 +219,9 @@ public final class MultiKueueControllers implements AutoCloseable {
       @Nullable MultiKueueCluster before, @Nullable MultiKueueCluster after) {
     clusterSelection.declare();
     signalChecks();
-    if (before == null || after == null || !ClusterSelection.labels(before).equals(ClusterSelection.labels(after))) {
+    if (before == null
+        || after == null
+        || !ClusterSelection.labels(before).equals(ClusterSelection.labels(after))) {
       multiKueueWorkloadReconciler.enqueueAll();
       quotasChanged();
     }
@@ -240,7 +255,8 @@ public final class MultiKueueControllers implements AutoCloseable {
         .state(worker)
         .orElseGet(() -> new ConnectionState.Connecting(Optional.empty()))) {
       case ConnectionState.Connecting connecting -> new WorkerQuotaState.Unknown();
-      case ConnectionState.Connected connected -> new WorkerQuotaState.Connected(them.nominal(worker, localQueues));
+      case ConnectionState.Connected connected ->
+          new WorkerQuotaState.Connected(them.nominal(worker, localQueues));
       case ConnectionState.Failing failing -> new WorkerQuotaState.Away();
       case ConnectionState.Unbuildable broken -> new WorkerQuotaState.Away();
       case ConnectionState.Denied denied -> new WorkerQuotaState.Away();
@@ -289,8 +305,10 @@ public final class MultiKueueControllers implements AutoCloseable {
 
   /** Registers the reconcilers. */
   public void register(Operator operator) {
-    ControllerRegistration.register(operator, "multikueuecluster", multiKueueClusterReconciler, clusters);
-    ControllerRegistration.register(operator, "multikueue-admissioncheck", multiKueueCheckReconciler, checks);
+    ControllerRegistration.register(
+        operator, "multikueuecluster", multiKueueClusterReconciler, clusters);
+    ControllerRegistration.register(
+        operator, "multikueue-admissioncheck", multiKueueCheckReconciler, checks);
   }
 
   /**

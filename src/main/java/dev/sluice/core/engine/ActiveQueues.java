@@ -1,9 +1,9 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.model.Explanation;
+import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.QueueHead;
 import java.util.ArrayList;

@@ -2,9 +2,9 @@ package dev.sluice.core.engine;
 
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.InactiveReason;
-import dev.sluice.core.queue.QuotaHolders;
-import dev.sluice.core.queue.PendingQueue;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.PendingQueue;
+import dev.sluice.core.queue.QuotaHolders;
 import dev.sluice.core.quota.UsageVector;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

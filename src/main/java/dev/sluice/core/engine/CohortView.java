@@ -14,7 +14,11 @@ import java.util.Optional;
  *     reserved} its usage as seen at this cohort
  */
 public record CohortView(
-    String name, String parent, String root, Optional<DominantResourceShare> dominantResourceShare, List<FlavorUsage> usage) {
+    String name,
+    String parent,
+    String root,
+    Optional<DominantResourceShare> dominantResourceShare,
+    List<FlavorUsage> usage) {
 
   public CohortView {
     usage = List.copyOf(usage);

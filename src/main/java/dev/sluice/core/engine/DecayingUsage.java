@@ -71,7 +71,8 @@ final class DecayingUsage {
     leave(uid);
     if (rules.remembers()) {
       entering.put(uid, requests);
-      requests.forEach((resource, amount) -> requested.merge(resource, amount, ResourceAmounts::add));
+      requests.forEach(
+          (resource, amount) -> requested.merge(resource, amount, ResourceAmounts::add));
     }
   }
 

@@ -2,8 +2,8 @@ package dev.sluice.core.engine;
 
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.Explanation;
-import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.QueuedWorkload;
 import java.util.Map;
 import java.util.Optional;
 

@@ -3,21 +3,21 @@ package dev.sluice.core.engine;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.model.InactiveReason;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
-import dev.sluice.core.model.InactiveReason;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.core.quota.FairShareCalculator;
 import dev.sluice.core.quota.QuotaNode;
-import dev.sluice.core.quota.DominantResourceShare;
-import dev.sluice.core.scheduling.SchedulingCycle;
-import dev.sluice.core.scheduling.SchedulingCycle.Strategies;
 import dev.sluice.core.scheduling.CycleOutcome;
 import dev.sluice.core.scheduling.InadmissibleIndex;
+import dev.sluice.core.scheduling.SchedulingCycle;
+import dev.sluice.core.scheduling.SchedulingCycle.Strategies;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -86,11 +86,28 @@ public final class Engine {
     this.inadmissibleIndex =
         new InadmissibleIndex(
             specRegistry::queueAt, shares.orElse(null), sharing == null && !rules.blockAdmission());
-    QuotaAccounting quotaAccounting = new QuotaAccounting(specRegistry, inadmissibleIndex, activeQueues, dirtySet, gate);
-    this.workloads = new WorkloadTable(specRegistry, quotaAccounting, dirtySet, unreportedExplanations, activeQueues, usageLedger);
+    QuotaAccounting quotaAccounting =
+        new QuotaAccounting(specRegistry, inadmissibleIndex, activeQueues, dirtySet, gate);
+    this.workloads =
+        new WorkloadTable(
+            specRegistry,
+            quotaAccounting,
+            dirtySet,
+            unreportedExplanations,
+            activeQueues,
+            usageLedger);
     this.queryHandler = new QueryHandler(specRegistry, workloads, explanations, activeQueues, gate);
     this.outcomeApplier =
-        new OutcomeApplier(specRegistry, workloads, activeQueues, inadmissibleIndex, dirtySet, unreportedExplanations, eligibilityCheck, gate, decisions);
+        new OutcomeApplier(
+            specRegistry,
+            workloads,
+            activeQueues,
+            inadmissibleIndex,
+            dirtySet,
+            unreportedExplanations,
+            eligibilityCheck,
+            gate,
+            decisions);
   }
 
   /** Folds a fact in. */
@@ -103,7 +120,8 @@ public final class Engine {
           workloads.written(id, version, admitted);
       case SchedulerEvent.AdmissionRefused(var id, var decided, var superseded) ->
           workloads.refused(id, decided, superseded);
-      case SchedulerEvent.EvictionRefused(var id, var decided) -> workloads.evictionRefused(id, decided);
+      case SchedulerEvent.EvictionRefused(var id, var decided) ->
+          workloads.evictionRefused(id, decided);
       case SchedulerEvent.TimePassed(var instant) -> {
         now = instant;
         workloads.timePassed(instant);
@@ -119,8 +137,10 @@ public final class Engine {
           dirtySet.everything |= specRegistry.flavors.remove(name) != null;
       case SchedulerEvent.ClusterQueueChanged(var queue) -> declare(queue);
       case SchedulerEvent.ClusterQueueRemoved(var name) -> removeClusterQueue(name);
-      case SchedulerEvent.CohortChanged(var cohort) -> dirtySet.everything |= specRegistry.declare(cohort);
-      case SchedulerEvent.CohortRemoved(var name) -> dirtySet.everything |= specRegistry.removeCohort(name);
+      case SchedulerEvent.CohortChanged(var cohort) ->
+          dirtySet.everything |= specRegistry.declare(cohort);
+      case SchedulerEvent.CohortRemoved(var name) ->
+          dirtySet.everything |= specRegistry.removeCohort(name);
       case SchedulerEvent.LocalQueueChanged(var queue) -> declare(queue.id(), queue);
       case SchedulerEvent.LocalQueueRemoved(var id) -> declare(id, null);
       case SchedulerEvent.LocalQueueUsed used -> usageLedger.restored(used);
@@ -238,7 +258,9 @@ public final class Engine {
     cycles++;
     activeQueues.begin(cycles);
     Set<QuotaNode> moved = new LinkedHashSet<>();
-    SchedulingCycle schedulingCycle = new SchedulingCycle(strategies, specRegistry.flavors, eligibilityCheck::of, cycles, gate.admissions());
+    SchedulingCycle schedulingCycle =
+        new SchedulingCycle(
+            strategies, specRegistry.flavors, eligibilityCheck::of, cycles, gate.admissions());
     for (CycleOutcome cycleOutcome : schedulingCycle.run(heads)) {
       if (outcomeApplier.apply(cycleOutcome, cycles, now)) {
         moved.add(cycleOutcome.queue().node().root());
@@ -266,7 +288,8 @@ public final class Engine {
     if (inadmissibleIndex.hasReleases()) {
       candidates =
           inadmissibleIndex.candidates(
-              activeQueues.active(), queueHead -> eligibilityCheck.of(queueHead.item(), queueHead.queue()).isPresent());
+              activeQueues.active(),
+              queueHead -> eligibilityCheck.of(queueHead.item(), queueHead.queue()).isPresent());
     }
     for (InadmissibleIndex.InadmissibleQueue candidate : candidates) {
       if (candidate.queue().isStrict()) {
@@ -325,7 +348,8 @@ public final class Engine {
 
   /** Whether a cycle would find anything to look at, as far as is known. */
   boolean idle() {
-    return !dirtySet.everything && (gate.isClosed() || (activeQueues.isEmpty() && !inadmissibleIndex.hasReleases()));
+    return !dirtySet.everything
+        && (gate.isClosed() || (activeQueues.isEmpty() && !inadmissibleIndex.hasReleases()));
   }
 
   /** Questions about the state as it stands. */

@@ -9,7 +9,8 @@ import java.util.Optional;
  *
  * @param sharing how queues share by weight; empty: they don't
  * @param blockAdmission whether nobody is admitted while pods of admitted Workloads are not ready
- * @param turns how LocalQueueMapper of a ClusterQueue take turns by what they used; empty: they don't
+ * @param turns how LocalQueueMapper of a ClusterQueue take turns by what they used; empty: they
+ *     don't
  */
 public record EngineOptions(
     Optional<FairSharing> sharing, boolean blockAdmission, Optional<AdmissionFairSharing> turns) {

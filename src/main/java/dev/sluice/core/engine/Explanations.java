@@ -1,8 +1,8 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.model.Explanation;
-import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.InactiveReason;
+import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.queue.QueuedWorkload;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -1,9 +1,9 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
+import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.queue.LocalQueueUsage;
 import dev.sluice.core.quota.UsageVector;
 import java.util.LinkedHashSet;

@@ -13,7 +13,8 @@ import java.util.TreeMap;
  * @param amount all of it in one number, entry penalties included: less comes first; may be
  *     infinite
  */
-public record LocalQueueUsageView(SortedMap<String, Double> consumed, Instant sampledAt, double amount) {
+public record LocalQueueUsageView(
+    SortedMap<String, Double> consumed, Instant sampledAt, double amount) {
 
   public LocalQueueUsageView {
     consumed = Collections.unmodifiableSortedMap(new TreeMap<>(consumed));

@@ -1,7 +1,7 @@
 package dev.sluice.core.engine;
 
-import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.InactiveReason;
+import dev.sluice.core.model.LocalQueueId;
 import java.util.List;
 import java.util.Optional;
 

@@ -3,10 +3,10 @@ package dev.sluice.core.engine;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.scheduling.CycleOutcome;
 import dev.sluice.core.scheduling.InadmissibleIndex;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
@@ -216,7 +216,8 @@ final class OutcomeApplier {
     QueuedWorkload item = noFit.item();
     ClusterQueueCache queue = noFit.queue();
     EquivalenceClass equals = item.equivalenceClass();
-    InadmissibleIndex.InadmissibleQueue inadmissibleQueue = new InadmissibleIndex.InadmissibleQueue(queue, equals);
+    InadmissibleIndex.InadmissibleQueue inadmissibleQueue =
+        new InadmissibleIndex.InadmissibleQueue(queue, equals);
     if (queue.isStrict()) {
       equals.missingQuota(noFit.lacks());
       if (noFit.searched()) {
@@ -227,7 +228,8 @@ final class OutcomeApplier {
       } else {
         activeQueues.block(queue, item, noFit.explanation());
         unreportedExplanations.add(workloads.known(item));
-        inadmissibleIndex.add(inadmissibleQueue, noFit.lacks(), noFit.competing(), noFit.preempts());
+        inadmissibleIndex.add(
+            inadmissibleQueue, noFit.lacks(), noFit.competing(), noFit.preempts());
       }
       return false;
     }

@@ -7,9 +7,9 @@ import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.queue.ClusterQueueCache;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -162,7 +162,11 @@ final class QueryHandler {
               long amount = quotaHolder.amountOf(lack.pair());
               if (amount > 0) {
                 holders.add(
-                    new Holder(quotaHolder.id(), other.name, specRegistry.pairs.pair(lack.pair()), amount));
+                    new Holder(
+                        quotaHolder.id(),
+                        other.name,
+                        specRegistry.pairs.pair(lack.pair()),
+                        amount));
               }
             });
       }

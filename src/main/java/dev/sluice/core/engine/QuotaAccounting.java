@@ -1,7 +1,7 @@
 package dev.sluice.core.engine;
 
-import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.scheduling.InadmissibleIndex;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +14,12 @@ final class QuotaAccounting {
   private final DirtySet dirtySet;
   private final PodsReadyGate gate;
 
-  QuotaAccounting(SpecRegistry specRegistry, InadmissibleIndex inadmissibleIndex, ActiveQueues activeQueues, DirtySet dirtySet, PodsReadyGate gate) {
+  QuotaAccounting(
+      SpecRegistry specRegistry,
+      InadmissibleIndex inadmissibleIndex,
+      ActiveQueues activeQueues,
+      DirtySet dirtySet,
+      PodsReadyGate gate) {
     this.specRegistry = specRegistry;
     this.inadmissibleIndex = inadmissibleIndex;
     this.activeQueues = activeQueues;

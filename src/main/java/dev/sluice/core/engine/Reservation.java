@@ -1,10 +1,10 @@
 package dev.sluice.core.engine;
 
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.ReservingWorkload;
-import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.FlavorResourceIndex;
 import java.time.Instant;
 import java.util.List;
@@ -20,7 +20,8 @@ import java.util.TreeMap;
  * @param awaitsPods whether its pods have to get ready: it is admitted, or about to be, and nobody
  *     said that they are
  */
-record Reservation(String clusterQueue, QuotaHolder quotaHolder, boolean admitted, boolean awaitsPods) {
+record Reservation(
+    String clusterQueue, QuotaHolder quotaHolder, boolean admitted, boolean awaitsPods) {
 
   /**
    * What the API server says.
@@ -67,7 +68,8 @@ record Reservation(String clusterQueue, QuotaHolder quotaHolder, boolean admitte
     return new Reservation(clusterQueue, quotaHolder, false, true);
   }
 
-  private static Map<Integer, Long> sums(List<PodSetAssignment> podSets, FlavorResourceIndex numbers) {
+  private static Map<Integer, Long> sums(
+      List<PodSetAssignment> podSets, FlavorResourceIndex numbers) {
     Map<Integer, Long> sums = new TreeMap<>();
     for (PodSetAssignment podSet : podSets) {
       podSet

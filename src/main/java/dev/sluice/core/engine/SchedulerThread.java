@@ -1,8 +1,8 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Duration;
 import java.time.Instant;

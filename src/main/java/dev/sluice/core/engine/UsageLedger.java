@@ -1,13 +1,13 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.model.AdmissionFairSharing;
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ClusterQueueSpec;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.LocalQueueSpec;
-import dev.sluice.core.queue.QuotaHolder;
-import dev.sluice.core.queue.LocalQueueUsage;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.LocalQueueUsage;
+import dev.sluice.core.queue.QuotaHolder;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -36,7 +36,11 @@ final class UsageLedger {
   private Instant now = Instant.EPOCH;
   private boolean deciding;
 
-  UsageLedger(Optional<AdmissionFairSharing> rules, SpecRegistry specRegistry, ActiveQueues activeQueues, DirtySet dirtySet) {
+  UsageLedger(
+      Optional<AdmissionFairSharing> rules,
+      SpecRegistry specRegistry,
+      ActiveQueues activeQueues,
+      DirtySet dirtySet) {
     this.rules = rules.orElse(null);
     this.specRegistry = specRegistry;
     this.activeQueues = activeQueues;

@@ -1,16 +1,16 @@
 package dev.sluice.core.engine;
 
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.CohortSpec;
 import dev.sluice.core.model.FlavorResource;
+import dev.sluice.core.model.InactiveReason;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
-import dev.sluice.core.model.InactiveReason;
-import dev.sluice.core.queue.PendingCount;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
-import dev.sluice.core.quota.UsageVector;
+import dev.sluice.core.queue.PendingCount;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.quota.UsageVector;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -84,7 +84,8 @@ final class ViewPublisher implements SchedulerViews {
     return names;
   }
 
-  private static void addAncestors(SpecRegistry specRegistry, String clusterQueue, Set<String> names) {
+  private static void addAncestors(
+      SpecRegistry specRegistry, String clusterQueue, Set<String> names) {
     ClusterQueueCache state = specRegistry.queueState(clusterQueue);
     QuotaNode node = state == null ? null : state.node().parent();
     while (node != null) {
@@ -117,7 +118,10 @@ final class ViewPublisher implements SchedulerViews {
   }
 
   private static List<FlavorUsage> usage(
-      SpecRegistry specRegistry, ClusterQueueCache state, @Nullable UsageVector reserved, UsageVector admitted) {
+      SpecRegistry specRegistry,
+      ClusterQueueCache state,
+      @Nullable UsageVector reserved,
+      UsageVector admitted) {
     List<FlavorUsage> usage = new ArrayList<>();
     QuotaNode node = state.node();
     for (ClusterQueueCache.Group group : state.groups()) {

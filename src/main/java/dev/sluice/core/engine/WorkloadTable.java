@@ -5,8 +5,8 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.WorkloadId;
-import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.QueuedWorkload;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
@@ -223,7 +223,8 @@ final class WorkloadTable {
    *
    * @param before what stood for it in its queue until now, if anything
    */
-  private void place(WorkloadEntry entry, PendingWorkload workload, @Nullable QueuedWorkload before) {
+  private void place(
+      WorkloadEntry entry, PendingWorkload workload, @Nullable QueuedWorkload before) {
     leaveQueue(entry);
     entry.stage = Stage.PENDING;
     entry.kept = null;

@@ -20,8 +20,8 @@ import java.util.List;
  * @param problems further reasons, found outside the engine, why it can't be active
  * @param ignoresUndeclared whether requests for resources that its groups don't cover are ignored,
  *     instead of keeping a Workload out
- * @param takesTurnsByUse whether its LocalQueueMapper come in the order of what they used so far, where
- *     that is reckoned
+ * @param takesTurnsByUse whether its LocalQueueMapper come in the order of what they used so far,
+ *     where that is reckoned
  */
 public record ClusterQueueSpec(
     String name,

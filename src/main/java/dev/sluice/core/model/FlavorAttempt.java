@@ -12,14 +12,19 @@ import java.util.List;
  * @param obstacles what stood in the way; none if it fits
  */
 public record FlavorAttempt(
-    String podSet, String flavor, AssignmentMode mode, int borrowLevel, List<FlavorRejection> flavorRejections) {
+    String podSet,
+    String flavor,
+    AssignmentMode mode,
+    int borrowLevel,
+    List<FlavorRejection> flavorRejections) {
 
   public FlavorAttempt {
     flavorRejections = List.copyOf(flavorRejections);
   }
 
   /** An attempt where preemption was not considered: it fits if nothing stands in the way. */
-  public FlavorAttempt(String podSet, String flavor, int borrowLevel, List<FlavorRejection> flavorRejections) {
+  public FlavorAttempt(
+      String podSet, String flavor, int borrowLevel, List<FlavorRejection> flavorRejections) {
     this(
         podSet,
         flavor,

@@ -17,7 +17,8 @@ public record NodeConstraints(
     List<Toleration> tolerations) {
 
   /** Anywhere. */
-  public static final NodeConstraints ANYWHERE = new NodeConstraints(Map.of(), List.of(), List.of());
+  public static final NodeConstraints ANYWHERE =
+      new NodeConstraints(Map.of(), List.of(), List.of());
 
   public NodeConstraints {
     nodeSelector = Map.copyOf(nodeSelector);

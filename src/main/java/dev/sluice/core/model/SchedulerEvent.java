@@ -90,7 +90,8 @@ public sealed interface SchedulerEvent {
    * @param superseded whether the Workload has moved on, so that a newer version is sure to be
    *     seen; otherwise it is tried again after a while
    */
-  record AdmissionRefused(WorkloadId id, long decided, boolean superseded) implements SchedulerEvent {}
+  record AdmissionRefused(WorkloadId id, long decided, boolean superseded)
+      implements SchedulerEvent {}
 
   /**
    * An eviction that was decided was not written, and never will be: if it is still wanted, it is

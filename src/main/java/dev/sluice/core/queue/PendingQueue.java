@@ -3,8 +3,8 @@ package dev.sluice.core.queue;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
-import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.WorkloadId;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The pending Workloads of one ClusterQueue. Those in line stand in classes of equals, ordered by
- * their eldest, and where LocalQueueMapper take turns by their use in a line for each of these; a class
- * that was found not to fit is parked as a whole until it is woken; a Workload whose trouble is its
- * own (its namespace, its limits, its back-off) is set aside alone. Parking and waking cost the
- * same for one as for a million. Confined to the engine's thread.
+ * their eldest, and where LocalQueueMapper take turns by their use in a line for each of these; a
+ * class that was found not to fit is parked as a whole until it is woken; a Workload whose trouble
+ * is its own (its namespace, its limits, its back-off) is set aside alone. Parking and waking cost
+ * the same for one as for a million. Confined to the engine's thread.
  */
 public final class PendingQueue {
 
@@ -37,7 +37,8 @@ public final class PendingQueue {
   private int classesInLine;
   private @Nullable Function<LocalQueueId, LocalQueueUsage> uses;
   private final IndexedHeap<EquivalenceClass> parked =
-      new IndexedHeap<>((one, two) -> one.isOrderedBefore(two) ? -1 : two.isOrderedBefore(one) ? 1 : 0);
+      new IndexedHeap<>(
+          (one, two) -> one.isOrderedBefore(two) ? -1 : two.isOrderedBefore(one) ? 1 : 0);
   private boolean parkedMoved;
   private final Set<QueuedWorkload> aside = new LinkedHashSet<>();
   private final Map<LocalQueueId, PendingCount> byLocalQueue = new HashMap<>();
@@ -80,8 +81,8 @@ public final class PendingQueue {
   }
 
   /**
-   * Sets whether LocalQueueMapper take turns by what they used (scheduling semantics, 2.1); if that is
-   * new, everybody who is parked is back in line.
+   * Sets whether LocalQueueMapper take turns by what they used (scheduling semantics, 2.1); if that
+   * is new, everybody who is parked is back in line.
    *
    * @param of what a LocalQueue used, always the same object for the same one; null: use doesn't
    *     count
@@ -163,8 +164,8 @@ public final class PendingQueue {
 
   /**
    * Others were preempted for this one: whenever it is in line it stands before everybody, but for
-   * LocalQueueMapper that used less where that counts, until it is gone for good or another one takes
-   * its place (scheduling semantics, 2.2).
+   * LocalQueueMapper that used less where that counts, until it is gone for good or another one
+   * takes its place (scheduling semantics, 2.2).
    */
   public void markSticky(QueuedWorkload item) {
     sticky = item;
@@ -190,7 +191,9 @@ public final class PendingQueue {
       return true;
     }
     int byUse = equals.line().use().compareTo(head.use());
-    return byUse != 0 ? byUse < 0 : head != sticky() && equals.isOrderedBefore(head.equivalenceClass());
+    return byUse != 0
+        ? byUse < 0
+        : head != sticky() && equals.isOrderedBefore(head.equivalenceClass());
   }
 
   private static boolean isActive(QueuedWorkload item) {
@@ -226,7 +229,8 @@ public final class PendingQueue {
   }
 
   /** Parks a class: nobody in it fits, for the same reason. */
-  public void markInadmissible(EquivalenceClass equals, Explanation why, List<EquivalenceClass.Lack> lacks) {
+  public void markInadmissible(
+      EquivalenceClass equals, Explanation why, List<EquivalenceClass.Lack> lacks) {
     boolean fromLine = equals.inHeap() && equals.explanation() == null;
     if (fromLine) {
       dequeue(equals);

@@ -1,8 +1,8 @@
 package dev.sluice.core.queue;
 
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.ResourceAmounts;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -59,7 +59,9 @@ public final class ResourceDemand {
     for (List<Integer> members : together()) {
       SortedMap<String, Long> sum = new TreeMap<>();
       for (int member : members) {
-        totals.get(member).forEach((resource, amount) -> sum.merge(resource, amount, ResourceAmounts::add));
+        totals
+            .get(member)
+            .forEach((resource, amount) -> sum.merge(resource, amount, ResourceAmounts::add));
       }
       bundles.add(
           new Bundle(
@@ -154,7 +156,9 @@ public final class ResourceDemand {
     SortedMap<String, Long> total = new TreeMap<>();
     podSet
         .perPod()
-        .forEach((resource, each) -> total.put(resource, ResourceAmounts.multiply(each, podSet.count())));
+        .forEach(
+            (resource, each) ->
+                total.put(resource, ResourceAmounts.multiply(each, podSet.count())));
     if (queue.groupOf(PODS) >= 0) {
       total.put(PODS, (long) podSet.count());
     }

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * All quota trees: queues and cohorts as declared, and the nodes built from them. Declaring is
- * cheap and remembered; {@link #rebuildIfDirty} builds. Usage of queues survives every change of shape.
- * Confined to one thread.
+ * cheap and remembered; {@link #rebuildIfDirty} builds. Usage of queues survives every change of
+ * shape. Confined to one thread.
  */
 public final class CohortHierarchy {
 

@@ -13,11 +13,13 @@ import java.math.RoundingMode;
  * @param weight its weight; 0 makes its share infinite as soon as it has one
  * @param borrowing whether it uses more than its own of anything
  */
-public record DominantResourceShare(long borrowed, long lendable, BigDecimal weight, boolean borrowing)
+public record DominantResourceShare(
+    long borrowed, long lendable, BigDecimal weight, boolean borrowing)
     implements Comparable<DominantResourceShare> {
 
   /** The share of one that borrows nothing. */
-  public static final DominantResourceShare NONE = new DominantResourceShare(0, 1, BigDecimal.ONE, false);
+  public static final DominantResourceShare NONE =
+      new DominantResourceShare(0, 1, BigDecimal.ONE, false);
 
   private static final BigDecimal THOUSAND = BigDecimal.valueOf(1000);
 

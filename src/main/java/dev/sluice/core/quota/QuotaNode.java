@@ -1,7 +1,7 @@
 package dev.sluice.core.quota;
 
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.Quota;
+import dev.sluice.core.model.ResourceAmounts;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -357,7 +357,9 @@ public final class QuotaNode {
   private void rebuildPair(int pair) {
     long quota = nominal(pair);
     for (QuotaNode child : children) {
-      quota = ResourceAmounts.add(quota, ResourceAmounts.subtract(child.subtreeQuota(pair), child.local(pair)));
+      quota =
+          ResourceAmounts.add(
+              quota, ResourceAmounts.subtract(child.subtreeQuota(pair), child.local(pair)));
     }
     if (quota != 0 || pair < subtree.length) {
       ensure(pair);

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Sums of amounts by the number of their pair; 0 where nothing was added. A sum that is too large
- * to show is shown as {@link ResourceAmounts#UNLIMITED}, but remembered exactly: when what made it so large
- * is subtracted, it is right again. Confined to one thread.
+ * to show is shown as {@link ResourceAmounts#UNLIMITED}, but remembered exactly: when what made it
+ * so large is subtracted, it is right again. Confined to one thread.
  */
 public final class UsageVector {
 

@@ -1,8 +1,8 @@
 package dev.sluice.core.scheduling;
 
-import dev.sluice.core.queue.ResourceDemand;
-import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -24,7 +24,10 @@ final class AdmissionForecast {
    * @param sleeper itself, if it is asleep; null if it is in line
    */
   private record Entry(
-      InadmissibleIndex.@Nullable InadmissibleQueue inadmissibleQueue, QueueHead queueHead, ResourceDemand.Fixed asks, int level) {
+      InadmissibleIndex.@Nullable InadmissibleQueue inadmissibleQueue,
+      QueueHead queueHead,
+      ResourceDemand.Fixed asks,
+      int level) {
 
     long priority() {
       return queueHead.item().equivalenceClass().priority();
@@ -61,10 +64,14 @@ final class AdmissionForecast {
    * @param barred who can't be considered whatever the quota
    */
   static @Nullable List<InadmissibleIndex.InadmissibleQueue> of(
-      List<InadmissibleIndex.InadmissibleQueue> helped, List<QueueHead> inLine, Predicate<QueueHead> barred) {
+      List<InadmissibleIndex.InadmissibleQueue> helped,
+      List<QueueHead> inLine,
+      Predicate<QueueHead> barred) {
     AdmissionForecast list = new AdmissionForecast(barred);
     for (InadmissibleIndex.InadmissibleQueue inadmissibleQueue : helped) {
-      if (!list.enter(inadmissibleQueue, new QueueHead(inadmissibleQueue.queue(), inadmissibleQueue.equals().head()))) {
+      if (!list.enter(
+          inadmissibleQueue,
+          new QueueHead(inadmissibleQueue.queue(), inadmissibleQueue.equals().head()))) {
         return null;
       }
     }
@@ -76,7 +83,8 @@ final class AdmissionForecast {
     return list.winners();
   }
 
-  private boolean enter(InadmissibleIndex.@Nullable InadmissibleQueue inadmissibleQueue, QueueHead queueHead) {
+  private boolean enter(
+      InadmissibleIndex.@Nullable InadmissibleQueue inadmissibleQueue, QueueHead queueHead) {
     ClusterQueueCache queue = queueHead.queue();
     ResourceDemand.Fixed asks = queueHead.item().equivalenceClass().demand(queue).fixed();
     if (asks == null

@@ -14,7 +14,8 @@ public final class ClassicalOrdering implements WorkloadOrdering {
 
   /** By priority and by age, then by UID. */
   static final Comparator<NominatedWorkload> AGE =
-      Comparator.<NominatedWorkload>comparingLong(entry -> entry.item().equivalenceClass().priority())
+      Comparator.<NominatedWorkload>comparingLong(
+              entry -> entry.item().equivalenceClass().priority())
           .reversed()
           .thenComparingLong(entry -> entry.item().queuedAtMicros())
           .thenComparing(entry -> entry.item().id().uid());

@@ -1,7 +1,7 @@
 package dev.sluice.core.scheduling;
 
-import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.scheduling.preemption.PreemptionUpperBound;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -81,7 +81,8 @@ final class ClusterQueueInadmissibleIndex {
    * The first in the queue's order of those who can be helped, and slept already when the last
    * event happened; null if there is none.
    */
-  @Nullable EquivalenceClass firstRequeueable(long event, PreemptionUpperBound preemptionUpperBound) {
+  @Nullable EquivalenceClass firstRequeueable(
+      long event, PreemptionUpperBound preemptionUpperBound) {
     if (sleepers.isEmpty() || !queue.active()) {
       return null;
     }
@@ -109,7 +110,8 @@ final class ClusterQueueInadmissibleIndex {
           pair = pairs[lack];
           free = queue.node().available(pair);
         }
-        if (amounts[lack] <= free || (sleeps[i].preempts && allowsPreemption(i, lack, preemptionUpperBound))) {
+        if (amounts[lack] <= free
+            || (sleeps[i].preempts && allowsPreemption(i, lack, preemptionUpperBound))) {
           return classes[i];
         }
       }
@@ -118,7 +120,8 @@ final class ClusterQueueInadmissibleIndex {
   }
 
   /** Whether the class that comes first can be helped. */
-  private boolean isRequeueable(EquivalenceClass equals, long event, PreemptionUpperBound preemptionUpperBound) {
+  private boolean isRequeueable(
+      EquivalenceClass equals, long event, PreemptionUpperBound preemptionUpperBound) {
     if (equals != top) {
       top = equals;
       topSleep = sleepers.getOrDefault(equals, NOTHING);
@@ -236,7 +239,8 @@ final class ClusterQueueInadmissibleIndex {
       for (int i = 0; i < size; i++) {
         if (amounts[i] <= queue.node().available(pairs[i])
             || (queue.mayPreempt()
-                && preemptionUpperBound.allows(queue, pairs[i], amounts[i], priorities[i], eldest[i]))) {
+                && preemptionUpperBound.allows(
+                    queue, pairs[i], amounts[i], priorities[i], eldest[i]))) {
           return true;
         }
       }

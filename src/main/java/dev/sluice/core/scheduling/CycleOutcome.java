@@ -1,9 +1,9 @@
 package dev.sluice.core.scheduling;
 
 import dev.sluice.core.model.Explanation;
+import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import java.util.List;
@@ -18,7 +18,8 @@ public sealed interface CycleOutcome {
   ClusterQueueCache queue();
 
   /** It gets quota; usage is added. */
-  record Admitted(QueuedWorkload item, ClusterQueueCache queue, Assignment assignment) implements CycleOutcome {}
+  record Admitted(QueuedWorkload item, ClusterQueueCache queue, Assignment assignment)
+      implements CycleOutcome {}
 
   /**
    * It fits once Workloads that are or will be evicted have stopped; it stays in line, and in each
@@ -30,7 +31,11 @@ public sealed interface CycleOutcome {
    *     another search would lead to the same
    */
   record PendingPreemption(
-      QueuedWorkload item, ClusterQueueCache queue, List<PreemptionTarget> preemptionTargets, Explanation explanation, long began)
+      QueuedWorkload item,
+      ClusterQueueCache queue,
+      List<PreemptionTarget> preemptionTargets,
+      Explanation explanation,
+      long began)
       implements CycleOutcome {}
 
   /**
@@ -39,7 +44,8 @@ public sealed interface CycleOutcome {
    *
    * @param began the cycle in which its search was at the first flavor
    */
-  record PreemptionGated(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation, long began)
+  record PreemptionGated(
+      QueuedWorkload item, ClusterQueueCache queue, Explanation explanation, long began)
       implements CycleOutcome {}
 
   /**
@@ -47,7 +53,8 @@ public sealed interface CycleOutcome {
    *
    * @param repeats whether the same would come of it if nothing else changed
    */
-  record Skipped(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation, boolean repeats)
+  record Skipped(
+      QueuedWorkload item, ClusterQueueCache queue, Explanation explanation, boolean repeats)
       implements CycleOutcome {}
 
   /**
@@ -74,13 +81,15 @@ public sealed interface CycleOutcome {
   record TryNextFlavor(QueuedWorkload item, ClusterQueueCache queue) implements CycleOutcome {}
 
   /** It can't be considered, for a reason of its own. */
-  record Ineligible(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation) implements CycleOutcome {}
+  record Ineligible(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation)
+      implements CycleOutcome {}
 
   /**
    * It fits, but nobody may be admitted before all pods of admitted Workloads are ready; until then
    * there is no other cycle.
    */
-  record WaitingForPodsReady(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation) implements CycleOutcome {}
+  record WaitingForPodsReady(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation)
+      implements CycleOutcome {}
 
   /** The cycle ended before its turn came; it stays in line. */
   record NotProcessed(QueuedWorkload item, ClusterQueueCache queue) implements CycleOutcome {}

@@ -2,8 +2,8 @@ package dev.sluice.core.scheduling;
 
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.QuotaHolder;
-import dev.sluice.core.quota.UsageVector;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.quota.UsageVector;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import java.util.ArrayList;
@@ -33,7 +33,8 @@ final class CycleReservations {
       preemptionTargets.add(preemptionTarget);
       if (quotaHolders.add(preemptionTarget.quotaHolder())) {
         for (int i = 0; i < preemptionTarget.quotaHolder().size(); i++) {
-          held.add(preemptionTarget.quotaHolder().pair(i), preemptionTarget.quotaHolder().amount(i));
+          held.add(
+              preemptionTarget.quotaHolder().pair(i), preemptionTarget.quotaHolder().amount(i));
         }
       }
     }

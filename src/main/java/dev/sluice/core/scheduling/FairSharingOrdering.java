@@ -1,8 +1,8 @@
 package dev.sluice.core.scheduling;
 
+import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.core.quota.FairShareCalculator;
 import dev.sluice.core.quota.QuotaNode;
-import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -33,7 +33,8 @@ public final class FairSharingOrdering implements WorkloadOrdering {
   public FairSharingOrdering(FairShareCalculator shares, boolean nonBorrowingFirst) {
     this.shares = shares;
     Comparator<Contender> byShare =
-        Comparator.comparing(Contender::dominantResourceShare).thenComparing(Contender::entry, ClassicalOrdering.AGE);
+        Comparator.comparing(Contender::dominantResourceShare)
+            .thenComparing(Contender::entry, ClassicalOrdering.AGE);
     this.order =
         nonBorrowingFirst
             ? Comparator.comparing(Contender::borrows).thenComparing(byShare)
@@ -42,7 +43,10 @@ public final class FairSharingOrdering implements WorkloadOrdering {
 
   /** One at a cohort, with the share of the cohort's child that it comes from. */
   private record Contender(
-      NominatedWorkload entry, DominantResourceShare dominantResourceShare, boolean borrows, @Nullable Contest below) {}
+      NominatedWorkload entry,
+      DominantResourceShare dominantResourceShare,
+      boolean borrows,
+      @Nullable Contest below) {}
 
   /** Those who compete at one cohort. */
   private final class Contest {

@@ -1,8 +1,8 @@
 package dev.sluice.core.scheduling;
 
+import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.quota.FairShareCalculator;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.preemption.PreemptionUpperBound;
@@ -34,7 +34,8 @@ public final class InadmissibleIndex {
 
   /** What sleeps in one tree. */
   private static final class Tree {
-    private final Map<ClusterQueueCache, ClusterQueueInadmissibleIndex> queues = new LinkedHashMap<>();
+    private final Map<ClusterQueueCache, ClusterQueueInadmissibleIndex> queues =
+        new LinkedHashMap<>();
 
     /** Counts releases, and what else may help. */
     private long events;
@@ -76,13 +77,17 @@ public final class InadmissibleIndex {
    * @param preempts whether others may help by being there to be preempted
    */
   public void add(
-      InadmissibleQueue inadmissibleQueue, List<EquivalenceClass.Lack> lacks, boolean competing, boolean preempts) {
+      InadmissibleQueue inadmissibleQueue,
+      List<EquivalenceClass.Lack> lacks,
+      boolean competing,
+      boolean preempts) {
     Tree tree = tree(inadmissibleQueue.queue.node());
     tree.queues
         .computeIfAbsent(inadmissibleQueue.queue, ClusterQueueInadmissibleIndex::new)
         .add(
             inadmissibleQueue.equals,
-            new ClusterQueueInadmissibleIndex.Requirement(List.copyOf(lacks), competing, preempts, tree.events));
+            new ClusterQueueInadmissibleIndex.Requirement(
+                List.copyOf(lacks), competing, preempts, tree.events));
   }
 
   private Tree tree(QuotaNode node) {
@@ -145,7 +150,9 @@ public final class InadmissibleIndex {
   }
 
   private static List<InadmissibleQueue> forecast(
-      List<InadmissibleQueue> helped, Optional<List<QueueHead>> inLine, Predicate<QueueHead> barred) {
+      List<InadmissibleQueue> helped,
+      Optional<List<QueueHead>> inLine,
+      Predicate<QueueHead> barred) {
     if (helped.isEmpty() || inLine.isEmpty()) {
       return helped;
     }
@@ -160,13 +167,15 @@ public final class InadmissibleIndex {
   }
 
   /** Whether anybody can be helped; those whose turn it is are put into {@code turn}. */
-  private boolean findRequeueable(QuotaNode root, @Nullable Tree tree, List<InadmissibleQueue> turn) {
+  private boolean findRequeueable(
+      QuotaNode root, @Nullable Tree tree, List<InadmissibleQueue> turn) {
     if (tree == null || tree.queues.isEmpty()) {
       return false;
     }
     boolean any = false;
     PreemptionUpperBound preemptionUpperBound = reaches.apply(root);
-    for (Map.Entry<ClusterQueueCache, ClusterQueueInadmissibleIndex> entry : tree.queues.entrySet()) {
+    for (Map.Entry<ClusterQueueCache, ClusterQueueInadmissibleIndex> entry :
+        tree.queues.entrySet()) {
       ClusterQueueCache queue = entry.getKey();
       EquivalenceClass first = entry.getValue().firstRequeueable(tree.events, preemptionUpperBound);
       if (first != null) {
@@ -182,7 +191,8 @@ public final class InadmissibleIndex {
   /** A class doesn't sleep any more. */
   public void remove(InadmissibleQueue inadmissibleQueue) {
     Tree tree = trees.get(inadmissibleQueue.queue.node().root());
-    ClusterQueueInadmissibleIndex clusterQueueInadmissibleIndex = tree == null ? null : tree.queues.get(inadmissibleQueue.queue);
+    ClusterQueueInadmissibleIndex clusterQueueInadmissibleIndex =
+        tree == null ? null : tree.queues.get(inadmissibleQueue.queue);
     if (clusterQueueInadmissibleIndex != null) {
       clusterQueueInadmissibleIndex.remove(inadmissibleQueue.equals);
     }

@@ -1,8 +1,8 @@
 package dev.sluice.core.scheduling;
 
+import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import java.util.Arrays;

@@ -1,18 +1,18 @@
 package dev.sluice.core.scheduling;
 
-import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.AssignmentMode;
-import dev.sluice.core.queue.ResourceDemand;
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.scheduling.NominatedWorkload.Search;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.FlavorAssigner;
 import dev.sluice.core.scheduling.flavor.PreemptionOracle;
 import dev.sluice.core.scheduling.preemption.PreemptionRequest;
-import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import dev.sluice.core.scheduling.preemption.PreemptionStrategy;
+import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -55,7 +55,10 @@ final class Nominator {
       QueuedWorkload head, ClusterQueueCache queue, int @Nullable [] resume, Search search) {
     PreemptionOracle preemptionOracle = simulation(head, queue);
     return inFullOrInPart(
-        head, queue, search, resourceDemand -> FlavorAssigner.assign(flavors, preemptionOracle, resourceDemand, resume));
+        head,
+        queue,
+        search,
+        resourceDemand -> FlavorAssigner.assign(flavors, preemptionOracle, resourceDemand, resume));
   }
 
   /** Considers it once more, with the flavors it was nominated with, as quota stands now. */
@@ -66,7 +69,8 @@ final class Nominator {
         before.queue(),
         before.search(),
         resourceDemand ->
-            FlavorAssigner.reassign(flavors, preemptionOracle, resourceDemand, before.assignment().chosen()));
+            FlavorAssigner.reassign(
+                flavors, preemptionOracle, resourceDemand, before.assignment().chosen()));
   }
 
   /**
@@ -75,7 +79,10 @@ final class Nominator {
    * admission).
    */
   private NominatedWorkload inFullOrInPart(
-      QueuedWorkload head, ClusterQueueCache queue, Search search, Function<ResourceDemand, Assignment> assign) {
+      QueuedWorkload head,
+      ClusterQueueCache queue,
+      Search search,
+      Function<ResourceDemand, Assignment> assign) {
     ResourceDemand all = head.equivalenceClass().demand(queue);
     NominatedWorkload full = nominated(head, queue, assign.apply(all), search);
     if (all.steps() == 0 || full.succeeds()) {
@@ -101,7 +108,8 @@ final class Nominator {
 
   private NominatedWorkload nominated(
       QueuedWorkload head, ClusterQueueCache queue, Assignment assignment, Search search) {
-    return new NominatedWorkload(head, queue, assignment, victims(head, queue, assignment), search, null);
+    return new NominatedWorkload(
+        head, queue, assignment, victims(head, queue, assignment), search, null);
   }
 
   private PreemptionOracle simulation(QueuedWorkload head, ClusterQueueCache queue) {
@@ -112,7 +120,9 @@ final class Nominator {
             .find(PreemptionRequest.forPair(head, queue, pair, amount))
             .map(found -> new Result(mode(found, queue), found.borrowLevel()))
             .orElseGet(
-                () -> new Result(AssignmentMode.NO_CANDIDATES, queue.node().borrowLevel(pair, amount)));
+                () ->
+                    new Result(
+                        AssignmentMode.NO_CANDIDATES, queue.node().borrowLevel(pair, amount)));
       }
 
       @Override
@@ -131,7 +141,8 @@ final class Nominator {
     return AssignmentMode.RECLAIM;
   }
 
-  private List<PreemptionTarget> victims(QueuedWorkload head, ClusterQueueCache queue, Assignment assignment) {
+  private List<PreemptionTarget> victims(
+      QueuedWorkload head, ClusterQueueCache queue, Assignment assignment) {
     if (!assignment.needsPreemption()) {
       return List.of();
     }

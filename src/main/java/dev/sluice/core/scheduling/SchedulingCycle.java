@@ -1,26 +1,26 @@
 package dev.sluice.core.scheduling;
 
-import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.AssignmentMode;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorAttempt;
-import dev.sluice.core.model.AssignmentMode;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.quota.FairShareCalculator;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
 import dev.sluice.core.scheduling.preemption.ClassicalPreemption;
 import dev.sluice.core.scheduling.preemption.FairPreemption;
-import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import dev.sluice.core.scheduling.preemption.PreemptionStrategy;
+import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -53,7 +53,9 @@ public final class SchedulingCycle {
 
     /** Those who have least of what is shared come first, and preempt those who have most. */
     public static Strategies fair(
-        FairSharing rules, FairShareCalculator shares, Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
+        FairSharing rules,
+        FairShareCalculator shares,
+        Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
       return new Strategies(
           new FairPreemption(rules, shares, queues),
           new FairSharingOrdering(shares, rules.nonBorrowingFirst()));
@@ -200,7 +202,8 @@ public final class SchedulingCycle {
     Explanation explanation =
         new Explanation(
             PendingReason.WAITING_FOR_QUOTA, entry.assignment().attempts(), GATE_CLOSED, true);
-    return new CycleOutcome.PreemptionGated(entry.item(), entry.queue(), explanation, entry.search().began());
+    return new CycleOutcome.PreemptionGated(
+        entry.item(), entry.queue(), explanation, entry.search().began());
   }
 
   private static CycleOutcome leftOut(NominatedWorkload entry) {

@@ -141,7 +141,10 @@ public final class BatchJob implements JobIntegration {
   }
 
   private static int minCount(JsonNode job) {
-    return job.path("metadata").path("annotations").path(KueueConstants.JOB_MIN_PARALLELISM).asInt();
+    return job.path("metadata")
+        .path("annotations")
+        .path(KueueConstants.JOB_MIN_PARALLELISM)
+        .asInt();
   }
 
   @Override
@@ -177,7 +180,10 @@ public final class BatchJob implements JobIntegration {
   private static void resize(ObjectNode job, int count) {
     ObjectNode spec = job.withObjectProperty("spec").put("parallelism", count);
     JsonNode annotations = job.path("metadata").path("annotations");
-    if (annotations.path(KueueConstants.JOB_COMPLETIONS_EQUAL_PARALLELISM).asText().equals("true")) {
+    if (annotations
+        .path(KueueConstants.JOB_COMPLETIONS_EQUAL_PARALLELISM)
+        .asText()
+        .equals("true")) {
       spec.put("completions", count);
     }
   }
@@ -214,7 +220,10 @@ public final class BatchJob implements JobIntegration {
 
   private static ObjectNode restored(JsonNode job, Optional<List<PodSetTemplate>> original) {
     ObjectNode restored = job.deepCopy();
-    restored.withObjectProperty("metadata").withObjectProperty("annotations").remove(KueueConstants.STOPPING);
+    restored
+        .withObjectProperty("metadata")
+        .withObjectProperty("annotations")
+        .remove(KueueConstants.STOPPING);
     if (original.isPresent() && original.get().size() == 1) {
       PodSetTemplate podSet = original.get().getFirst();
       ObjectNode spec = restored.withObjectProperty("spec");

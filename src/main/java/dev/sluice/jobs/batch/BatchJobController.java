@@ -1,9 +1,9 @@
 package dev.sluice.jobs.batch;
 
-import dev.sluice.jobs.OwnerChainResolver;
-import dev.sluice.jobs.JobController;
 import dev.sluice.jobs.IntegrationRegistry;
+import dev.sluice.jobs.JobController;
 import dev.sluice.jobs.JobReconciler;
+import dev.sluice.jobs.OwnerChainResolver;
 import java.util.concurrent.ExecutorService;
 import java.util.function.BooleanSupplier;
 

@@ -38,7 +38,9 @@ public final class CachedPodParser {
     Map<String, String> annotations = job.annotations();
     String preferred = annotations.getOrDefault(KueueConstants.POD_GROUP_NAME, "");
     String name =
-        preferred.isEmpty() ? job.labels().getOrDefault(KueueConstants.POD_GROUP_NAME, "") : preferred;
+        preferred.isEmpty()
+            ? job.labels().getOrDefault(KueueConstants.POD_GROUP_NAME, "")
+            : preferred;
     return name.isEmpty()
         ? Optional.empty()
         : Optional.of(

@@ -18,7 +18,10 @@ final class PodActionExecutor {
   static List<PodGroupAction> release(List<CachedPod> pods) {
     return pods.stream()
         .filter(PodGroupMembers::isHeld)
-        .map(pod -> new PodGroupAction(pod.job(), new RemoveFinalizers(RemoveFinalizers.patchOf(pod.job()))))
+        .map(
+            pod ->
+                new PodGroupAction(
+                    pod.job(), new RemoveFinalizers(RemoveFinalizers.patchOf(pod.job()))))
         .toList();
   }
 
@@ -40,7 +43,9 @@ final class PodActionExecutor {
                 pod.job(),
                 new DeleteJob(
                     "ExcessPodDeleted",
-                    "The group has more pods than " + KueueConstants.POD_GROUP_TOTAL_COUNT + " says")));
+                    "The group has more pods than "
+                        + KueueConstants.POD_GROUP_TOTAL_COUNT
+                        + " says")));
       }
     }
     return steps;

@@ -71,7 +71,9 @@ public final class PodController implements WorkloadListener, AutoCloseable {
     PodWorkloadFinalizer leavers = new PodWorkloadFinalizer(directory, around);
     this.leaving =
         new PodWorkQueue<>(
-            name -> mayAct() ? leavers.removeFinalizer(name) : Optional.empty(), executor, later::accept);
+            name -> mayAct() ? leavers.removeFinalizer(name) : Optional.empty(),
+            executor,
+            later::accept);
     informer.addEventHandler(new Watch());
     around.workloads().listen(this);
   }
@@ -124,7 +126,8 @@ public final class PodController implements WorkloadListener, AutoCloseable {
       units.enqueue(PodGroupKey.group(namespace, workload.id().name()));
     }
     if (PodWorkloadFinalizer.concerns(workload)) {
-      leaving.enqueue(new PodWorkloadFinalizer.Name(workload.id().namespace(), workload.id().name()));
+      leaving.enqueue(
+          new PodWorkloadFinalizer.Name(workload.id().namespace(), workload.id().name()));
     }
   }
 
@@ -174,7 +177,10 @@ public final class PodController implements WorkloadListener, AutoCloseable {
         return;
       }
       units.enqueue(PodGroupKey.of(now));
-      before.map(PodGroupKey::of).filter(unit -> !unit.equals(PodGroupKey.of(now))).ifPresent(units::enqueue);
+      before
+          .map(PodGroupKey::of)
+          .filter(unit -> !unit.equals(PodGroupKey.of(now)))
+          .ifPresent(units::enqueue);
     }
   }
 }

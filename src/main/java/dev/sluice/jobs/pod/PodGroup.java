@@ -1,9 +1,9 @@
 package dev.sluice.jobs.pod;
 
 import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.JobRef;
 import dev.sluice.jobs.JobState;
-import dev.sluice.jobs.CachedJob;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -199,7 +199,8 @@ final class PodGroup {
           "no pod says how many there are: annotation %s is missing"
               .formatted(KueueConstants.POD_GROUP_TOTAL_COUNT));
     }
-    List<CachedPod> alive = pods.stream().filter(pod -> pod.phase() != CachedPod.Phase.FAILED).toList();
+    List<CachedPod> alive =
+        pods.stream().filter(pod -> pod.phase() != CachedPod.Phase.FAILED).toList();
     Optional<String> found =
         differing(
                 alive,
@@ -221,7 +222,8 @@ final class PodGroup {
       if (!index.isEmpty() && !isBelow(index, totalCount())) {
         return Optional.of(
             "label %s of pod %s is \"%s\", which has to be a number from 0 to %d"
-                .formatted(KueueConstants.POD_GROUP_POD_INDEX, pod.name(), index, totalCount() - 1));
+                .formatted(
+                    KueueConstants.POD_GROUP_POD_INDEX, pod.name(), index, totalCount() - 1));
       }
     }
     return Optional.empty();

@@ -1,7 +1,7 @@
 package dev.sluice.jobs.pod;
 
-import dev.sluice.jobs.JobAction;
 import dev.sluice.jobs.CachedJob;
+import dev.sluice.jobs.JobAction;
 
 /**
  * One thing to do for a group.

@@ -1,8 +1,8 @@
 package dev.sluice.jobs.pod;
 
 import dev.sluice.jobs.FlavorLookup;
-import dev.sluice.jobs.PriorityLookup;
 import dev.sluice.jobs.ManagementStatus;
+import dev.sluice.jobs.PriorityLookup;
 import dev.sluice.workload.CachedWorkload;
 import java.time.Instant;
 import java.util.Optional;

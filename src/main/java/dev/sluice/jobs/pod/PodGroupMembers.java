@@ -51,7 +51,9 @@ final class PodGroupMembers {
   /** How many pods a Workload has of each role. */
   static Map<String, Integer> counts(CachedWorkload workload) {
     return workload.spec().podSets().stream()
-        .collect(Collectors.toMap(CachedWorkload.PodSet::name, CachedWorkload.PodSet::count, Integer::sum));
+        .collect(
+            Collectors.toMap(
+                CachedWorkload.PodSet::name, CachedWorkload.PodSet::count, Integer::sum));
   }
 
   private static List<CachedPod> after(List<CachedPod> pods, int count) {

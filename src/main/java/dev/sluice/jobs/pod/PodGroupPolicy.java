@@ -1,24 +1,24 @@
 package dev.sluice.jobs.pod;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.JobAction;
 import dev.sluice.jobs.JobAction.FinishWorkload;
-import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.PatchStatus;
 import dev.sluice.jobs.JobAction.RemoveFinalizer;
+import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.StopReason;
 import dev.sluice.jobs.JobAction.Warn;
 import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.JobState;
-import dev.sluice.jobs.CachedJob;
-import dev.sluice.jobs.Retention;
-import dev.sluice.jobs.ReconcileContext;
 import dev.sluice.jobs.ManagementStatus;
+import dev.sluice.jobs.ReconcileContext;
+import dev.sluice.jobs.Retention;
 import dev.sluice.jobs.WorkloadStatuses;
 import dev.sluice.jobs.WorkloadSynchronizer;
-import dev.sluice.workload.StatusPatch;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.Condition;
+import dev.sluice.workload.StatusPatch;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,7 +47,8 @@ final class PodGroupPolicy {
   List<PodGroupAction> decide(PodGroupContext situation) {
     PodGroup group = situation.group();
     if (!(situation.managementStatus() instanceof ManagementStatus.Own)) {
-      return PodActionExecutor.release(group.pods().stream().filter(pod -> pod.job().deleting()).toList());
+      return PodActionExecutor.release(
+          group.pods().stream().filter(pod -> pod.job().deleting()).toList());
     }
     Optional<CachedWorkload> workload = situation.workload();
     if (workload.isEmpty()) {
@@ -157,7 +158,8 @@ final class PodGroupPolicy {
     if (group.hasParent()) {
       return List.of();
     }
-    List<PodGroupAction> steps = new ArrayList<>(PodActionExecutor.removeExcess(PodGroupMembers.excess(group, workload)));
+    List<PodGroupAction> steps =
+        new ArrayList<>(PodActionExecutor.removeExcess(PodGroupMembers.excess(group, workload)));
     steps.addAll(PodActionExecutor.release(PodGroupMembers.replaced(group, workload)));
     return steps;
   }
@@ -230,7 +232,8 @@ final class PodGroupPolicy {
     PodGroup group = situation.group();
     Condition evicted = workload.status().condition("Evicted").orElseThrow();
     List<PodGroupAction> stops =
-        PodActionExecutor.stop(group.startedAndKept(), StopReason.WORKLOAD_EVICTED, evicted.message());
+        PodActionExecutor.stop(
+            group.startedAndKept(), StopReason.WORKLOAD_EVICTED, evicted.message());
     if (!stops.isEmpty()) {
       return stops;
     }

@@ -1,14 +1,14 @@
 package dev.sluice.jobs.pod;
 
-import dev.sluice.jobs.OwnerChainResolver;
-import dev.sluice.jobs.RemoteExecutionCheck;
+import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.JobAction;
 import dev.sluice.jobs.JobExecutor;
+import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.JobReconciler;
 import dev.sluice.jobs.JobRef;
-import dev.sluice.jobs.JobOptions;
-import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.ManagementStatus;
+import dev.sluice.jobs.OwnerChainResolver;
+import dev.sluice.jobs.RemoteExecutionCheck;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;

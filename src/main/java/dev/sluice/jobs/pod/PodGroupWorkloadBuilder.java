@@ -6,21 +6,21 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.JobAction;
 import dev.sluice.jobs.JobAction.AddOwners;
 import dev.sluice.jobs.JobAction.CreateWorkload;
-import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.PatchWorkload;
+import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Warn;
-import dev.sluice.jobs.JobRef;
 import dev.sluice.jobs.JobOptions;
-import dev.sluice.jobs.CachedJob;
+import dev.sluice.jobs.JobRef;
 import dev.sluice.jobs.PodSetInfo;
+import dev.sluice.jobs.PodSetInfos;
 import dev.sluice.jobs.PodSetTemplate;
 import dev.sluice.jobs.PrioritySource;
 import dev.sluice.jobs.StartConflictException;
-import dev.sluice.jobs.PodSetInfos;
 import dev.sluice.jobs.WorkloadFactory;
 import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
@@ -52,7 +52,8 @@ final class PodGroupWorkloadBuilder {
 
   /** Whether the Workload of a group's name is the group's. */
   boolean isOf(PodGroup group, CachedWorkload workload) {
-    return workload.owner().isEmpty() && (group.prebuilt() || PodWorkloadFinalizer.isOfGroup(workload));
+    return workload.owner().isEmpty()
+        && (group.prebuilt() || PodWorkloadFinalizer.isOfGroup(workload));
   }
 
   /** The Workload, once enough pods are there. */
@@ -106,7 +107,8 @@ final class PodGroupWorkloadBuilder {
 
   private static ObjectNode reference(JobRef pod) {
     return reference(
-        new CachedWorkload.Owner(pod.kind().apiVersion(), pod.kind().kind(), pod.name(), pod.uid()));
+        new CachedWorkload.Owner(
+            pod.kind().apiVersion(), pod.kind().kind(), pod.name(), pod.uid()));
   }
 
   private static ObjectNode reference(CachedWorkload.Owner owner) {
@@ -164,7 +166,8 @@ final class PodGroupWorkloadBuilder {
     }
     Map<String, Integer> roles = new HashMap<>();
     PodGroup.byRole(group.waiting()).forEach((role, pods) -> roles.put(role, pods.size()));
-    return group.waiting().size() == group.totalCount() && !roles.equals(PodGroupMembers.counts(workload));
+    return group.waiting().size() == group.totalCount()
+        && !roles.equals(PodGroupMembers.counts(workload));
   }
 
   private static AddOwners addOwners(CachedWorkload workload, List<CachedPod> newcomers) {
@@ -184,7 +187,8 @@ final class PodGroupWorkloadBuilder {
    * Starts pods, each with what its role was given, and of no role more than it was given. The
    * others wait until one leaves.
    */
-  List<PodGroupAction> start(PodGroupContext situation, CachedWorkload workload, List<CachedPod> pods) {
+  List<PodGroupAction> start(
+      PodGroupContext situation, CachedWorkload workload, List<CachedPod> pods) {
     CachedWorkload.Admission admission = workload.status().admission().orElseThrow();
     try {
       Optional<List<PodSetInfo>> starts =
@@ -203,7 +207,8 @@ final class PodGroupWorkloadBuilder {
         PodSetInfo start = byRole.get(pod.role());
         if (start == null) {
           steps.add(
-              new PodGroupAction(pod.job(), new Warn("ErrWorkloadCompose", noPodSet(workload, pod))));
+              new PodGroupAction(
+                  pod.job(), new Warn("ErrWorkloadCompose", noPodSet(workload, pod))));
         } else if (taken.merge(pod.role(), 1, Integer::sum) <= start.count()) {
           steps.add(
               new PodGroupAction(

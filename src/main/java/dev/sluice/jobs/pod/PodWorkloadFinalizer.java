@@ -4,8 +4,8 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobClient;
 import dev.sluice.jobs.JobReconciler;
 import dev.sluice.kube.client.Futures;
-import dev.sluice.workload.WorkloadFinalizer;
 import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadFinalizer;
 import dev.sluice.workload.WorkloadLister;
 import dev.sluice.workload.WorkloadWriter;
 import java.time.Duration;
@@ -50,7 +50,8 @@ final class PodWorkloadFinalizer {
   static boolean concerns(CachedWorkload workload) {
     return workload.deleting()
         && workload.finalized()
-        && (isOfGroup(workload) || workload.owner().filter(PodWorkloadFinalizer::isPod).isPresent());
+        && (isOfGroup(workload)
+            || workload.owner().filter(PodWorkloadFinalizer::isPod).isPresent());
   }
 
   /** Takes the finalizer off, unless a pod is left that sees to it; answers when to look again. */
@@ -91,7 +92,8 @@ final class PodWorkloadFinalizer {
         .isPresent();
   }
 
-  private boolean isThere(String namespace, CachedWorkload.Owner owner) throws InterruptedException {
+  private boolean isThere(String namespace, CachedWorkload.Owner owner)
+      throws InterruptedException {
     return Futures.forResult(objects.read(SinglePod.KIND.path(namespace, owner.name())))
         .filter(pod -> pod.path("metadata").path("uid").asText().equals(owner.uid()))
         .isPresent();

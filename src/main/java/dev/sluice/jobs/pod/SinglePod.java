@@ -7,10 +7,10 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobAction.StopReason;
 import dev.sluice.jobs.JobIntegration;
-import dev.sluice.jobs.JobStopProcedure;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.JobState;
+import dev.sluice.jobs.JobStopProcedure;
 import dev.sluice.jobs.PodSetInfo;
 import dev.sluice.jobs.PodSetTemplate;
 import dev.sluice.jobs.PodTemplateMerger;
@@ -36,7 +36,8 @@ public final class SinglePod implements JobIntegration {
   private static final int LONGEST_MESSAGE = 32768;
 
   /** No place is chosen for pods, so that whoever is admitted needs no place either. */
-  private static final Set<String> GATES = Set.of(KueueConstants.ADMISSION_GATE, KueueConstants.TOPOLOGY_GATE);
+  private static final Set<String> GATES =
+      Set.of(KueueConstants.ADMISSION_GATE, KueueConstants.TOPOLOGY_GATE);
 
   @Override
   public JobKind kind() {

@@ -3,9 +3,9 @@ package dev.sluice.jobs.statefulset;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.IntegrationRegistry;
 import dev.sluice.jobs.JobReconciler;
+import dev.sluice.jobs.pod.CachedPod;
 import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.jobs.pod.PodResource;
-import dev.sluice.jobs.pod.CachedPod;
 import dev.sluice.jobs.pod.PodWorkQueue;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadListener;
@@ -73,7 +73,11 @@ public final class StatefulSetController implements WorkloadListener, AutoClosea
     this.leading = leading;
     this.units = new PodWorkQueue<>(this::reconcile, executor, later::accept);
     this.sets =
-        client.resources(StatefulSetResource.class).inAnyNamespace().withLimit(PAGE).runnableInformer(0);
+        client
+            .resources(StatefulSetResource.class)
+            .inAnyNamespace()
+            .withLimit(PAGE)
+            .runnableInformer(0);
     // Pods that are on a node already can't be held back; those of others cost nothing there.
     this.unmarked =
         client
@@ -131,10 +135,12 @@ public final class StatefulSetController implements WorkloadListener, AutoClosea
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
     CachedWorkload either = after == null ? Objects.requireNonNull(before) : after;
-    if (StatefulSetPolicy.OWNER_GVK.equals(either.annotations().get(KueueConstants.JOB_OWNER_GVK))) {
+    if (StatefulSetPolicy.OWNER_GVK.equals(
+        either.annotations().get(KueueConstants.JOB_OWNER_GVK))) {
       units.enqueue(
           new Unit(
-              either.id().namespace(), either.annotations().getOrDefault(KueueConstants.JOB_OWNER_NAME, "")));
+              either.id().namespace(),
+              either.annotations().getOrDefault(KueueConstants.JOB_OWNER_NAME, "")));
     }
   }
 

@@ -21,7 +21,8 @@ import java.util.Set;
 final class StatefulSetPods {
 
   private static final String REVISION = "controller-revision-hash";
-  private static final Set<String> GATES = Set.of(KueueConstants.ADMISSION_GATE, KueueConstants.TOPOLOGY_GATE);
+  private static final Set<String> GATES =
+      Set.of(KueueConstants.ADMISSION_GATE, KueueConstants.TOPOLOGY_GATE);
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private StatefulSetPods() {}
@@ -43,7 +44,8 @@ final class StatefulSetPods {
    * @param workload name of the set's Workload
    * @param waitsHere whether that is not admitted, and nothing of the set runs in another cluster
    */
-  static Optional<JobPatch> needed(CachedStatefulSet set, String workload, boolean waitsHere, CachedPod pod) {
+  static Optional<JobPatch> needed(
+      CachedStatefulSet set, String workload, boolean waitsHere, CachedPod pod) {
     if (!pod.gated() || pod.job().deleting() || pod.ended() || set.replicas() == 0) {
       return Optional.empty();
     }
@@ -65,7 +67,10 @@ final class StatefulSetPods {
     }
     patch.putObject("spec").set("schedulingGates", gates);
     if (pod.job().labels().containsKey(KueueConstants.MANAGED)) {
-      patch.withObjectProperty("metadata").withObjectProperty("labels").putNull(KueueConstants.MANAGED);
+      patch
+          .withObjectProperty("metadata")
+          .withObjectProperty("labels")
+          .putNull(KueueConstants.MANAGED);
     }
     return new JobPatch(false, patch);
   }
@@ -78,7 +83,8 @@ final class StatefulSetPods {
     }
   }
 
-  private static Optional<JobPatch> annotate(CachedStatefulSet set, String workload, CachedPod pod) {
+  private static Optional<JobPatch> annotate(
+      CachedStatefulSet set, String workload, CachedPod pod) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     differences(labels(set), pod.job().labels(), "labels", patch);
     differences(annotations(set, workload), pod.job().annotations(), "annotations", patch);

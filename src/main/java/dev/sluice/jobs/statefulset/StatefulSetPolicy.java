@@ -7,26 +7,26 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.JobAction;
 import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
-import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.PatchStatus;
 import dev.sluice.jobs.JobAction.PatchWorkload;
+import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.Warn;
-import dev.sluice.jobs.JobRef;
 import dev.sluice.jobs.JobOptions;
-import dev.sluice.jobs.CachedJob;
+import dev.sluice.jobs.JobRef;
+import dev.sluice.jobs.ManagementStatus;
 import dev.sluice.jobs.PodSetTemplate;
 import dev.sluice.jobs.PrioritySource;
 import dev.sluice.jobs.ReconcileContext;
-import dev.sluice.jobs.ManagementStatus;
 import dev.sluice.jobs.WorkloadFactory;
 import dev.sluice.jobs.WorkloadSynchronizer;
+import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.Evictions;
 import dev.sluice.workload.PodsReady;
 import dev.sluice.workload.StatusPatch;
-import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
@@ -76,11 +76,13 @@ final class StatefulSetPolicy {
   }
 
   /** Of one that was sent here the Workload comes from where it comes from. */
-  private List<JobAction> withoutWorkload(CachedStatefulSet set, ReconcileContext reconcileContext, String name) {
+  private List<JobAction> withoutWorkload(
+      CachedStatefulSet set, ReconcileContext reconcileContext, String name) {
     if (set.replicas() == 0 || set.isSent()) {
       return List.of();
     }
-    return withPriority(reconcileContext, priority -> new CreateWorkload(compose(set, name, priority)));
+    return withPriority(
+        reconcileContext, priority -> new CreateWorkload(compose(set, name, priority)));
   }
 
   private ObjectNode compose(CachedStatefulSet set, String name, PrioritySource.Found priority) {
@@ -97,7 +99,8 @@ final class StatefulSetPolicy {
     return workload;
   }
 
-  private List<JobAction> withWorkload(CachedStatefulSet set, ReconcileContext reconcileContext, CachedWorkload workload) {
+  private List<JobAction> withWorkload(
+      CachedStatefulSet set, ReconcileContext reconcileContext, CachedWorkload workload) {
     if (workload.deleting() || workload.finished()) {
       return List.of();
     }
@@ -125,7 +128,8 @@ final class StatefulSetPolicy {
     return waiting(set, reconcileContext, workload);
   }
 
-  private List<JobAction> waiting(CachedStatefulSet set, ReconcileContext reconcileContext, CachedWorkload workload) {
+  private List<JobAction> waiting(
+      CachedStatefulSet set, ReconcileContext reconcileContext, CachedWorkload workload) {
     if (!sameCount(set, workload) || !sameTemplate(set, workload)) {
       return withPriority(
           reconcileContext,
@@ -145,7 +149,8 @@ final class StatefulSetPolicy {
   }
 
   /** Nothing is to run: when nothing does any more, the quota goes back. */
-  private List<JobAction> hold(CachedStatefulSet set, CachedWorkload workload, ReconcileContext reconcileContext) {
+  private List<JobAction> hold(
+      CachedStatefulSet set, CachedWorkload workload, ReconcileContext reconcileContext) {
     if (set.present() > 0 || StatefulSetWorkloads.isOnHold(workload)) {
       return List.of();
     }
@@ -190,7 +195,8 @@ final class StatefulSetPolicy {
 
   private static ObjectNode reference(JobRef set) {
     return reference(
-        new CachedWorkload.Owner(set.kind().apiVersion(), set.kind().kind(), set.name(), set.uid()));
+        new CachedWorkload.Owner(
+            set.kind().apiVersion(), set.kind().kind(), set.name(), set.uid()));
   }
 
   private static ObjectNode reference(CachedWorkload.Owner owner) {

@@ -1,18 +1,18 @@
 package dev.sluice.jobs.statefulset;
 
-import dev.sluice.jobs.OwnerChainResolver;
-import dev.sluice.jobs.RemoteExecutionCheck;
+import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.JobAction;
-import dev.sluice.jobs.JobExecutor;
 import dev.sluice.jobs.JobClient;
+import dev.sluice.jobs.JobExecutor;
+import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.JobReconciler;
-import dev.sluice.jobs.JobOptions;
-import dev.sluice.jobs.CachedJob;
-import dev.sluice.jobs.ReconcileContext;
 import dev.sluice.jobs.ManagementStatus;
-import dev.sluice.kube.client.Futures;
+import dev.sluice.jobs.OwnerChainResolver;
+import dev.sluice.jobs.ReconcileContext;
+import dev.sluice.jobs.RemoteExecutionCheck;
 import dev.sluice.jobs.pod.CachedPod;
+import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
 import java.util.List;
@@ -74,7 +74,8 @@ public final class StatefulSetReconciler {
    * @param pods those of the set that wait at their gates; others may be among them
    * @return after what time to look again even if nothing happens; empty if something will
    */
-  Optional<Duration> reconcile(CachedStatefulSet set, List<CachedPod> pods) throws InterruptedException {
+  Optional<Duration> reconcile(CachedStatefulSet set, List<CachedPod> pods)
+      throws InterruptedException {
     if (executor.unseen(set.job())) {
       return Optional.of(UNTIL_SEEN);
     }
@@ -122,19 +123,23 @@ public final class StatefulSetReconciler {
     return workloads.store().get(set.job().ref().namespace(), name);
   }
 
-  private Optional<Duration> pods(CachedStatefulSet set, List<CachedPod> pods) throws InterruptedException {
+  private Optional<Duration> pods(CachedStatefulSet set, List<CachedPod> pods)
+      throws InterruptedException {
     if (!(ownerChainResolver.status(set.job()) instanceof ManagementStatus.Own)) {
       return Optional.empty();
     }
     String name = workloadOf(set);
     boolean waitsHere =
         find(set, name)
-            .filter(workload -> !workload.admitted() && !remoteExecutionCheck.runs(set.job(), workload))
+            .filter(
+                workload -> !workload.admitted() && !remoteExecutionCheck.runs(set.job(), workload))
             .isPresent();
     Optional<Duration> again = Optional.empty();
     for (CachedPod pod : pods) {
       Optional<JobPatch> patch =
-          StatefulSetPods.isOf(set, pod) ? StatefulSetPods.needed(set, name, waitsHere, pod) : Optional.empty();
+          StatefulSetPods.isOf(set, pod)
+              ? StatefulSetPods.needed(set, name, waitsHere, pod)
+              : Optional.empty();
       if (patch.isPresent()) {
         again = earliest(again, write(set, pod.job(), patch.get()));
       }

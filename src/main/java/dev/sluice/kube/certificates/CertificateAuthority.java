@@ -73,7 +73,8 @@ public final class CertificateAuthority {
   }
 
   /** A serving certificate for host names and addresses, the first of which becomes its name. */
-  public CertificateWithKey serving(CertificateWithKey authority, List<String> hosts, Duration validity)
+  public CertificateWithKey serving(
+      CertificateWithKey authority, List<String> hosts, Duration validity)
       throws GeneralSecurityException {
     KeyPair pair = keyPair();
     X500Name issuer =

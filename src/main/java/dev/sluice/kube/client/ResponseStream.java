@@ -65,7 +65,9 @@ public final class ResponseStream extends FilterInputStream {
     try (InputStream body = response.body()) {
       String text = new String(body.readNBytes(LONGEST_COMPLAINT), StandardCharsets.UTF_8).strip();
       String message = "HTTP " + response.code() + " " + text;
-      throw response.code() == 410 ? new ResourceExpiredException(message) : new IOException(message);
+      throw response.code() == 410
+          ? new ResourceExpiredException(message)
+          : new IOException(message);
     }
   }
 

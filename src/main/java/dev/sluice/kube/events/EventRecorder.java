@@ -1,8 +1,5 @@
 package dev.sluice.kube.events;
 
-import dev.sluice.metrics.EventCounts;
-import dev.sluice.visibility.ExplanationText;
-
 import io.fabric8.kubernetes.api.model.MicroTime;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.events.v1.EventBuilder;
@@ -46,7 +43,7 @@ public final class EventRecorder implements AutoCloseable {
   private final InstantSource clock;
   private final String instance;
   private final Budget budget;
-  private final EventCounts counts;
+  private final EventCounter counts;
   private final Thread writer;
 
   private final ReentrantLock lock = new ReentrantLock();
@@ -113,7 +110,7 @@ public final class EventRecorder implements AutoCloseable {
    * @param instance the name of this process, told in every event
    */
   public EventRecorder(
-      EventSink sink, InstantSource clock, String instance, Budget budget, EventCounts counts) {
+      EventSink sink, InstantSource clock, String instance, Budget budget, EventCounter counts) {
     this.sink = sink;
     this.clock = clock;
     this.instance = instance;
@@ -132,7 +129,7 @@ public final class EventRecorder implements AutoCloseable {
    * @param note what happened, for people; cut off at 1024 characters
    */
   public void record(ObjectReference about, Type type, String reason, String action, String note) {
-    String text = ExplanationText.truncated(note, LONGEST_NOTE);
+    String text = truncated(note);
     Key key = new Key(about, type, reason, action, text);
     Instant now = clock.instant();
     lock.lock();
@@ -320,5 +317,10 @@ public final class EventRecorder implements AutoCloseable {
       writer.interrupt();
       Thread.currentThread().interrupt();
     }
+  }
+
+  /** {@code text}, cut to {@link #LONGEST_NOTE} characters with an ellipsis at the end. */
+  private static String truncated(String text) {
+    return text.length() <= LONGEST_NOTE ? text : text.substring(0, LONGEST_NOTE - 1) + "…";
   }
 }

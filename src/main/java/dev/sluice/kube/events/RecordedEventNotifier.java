@@ -1,8 +1,6 @@
 package dev.sluice.kube.events;
 
-import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.EventRecorder.Type;
-import dev.sluice.kube.events.ObjectReference;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 
 /** Notices as events, written as all others are. */

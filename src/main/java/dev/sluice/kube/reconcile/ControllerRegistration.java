@@ -1,7 +1,6 @@
 package dev.sluice.kube.reconcile;
 
 import dev.sluice.kube.reading.UnreadableMetadata;
-import dev.sluice.kube.reconcile.ObservableItemStore;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.javaoperatorsdk.operator.Operator;
 import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
@@ -20,7 +19,10 @@ public final class ControllerRegistration {
 
   /** Registers a reconciler under a name of its own; its informer fills {@code store}. */
   public static <P extends HasMetadata> void register(
-      Operator operator, String name, LeaderAwareReconciler<P> reconciler, ObservableItemStore<P> store) {
+      Operator operator,
+      String name,
+      LeaderAwareReconciler<P> reconciler,
+      ObservableItemStore<P> store) {
     operator.register(
         reconciler,
         configuration ->

@@ -1,7 +1,7 @@
 package dev.sluice.kube.reconcile;
 
-import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.client.PatchOutcome;
+import dev.sluice.kube.leader.Leadership;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;

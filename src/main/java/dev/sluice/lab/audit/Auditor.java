@@ -10,7 +10,8 @@ import java.util.Map;
 
 /**
  * Replays a history, change by change, and notes every broken rule. Quotas are those of
- * ClusterQueueMapper without a cohort; it says so of others instead of judging them. For one thread.
+ * ClusterQueueMapper without a cohort; it says so of others instead of judging them. For one
+ * thread.
  */
 public final class Auditor {
 
@@ -25,7 +26,8 @@ public final class Auditor {
   private long last;
 
   /** What was last seen of a Workload. */
-  private record WorkloadFile(boolean evicted, Map<String, FlavorResourcePair> flavorResourcePairs) {}
+  private record WorkloadFile(
+      boolean evicted, Map<String, FlavorResourcePair> flavorResourcePairs) {}
 
   /** What was last seen of a pod. */
   private record PodFile(Map<FlavorResourcePair, BigDecimal> requests, boolean ended) {}
@@ -92,9 +94,13 @@ public final class Auditor {
     JsonNode workload = objectChange.object();
     String uid = ObjectReader.uid(workload);
     JobTimeline job = of(ObjectReader.controllingJob(workload));
-    Map<FlavorResourcePair, BigDecimal> held = objectChange.deleted() ? Map.of() : ObjectReader.held(workload);
+    Map<FlavorResourcePair, BigDecimal> held =
+        objectChange.deleted() ? Map.of() : ObjectReader.held(workload);
     admitted.set(
-        uid, held, (flavorResourcePair, sum) -> within(Rule.QUOTA_KEPT, flavorResourcePair, sum, objectChange, "held by Workloads"));
+        uid,
+        held,
+        (flavorResourcePair, sum) ->
+            within(Rule.QUOTA_KEPT, flavorResourcePair, sum, objectChange, "held by Workloads"));
 
     boolean live = !objectChange.deleted() && !ObjectReader.isTrue(workload, "Finished");
     boolean evicted = ObjectReader.isTrue(workload, "Evicted");
@@ -151,7 +157,13 @@ public final class Auditor {
     running.set(
         uid,
         file.ended() ? Map.of() : file.requests(),
-        (flavorResourcePair, sum) -> within(Rule.PODS_WITHIN_QUOTA, flavorResourcePair, sum, objectChange, "requested by pods"));
+        (flavorResourcePair, sum) ->
+            within(
+                Rule.PODS_WITHIN_QUOTA,
+                flavorResourcePair,
+                sum,
+                objectChange,
+                "requested by pods"));
   }
 
   private PodFile created(ObjectChange objectChange, JobTimeline job) {
@@ -168,9 +180,12 @@ public final class Auditor {
               .formatted(job.podsMade(), job.name(), job.podsAllowed()));
     }
     WorkloadFile workload = workloads.get(job.workload());
-    Map<String, FlavorResourcePair> flavorResourcePairs = workload == null ? Map.of() : workload.flavorResourcePairs();
+    Map<String, FlavorResourcePair> flavorResourcePairs =
+        workload == null ? Map.of() : workload.flavorResourcePairs();
     // One too many is a fault of its own; what it asks for isn't held against the quota as well.
-    return new PodFile(oneTooMany ? Map.of() : ObjectReader.requests(objectChange.object(), flavorResourcePairs), false);
+    return new PodFile(
+        oneTooMany ? Map.of() : ObjectReader.requests(objectChange.object(), flavorResourcePairs),
+        false);
   }
 
   /** The file of a Job; one that nobody keeps for what belongs to none. */
@@ -182,7 +197,12 @@ public final class Auditor {
     return admitted.holds(job.workload());
   }
 
-  private void within(Rule rule, FlavorResourcePair flavorResourcePair, BigDecimal sum, ObjectChange objectChange, String how) {
+  private void within(
+      Rule rule,
+      FlavorResourcePair flavorResourcePair,
+      BigDecimal sum,
+      ObjectChange objectChange,
+      String how) {
     BigDecimal quota = quotas.getOrDefault(flavorResourcePair, BigDecimal.ZERO);
     if (sum.compareTo(quota) > 0) {
       violate(
@@ -198,6 +218,8 @@ public final class Auditor {
   }
 
   private void violate(Rule rule, ObjectChange objectChange, String detail) {
-    violations.add(new Violation(rule, objectChange.revision(), ObjectReader.name(objectChange.object()), detail));
+    violations.add(
+        new Violation(
+            rule, objectChange.revision(), ObjectReader.name(objectChange.object()), detail));
   }
 }

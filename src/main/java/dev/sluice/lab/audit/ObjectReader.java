@@ -74,7 +74,8 @@ final class ObjectReader {
       for (JsonNode flavor : group.path("flavors")) {
         for (JsonNode resource : flavor.path("resources")) {
           quotas.put(
-              new FlavorResourcePair(name, flavor.path("name").asText(), resource.path("name").asText()),
+              new FlavorResourcePair(
+                  name, flavor.path("name").asText(), resource.path("name").asText()),
               amount(resource.path("nominalQuota")));
         }
       }
@@ -123,20 +124,26 @@ final class ObjectReader {
     String queue = admission.path("clusterQueue").asText();
     for (JsonNode podSet : admission.path("podSetAssignments")) {
       for (Map.Entry<String, JsonNode> flavor : podSet.path("flavors").properties()) {
-        flavorResourcePairs.put(flavor.getKey(), new FlavorResourcePair(queue, flavor.getValue().asText(), flavor.getKey()));
+        flavorResourcePairs.put(
+            flavor.getKey(),
+            new FlavorResourcePair(queue, flavor.getValue().asText(), flavor.getKey()));
       }
     }
     return flavorResourcePairs;
   }
 
   /** What a pod takes of the quotas of its Workload while it hasn't ended. */
-  static Map<FlavorResourcePair, BigDecimal> requests(JsonNode pod, Map<String, FlavorResourcePair> flavorResourcePairs) {
+  static Map<FlavorResourcePair, BigDecimal> requests(
+      JsonNode pod, Map<String, FlavorResourcePair> flavorResourcePairs) {
     Map<FlavorResourcePair, BigDecimal> requests = new HashMap<>();
     for (JsonNode container : pod.path("spec").path("containers")) {
       for (Map.Entry<String, JsonNode> request :
           container.path("resources").path("requests").properties()) {
         Optional.ofNullable(flavorResourcePairs.get(request.getKey()))
-            .ifPresent(flavorResourcePair -> requests.merge(flavorResourcePair, amount(request.getValue()), BigDecimal::add));
+            .ifPresent(
+                flavorResourcePair ->
+                    requests.merge(
+                        flavorResourcePair, amount(request.getValue()), BigDecimal::add));
       }
     }
     if (flavorResourcePairs.containsKey("pods")) {

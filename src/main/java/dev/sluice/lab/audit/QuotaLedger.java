@@ -22,7 +22,9 @@ final class QuotaLedger {
         held.isEmpty() ? byHolder.remove(holder) : byHolder.put(holder, held);
     Map<FlavorResourcePair, BigDecimal> change = new HashMap<>(held);
     if (before != null) {
-      before.forEach((flavorResourcePair, amount) -> change.merge(flavorResourcePair, amount.negate(), BigDecimal::add));
+      before.forEach(
+          (flavorResourcePair, amount) ->
+              change.merge(flavorResourcePair, amount.negate(), BigDecimal::add));
     }
     change.forEach(
         (flavorResourcePair, amount) -> {

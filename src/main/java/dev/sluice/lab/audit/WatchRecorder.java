@@ -62,7 +62,10 @@ public final class WatchRecorder implements AutoCloseable {
 
   /** The same for these kinds. */
   public WatchRecorder(
-      KubernetesClient client, InstantSource clock, Consumer<ObjectChange> told, Set<AuditedKind> kinds) {
+      KubernetesClient client,
+      InstantSource clock,
+      Consumer<ObjectChange> told,
+      Set<AuditedKind> kinds) {
     this.client = client;
     this.clock = clock;
     this.told = told;
@@ -107,7 +110,9 @@ public final class WatchRecorder implements AutoCloseable {
   /** The history of one object. */
   public List<JsonNode> historyOf(AuditedKind kind, String uid) {
     return history().stream()
-        .filter(objectChange -> objectChange.kind() == kind && ObjectReader.uid(objectChange.object()).equals(uid))
+        .filter(
+            objectChange ->
+                objectChange.kind() == kind && ObjectReader.uid(objectChange.object()).equals(uid))
         .map(ObjectChange::object)
         .toList();
   }

@@ -27,10 +27,13 @@ final class Benchmark {
    * @throws BenchException when not all work ended
    */
   Figures run(String version, String run) {
-    try (BenchmarkApiClient benchmarkApiClient = new BenchmarkApiClient(installation.kubeconfig())) {
-      String spoken = version.isEmpty() ? BenchmarkFixture.servedVersion(benchmarkApiClient) : version;
+    try (BenchmarkApiClient benchmarkApiClient =
+        new BenchmarkApiClient(installation.kubeconfig())) {
+      String spoken =
+          version.isEmpty() ? BenchmarkFixture.servedVersion(benchmarkApiClient) : version;
       BenchmarkTarget benchmarkTarget = new BenchmarkTarget(run, spoken);
-      BenchmarkFixture benchmarkFixture = new BenchmarkFixture(scenario, benchmarkTarget, benchmarkApiClient);
+      BenchmarkFixture benchmarkFixture =
+          new BenchmarkFixture(scenario, benchmarkTarget, benchmarkApiClient);
       try {
         benchmarkFixture.setUp();
         tell.accept(
@@ -46,7 +49,8 @@ final class Benchmark {
   }
 
   private Figures measured(BenchmarkTarget benchmarkTarget, BenchmarkApiClient benchmarkApiClient) {
-    try (BenchmarkRun benchmarkRun = new BenchmarkRun(scenario, benchmarkTarget, benchmarkApiClient)) {
+    try (BenchmarkRun benchmarkRun =
+        new BenchmarkRun(scenario, benchmarkTarget, benchmarkApiClient)) {
       Figures.Reading before = read(benchmarkApiClient);
       Timings timings = benchmarkRun.run(limit, this::tell);
       return Figures.of(scenario, timings, before, read(benchmarkApiClient));

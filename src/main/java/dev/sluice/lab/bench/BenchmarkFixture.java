@@ -1,9 +1,9 @@
 package dev.sluice.lab.bench;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.lab.bench.BenchmarkApiClient.Answer;
 import dev.sluice.lab.bench.Scenario.Form;
 import dev.sluice.lab.bench.Scenario.WorkClass;
-import dev.sluice.lab.bench.BenchmarkApiClient.Answer;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -23,7 +23,8 @@ final class BenchmarkFixture {
   private final BenchmarkManifests benchmarkManifests;
   private final InstantSource clock = InstantSource.system();
 
-  BenchmarkFixture(Scenario scenario, BenchmarkTarget benchmarkTarget, BenchmarkApiClient benchmarkApiClient) {
+  BenchmarkFixture(
+      Scenario scenario, BenchmarkTarget benchmarkTarget, BenchmarkApiClient benchmarkApiClient) {
     this.scenario = scenario;
     this.benchmarkTarget = benchmarkTarget;
     this.benchmarkApiClient = benchmarkApiClient;
@@ -41,7 +42,9 @@ final class BenchmarkFixture {
       }
     }
     throw new BenchException(
-        "the cluster serves neither v1beta2 nor v1beta1 of " + BenchmarkTarget.GROUP + ": is it installed?");
+        "the cluster serves neither v1beta2 nor v1beta1 of "
+            + BenchmarkTarget.GROUP
+            + ": is it installed?");
   }
 
   /** Makes the queues, and returns when all of them are active. */
@@ -53,7 +56,9 @@ final class BenchmarkFixture {
           .map(WorkClass::priority)
           .distinct()
           .forEach(
-              priority -> postServed("workloadpriorityclasses", benchmarkManifests.priorityClass(priority)));
+              priority ->
+                  postServed(
+                      "workloadpriorityclasses", benchmarkManifests.priorityClass(priority)));
     }
     for (int queue = 0; queue < scenario.queues(); queue++) {
       postServed("clusterqueues", benchmarkManifests.clusterQueue(queue));
@@ -79,7 +84,8 @@ final class BenchmarkFixture {
   }
 
   private boolean allActive() {
-    return active(benchmarkTarget.wide("clusterqueues")) && active(benchmarkTarget.namespaced("localqueues"));
+    return active(benchmarkTarget.wide("clusterqueues"))
+        && active(benchmarkTarget.namespaced("localqueues"));
   }
 
   private boolean active(String path) {
@@ -99,7 +105,8 @@ final class BenchmarkFixture {
 
   private void post(String group, String resource, String path, String body) {
     Answer answer =
-        BenchmarkApiClient.await(benchmarkApiClient.send(new RequestKey("POST", group, resource, ""), path, body));
+        BenchmarkApiClient.await(
+            benchmarkApiClient.send(new RequestKey("POST", group, resource, ""), path, body));
     if (!answer.successful()) {
       throw new BenchException("can't create " + resource + ": " + answer.text() + " for " + body);
     }
@@ -108,13 +115,29 @@ final class BenchmarkFixture {
   /** Removes all that the run made, work first. */
   void takeDown() {
     if (scenario.form() == Form.JOB) {
-      delete("DELETECOLLECTION", "batch", "jobs", benchmarkTarget.jobs() + "?propagationPolicy=Background");
+      delete(
+          "DELETECOLLECTION",
+          "batch",
+          "jobs",
+          benchmarkTarget.jobs() + "?propagationPolicy=Background");
     }
-    delete("DELETECOLLECTION", BenchmarkTarget.GROUP, "workloads", benchmarkTarget.namespaced("workloads"));
+    delete(
+        "DELETECOLLECTION",
+        BenchmarkTarget.GROUP,
+        "workloads",
+        benchmarkTarget.namespaced("workloads"));
     for (int queue = 0; queue < scenario.queues(); queue++) {
       String name = "/" + benchmarkTarget.queue(queue);
-      delete("DELETE", BenchmarkTarget.GROUP, "localqueues", benchmarkTarget.namespaced("localqueues") + name);
-      delete("DELETE", BenchmarkTarget.GROUP, "clusterqueues", benchmarkTarget.wide("clusterqueues") + name);
+      delete(
+          "DELETE",
+          BenchmarkTarget.GROUP,
+          "localqueues",
+          benchmarkTarget.namespaced("localqueues") + name);
+      delete(
+          "DELETE",
+          BenchmarkTarget.GROUP,
+          "clusterqueues",
+          benchmarkTarget.wide("clusterqueues") + name);
     }
     if (scenario.form() == Form.JOB) {
       scenario.classes().stream()
@@ -124,7 +147,8 @@ final class BenchmarkFixture {
                       + "/"
                       + benchmarkTarget.priorityClass(each.priority()))
           .distinct()
-          .forEach(path -> delete("DELETE", BenchmarkTarget.GROUP, "workloadpriorityclasses", path));
+          .forEach(
+              path -> delete("DELETE", BenchmarkTarget.GROUP, "workloadpriorityclasses", path));
     }
     delete(
         "DELETE",

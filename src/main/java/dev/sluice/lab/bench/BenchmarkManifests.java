@@ -86,7 +86,8 @@ final class BenchmarkManifests {
     root.withObject("/metadata/labels")
         .put("kueue.x-k8s.io/queue-name", benchmarkTarget.queue(creation.queue()))
         .put(
-            "kueue.x-k8s.io/priority-class", benchmarkTarget.priorityClass(creation.workClass().priority()));
+            "kueue.x-k8s.io/priority-class",
+            benchmarkTarget.priorityClass(creation.workClass().priority()));
     ObjectNode spec = root.putObject("spec").put("suspend", true).put("backoffLimit", 0);
     ObjectNode template = spec.putObject("template");
     template

@@ -1,8 +1,8 @@
 package dev.sluice.lab.bench;
 
+import dev.sluice.lab.bench.BenchmarkApiClient.Answer;
 import dev.sluice.lab.bench.Scenario.Form;
 import dev.sluice.lab.bench.Schedule.Creation;
-import dev.sluice.lab.bench.BenchmarkApiClient.Answer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -59,7 +59,8 @@ final class BenchmarkRun implements AutoCloseable {
   /** How far a run is. */
   record Progress(int created, int admitted, int finished, int of) {}
 
-  BenchmarkRun(Scenario scenario, BenchmarkTarget benchmarkTarget, BenchmarkApiClient benchmarkApiClient) {
+  BenchmarkRun(
+      Scenario scenario, BenchmarkTarget benchmarkTarget, BenchmarkApiClient benchmarkApiClient) {
     this.creations = Schedule.of(scenario);
     this.form = scenario.form();
     this.benchmarkApiClient = benchmarkApiClient;
@@ -76,14 +77,17 @@ final class BenchmarkRun implements AutoCloseable {
                   benchmarkManifests::workload);
           case JOB ->
               new Bodies(
-                  new RequestKey("POST", "batch", "jobs", ""), benchmarkTarget.jobs(), benchmarkManifests::job);
+                  new RequestKey("POST", "batch", "jobs", ""),
+                  benchmarkTarget.jobs(),
+                  benchmarkManifests::job);
         };
     this.collectionWatch =
         new CollectionWatch(
             benchmarkApiClient,
             bodies.path(),
             object -> {
-              Observation observation = form == Form.JOB ? Observation.ofJob(object) : Observation.ofWorkload(object);
+              Observation observation =
+                  form == Form.JOB ? Observation.ofJob(object) : Observation.ofWorkload(object);
               thread.execute(() -> seen(observation));
             },
             over::completeExceptionally);
@@ -235,7 +239,10 @@ final class BenchmarkRun implements AutoCloseable {
     }
     Supplier<CompletableFuture<?>> again = () -> patch(ordinal, piece, body, done);
     return benchmarkApiClient
-        .send(JobStatusPatches.KEY, jobStatusPatches.path(creations.get(ordinal)), body.apply(observation))
+        .send(
+            JobStatusPatches.KEY,
+            jobStatusPatches.path(creations.get(ordinal)),
+            body.apply(observation))
         .handleAsync(
             (answer, failure) -> {
               if (answer == null || answer.worthRepeating()) {

@@ -25,7 +25,11 @@ final class CollectionWatch implements AutoCloseable {
   private volatile boolean closed;
 
   /** Calls {@code seen} from a thread of its own with each object that was made or changed. */
-  CollectionWatch(BenchmarkApiClient benchmarkApiClient, String path, Consumer<JsonNode> seen, Consumer<BenchException> failed) {
+  CollectionWatch(
+      BenchmarkApiClient benchmarkApiClient,
+      String path,
+      Consumer<JsonNode> seen,
+      Consumer<BenchException> failed) {
     this.benchmarkApiClient = benchmarkApiClient;
     this.path = path;
     this.seen = seen;

@@ -9,7 +9,8 @@ import java.time.InstantSource;
 /** What the owner of a Workload's job writes into its status. */
 final class JobStatusPatches {
 
-  static final RequestKey KEY = new RequestKey("PATCH", BenchmarkTarget.GROUP, "workloads", "status");
+  static final RequestKey KEY =
+      new RequestKey("PATCH", BenchmarkTarget.GROUP, "workloads", "status");
 
   private final BenchmarkTarget benchmarkTarget;
   private final InstantSource clock = InstantSource.system();
@@ -19,7 +20,10 @@ final class JobStatusPatches {
   }
 
   String path(Creation creation) {
-    return benchmarkTarget.namespaced("workloads") + "/" + benchmarkTarget.work(creation) + "/status";
+    return benchmarkTarget.namespaced("workloads")
+        + "/"
+        + benchmarkTarget.work(creation)
+        + "/status";
   }
 
   /** Its job has ended well. */

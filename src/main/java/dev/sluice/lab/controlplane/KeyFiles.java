@@ -28,7 +28,8 @@ final class KeyFiles {
 
   void write() throws IOException {
     Files.createDirectories(layout.keys());
-    ControlPlaneAuthority authority = ControlPlaneAuthority.create("sluice-cluster-ca", now, random);
+    ControlPlaneAuthority authority =
+        ControlPlaneAuthority.create("sluice-cluster-ca", now, random);
     writeCredential("ca", authority.own());
     writeCredential(
         "apiserver",

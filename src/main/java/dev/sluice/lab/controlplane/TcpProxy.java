@@ -38,7 +38,8 @@ public final class TcpProxy implements AutoCloseable {
   /** A whole one to this server, on a port that is free. */
   public static TcpProxy to(URI server) {
     try {
-      TcpProxy tcpProxy = new TcpProxy(new ServerSocket(0, 128, InetAddress.getLoopbackAddress()), server);
+      TcpProxy tcpProxy =
+          new TcpProxy(new ServerSocket(0, 128, InetAddress.getLoopbackAddress()), server);
       tcpProxy.threads.execute(tcpProxy::accept);
       return tcpProxy;
     } catch (IOException e) {

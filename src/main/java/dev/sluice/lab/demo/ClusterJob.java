@@ -41,7 +41,9 @@ final class ClusterJob {
   /** Every state of the manager's Workload. */
   List<JsonNode> workloadHistory() {
     return clusters.manager().recorder().history().stream()
-        .filter(objectChange -> objectChange.kind() == AuditedKind.WORKLOAD && isOwn(objectChange.object()))
+        .filter(
+            objectChange ->
+                objectChange.kind() == AuditedKind.WORKLOAD && isOwn(objectChange.object()))
         .map(objectChange -> objectChange.object())
         .toList();
   }

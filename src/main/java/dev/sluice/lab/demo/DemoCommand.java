@@ -90,7 +90,8 @@ public final class DemoCommand implements Callable<Integer> {
     }
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
-    DemoRun run = new DemoRun(new ScenarioManifests(version, form), keep, out, InstantSource.system());
+    DemoRun run =
+        new DemoRun(new ScenarioManifests(version, form), keep, out, InstantSource.system());
     try {
       List<ExpectationResult> expectationResults =
           kubeconfig == null

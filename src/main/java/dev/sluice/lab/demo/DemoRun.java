@@ -52,7 +52,8 @@ final class DemoRun {
       OperatorProcess operator = operator(controlPlane.kubeconfig(), controlPlane.logs());
       try (KubernetesClient client = ApiClients.patient(controlPlane.kubeconfig())) {
         operator.awaitReady();
-        List<ExpectationResult> expectationResults = tell(client, new DemoEnvironment.Own(client, true), recorder -> {});
+        List<ExpectationResult> expectationResults =
+            tell(client, new DemoEnvironment.Own(client, true), recorder -> {});
         if (keep) {
           sayWhatStays(controlPlane, operator);
         }
@@ -100,7 +101,10 @@ final class DemoRun {
       }
       ClusterCleanup clusterCleanup = new ClusterCleanup(client);
       if (!startOperator) {
-        return tell(client, new DemoEnvironment.Foreign(), recorder -> clearStory(clusterCleanup, recorder));
+        return tell(
+            client,
+            new DemoEnvironment.Foreign(),
+            recorder -> clearStory(clusterCleanup, recorder));
       }
       say("starting the operator");
       Path files = temporaryDirectory();
@@ -108,7 +112,10 @@ final class DemoRun {
       try {
         operator.awaitReady();
         List<ExpectationResult> expectationResults =
-            tell(client, new DemoEnvironment.Foreign(), recorder -> clearStory(clusterCleanup, recorder));
+            tell(
+                client,
+                new DemoEnvironment.Foreign(),
+                recorder -> clearStory(clusterCleanup, recorder));
         if (keep) {
           out.printf(
               "%nexport KUBECONFIG=%s%nthe operator goes on as process %d, its log is %s%n",
@@ -143,7 +150,8 @@ final class DemoRun {
   }
 
   /** Tells the story and prints the summary; {@code after} may tidy up. */
-  private List<ExpectationResult> tell(KubernetesClient client, DemoEnvironment demoEnvironment, Consumer<WatchRecorder> after) {
+  private List<ExpectationResult> tell(
+      KubernetesClient client, DemoEnvironment demoEnvironment, Consumer<WatchRecorder> after) {
     Instant begin = clock.instant();
     try (WatchRecorder recorder = new WatchRecorder(client, clock);
         EventLog events = new EventLog(client, FirstJobScenario.NAMESPACE)) {
@@ -152,7 +160,8 @@ final class DemoRun {
       List<ExpectationResult> expectationResults;
       try (Screen screen =
           Screens.open(out, new PoolDashboard(recorder, events), expectations, clock)) {
-        expectationResults = new FirstJobScenario(client, manifests, demoEnvironment, recorder, screen).tell();
+        expectationResults =
+            new FirstJobScenario(client, manifests, demoEnvironment, recorder, screen).tell();
       }
       Screens.summary(
           out, expectationResults, Duration.between(begin, clock.instant()), manifests.toString());

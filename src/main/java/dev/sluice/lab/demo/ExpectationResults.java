@@ -22,7 +22,8 @@ final class ExpectationResults<E extends Enum<E> & Expectation> {
 
   /** An expectation held, or didn't for this fault; the detail is told if it held. */
   void judge(E expectation, Optional<String> fault, String detail) {
-    ExpectationResult expectationResult = new ExpectationResult(expectation, fault.isEmpty(), fault.orElse(detail));
+    ExpectationResult expectationResult =
+        new ExpectationResult(expectation, fault.isEmpty(), fault.orElse(detail));
     judged.put(expectation, expectationResult);
     progressListener.judged(expectationResult);
   }

@@ -76,7 +76,8 @@ public final class FirstJobScenario {
         firstStart.fault("ondemand"),
         "%s started on ondemand".formatted(first.name()));
 
-    progressListener.say("a Job of 3001 CPUs, and behind it one that is submitted with suspend: false");
+    progressListener.say(
+        "a Job of 3001 CPUs, and behind it one that is submitted with suspend: false");
     ScenarioJob tooLarge = cluster.submit(manifests.largerThanThePool());
     tooLarge.awaitReason();
     ScenarioJob eager = cluster.submit(manifests.submittedAsRunning());
@@ -106,7 +107,8 @@ public final class FirstJobScenario {
     return recorder.current(AuditedKind.CLUSTER_QUEUE).stream()
         .filter(queue -> queue.at("/metadata/name").asText().equals(CLUSTER_QUEUE))
         .filter(
-            queue -> queue.at("/status/conditions").valueStream().anyMatch(FirstJobScenario::isActive))
+            queue ->
+                queue.at("/status/conditions").valueStream().anyMatch(FirstJobScenario::isActive))
         .findFirst();
   }
 
@@ -133,7 +135,8 @@ public final class FirstJobScenario {
       faults.add("spot has node taints " + taints);
     }
     if (!faults.isEmpty()) {
-      expectationResults.judge(FirstJobExpectation.OLD_FLAVORS, Optional.of(String.join(", ", faults)), "");
+      expectationResults.judge(
+          FirstJobExpectation.OLD_FLAVORS, Optional.of(String.join(", ", faults)), "");
     }
   }
 

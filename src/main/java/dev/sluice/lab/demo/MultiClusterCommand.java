@@ -80,7 +80,8 @@ public final class MultiClusterCommand implements Callable<Integer> {
     Instant begin = clock.instant();
     ScenarioClusters clusters = stage.clusters();
     List<ExpectationResult> expectationResults;
-    try (EventLog events = new EventLog(clusters.manager().client(), MultiClusterScenario.NAMESPACE);
+    try (EventLog events =
+            new EventLog(clusters.manager().client(), MultiClusterScenario.NAMESPACE);
         Screen screen =
             Screens.open(
                 out,
@@ -90,7 +91,10 @@ public final class MultiClusterCommand implements Callable<Integer> {
       expectationResults = stage.tell(screen);
     }
     Screens.summary(
-        out, expectationResults, Duration.between(begin, clock.instant()), "a manager and two workers");
+        out,
+        expectationResults,
+        Duration.between(begin, clock.instant()),
+        "a manager and two workers");
     return expectationResults;
   }
 

@@ -3,12 +3,12 @@ package dev.sluice.lab.demo;
 import dev.sluice.lab.audit.DuplicateRunDetector;
 import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.controlplane.ApiClients;
-import dev.sluice.lab.controlplane.TcpProxy;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.ControlPlaneSpec;
 import dev.sluice.lab.controlplane.ControlPlanes;
 import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.lab.controlplane.TcpProxy;
 import dev.sluice.lab.controlplane.binaries.Binaries;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
@@ -78,12 +78,16 @@ public final class MultiClusterEnvironment implements AutoCloseable {
     String suffix = Integer.toString(random.nextInt(1 << 24), 36);
     say.accept("starting three control planes: a manager, a site, a remote cluster");
     start(MANAGER, suffix, List.of(NodeGroup.plentiful("node", 1)));
-    start(MultiClusterScenario.SITE, suffix, List.of(NodeGroup.plentiful(MultiClusterScenario.SITE, 1)));
+    start(
+        MultiClusterScenario.SITE,
+        suffix,
+        List.of(NodeGroup.plentiful(MultiClusterScenario.SITE, 1)));
     start(
         MultiClusterScenario.REMOTE,
         suffix,
         List.of(
-            NodeGroup.plentiful(MultiClusterScenario.REMOTE, 1).withCapacity("nvidia.com/gpu", "8")));
+            NodeGroup.plentiful(MultiClusterScenario.REMOTE, 1)
+                .withCapacity("nvidia.com/gpu", "8")));
     say.accept("starting an operator in each");
     controlPlanes.forEach(this::startOperator);
     operators.values().forEach(OperatorProcess::awaitReady);

@@ -38,11 +38,15 @@ final class MultiClusterScenario {
    * @param lostTimeout the manager's {@code workerLostTimeout}
    */
   MultiClusterScenario(
-      ScenarioClusters clusters, Duration lostTimeout, ProgressListener progressListener, InstantSource clock) {
+      ScenarioClusters clusters,
+      Duration lostTimeout,
+      ProgressListener progressListener,
+      InstantSource clock) {
     this.clusters = clusters;
     this.lostTimeout = lostTimeout;
     this.progressListener = progressListener;
-    this.expectationResults = new ExpectationResults<>(MultiClusterExpectation.class, progressListener);
+    this.expectationResults =
+        new ExpectationResults<>(MultiClusterExpectation.class, progressListener);
     this.clock = clock;
   }
 
@@ -108,7 +112,8 @@ final class MultiClusterScenario {
 
   /** The site is full, so that a Job runs on remote; then nobody hears of remote any more. */
   private ClusterJob outage(List<ClusterJob> before) {
-    progressListener.say("two small Jobs fill the site, and stay for now; a third one goes to remote");
+    progressListener.say(
+        "two small Jobs fill the site, and stay for now; a third one goes to remote");
     hold(SITE, true);
     List<ClusterJob> fillers = new ArrayList<>();
     for (String name : List.of("filler-1", "filler-2")) {
@@ -227,7 +232,8 @@ final class MultiClusterScenario {
             .await(PATIENCE, () -> holds.getAsBoolean() ? Optional.of(true) : Optional.empty())
             .isPresent();
     if (!came) {
-      throw new ScenarioException("waited %d s in vain for %s".formatted(PATIENCE.toSeconds(), what));
+      throw new ScenarioException(
+          "waited %d s in vain for %s".formatted(PATIENCE.toSeconds(), what));
     }
   }
 }

@@ -152,7 +152,11 @@ final class ScenarioJob {
             objectChange ->
                 switch (objectChange.kind()) {
                   case POD ->
-                      objectChange.object().at("/metadata/ownerReferences/0/uid").asText().equals(uid)
+                      objectChange
+                              .object()
+                              .at("/metadata/ownerReferences/0/uid")
+                              .asText()
+                              .equals(uid)
                           && objectChange.object().at("/status/phase").asText().equals("Succeeded");
                   case JOB ->
                       objectChange.object().at("/metadata/uid").asText().equals(uid)

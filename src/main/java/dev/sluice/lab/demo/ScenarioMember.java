@@ -56,7 +56,9 @@ record ScenarioMember(String name, KubernetesClient client, WatchRecorder record
   /** How many pods a Job of this name ever had. */
   long podsEver(String job) {
     return recorder.history().stream()
-        .filter(objectChange -> objectChange.kind() == AuditedKind.POD && belongs(objectChange.object(), job))
+        .filter(
+            objectChange ->
+                objectChange.kind() == AuditedKind.POD && belongs(objectChange.object(), job))
         .map(objectChange -> objectChange.object().at("/metadata/uid").asText())
         .distinct()
         .count();

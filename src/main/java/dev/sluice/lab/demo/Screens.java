@@ -16,7 +16,10 @@ final class Screens {
 
   /** A table on a terminal, a line for each thing elsewhere. */
   static Screen open(
-      PrintWriter out, Dashboard dashboard, List<? extends Expectation> expectations, InstantSource clock) {
+      PrintWriter out,
+      Dashboard dashboard,
+      List<? extends Expectation> expectations,
+      InstantSource clock) {
     Console console = System.console();
     return console != null && console.isTerminal()
         ? new LiveScreen(out, dashboard, expectations, clock, width())
@@ -34,12 +37,14 @@ final class Screens {
   }
 
   /** All verdicts, and how many held. */
-  static void summary(PrintWriter out, List<ExpectationResult> expectationResults, Duration took, String what) {
+  static void summary(
+      PrintWriter out, List<ExpectationResult> expectationResults, Duration took, String what) {
     long held = expectationResults.stream().filter(ExpectationResult::held).count();
     out.println();
     expectationResults.forEach(out::println);
     out.printf(
-        "%d of %d expectations held, %d s (%s)%n", held, expectationResults.size(), took.toSeconds(), what);
+        "%d of %d expectations held, %d s (%s)%n",
+        held, expectationResults.size(), took.toSeconds(), what);
     out.flush();
   }
 }

@@ -1,6 +1,6 @@
 package dev.sluice.lab.process;
 
-import dev.sluice.app.cli.Main;
+import dev.sluice.app.Main;
 import dev.sluice.lab.controlplane.ControlPlaneException;
 import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.controlplane.ManagedProcess;
@@ -129,8 +129,7 @@ public final class OperatorProcess implements AutoCloseable {
    *     end of its log
    */
   public OperatorProcess awaitReady() {
-    new Poller(clock, READY_LIMIT)
-        .await("the operator was ready", List.of(process), this::isReady);
+    new Poller(clock, READY_LIMIT).await("the operator was ready", List.of(process), this::isReady);
     return this;
   }
 

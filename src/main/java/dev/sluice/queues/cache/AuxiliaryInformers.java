@@ -1,8 +1,7 @@
 package dev.sluice.queues.cache;
 
-import dev.sluice.kube.reconcile.ObservableItemStore;
-
 import dev.sluice.kube.reading.InformerSupervisor;
+import dev.sluice.kube.reconcile.ObservableItemStore;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.KubernetesResourceList;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -23,13 +22,15 @@ public final class AuxiliaryInformers implements AutoCloseable {
    * Informers that are not started, and that fill the stores of {@code world}; {@code kept} keeps
    * them going.
    */
-  public AuxiliaryInformers(KubernetesClient client, InformerCaches informerCaches, InformerSupervisor kept) {
+  public AuxiliaryInformers(
+      KubernetesClient client, InformerCaches informerCaches, InformerSupervisor kept) {
     informers =
         List.of(
             kept.keep("namespaces", informer(client.namespaces(), informerCaches.namespaces())),
             kept.keep(
                 "priorityclasses",
-                informer(client.scheduling().v1().priorityClasses(), informerCaches.priorityClasses())));
+                informer(
+                    client.scheduling().v1().priorityClasses(), informerCaches.priorityClasses())));
   }
 
   private static <T extends HasMetadata, L extends KubernetesResourceList<T>>

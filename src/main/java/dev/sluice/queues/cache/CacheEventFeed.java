@@ -6,15 +6,15 @@ import dev.sluice.api.v1beta2.Cohort;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.Topology;
+import dev.sluice.core.engine.SchedulerEventSink;
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.queues.mapping.ClusterQueueMapper;
 import dev.sluice.queues.mapping.CohortMapper;
 import dev.sluice.queues.mapping.FlavorMapper;
 import dev.sluice.queues.mapping.LocalQueueMapper;
 import dev.sluice.queues.mapping.ReferenceLookup;
-import dev.sluice.core.engine.SchedulerEventSink;
-import dev.sluice.core.model.ClusterQueueSpec;
-import dev.sluice.core.model.SchedulerEvent;
-import dev.sluice.core.model.LocalQueueId;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.Namespace;
 import java.util.HashMap;
@@ -45,10 +45,11 @@ public final class CacheEventFeed {
   /**
    * A feed that is closed: it observes the world's stores, and tells nothing yet.
    *
-   * @param ignoreUndeclared whether ClusterQueueMapper ignore requests for resources that they don't
-   *     declare (scheduling semantics, section 19)
+   * @param ignoreUndeclared whether ClusterQueueMapper ignore requests for resources that they
+   *     don't declare (scheduling semantics, section 19)
    */
-  public CacheEventFeed(InformerCaches informerCaches, SchedulerEventSink mailbox, boolean ignoreUndeclared) {
+  public CacheEventFeed(
+      InformerCaches informerCaches, SchedulerEventSink mailbox, boolean ignoreUndeclared) {
     this.informerCaches = informerCaches;
     this.mailbox = mailbox;
     this.ignoreUndeclared = ignoreUndeclared;
@@ -56,8 +57,12 @@ public final class CacheEventFeed {
     informerCaches.namespaces().observe((before, after) -> change(() -> namespace(before, after)));
     informerCaches.flavors().observe((before, after) -> change(() -> flavor(before, after)));
     informerCaches.cohorts().observe((before, after) -> change(() -> cohort(before, after)));
-    informerCaches.clusterQueues().observe((before, after) -> change(() -> clusterQueue(before, after)));
-    informerCaches.localQueues().observe((before, after) -> change(() -> localQueue(before, after)));
+    informerCaches
+        .clusterQueues()
+        .observe((before, after) -> change(() -> clusterQueue(before, after)));
+    informerCaches
+        .localQueues()
+        .observe((before, after) -> change(() -> localQueue(before, after)));
     informerCaches.checks().observe((before, after) -> change(() -> check(before, after)));
     informerCaches.topologies().observe((before, after) -> change(() -> topology(before, after)));
   }
@@ -67,10 +72,16 @@ public final class CacheEventFeed {
     lock.lock();
     try {
       open = true;
-      informerCaches.namespaces().all().forEach(namespace -> safely(() -> namespace(null, namespace)));
+      informerCaches
+          .namespaces()
+          .all()
+          .forEach(namespace -> safely(() -> namespace(null, namespace)));
       informerCaches.flavors().all().forEach(flavor -> safely(() -> submit(flavor)));
       informerCaches.cohorts().all().forEach(cohort -> safely(() -> cohort(null, cohort)));
-      informerCaches.clusterQueues().all().forEach(queue -> safely(() -> clusterQueue(null, queue)));
+      informerCaches
+          .clusterQueues()
+          .all()
+          .forEach(queue -> safely(() -> clusterQueue(null, queue)));
       informerCaches.localQueues().all().forEach(queue -> safely(() -> localQueue(null, queue)));
     } finally {
       lock.unlock();
@@ -111,7 +122,8 @@ public final class CacheEventFeed {
 
   private void flavor(@Nullable ResourceFlavor before, @Nullable ResourceFlavor after) {
     if (after == null) {
-      withdraw(new Key("ResourceFlavor", name(before)), new SchedulerEvent.FlavorRemoved(name(before)));
+      withdraw(
+          new Key("ResourceFlavor", name(before)), new SchedulerEvent.FlavorRemoved(name(before)));
     } else {
       submit(after);
     }
@@ -121,7 +133,8 @@ public final class CacheEventFeed {
 
   private void submit(ResourceFlavor flavor) {
     submit(
-        new Key("ResourceFlavor", name(flavor)), new SchedulerEvent.FlavorChanged(FlavorMapper.translate(flavor)));
+        new Key("ResourceFlavor", name(flavor)),
+        new SchedulerEvent.FlavorChanged(FlavorMapper.translate(flavor)));
   }
 
   private void cohort(@Nullable Cohort before, @Nullable Cohort after) {
@@ -129,15 +142,20 @@ public final class CacheEventFeed {
       withdraw(new Key("Cohort", name(before)), new SchedulerEvent.CohortRemoved(name(before)));
     } else {
       submit(
-          new Key("Cohort", name(after)), new SchedulerEvent.CohortChanged(CohortMapper.translate(after).value()));
+          new Key("Cohort", name(after)),
+          new SchedulerEvent.CohortChanged(CohortMapper.translate(after).value()));
     }
   }
 
   private void clusterQueue(@Nullable ClusterQueue before, @Nullable ClusterQueue after) {
     if (after == null) {
-      withdraw(new Key("ClusterQueue", name(before)), new SchedulerEvent.ClusterQueueRemoved(name(before)));
+      withdraw(
+          new Key("ClusterQueue", name(before)),
+          new SchedulerEvent.ClusterQueueRemoved(name(before)));
     } else {
-      submit(new Key("ClusterQueue", name(after)), new SchedulerEvent.ClusterQueueChanged(translated(after)));
+      submit(
+          new Key("ClusterQueue", name(after)),
+          new SchedulerEvent.ClusterQueueChanged(translated(after)));
     }
   }
 

@@ -1,14 +1,12 @@
 package dev.sluice.queues.cache;
 
-import dev.sluice.workload.lifecycle.QueueLookup;
-import dev.sluice.workload.lifecycle.QueueState;
-
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.StopPolicy;
-import dev.sluice.queues.cache.InformerCaches;
-import dev.sluice.workload.RequiredChecks;
 import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.RequiredChecks;
+import dev.sluice.workload.lifecycle.QueueLookup;
+import dev.sluice.workload.lifecycle.QueueState;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.Optional;
 import java.util.Set;

@@ -1,13 +1,14 @@
 package dev.sluice.queues.cache;
 
 import dev.sluice.queues.mapping.CheckStrategy;
-import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.workload.RequiredChecks;
 import java.util.Collection;
 import java.util.Optional;
 import java.util.SortedSet;
 
-/** The checks that ClusterQueueMapper ask for, by what the informers know. Usable from any thread. */
+/**
+ * The checks that ClusterQueueMapper ask for, by what the informers know. Usable from any thread.
+ */
 public final class CachedRequiredChecks implements RequiredChecks {
 
   private final InformerCaches informerCaches;

@@ -1,7 +1,5 @@
 package dev.sluice.queues.cache;
 
-import dev.sluice.kube.reconcile.ObservableItemStore;
-
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.Cohort;
@@ -9,6 +7,7 @@ import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.Topology;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
+import dev.sluice.kube.reconcile.ObservableItemStore;
 import dev.sluice.queues.mapping.ReferenceLookup;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
@@ -53,6 +52,7 @@ public record InformerCaches(
 
   /** What stands around ClusterQueueMapper, as known at the moment of each lookup. */
   public ReferenceLookup surroundings() {
-    return new ReferenceLookup(checks::find, flavors::find, name -> topologies.find(name).isPresent());
+    return new ReferenceLookup(
+        checks::find, flavors::find, name -> topologies.find(name).isPresent());
   }
 }

@@ -107,7 +107,11 @@ public final class LocalClusters {
 
   /** Whether jobs of this LocalQueue may run here as well as in other clusters. */
   public boolean mayRunHere(String namespace, String queue) {
-    return informerCaches.localQueues().find(namespace, queue).filter(this::isConcerned).isPresent();
+    return informerCaches
+        .localQueues()
+        .find(namespace, queue)
+        .filter(this::isConcerned)
+        .isPresent();
   }
 
   /**

@@ -51,7 +51,11 @@ record CheckCombinations(Function<String, Optional<AdmissionCheck>> check) {
               InactiveReasonText.MULTI_KUEUE_WITH_PROVISIONING,
               "%s: %s (%s) and %s (%s) can't be combined"
                   .formatted(
-                      FIELD, names(away), KueueConstants.MULTIKUEUE, names(provisioning), PROVISIONING)));
+                      FIELD,
+                      names(away),
+                      KueueConstants.MULTIKUEUE,
+                      names(provisioning),
+                      PROVISIONING)));
     }
     return problems;
   }

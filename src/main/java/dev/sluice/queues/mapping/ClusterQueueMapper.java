@@ -11,11 +11,11 @@ import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 import dev.sluice.core.model.FlavorFungibility;
+import dev.sluice.core.model.InactiveReason;
 import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
-import dev.sluice.core.model.InactiveReason;
 import dev.sluice.core.model.ResourceGroup;
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -38,15 +38,22 @@ public final class ClusterQueueMapper {
     if (spec == null) {
       return empty(name, terminating);
     }
-    MappingResult<List<ResourceGroup>> groups = ResourceGroupMapper.translate(spec.resourceGroups());
+    MappingResult<List<ResourceGroup>> groups =
+        ResourceGroupMapper.translate(spec.resourceGroups());
     MappingResult<LabelSelector> selector =
         LabelSelectorMapper.translate(spec.namespaceSelector(), "spec.namespaceSelector");
     List<String> checks = admissionChecks(queue);
     MappingResult<BigDecimal> weight = FairWeightParser.translate(spec.fairSharing());
     List<InactiveReason> problems = new ArrayList<>(referenceLookup.problemsOf(queue));
-    groups.faults().forEach(fault -> problems.add(new InactiveReason(InactiveReasonText.UNKNOWN, fault)));
-    weight.faults().forEach(fault -> problems.add(new InactiveReason(InactiveReasonText.UNKNOWN, fault)));
-    selector.faults().forEach(fault -> problems.add(new InactiveReason(InactiveReasonText.UNKNOWN, fault)));
+    groups
+        .faults()
+        .forEach(fault -> problems.add(new InactiveReason(InactiveReasonText.UNKNOWN, fault)));
+    weight
+        .faults()
+        .forEach(fault -> problems.add(new InactiveReason(InactiveReasonText.UNKNOWN, fault)));
+    selector
+        .faults()
+        .forEach(fault -> problems.add(new InactiveReason(InactiveReasonText.UNKNOWN, fault)));
     return new ClusterQueueSpec(
         name,
         spec.cohortName() == null ? "" : spec.cohortName(),

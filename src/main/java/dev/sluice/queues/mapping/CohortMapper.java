@@ -19,11 +19,13 @@ public final class CohortMapper {
     if (spec == null) {
       return new MappingResult<>(new CohortSpec(name, "", List.of()), List.of());
     }
-    MappingResult<List<ResourceGroup>> groups = ResourceGroupMapper.translate(spec.resourceGroups());
+    MappingResult<List<ResourceGroup>> groups =
+        ResourceGroupMapper.translate(spec.resourceGroups());
     String parent = spec.parentName() == null ? "" : spec.parentName();
     MappingResult<BigDecimal> weight = FairWeightParser.translate(spec.fairSharing());
     List<String> faults = new ArrayList<>(groups.faults());
     faults.addAll(weight.faults());
-    return new MappingResult<>(new CohortSpec(name, parent, groups.value(), weight.value()), faults);
+    return new MappingResult<>(
+        new CohortSpec(name, parent, groups.value(), weight.value()), faults);
   }
 }

@@ -4,9 +4,9 @@ import dev.sluice.api.Quantities;
 import dev.sluice.api.v1beta2.AdmissionFairSharingStatus;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
+import dev.sluice.core.model.SchedulerEvent;
 import java.time.DateTimeException;
 import java.time.Instant;
 import java.util.HashMap;
@@ -57,7 +57,8 @@ public final class LocalQueueMapper {
               (resource, quantity) ->
                   consumed.put(
                       resource, Math.max(0, Quantities.parse(quantity.toString()).doubleValue())));
-      return Optional.of(new SchedulerEvent.LocalQueueUsed(id, consumed, Instant.parse(past.lastUpdate())));
+      return Optional.of(
+          new SchedulerEvent.LocalQueueUsed(id, consumed, Instant.parse(past.lastUpdate())));
     } catch (IllegalArgumentException | DateTimeException e) {
       LOG.warn("localQueue={} pastUse=not-readable reason=\"{}\"", id, e.getMessage());
       return Optional.empty();

@@ -3,8 +3,8 @@ package dev.sluice.queues.mapping;
 import dev.sluice.api.Quantities;
 import dev.sluice.api.v1beta2.FlavorQuotas;
 import dev.sluice.api.v1beta2.ResourceQuota;
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.Quota;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.util.ArrayList;
@@ -16,9 +16,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Resource groups of ClusterQueueMapper and Cohorts. What validation should have kept out is reported,
- * and read so that it gives nobody more than was meant: a bad quota is none, a bad limit is zero,
- * and of a resource or flavor that is there twice the first counts.
+ * Resource groups of ClusterQueueMapper and Cohorts. What validation should have kept out is
+ * reported, and read so that it gives nobody more than was meant: a bad quota is none, a bad limit
+ * is zero, and of a resource or flavor that is there twice the first counts.
  */
 final class ResourceGroupMapper {
 
@@ -90,8 +90,16 @@ final class ResourceGroupMapper {
   private Quota quota(ResourceQuota quota, String field) {
     return new Quota(
         amount(quota.name(), quota.nominalQuota(), field + ".nominalQuota", 0),
-        amount(quota.name(), quota.borrowingLimit(), field + ".borrowingLimit", ResourceAmounts.UNLIMITED),
-        amount(quota.name(), quota.lendingLimit(), field + ".lendingLimit", ResourceAmounts.UNLIMITED));
+        amount(
+            quota.name(),
+            quota.borrowingLimit(),
+            field + ".borrowingLimit",
+            ResourceAmounts.UNLIMITED),
+        amount(
+            quota.name(),
+            quota.lendingLimit(),
+            field + ".lendingLimit",
+            ResourceAmounts.UNLIMITED));
   }
 
   private long amount(String resource, @Nullable Quantity quantity, String field, long absent) {

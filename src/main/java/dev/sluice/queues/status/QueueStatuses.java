@@ -11,14 +11,14 @@ import dev.sluice.api.v1beta2.LocalQueueFlavorUsage;
 import dev.sluice.api.v1beta2.LocalQueueResourceUsage;
 import dev.sluice.api.v1beta2.LocalQueueStatus;
 import dev.sluice.api.v1beta2.ResourceUsage;
-import dev.sluice.queues.mapping.InactiveReasonText;
 import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.engine.CohortView;
-import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.LocalQueueUsageView;
-import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.model.InactiveReason;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.quota.DominantResourceShare;
+import dev.sluice.queues.mapping.InactiveReasonText;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.Quantity;
 import java.time.Instant;
@@ -86,7 +86,8 @@ public final class QueueStatuses {
 
   /** The status of a Cohort. */
   public static CohortStatus cohort(CohortView view) {
-    return new CohortStatus(view.dominantResourceShare().map(QueueStatuses::fairSharing).orElse(null));
+    return new CohortStatus(
+        view.dominantResourceShare().map(QueueStatuses::fairSharing).orElse(null));
   }
 
   private static FairSharingStatus fairSharing(DominantResourceShare dominantResourceShare) {
@@ -147,7 +148,8 @@ public final class QueueStatuses {
       long generation,
       Instant now) {
     if (problems.isEmpty()) {
-      return Conditions.with(conditions, ACTIVE, true, InactiveReasonText.READY, can, generation, now);
+      return Conditions.with(
+          conditions, ACTIVE, true, InactiveReasonText.READY, can, generation, now);
     }
     return Conditions.with(
         conditions,
@@ -187,7 +189,8 @@ public final class QueueStatuses {
   }
 
   private static ResourceUsage resource(
-      dev.sluice.core.engine.FlavorUsage usage, ToLongFunction<dev.sluice.core.engine.FlavorUsage> part) {
+      dev.sluice.core.engine.FlavorUsage usage,
+      ToLongFunction<dev.sluice.core.engine.FlavorUsage> part) {
     long total = part.applyAsLong(usage);
     long borrowed = Math.max(0, ResourceAmounts.subtract(total, usage.nominal()));
     return new ResourceUsage(
@@ -195,7 +198,8 @@ public final class QueueStatuses {
   }
 
   private static LocalQueueResourceUsage localResource(
-      dev.sluice.core.engine.FlavorUsage usage, ToLongFunction<dev.sluice.core.engine.FlavorUsage> part) {
+      dev.sluice.core.engine.FlavorUsage usage,
+      ToLongFunction<dev.sluice.core.engine.FlavorUsage> part) {
     return new LocalQueueResourceUsage(
         usage.resource(), quantity(usage.resource(), part.applyAsLong(usage)));
   }

@@ -55,7 +55,9 @@ final class ClusterExplanation {
     if (!JsonPaths.waits(workload)) {
       WorkerClusterAnswers answers = WorkerClusterAnswers.of(workload, client);
       lines.add(
-          why, "  why: " + WorkloadStatusText.of(workload, answers.message(), List.of(), false, List.of()));
+          why,
+          "  why: "
+              + WorkloadStatusText.of(workload, answers.message(), List.of(), false, List.of()));
       lines.addAll(why + 1, answers.lines());
       return lines;
     }

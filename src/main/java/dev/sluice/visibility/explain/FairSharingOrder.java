@@ -15,8 +15,8 @@ import java.util.TreeMap;
 
 /**
  * The order of LocalQueueMapper in a ClusterQueue that lets those go first that used least, as the
- * status of the LocalQueueMapper tells what they used. What the configuration says of the weights of
- * resources isn't known here: each counts 1.
+ * status of the LocalQueueMapper tells what they used. What the configuration says of the weights
+ * of resources isn't known here: each counts 1.
  */
 final class FairSharingOrder {
 
@@ -49,7 +49,9 @@ final class FairSharingOrder {
     return Quantity.getAmountInBytes(Quantity.parse(quantity));
   }
 
-  /** Those of LocalQueueMapper that used less come first; where that doesn't count, all are equal. */
+  /**
+   * Those of LocalQueueMapper that used less come first; where that doesn't count, all are equal.
+   */
   Comparator<GenericKubernetesResource> order() {
     return Comparator.comparingDouble(this::usedBy);
   }

@@ -58,7 +58,8 @@ final class QueueContext {
       remarks.add("  (who else is in line and holds quota can't be read: " + e.getMessage() + ")");
     }
     for (GenericKubernetesResource each : workloads) {
-      String in = each.getMetadata().getNamespace() + "/" + JsonPaths.text(each, "spec", "queueName");
+      String in =
+          each.getMetadata().getNamespace() + "/" + JsonPaths.text(each, "spec", "queueName");
       if (queues.contains(in) && WorkloadStatusText.inLine(each)) {
         inLine.add(each);
       }

@@ -16,7 +16,8 @@ import java.util.TreeMap;
  * @param usage what it uses of what is wanted, by resource
  * @param weight how often that would serve the other's request; for comparison
  */
-record UsageHolder(String name, String clusterQueue, Map<String, BigDecimal> usage, BigDecimal weight) {
+record UsageHolder(
+    String name, String clusterQueue, Map<String, BigDecimal> usage, BigDecimal weight) {
 
   /** Those of {@code holding} that stand in the way of {@code waiting}, most first. */
   static List<UsageHolder> inTheWay(
@@ -25,7 +26,8 @@ record UsageHolder(String name, String clusterQueue, Map<String, BigDecimal> usa
     return holding.stream()
         .map(each -> of(each, wanted))
         .filter(usageHolder -> !usageHolder.usage().isEmpty())
-        .sorted(Comparator.comparing(UsageHolder::weight).reversed().thenComparing(UsageHolder::name))
+        .sorted(
+            Comparator.comparing(UsageHolder::weight).reversed().thenComparing(UsageHolder::name))
         .toList();
   }
 

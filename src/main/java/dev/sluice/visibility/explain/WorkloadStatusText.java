@@ -74,7 +74,9 @@ final class WorkloadStatusText {
 
   private static String gates(GenericKubernetesResource workload) {
     Map<String, String> annotations = workload.getMetadata().getAnnotations();
-    return annotations == null ? "" : annotations.getOrDefault(KueueConstants.ADMISSION_GATED_BY, "").strip();
+    return annotations == null
+        ? ""
+        : annotations.getOrDefault(KueueConstants.ADMISSION_GATED_BY, "").strip();
   }
 
   private static String holding(GenericKubernetesResource workload, String below) {

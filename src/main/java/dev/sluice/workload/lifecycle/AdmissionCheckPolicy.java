@@ -1,13 +1,13 @@
 package dev.sluice.workload.lifecycle;
 
-import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
-import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
-import dev.sluice.workload.CheckStates;
-import dev.sluice.workload.Evictions;
-import dev.sluice.workload.StatusPatch;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.CheckState;
 import dev.sluice.workload.CachedWorkload.RequeueState;
+import dev.sluice.workload.CheckStates;
+import dev.sluice.workload.Evictions;
+import dev.sluice.workload.StatusPatch;
+import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
+import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -25,7 +25,8 @@ final class AdmissionCheckPolicy {
   private AdmissionCheckPolicy() {}
 
   /** Adds the list of checks to a patch, if it is not in step with what the queue asks for. */
-  static void synced(StatusPatch patch, CachedWorkload workload, QueueLookup queueLookup, Instant now) {
+  static void synced(
+      StatusPatch patch, CachedWorkload workload, QueueLookup queueLookup, Instant now) {
     queueLookup
         .checks()
         .flatMap(required -> CheckStates.synced(workload.status().admissionChecks(), required, now))
@@ -58,7 +59,8 @@ final class AdmissionCheckPolicy {
     return retrying.isEmpty() ? Optional.empty() : Optional.of(retried(workload, retrying, now));
   }
 
-  private static LifecycleAction rejected(CachedWorkload workload, List<CheckState> by, Instant now) {
+  private static LifecycleAction rejected(
+      CachedWorkload workload, List<CheckState> by, Instant now) {
     String message = "Admission checks rejected the workload: " + eventOf(by);
     return LifecycleAction.of(
         new PatchStatus(
@@ -69,7 +71,8 @@ final class AdmissionCheckPolicy {
             List.of(new EventSpec(true, "AdmissionCheckRejected", message))));
   }
 
-  private static LifecycleAction retried(CachedWorkload workload, List<CheckState> by, Instant now) {
+  private static LifecycleAction retried(
+      CachedWorkload workload, List<CheckState> by, Instant now) {
     String message = "Admission checks ask for another try: " + eventOf(by);
     StatusPatch patch = StatusPatch.of(workload, now);
     backOff(patch, workload, now);

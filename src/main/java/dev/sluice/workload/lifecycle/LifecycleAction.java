@@ -17,7 +17,8 @@ import java.util.stream.Stream;
 public record LifecycleAction(Optional<Action> action, Optional<Instant> lookAgain) {
 
   /** Nothing to do, nothing to wait for. */
-  public static final LifecycleAction NOTHING = new LifecycleAction(Optional.empty(), Optional.empty());
+  public static final LifecycleAction NOTHING =
+      new LifecycleAction(Optional.empty(), Optional.empty());
 
   static LifecycleAction of(Action action) {
     return new LifecycleAction(Optional.of(action), Optional.empty());
@@ -54,7 +55,8 @@ public record LifecycleAction(Optional<Action> action, Optional<Instant> lookAga
    * @param status the merge patch of {@code .status}
    * @param news what people are told once it stands
    */
-  public record PatchStatus(ObjectNode status, String change, List<EventSpec> eventSpec) implements Action {
+  public record PatchStatus(ObjectNode status, String change, List<EventSpec> eventSpec)
+      implements Action {
     public PatchStatus {
       eventSpec = List.copyOf(eventSpec);
     }

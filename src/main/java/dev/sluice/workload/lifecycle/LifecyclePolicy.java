@@ -3,17 +3,17 @@ package dev.sluice.workload.lifecycle;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.CachedWorkload.Condition;
+import dev.sluice.workload.CachedWorkload.Gate;
+import dev.sluice.workload.Evictions;
+import dev.sluice.workload.PreemptionGates;
+import dev.sluice.workload.StatusPatch;
 import dev.sluice.workload.lifecycle.LifecycleAction.Deactivate;
 import dev.sluice.workload.lifecycle.LifecycleAction.Delete;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
 import dev.sluice.workload.lifecycle.LifecycleAction.RemoveFinalizer;
-import dev.sluice.workload.Evictions;
-import dev.sluice.workload.PreemptionGates;
-import dev.sluice.workload.StatusPatch;
-import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.CachedWorkload.Condition;
-import dev.sluice.workload.CachedWorkload.Gate;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -61,7 +61,8 @@ public final class LifecyclePolicy {
   private static LifecycleAction gates(List<Gate> gates) {
     ObjectNode status = JsonNodeFactory.instance.objectNode();
     status.set("preemptionGates", PreemptionGates.json(gates));
-    return LifecycleAction.of(new PatchStatus(status, "preemption gates=" + gates.size(), List.<EventSpec>of()));
+    return LifecycleAction.of(
+        new PatchStatus(status, "preemption gates=" + gates.size(), List.<EventSpec>of()));
   }
 
   /** Nothing owns it, and either it is being deleted or a job did own it. */
@@ -72,7 +73,8 @@ public final class LifecyclePolicy {
   }
 
   /** What has finished is deleted when it was kept long enough. */
-  private static LifecycleAction retention(CachedWorkload workload, LifecycleOptions rules, Instant now) {
+  private static LifecycleAction retention(
+      CachedWorkload workload, LifecycleOptions rules, Instant now) {
     Optional<Instant> end =
         rules
             .afterFinished()
@@ -100,13 +102,15 @@ public final class LifecyclePolicy {
                             + "s after it finished, as configured"))));
   }
 
-  private static LifecycleAction orphan(CachedWorkload workload, LifecycleOptions rules, Instant now) {
+  private static LifecycleAction orphan(
+      CachedWorkload workload, LifecycleOptions rules, Instant now) {
     if (!workload.finished()) {
       ObjectNode status =
           StatusPatch.of(workload, now)
               .condition("Finished", true, "OwnerNotFound", "The workload has no owner any more")
               .build();
-      return LifecycleAction.of(new PatchStatus(status, "finished, reason=OwnerNotFound", List.<EventSpec>of()));
+      return LifecycleAction.of(
+          new PatchStatus(status, "finished, reason=OwnerNotFound", List.<EventSpec>of()));
     }
     return workload.finalized()
         ? LifecycleAction.of(new RemoveFinalizer("released, reason=OwnerNotFound"))
@@ -167,11 +171,13 @@ public final class LifecyclePolicy {
   }
 
   /** What people are told of an eviction; nothing when nothing had been given. */
-  static List<EventSpec> evictionEvent(CachedWorkload workload, String reason, String cause, String message) {
+  static List<EventSpec> evictionEvent(
+      CachedWorkload workload, String reason, String cause, String message) {
     return workload.status().admission().isEmpty()
         ? List.of()
         : List.of(
-            new EventSpec(false, "EvictedDueTo" + Evictions.conditionReason(reason, cause), message));
+            new EventSpec(
+                false, "EvictedDueTo" + Evictions.conditionReason(reason, cause), message));
   }
 
   static LifecycleAction action(StatusPatch patch, String change, List<EventSpec> eventSpec) {

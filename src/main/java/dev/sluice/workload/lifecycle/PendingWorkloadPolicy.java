@@ -1,11 +1,11 @@
 package dev.sluice.workload.lifecycle;
 
 import dev.sluice.api.KueueConstants;
-import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
-import dev.sluice.workload.Evictions;
-import dev.sluice.workload.StatusPatch;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.Condition;
+import dev.sluice.workload.Evictions;
+import dev.sluice.workload.StatusPatch;
+import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +28,8 @@ final class PendingWorkloadPolicy {
   private final StatusPatch patch;
   private final List<EventSpec> eventSpec = new ArrayList<>();
 
-  private PendingWorkloadPolicy(CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
+  private PendingWorkloadPolicy(
+      CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
     this.workload = workload;
     this.queueLookup = queueLookup;
     this.rules = rules;
@@ -36,7 +37,8 @@ final class PendingWorkloadPolicy {
     this.patch = StatusPatch.of(workload, now);
   }
 
-  static LifecycleAction decide(CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
+  static LifecycleAction decide(
+      CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
     return new PendingWorkloadPolicy(workload, queueLookup, rules, now).decide();
   }
 

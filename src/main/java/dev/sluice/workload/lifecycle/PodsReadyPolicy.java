@@ -1,13 +1,13 @@
 package dev.sluice.workload.lifecycle;
 
 import dev.sluice.api.config.Configuration.WaitForPodsReady;
-import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
-import dev.sluice.workload.Evictions;
-import dev.sluice.workload.PodsReady;
-import dev.sluice.workload.StatusPatch;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.Condition;
 import dev.sluice.workload.CachedWorkload.RequeueState;
+import dev.sluice.workload.Evictions;
+import dev.sluice.workload.PodsReady;
+import dev.sluice.workload.StatusPatch;
+import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -34,7 +34,8 @@ final class PodsReadyPolicy {
   }
 
   /** What is due now, or when it will be. */
-  static LifecycleAction decide(CachedWorkload workload, Optional<WaitForPodsReady> rules, Instant now) {
+  static LifecycleAction decide(
+      CachedWorkload workload, Optional<WaitForPodsReady> rules, Instant now) {
     return rules
         .map(present -> new PodsReadyPolicy(workload, present, now).decide())
         .orElse(LifecycleAction.NOTHING);

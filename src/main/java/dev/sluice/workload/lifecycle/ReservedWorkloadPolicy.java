@@ -1,13 +1,13 @@
 package dev.sluice.workload.lifecycle;
 
-import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
-import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
-import dev.sluice.workload.CheckStates;
-import dev.sluice.workload.Evictions;
-import dev.sluice.workload.StatusPatch;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.CheckState;
 import dev.sluice.workload.CachedWorkload.Condition;
+import dev.sluice.workload.CheckStates;
+import dev.sluice.workload.Evictions;
+import dev.sluice.workload.StatusPatch;
+import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
+import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -27,15 +27,18 @@ final class ReservedWorkloadPolicy {
   private final LifecycleOptions rules;
   private final Instant now;
 
-  private ReservedWorkloadPolicy(CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
+  private ReservedWorkloadPolicy(
+      CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
     this.workload = workload;
     this.queueLookup = queueLookup;
     this.rules = rules;
     this.now = now;
   }
 
-  static LifecycleAction decide(CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
-    ReservedWorkloadPolicy decisions = new ReservedWorkloadPolicy(workload, queueLookup, rules, now);
+  static LifecycleAction decide(
+      CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
+    ReservedWorkloadPolicy decisions =
+        new ReservedWorkloadPolicy(workload, queueLookup, rules, now);
     if (workload.evicted()) {
       return LifecycleAction.NOTHING;
     }

@@ -1,17 +1,10 @@
 package dev.sluice.workload.lifecycle;
 
-import dev.sluice.queues.cache.CachedQueues;
-
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.api.v1beta2.AdmissionChecksStrategy;
-import dev.sluice.api.v1beta2.ClusterQueue;
-import dev.sluice.api.v1beta2.LocalQueue;
-import dev.sluice.queues.mapping.ClusterQueueMapper;
-import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.core.model.WorkloadId;
-import dev.sluice.workload.WorkloadFinalizer;
 import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadFinalizer;
 import dev.sluice.workload.WorkloadListener;
 import dev.sluice.workload.WorkloadLister;
 import dev.sluice.workload.WorkloadWriter;
@@ -22,7 +15,6 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -40,7 +32,7 @@ import org.slf4j.LoggerFactory;
  * leadership begins. For one Workload there is one write at a time, guarded by the version it was
  * decided on.
  */
-public final class WorkloadLifecycle implements WorkloadListener {
+public final class WorkloadLifecycle implements WorkloadListener, QueueStateListener {
 
   private static final Logger LOG = LoggerFactory.getLogger(WorkloadLifecycle.class);
   private static final Duration AFTER_REFUSAL = Duration.ofSeconds(10);
@@ -97,12 +89,6 @@ public final class WorkloadLifecycle implements WorkloadListener {
     this.delays = delays;
   }
 
-  /** Looks at the Workloads of a queue whenever that queue is stopped, restarted, comes or goes. */
-  public void observe(InformerCaches informerCaches) {
-    informerCaches.localQueues().observe(this::localQueueChanged);
-    informerCaches.clusterQueues().observe((before, after) -> clusterQueueChanged(informerCaches, before, after));
-  }
-
   /** This process leads from now on, and everything is known: looks at every Workload once. */
   public void leadershipStarted() {
     started = true;
@@ -122,49 +108,14 @@ public final class WorkloadLifecycle implements WorkloadListener {
     }
   }
 
-  private void localQueueChanged(@Nullable LocalQueue before, @Nullable LocalQueue after) {
-    LocalQueue queue = after == null ? before : after;
-    if (queue == null || CachedQueues.state(before) == CachedQueues.state(after)) {
-      return;
-    }
-    executor.execute(
-        () ->
-            store
-                .inQueue(queue.getMetadata().getNamespace(), queue.getMetadata().getName())
-                .forEach(this::reconcileIfNeeded));
+  @Override
+  public void localQueueChanged(String namespace, String name) {
+    executor.execute(() -> store.inQueue(namespace, name).forEach(this::reconcileIfNeeded));
   }
 
-  private void clusterQueueChanged(
-      InformerCaches informerCaches, @Nullable ClusterQueue before, @Nullable ClusterQueue after) {
-    ClusterQueue queue = after == null ? before : after;
-    if (queue == null || isTheSame(before, after)) {
-      return;
-    }
-    String name = queue.getMetadata().getName();
-    executor.execute(
-        () -> {
-          store.reservingIn(name).forEach(this::reconcileIfNeeded);
-          informerCaches.localQueues().all().stream()
-              .filter(local -> CachedQueues.clusterQueue(local).equals(name))
-              .forEach(
-                  local ->
-                      store
-                          .inQueue(
-                              local.getMetadata().getNamespace(), local.getMetadata().getName())
-                          .forEach(this::reconcileIfNeeded));
-        });
-  }
-
-  private static boolean isTheSame(@Nullable ClusterQueue before, @Nullable ClusterQueue after) {
-    return CachedQueues.state(before) == CachedQueues.state(after)
-        && before != null
-        && after != null
-        && Objects.equals(strategy(before), strategy(after))
-        && ClusterQueueMapper.flavors(before).equals(ClusterQueueMapper.flavors(after));
-  }
-
-  private static @Nullable AdmissionChecksStrategy strategy(ClusterQueue queue) {
-    return queue.getSpec() == null ? null : queue.getSpec().admissionChecksStrategy();
+  @Override
+  public void reservationsConcerned(String clusterQueue) {
+    executor.execute(() -> store.reservingIn(clusterQueue).forEach(this::reconcileIfNeeded));
   }
 
   /** Cheap, since nearly always nothing is to be done. */
@@ -186,7 +137,10 @@ public final class WorkloadLifecycle implements WorkloadListener {
     }
     LifecycleAction lifecycleAction = verdict(found.get());
     lifecycleAction.lookAgain().ifPresent(at -> scheduleRequeue(id, at));
-    lifecycleAction.action().filter(action -> writing.add(id.uid())).ifPresent(a -> act(found.get(), a));
+    lifecycleAction
+        .action()
+        .filter(action -> writing.add(id.uid()))
+        .ifPresent(a -> act(found.get(), a));
   }
 
   /** The alarm that rings first is enough: it looks, and sets the next. */

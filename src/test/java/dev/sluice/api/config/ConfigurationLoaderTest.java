@@ -399,7 +399,8 @@ class ConfigurationLoaderTest {
     assertThat(problems(HEAD + "webhook: {port: 1", ""))
         .singleElement()
         .satisfies(
-            validationError -> assertThat(validationError.message()).contains("line 3").contains("not YAML"));
+            validationError ->
+                assertThat(validationError.message()).contains("line 3").contains("not YAML"));
   }
 
   @Test

@@ -72,7 +72,8 @@ class HubConverterTest {
     for (ObjectNode object : scenarioObjects()) {
       ObjectNode stored = hubConverter.convert(object, V2);
 
-      assertThat(hubConverter.convert(stored, object.path("apiVersion").asText())).isEqualTo(object);
+      assertThat(hubConverter.convert(stored, object.path("apiVersion").asText()))
+          .isEqualTo(object);
       assertThat(hubConverter.convert(hubConverter.convert(stored, V1), V2)).isEqualTo(stored);
       converted++;
     }

@@ -1,7 +1,7 @@
 package dev.sluice.checks.multikueue;
 
-import static dev.sluice.checks.multikueue.ManyClusters.apply;
-import static dev.sluice.checks.multikueue.ManyClusters.eventually;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.apply;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.ServedApi;
@@ -9,8 +9,8 @@ import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
-import dev.sluice.testing.FurtherControlPlane;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -43,7 +43,7 @@ class ClusterProfileIT {
   private KubernetesClient manager;
 
   @SuppressWarnings("NullAway.Init") // made before all tests
-  private FurtherControlPlane worker;
+  private AdditionalControlPlane worker;
 
   @SuppressWarnings("NullAway.Init") // made before all tests
   private ServedApi workerApi;
@@ -56,7 +56,7 @@ class ClusterProfileIT {
       throws Exception {
     directory = scratch;
     manager = cluster.client();
-    worker = FurtherControlPlane.start("profiled");
+    worker = AdditionalControlPlane.start("profiled");
     workerApi = ServedApi.withoutAdmission(worker.client());
     operator =
         OperatorProcess.start(
@@ -179,7 +179,7 @@ class ClusterProfileIT {
 
     // nobody serves profiles; then there is none; then one of an unknown way
     awaitCluster("False", "BadClusterProfile", "\"kueue-system/site\" does not exist");
-    Federation.define(manager, "multicluster.x-k8s.io", "v1alpha1", "ClusterProfile");
+    TwoWorkersFixture.define(manager, "multicluster.x-k8s.io", "v1alpha1", "ClusterProfile");
     profile("other");
     awaitCluster("False", "BadClusterProfile", "other is not configured; allowed: shell");
 

@@ -1,17 +1,17 @@
 package dev.sluice.checks.multikueue;
 
-import static dev.sluice.checks.multikueue.ManyClusters.NAMESPACE;
-import static dev.sluice.checks.multikueue.ManyClusters.apply;
-import static dev.sluice.checks.multikueue.ManyClusters.eventually;
-import static dev.sluice.checks.multikueue.ManyClusters.text;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.NAMESPACE;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.apply;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.eventually;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.FlavorUsage;
 import dev.sluice.api.v1beta2.Workload;
 import dev.sluice.lab.controlplane.ControlPlane;
-import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.FakeNodes;
+import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.batch.v1.JobCondition;
@@ -36,11 +36,11 @@ import org.junit.jupiter.api.parallel.Isolated;
 class LocalWorkerIT {
 
   @SuppressWarnings("NullAway.Init") // made before all tests
-  private ManyClusters clusters;
+  private MultiClusterFixture clusters;
 
   @BeforeAll
   void start(ControlPlane controlPlane, TestCluster cluster) {
-    clusters = new ManyClusters(cluster.client());
+    clusters = new MultiClusterFixture(cluster.client());
     clusters.operator("manager", cluster.kubeconfig(), controlPlane.logs(), "");
     FakeNodes.of(NodeGroup.plentiful("own", 1))
         .forEach(node -> clusters.manager().resource(node).create());

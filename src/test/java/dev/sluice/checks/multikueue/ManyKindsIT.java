@@ -1,10 +1,10 @@
 package dev.sluice.checks.multikueue;
 
-import static dev.sluice.checks.multikueue.Federation.NAMESPACE;
-import static dev.sluice.checks.multikueue.Federation.define;
-import static dev.sluice.checks.multikueue.Federation.find;
-import static dev.sluice.checks.multikueue.ManyClusters.apply;
-import static dev.sluice.checks.multikueue.ManyClusters.eventually;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.apply;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.eventually;
+import static dev.sluice.checks.multikueue.TwoWorkersFixture.NAMESPACE;
+import static dev.sluice.checks.multikueue.TwoWorkersFixture.define;
+import static dev.sluice.checks.multikueue.TwoWorkersFixture.find;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -47,12 +47,12 @@ class ManyKindsIT {
   private final ObjectMapper mapper = new ObjectMapper();
 
   @SuppressWarnings("NullAway.Init") // made before all tests
-  private Federation federation;
+  private TwoWorkersFixture twoWorkersFixture;
 
   @BeforeAll
   void start(ControlPlane controlPlane, TestCluster cluster) {
-    federation =
-        Federation.start(
+    twoWorkersFixture =
+        TwoWorkersFixture.start(
             controlPlane,
             cluster,
             """
@@ -62,20 +62,20 @@ class ManyKindsIT {
               externalFrameworks: [{name: Flow.v1.example.org}]
             """,
             List.of("onsite", "remote"));
-    federation.connect();
+    twoWorkersFixture.connect();
   }
 
   @AfterAll
   void stop() throws Exception {
-    federation.close();
+    twoWorkersFixture.close();
   }
 
   private KubernetesClient manager() {
-    return federation.manager();
+    return twoWorkersFixture.manager();
   }
 
   private KubernetesClient onsite() {
-    return federation.worker("onsite");
+    return twoWorkersFixture.worker("onsite");
   }
 
   /** A job, and the Workload that its integration would make of it. */
@@ -139,7 +139,7 @@ class ManyKindsIT {
         () -> {
           assertThat(workload(manager(), name).getStatus()).isNotNull();
           assertThat(workload(manager(), name).getStatus().clusterName()).isEqualTo(worker);
-          assertThat(find(federation.worker(worker), apiVersion, kind, name)).isNotNull();
+          assertThat(find(twoWorkersFixture.worker(worker), apiVersion, kind, name)).isNotNull();
         });
   }
 
@@ -161,7 +161,7 @@ class ManyKindsIT {
   private void awaitNothingLeft(String worker, String apiVersion, String kind, String name) {
     eventually(
         () -> {
-          KubernetesClient client = federation.worker(worker);
+          KubernetesClient client = twoWorkersFixture.worker(worker);
           assertThat(find(client, apiVersion, kind, name)).isNull();
           assertThat(client.resources(Workload.class).inNamespace(NAMESPACE).withName(name).get())
               .isNull();
@@ -294,7 +294,7 @@ class ManyKindsIT {
                     "No worker cluster is allowed; onsite: does not serve JAXJob of"
                         + " kubeflow.org/v1; remote: does not serve JAXJob of kubeflow.org/v1"));
 
-    define(federation.worker("remote"), "kubeflow.org", "v1", "JAXJob");
+    define(twoWorkersFixture.worker("remote"), "kubeflow.org", "v1", "JAXJob");
     awaitRunningIn("remote", "kubeflow.org/v1", "JAXJob", "early");
   }
 

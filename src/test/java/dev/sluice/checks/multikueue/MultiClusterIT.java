@@ -1,15 +1,15 @@
 package dev.sluice.checks.multikueue;
 
-import static dev.sluice.checks.multikueue.ManyClusters.NAMESPACE;
-import static dev.sluice.checks.multikueue.ManyClusters.apply;
-import static dev.sluice.checks.multikueue.ManyClusters.eventually;
-import static dev.sluice.checks.multikueue.ManyClusters.text;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.NAMESPACE;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.apply;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.eventually;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.Workload;
 import dev.sluice.lab.controlplane.ControlPlane;
-import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.FakeNodes;
+import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.binaries.Program;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
@@ -47,7 +47,7 @@ class MultiClusterIT {
   private final List<AutoCloseable> watches = new ArrayList<>();
 
   @SuppressWarnings("NullAway.Init") // made before all tests
-  private ManyClusters clusters;
+  private MultiClusterFixture clusters;
 
   @SuppressWarnings("NullAway.Init") // made before all tests
   private KubernetesClient manager;
@@ -84,7 +84,7 @@ class MultiClusterIT {
   @BeforeAll
   void start(ControlPlane controlPlane, TestCluster cluster) throws Exception {
     manager = cluster.client();
-    clusters = new ManyClusters(manager);
+    clusters = new MultiClusterFixture(manager);
     clusters.operator(
         "manager",
         cluster.kubeconfig(),

@@ -1,9 +1,9 @@
 package dev.sluice.checks.multikueue;
 
-import static dev.sluice.checks.multikueue.ManyClusters.NAMESPACE;
-import static dev.sluice.checks.multikueue.ManyClusters.apply;
-import static dev.sluice.checks.multikueue.ManyClusters.eventually;
-import static dev.sluice.checks.multikueue.ManyClusters.text;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.NAMESPACE;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.apply;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.eventually;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.text;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -33,11 +33,11 @@ import org.junit.jupiter.api.parallel.Isolated;
 class PlacementIT {
 
   @SuppressWarnings("NullAway.Init") // made before all tests
-  private ManyClusters clusters;
+  private MultiClusterFixture clusters;
 
   @BeforeAll
   void start(ControlPlane controlPlane, TestCluster cluster) {
-    clusters = new ManyClusters(cluster.client());
+    clusters = new MultiClusterFixture(cluster.client());
     clusters.operator("manager", cluster.kubeconfig(), controlPlane.logs(), "");
     for (String name : List.of("onsite", "remote")) {
       apply(

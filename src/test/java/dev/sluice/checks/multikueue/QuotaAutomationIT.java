@@ -1,8 +1,8 @@
 package dev.sluice.checks.multikueue;
 
-import static dev.sluice.checks.multikueue.ManyClusters.apply;
-import static dev.sluice.checks.multikueue.ManyClusters.eventually;
-import static dev.sluice.checks.multikueue.ManyClusters.text;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.apply;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.eventually;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.ClusterQueue;
@@ -39,11 +39,11 @@ class QuotaAutomationIT {
           .replace("nominalQuota: 68", "nominalQuota: 1");
 
   @SuppressWarnings("NullAway.Init") // made before all tests
-  private ManyClusters clusters;
+  private MultiClusterFixture clusters;
 
   @BeforeAll
   void start(ControlPlane controlPlane, TestCluster cluster) {
-    clusters = new ManyClusters(cluster.client());
+    clusters = new MultiClusterFixture(cluster.client());
     clusters.operator(
         "manager",
         cluster.kubeconfig(),

@@ -10,8 +10,8 @@ import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.binaries.Program;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
-import dev.sluice.testing.FurtherControlPlane;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
@@ -41,7 +41,7 @@ class WorkerClustersIT {
   private static final Duration LIMIT = Duration.ofSeconds(90);
 
   @SuppressWarnings("NullAway.Init") // made before all tests
-  private FurtherControlPlane worker;
+  private AdditionalControlPlane worker;
 
   @SuppressWarnings("NullAway.Init")
   private ServedApi workerApi;
@@ -55,7 +55,7 @@ class WorkerClustersIT {
   @BeforeAll
   void start(ControlPlane controlPlane, TestCluster cluster) throws Exception {
     manager = cluster.client();
-    worker = FurtherControlPlane.start("worker");
+    worker = AdditionalControlPlane.start("worker");
     workerApi = ServedApi.withoutAdmission(worker.client());
     operator =
         OperatorProcess.start(

@@ -1,20 +1,20 @@
 package dev.sluice.core.engine;
 
-import static dev.sluice.core.engine.World.quota;
+import static dev.sluice.core.engine.SchedulerFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
-import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.Toleration;
 import dev.sluice.core.model.WorkloadId;
-import dev.sluice.core.model.RequestShape;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -25,170 +25,182 @@ import org.junit.jupiter.api.Test;
 /** Things that happen to Workloads, queues and namespaces while others wait. */
 class EngineInMotionTest {
 
-  private final World world = new World();
+  private final SchedulerFixture schedulerFixture = new SchedulerFixture();
 
   @BeforeEach
   void oneFlavor() {
-    world.flavor("f");
+    schedulerFixture.flavor("f");
   }
 
   @Test
   void whatNobodyLacksMayBeGivenBackWhileOthersSleep() {
-    world.flavor("g");
-    world.queue("a", "", quota("f", 5));
-    world.queue("b", "co", quota("f", 5));
-    world.queue("c", "co", quota("g", 5));
-    world.submit("running", "c", 5);
-    world.submit("too-large", "b", 6);
-    assertThat(world.admitted()).containsExactly("running");
+    schedulerFixture.flavor("g");
+    schedulerFixture.queue("a", "", quota("f", 5));
+    schedulerFixture.queue("b", "co", quota("f", 5));
+    schedulerFixture.queue("c", "co", quota("g", 5));
+    schedulerFixture.submit("running", "c", 5);
+    schedulerFixture.submit("too-large", "b", 6);
+    assertThat(schedulerFixture.admitted()).containsExactly("running");
 
-    world.finish("running");
-    world.submit("next", "c", 5);
-    assertThat(world.admitted()).containsExactly("next");
+    schedulerFixture.finish("running");
+    schedulerFixture.submit("next", "c", 5);
+    assertThat(schedulerFixture.admitted()).containsExactly("next");
   }
 
   @Test
   void oneThatWasDeletedBeforeItWasLookedAtIsNotMissed() {
-    world.queue("q", "", quota("f", 5));
-    world.submit("running", "q", 5);
-    world.admitted();
-    world.submit("a", "q", 5, 0, 1);
-    world.submit("deleted", "q", 5, 0, 2);
-    world.finish("deleted");
+    schedulerFixture.queue("q", "", quota("f", 5));
+    schedulerFixture.submit("running", "q", 5);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("a", "q", 5, 0, 1);
+    schedulerFixture.submit("deleted", "q", 5, 0, 2);
+    schedulerFixture.finish("deleted");
 
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.engine.unreported().take(10)).extracting(each -> each.id().name()).isNotEmpty();
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.engine.unreported().take(10))
+        .extracting(each -> each.id().name())
+        .isNotEmpty();
   }
 
   @Test
   void aLocalQueueThatIsDeletedTakesItsWorkloadsOutOfTheClusterQueue() {
-    world.queue("q", "", quota("f", 5));
-    world.submit("w", "q", 5);
-    world.engine.apply(new SchedulerEvent.LocalQueueRemoved(new LocalQueueId("ns", "q")));
-    assertThat(world.admitted()).isEmpty();
+    schedulerFixture.queue("q", "", quota("f", 5));
+    schedulerFixture.submit("w", "q", 5);
+    schedulerFixture.engine.apply(
+        new SchedulerEvent.LocalQueueRemoved(new LocalQueueId("ns", "q")));
+    assertThat(schedulerFixture.admitted()).isEmpty();
   }
 
   @Test
   void aBlockedQueueIsFreeWhenItsHeadLeavesWithItsLocalQueue() {
-    world.queue("q", "", QueueingStrategy.STRICT_FIFO, quota("f", 5));
-    world.engine.apply(
+    schedulerFixture.queue("q", "", QueueingStrategy.STRICT_FIFO, quota("f", 5));
+    schedulerFixture.engine.apply(
         new SchedulerEvent.LocalQueueChanged(
             new LocalQueueSpec(new LocalQueueId("ns", "other"), "q", StopPolicy.NONE)));
-    world.submit("too-large", "other", 9, 1, 0);
-    world.submit("small", "q", 1);
-    assertThat(world.admitted()).isEmpty();
+    schedulerFixture.submit("too-large", "other", 9, 1, 0);
+    schedulerFixture.submit("small", "q", 1);
+    assertThat(schedulerFixture.admitted()).isEmpty();
 
-    world.engine.apply(new SchedulerEvent.LocalQueueRemoved(new LocalQueueId("ns", "other")));
-    assertThat(world.admitted()).containsExactly("small");
+    schedulerFixture.engine.apply(
+        new SchedulerEvent.LocalQueueRemoved(new LocalQueueId("ns", "other")));
+    assertThat(schedulerFixture.admitted()).containsExactly("small");
   }
 
   @Test
   void aBlockedQueueIsFreeWhenTheNamespaceOfItsHeadIsGone() {
-    world.queue("q", "", QueueingStrategy.STRICT_FIFO, quota("f", 5));
-    world.engine.apply(new SchedulerEvent.NamespaceChanged("elsewhere", Map.of()));
-    world.engine.apply(
+    schedulerFixture.queue("q", "", QueueingStrategy.STRICT_FIFO, quota("f", 5));
+    schedulerFixture.engine.apply(new SchedulerEvent.NamespaceChanged("elsewhere", Map.of()));
+    schedulerFixture.engine.apply(
         new SchedulerEvent.LocalQueueChanged(
             new LocalQueueSpec(new LocalQueueId("elsewhere", "q"), "q", StopPolicy.NONE)));
-    world.engine.apply(
+    schedulerFixture.engine.apply(
         new SchedulerEvent.WorkloadPending(
-            pending(new WorkloadId("uid-large", "elsewhere", "large"), 1, World.shape(9))));
-    world.submit("small", "q", 1, 0, 1);
-    assertThat(world.admitted()).isEmpty();
+            pending(
+                new WorkloadId("uid-large", "elsewhere", "large"), 1, SchedulerFixture.shape(9))));
+    schedulerFixture.submit("small", "q", 1, 0, 1);
+    assertThat(schedulerFixture.admitted()).isEmpty();
 
-    world.engine.apply(new SchedulerEvent.NamespaceRemoved("elsewhere"));
-    assertThat(world.admitted()).containsExactly("small");
+    schedulerFixture.engine.apply(new SchedulerEvent.NamespaceRemoved("elsewhere"));
+    assertThat(schedulerFixture.admitted()).containsExactly("small");
   }
 
   @Test
   void aRestAfterARefusalIsNotCutShortByHearingTheSameAgain() {
-    world.queue("q", "", quota("f", 5));
+    schedulerFixture.queue("q", "", quota("f", 5));
     PendingWorkload workload =
-        pending(new WorkloadId("uid-w", "ns", "w"), world.nextVersion(), World.shape(5));
-    world.engine.apply(new SchedulerEvent.WorkloadPending(workload));
-    while (world.engine.cycle()) {
+        pending(
+            new WorkloadId("uid-w", "ns", "w"),
+            schedulerFixture.nextVersion(),
+            SchedulerFixture.shape(5));
+    schedulerFixture.engine.apply(new SchedulerEvent.WorkloadPending(workload));
+    while (schedulerFixture.engine.cycle()) {
       // decide, without confirming
     }
-    world.engine.apply(new SchedulerEvent.AdmissionRefused(workload.id(), workload.version(), false));
-    world.engine.apply(new SchedulerEvent.WorkloadPending(workload));
-    assertThat(world.admitted()).isEmpty();
+    schedulerFixture.engine.apply(
+        new SchedulerEvent.AdmissionRefused(workload.id(), workload.version(), false));
+    schedulerFixture.engine.apply(new SchedulerEvent.WorkloadPending(workload));
+    assertThat(schedulerFixture.admitted()).isEmpty();
 
-    world.engine.apply(new SchedulerEvent.TimePassed(World.START.plus(WorkloadTable.REST_AFTER_REFUSAL)));
-    assertThat(world.admitted()).containsExactly("w");
+    schedulerFixture.engine.apply(
+        new SchedulerEvent.TimePassed(
+            SchedulerFixture.START.plus(WorkloadTable.REST_AFTER_REFUSAL)));
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
   }
 
   @Test
   void aDefectiveHeadBlocksStrictFifoAndLetsBestEffortPass() {
-    world.queue("strict", "", QueueingStrategy.STRICT_FIFO, quota("f", 5));
-    world.queue("easy", "", QueueingStrategy.BEST_EFFORT_FIFO, quota("f", 5));
+    schedulerFixture.queue("strict", "", QueueingStrategy.STRICT_FIFO, quota("f", 5));
+    schedulerFixture.queue("easy", "", QueueingStrategy.BEST_EFFORT_FIFO, quota("f", 5));
     for (String queue : List.of("strict", "easy")) {
       WorkloadId id = new WorkloadId("uid-bad-" + queue, "ns", "bad-" + queue);
-      world.engine.apply(
+      schedulerFixture.engine.apply(
           new SchedulerEvent.WorkloadPending(
               new PendingWorkload(
                   id,
                   1,
                   queue,
-                  World.shape(1),
+                  SchedulerFixture.shape(1),
                   1,
-                  World.START,
-                  World.START,
+                  SchedulerFixture.START,
+                  SchedulerFixture.START,
                   Optional.empty(),
                   false,
                   Optional.of("requests exceed limits"))));
-      world.submit("good-" + queue, queue, 1);
+      schedulerFixture.submit("good-" + queue, queue, 1);
     }
-    assertThat(world.admitted()).containsExactly("good-easy");
-    assertThat(world.engine.unreported().take(10))
+    assertThat(schedulerFixture.admitted()).containsExactly("good-easy");
+    assertThat(schedulerFixture.engine.unreported().take(10))
         .extracting(each -> each.explanation().detail())
         .contains("requests exceed limits");
   }
 
   @Test
   void hearingOfAnUnchangedQueueChangesNothing() {
-    world.queue("q", "", quota("f", 5));
-    world.submit("too-large", "q", 6);
-    world.admitted();
-    assertThat(world.engine.idle()).isTrue();
+    schedulerFixture.queue("q", "", quota("f", 5));
+    schedulerFixture.submit("too-large", "q", 6);
+    schedulerFixture.admitted();
+    assertThat(schedulerFixture.engine.idle()).isTrue();
 
-    world.queue("q", "", quota("f", 5));
-    world.flavor("f");
-    assertThat(world.engine.idle()).isTrue();
+    schedulerFixture.queue("q", "", quota("f", 5));
+    schedulerFixture.flavor("f");
+    assertThat(schedulerFixture.engine.idle()).isTrue();
   }
 
   @Test
   void podSetsThatCompeteAreTriedInOtherFlavorsToo() {
     // Only f suits the second pod set; the first takes it, and finds its way to g.
-    world.flavor("g", new Taint("gpu", "", "NoSchedule"));
-    world.queue("q", "", quota("f", 5), quota("g", 5));
+    schedulerFixture.flavor("g", new Taint("gpu", "", "NoSchedule"));
+    schedulerFixture.queue("q", "", quota("f", 5), quota("g", 5));
     NodeConstraints anywhere =
         new NodeConstraints(Map.of(), List.of(), List.of(new Toleration("", "Exists", "", "")));
     RequestShape shape =
-        new RequestShape(List.of(podSet("first", anywhere), podSet("second", NodeConstraints.ANYWHERE)));
-    world.engine.apply(
+        new RequestShape(
+            List.of(podSet("first", anywhere), podSet("second", NodeConstraints.ANYWHERE)));
+    schedulerFixture.engine.apply(
         new SchedulerEvent.WorkloadPending(
-            pending(new WorkloadId("uid-w", "ns", "w"), world.nextVersion(), shape)));
-    assertThat(world.admitted()).containsExactly("w");
-    assertThat(world.admission("w").podSets())
+            pending(new WorkloadId("uid-w", "ns", "w"), schedulerFixture.nextVersion(), shape)));
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
+    assertThat(schedulerFixture.admission("w").podSets())
         .extracting(each -> each.flavors().get("cpu"))
         .containsExactly("g", "f");
   }
 
   @Test
   void whereTheSearchStoppedIsForgottenWhenTheQueueHasOtherFlavors() {
-    world.flavor("g");
-    world.flavor("h");
-    world.queue("q", "", quota("f", 0), quota("g", 5), quota("h", 5));
+    schedulerFixture.flavor("g");
+    schedulerFixture.flavor("h");
+    schedulerFixture.queue("q", "", quota("f", 0), quota("g", 5), quota("h", 5));
     NodeConstraints anywhere = NodeConstraints.ANYWHERE;
     RequestShape shape =
         new RequestShape(
             List.of(podSet("one", anywhere), podSet("two", anywhere), podSet("three", anywhere)));
-    world.engine.apply(
+    schedulerFixture.engine.apply(
         new SchedulerEvent.WorkloadPending(
-            pending(new WorkloadId("uid-w", "ns", "w"), world.nextVersion(), shape)));
-    world.engine.cycle();
+            pending(new WorkloadId("uid-w", "ns", "w"), schedulerFixture.nextVersion(), shape)));
+    schedulerFixture.engine.cycle();
 
-    world.queue("q", "", quota("f", 15));
-    assertThat(world.admitted()).containsExactly("w");
+    schedulerFixture.queue("q", "", quota("f", 15));
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
   }
 
   private static PodSetRequest podSet(String name, NodeConstraints nodeConstraints) {
@@ -202,8 +214,8 @@ class EngineInMotionTest {
         "q",
         shape,
         0,
-        World.START,
-        World.START,
+        SchedulerFixture.START,
+        SchedulerFixture.START,
         Optional.empty(),
         false,
         Optional.empty());

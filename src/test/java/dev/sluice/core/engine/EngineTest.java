@@ -1,12 +1,12 @@
 package dev.sluice.core.engine;
 
-import static dev.sluice.core.engine.World.quota;
+import static dev.sluice.core.engine.SchedulerFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.PendingReason;
+import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.WorkloadId;
 import java.util.List;
@@ -14,89 +14,90 @@ import org.junit.jupiter.api.Test;
 
 class EngineTest {
 
-  private final World world = new World();
+  private final SchedulerFixture schedulerFixture = new SchedulerFixture();
 
   @Test
   void admitsUpToTheQuotaInOrderOfAge() {
-    world.flavor("f");
-    world.queue("q", "", quota("f", 10));
-    world.submit("second", "q", 6, 0, 2);
-    world.submit("first", "q", 6, 0, 1);
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 10));
+    schedulerFixture.submit("second", "q", 6, 0, 2);
+    schedulerFixture.submit("first", "q", 6, 0, 1);
 
-    assertThat(world.admitted()).containsExactly("first");
-    world.finish("first");
-    assertThat(world.admitted()).containsExactly("second");
+    assertThat(schedulerFixture.admitted()).containsExactly("first");
+    schedulerFixture.finish("first");
+    assertThat(schedulerFixture.admitted()).containsExactly("second");
   }
 
   @Test
   void higherPriorityGoesFirst() {
-    world.flavor("f");
-    world.queue("q", "", quota("f", 10));
-    world.submit("old", "q", 6, 0, 1);
-    world.submit("important", "q", 6, 5, 2);
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 10));
+    schedulerFixture.submit("old", "q", 6, 0, 1);
+    schedulerFixture.submit("important", "q", 6, 5, 2);
 
-    assertThat(world.admitted()).containsExactly("important");
+    assertThat(schedulerFixture.admitted()).containsExactly("important");
   }
 
   @Test
   void bestEffortLetsSmallerOnesPass() {
-    world.flavor("f");
-    world.queue("q", "", quota("f", 10));
-    world.submit("large", "q", 11, 0, 1);
-    world.submit("small", "q", 3, 0, 2);
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 10));
+    schedulerFixture.submit("large", "q", 11, 0, 1);
+    schedulerFixture.submit("small", "q", 3, 0, 2);
 
-    assertThat(world.admitted()).containsExactly("small");
+    assertThat(schedulerFixture.admitted()).containsExactly("small");
   }
 
   @Test
   void strictFifoBlocksBehindItsHead() {
-    world.flavor("f");
-    world.queue("q", "", QueueingStrategy.STRICT_FIFO, quota("f", 10));
-    world.submit("running", "q", 8, 0, 0);
-    assertThat(world.admitted()).containsExactly("running");
-    world.submit("head", "q", 5, 0, 1);
-    world.submit("behind", "q", 1, 0, 2);
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", QueueingStrategy.STRICT_FIFO, quota("f", 10));
+    schedulerFixture.submit("running", "q", 8, 0, 0);
+    assertThat(schedulerFixture.admitted()).containsExactly("running");
+    schedulerFixture.submit("head", "q", 5, 0, 1);
+    schedulerFixture.submit("behind", "q", 1, 0, 2);
 
-    assertThat(world.admitted()).isEmpty();
-    world.finish("running");
-    assertThat(world.admitted()).containsExactly("head", "behind");
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    schedulerFixture.finish("running");
+    assertThat(schedulerFixture.admitted()).containsExactly("head", "behind");
   }
 
   @Test
   void aHigherPriorityPassesABlockedStrictHead() {
-    world.flavor("f");
-    world.queue("q", "", QueueingStrategy.STRICT_FIFO, quota("f", 10));
-    world.submit("running", "q", 8, 0, 0);
-    world.admitted();
-    world.submit("head", "q", 5, 0, 1);
-    assertThat(world.admitted()).isEmpty();
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", QueueingStrategy.STRICT_FIFO, quota("f", 10));
+    schedulerFixture.submit("running", "q", 8, 0, 0);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("head", "q", 5, 0, 1);
+    assertThat(schedulerFixture.admitted()).isEmpty();
 
-    world.submit("urgent", "q", 2, 9, 2);
-    assertThat(world.admitted()).containsExactly("urgent");
+    schedulerFixture.submit("urgent", "q", 2, 9, 2);
+    assertThat(schedulerFixture.admitted()).containsExactly("urgent");
   }
 
   @Test
   void fallsThroughToTheNextFlavorAndSkipsTaintedOnes() {
-    world.flavor("a");
-    world.flavor("b", new Taint("spot", "true", "NoSchedule"));
-    world.flavor("c");
-    world.queue("q", "", quota("a", 2), quota("b", 10), quota("c", 10));
-    world.submit("w", "q", 5);
+    schedulerFixture.flavor("a");
+    schedulerFixture.flavor("b", new Taint("spot", "true", "NoSchedule"));
+    schedulerFixture.flavor("c");
+    schedulerFixture.queue("q", "", quota("a", 2), quota("b", 10), quota("c", 10));
+    schedulerFixture.submit("w", "q", 5);
 
-    assertThat(world.admitted()).containsExactly("w");
-    assertThat(world.admission("w").podSets().getFirst().flavors()).containsEntry("cpu", "c");
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
+    assertThat(schedulerFixture.admission("w").podSets().getFirst().flavors())
+        .containsEntry("cpu", "c");
   }
 
   @Test
   void borrowsFromTheCohortWithinTheLimit() {
-    world.flavor("f");
-    world.queue("a", "co", quota("f", 5, 3, Long.MAX_VALUE));
-    world.queue("b", "co", quota("f", 10));
-    world.submit("nine", "a", 9);
-    world.submit("eight", "a", 8);
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("a", "co", quota("f", 5, 3, Long.MAX_VALUE));
+    schedulerFixture.queue("b", "co", quota("f", 10));
+    schedulerFixture.submit("nine", "a", 9);
+    schedulerFixture.submit("eight", "a", 8);
 
-    assertThat(world.admitted()).containsExactly("eight");
-    assertThat(world.engine.unreported().take(10))
+    assertThat(schedulerFixture.admitted()).containsExactly("eight");
+    assertThat(schedulerFixture.engine.unreported().take(10))
         .extracting(Decision.Explain::id, each -> each.explanation().reason())
         .containsExactly(
             org.assertj.core.groups.Tuple.tuple(
@@ -105,104 +106,108 @@ class EngineTest {
 
   @Test
   void lendsNoMoreThanItsLendingLimit() {
-    world.flavor("f");
-    world.queue("a", "co", quota("f", 0));
-    world.queue("b", "co", quota("f", 10, Long.MAX_VALUE, 4));
-    world.submit("five", "a", 5);
-    world.submit("four", "a", 4);
-    world.submit("six", "b", 6);
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("a", "co", quota("f", 0));
+    schedulerFixture.queue("b", "co", quota("f", 10, Long.MAX_VALUE, 4));
+    schedulerFixture.submit("five", "a", 5);
+    schedulerFixture.submit("four", "a", 4);
+    schedulerFixture.submit("six", "b", 6);
 
-    assertThat(world.admitted()).containsExactlyInAnyOrder("four", "six");
+    assertThat(schedulerFixture.admitted()).containsExactlyInAnyOrder("four", "six");
   }
 
   @Test
   void thoseWhoBorrowLessGoFirstAcrossACohort() {
-    world.flavor("f");
-    world.queue("a", "co", quota("f", 2));
-    world.queue("b", "co", quota("f", 8));
-    world.submit("borrower", "a", 8, 100, 1);
-    world.submit("owner", "b", 8, 0, 2);
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("a", "co", quota("f", 2));
+    schedulerFixture.queue("b", "co", quota("f", 8));
+    schedulerFixture.submit("borrower", "a", 8, 100, 1);
+    schedulerFixture.submit("owner", "b", 8, 0, 2);
 
-    assertThat(world.admitted()).containsExactly("owner");
+    assertThat(schedulerFixture.admitted()).containsExactly("owner");
   }
 
   @Test
   void membersOfACyclicCohortWaitUntilTheCycleIsGone() {
-    world.flavor("f");
-    world.cohort("x", "y");
-    world.cohort("y", "x");
-    world.queue("q", "x", quota("f", 5));
-    world.submit("w", "q", 1);
-    assertThat(world.admitted()).isEmpty();
+    schedulerFixture.flavor("f");
+    schedulerFixture.cohort("x", "y");
+    schedulerFixture.cohort("y", "x");
+    schedulerFixture.queue("q", "x", quota("f", 5));
+    schedulerFixture.submit("w", "q", 1);
+    assertThat(schedulerFixture.admitted()).isEmpty();
 
-    world.cohort("y", "");
-    assertThat(world.admitted()).containsExactly("w");
+    schedulerFixture.cohort("y", "");
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
   }
 
   @Test
   void aWorkloadWaitsForItsQueuesToAppear() {
-    world.flavor("f");
-    world.submit("w", "q", 1);
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.engine.unreported().take(1).getFirst().explanation().reason())
+    schedulerFixture.flavor("f");
+    schedulerFixture.submit("w", "q", 1);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.engine.unreported().take(1).getFirst().explanation().reason())
         .isEqualTo(PendingReason.MISCONFIGURED);
 
-    world.queue("q", "", quota("f", 5));
-    assertThat(world.admitted()).containsExactly("w");
+    schedulerFixture.queue("q", "", quota("f", 5));
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
   }
 
   @Test
   void anOlderStateNeverUndoesAnAdmission() {
-    world.flavor("f");
-    world.queue("q", "", quota("f", 5));
-    WorkloadId id = world.submit("w", "q", 5);
-    world.submit("other", "q", 5, 0, 1);
-    assertThat(world.admitted()).containsExactly("w");
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 5));
+    WorkloadId id = schedulerFixture.submit("w", "q", 5);
+    schedulerFixture.submit("other", "q", 5, 0, 1);
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
 
-    Decision.Admit admit = world.admission("w");
-    world.engine.apply(
-        new SchedulerEvent.AdmissionRefused(id, admit.version(), true)); // a late answer of a former try
-    assertThat(world.admitted()).isEmpty();
+    Decision.Admit admit = schedulerFixture.admission("w");
+    schedulerFixture.engine.apply(
+        new SchedulerEvent.AdmissionRefused(
+            id, admit.version(), true)); // a late answer of a former try
+    assertThat(schedulerFixture.admitted()).isEmpty();
   }
 
   @Test
   void aRefusedAdmissionGivesItsQuotaBackAndWaitsForNews() {
-    world.flavor("f");
-    world.queue("q", "", quota("f", 5));
-    WorkloadId id = world.submit("w", "q", 5);
-    while (world.engine.cycle()) {
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 5));
+    WorkloadId id = schedulerFixture.submit("w", "q", 5);
+    while (schedulerFixture.engine.cycle()) {
       // decide, without confirming
     }
-    world.engine.apply(new SchedulerEvent.AdmissionRefused(id, world.admission("w").version(), true));
-    world.submit("other", "q", 5, 0, 1);
-    assertThat(world.admitted()).containsExactly("other");
+    schedulerFixture.engine.apply(
+        new SchedulerEvent.AdmissionRefused(id, schedulerFixture.admission("w").version(), true));
+    schedulerFixture.submit("other", "q", 5, 0, 1);
+    assertThat(schedulerFixture.admitted()).containsExactly("other");
 
-    world.finish("other");
-    world.submit("w", "q", 5);
-    assertThat(world.admitted()).containsExactly("w");
+    schedulerFixture.finish("other");
+    schedulerFixture.submit("w", "q", 5);
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
   }
 
   @Test
   void explanationsAreToldOnceAndToLatecomersToo() {
-    world.flavor("f");
-    world.queue("q", "", quota("f", 5));
-    world.submit("running", "q", 5);
-    world.admitted();
-    world.submit("a", "q", 5, 0, 1);
-    world.submit("b", "q", 5, 0, 2);
-    world.admitted();
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 5));
+    schedulerFixture.submit("running", "q", 5);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("a", "q", 5, 0, 1);
+    schedulerFixture.submit("b", "q", 5, 0, 2);
+    schedulerFixture.admitted();
     assertThat(told()).containsExactly("a", "b");
     assertThat(told()).isEmpty();
 
-    world.submit("c", "q", 5, 0, 3);
-    world.admitted();
+    schedulerFixture.submit("c", "q", 5, 0, 3);
+    schedulerFixture.admitted();
     assertThat(told()).containsExactly("c");
-    world.finish("running");
-    assertThat(world.admitted()).containsExactly("a");
+    schedulerFixture.finish("running");
+    assertThat(schedulerFixture.admitted()).containsExactly("a");
     assertThat(told()).isEmpty();
   }
 
   private List<String> told() {
-    return world.engine.unreported().take(100).stream().map(each -> each.id().name()).toList();
+    return schedulerFixture.engine.unreported().take(100).stream()
+        .map(each -> each.id().name())
+        .toList();
   }
 }

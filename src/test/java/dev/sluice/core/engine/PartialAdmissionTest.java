@@ -1,10 +1,9 @@
 package dev.sluice.core.engine;
 
-import static dev.sluice.core.engine.World.pods;
-import static dev.sluice.core.engine.World.quota;
+import static dev.sluice.core.engine.SchedulerFixture.pods;
+import static dev.sluice.core.engine.SchedulerFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorFungibility;
@@ -14,8 +13,9 @@ import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
-import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.WorkloadId;
 import java.util.List;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
@@ -27,98 +27,99 @@ class PartialAdmissionTest {
       new PreemptionPolicies(
           WithinClusterQueue.LOWER_PRIORITY, ReclaimWithinCohort.NEVER, false, OptionalInt.empty());
 
-  private final World world = new World();
+  private final SchedulerFixture schedulerFixture = new SchedulerFixture();
 
   private static RequestShape shape(PodSetRequest... podSets) {
     return new RequestShape(List.of(podSets));
   }
 
   private void submit(String name, long priority, PodSetRequest... podSets) {
-    world.submit(name, "q", shape(podSets), priority);
+    schedulerFixture.submit(name, "q", shape(podSets), priority);
   }
 
   @Test
   void getsAllPodsWhereAllFit() {
-    world.flavor("f");
-    world.queue("q", "", quota("f", 10));
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 10));
     submit("w", 0, pods("main", 10, 3));
 
-    assertThat(world.admitted()).containsExactly("w");
-    assertThat(world.counts("w")).containsExactly(10);
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
+    assertThat(schedulerFixture.counts("w")).containsExactly(10);
   }
 
   @Test
   void getsAsManyPodsAsFitAndUsesNoMore() {
-    world.flavor("f");
-    world.queue("q", "", quota("f", 6));
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 6));
     submit("w", 0, pods("main", 10, 3));
 
     // of 10 pods, 7 can be spared; the 4th step is the first that fits: 10 - 7 * 4 / 7 = 6
-    assertThat(world.admitted()).containsExactly("w");
-    assertThat(world.counts("w")).containsExactly(6);
-    PodSetAssignment given = world.admission("w").podSets().getFirst();
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
+    assertThat(schedulerFixture.counts("w")).containsExactly(6);
+    PodSetAssignment given = schedulerFixture.admission("w").podSets().getFirst();
     assertThat(given.usage()).containsExactly(java.util.Map.entry("cpu", 6L));
-    world.submit("next", "q", 1);
-    assertThat(world.admitted()).isEmpty();
+    schedulerFixture.submit("next", "q", 1);
+    assertThat(schedulerFixture.admitted()).isEmpty();
   }
 
   @Test
   void podSetsAreReducedTogetherInProportion() {
-    world.flavor("f");
-    world.queue("q", "", quota("f", 8));
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 8));
     submit("w", 0, pods("a", 5, 1), pods("b", 10, 4));
 
     // spare: 4 + 6 = 10. Step 7: 5 - 28/10 = 3 and 10 - 42/10 = 6, 9 in all: too many.
     // Step 8: 5 - 32/10 = 2 and 10 - 48/10 = 6, 8 in all.
-    assertThat(world.admitted()).containsExactly("w");
-    assertThat(world.counts("w")).containsExactly(2, 6);
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
+    assertThat(schedulerFixture.counts("w")).containsExactly(2, 6);
   }
 
   @Test
   void podSetsWithoutAMinimumKeepTheirPods() {
-    world.flavor("f");
-    world.queue("q", "", quota("f", 6));
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 6));
     submit("w", 0, pods("driver", 2, 0), pods("workers", 8, 1));
 
-    assertThat(world.admitted()).containsExactly("w");
-    assertThat(world.counts("w")).containsExactly(2, 4);
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
+    assertThat(schedulerFixture.counts("w")).containsExactly(2, 4);
   }
 
   @Test
   void theBorrowingLimitBoundsThePods() {
-    world.flavor("f");
-    world.queue("q", "c", quota("f", 2, 3, ResourceAmounts.UNLIMITED));
-    world.queue("lender", "c", quota("f", 20));
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "c", quota("f", 2, 3, ResourceAmounts.UNLIMITED));
+    schedulerFixture.queue("lender", "c", quota("f", 20));
     submit("w", 0, pods("main", 10, 1));
 
-    assertThat(world.admitted()).containsExactly("w");
-    assertThat(world.counts("w")).containsExactly(5);
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
+    assertThat(schedulerFixture.counts("w")).containsExactly(5);
   }
 
   @Test
   void takesTheFlavorThatHoldsMost() {
-    world.flavor("small");
-    world.flavor("large");
-    world.queue("q", "", quota("small", 4), quota("large", 6));
+    schedulerFixture.flavor("small");
+    schedulerFixture.flavor("large");
+    schedulerFixture.queue("q", "", quota("small", 4), quota("large", 6));
     submit("w", 0, pods("main", 8, 2));
 
-    assertThat(world.admitted()).containsExactly("w");
-    assertThat(world.counts("w")).containsExactly(6);
-    assertThat(world.admission("w").podSets().getFirst().flavors()).containsValue("large");
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
+    assertThat(schedulerFixture.counts("w")).containsExactly(6);
+    assertThat(schedulerFixture.admission("w").podSets().getFirst().flavors())
+        .containsValue("large");
   }
 
   @Test
   void waitsWhenNotEvenTheMinimumFitsAndSaysSo() {
-    world.flavor("f");
-    world.queue("q", "", quota("f", 10));
-    world.submit("running", "q", 7);
-    assertThat(world.admitted()).containsExactly("running");
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 10));
+    schedulerFixture.submit("running", "q", 7);
+    assertThat(schedulerFixture.admitted()).containsExactly("running");
     submit("w", 0, pods("main", 8, 5));
 
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.waitsFor("w")).contains(PendingReason.WAITING_FOR_QUOTA);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.waitsFor("w")).contains(PendingReason.WAITING_FOR_QUOTA);
     Explanation why =
-        world
+        schedulerFixture
             .engine
             .answers()
             .pendingReason(new WorkloadId("uid-w", "ns", "w"))
@@ -134,123 +135,124 @@ class PartialAdmissionTest {
 
   @Test
   void whatNeverFitsInFullIsTriedInPartWhenever() {
-    world.flavor("f");
-    world.queue("q", "", quota("f", 4));
-    world.submit("running", "q", 4);
-    world.admitted();
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 4));
+    schedulerFixture.submit("running", "q", 4);
+    schedulerFixture.admitted();
     submit("w", 0, pods("main", 8, 2));
     submit("never", 0, pods("main", 8, 5));
 
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.waitsFor("w")).contains(PendingReason.EXCEEDS_MAX_QUOTA);
-    world.finish("running");
-    assertThat(world.admitted()).containsExactly("w");
-    assertThat(world.counts("w")).containsExactly(4);
-    assertThat(world.waitsFor("never")).contains(PendingReason.EXCEEDS_MAX_QUOTA);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.waitsFor("w")).contains(PendingReason.EXCEEDS_MAX_QUOTA);
+    schedulerFixture.finish("running");
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
+    assertThat(schedulerFixture.counts("w")).containsExactly(4);
+    assertThat(schedulerFixture.waitsFor("never")).contains(PendingReason.EXCEEDS_MAX_QUOTA);
   }
 
   @Test
   void isWokenByWhatLetsItStartWithFewer() {
-    world.flavor("f");
-    world.queue("q", "", quota("f", 10));
-    world.submit("five", "q", 5, 0, 0);
-    world.submit("two", "q", 2, 0, 0);
-    assertThat(world.admitted()).containsExactlyInAnyOrder("five", "two");
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 10));
+    schedulerFixture.submit("five", "q", 5, 0, 0);
+    schedulerFixture.submit("two", "q", 2, 0, 0);
+    assertThat(schedulerFixture.admitted()).containsExactlyInAnyOrder("five", "two");
     submit("w", 0, pods("main", 8, 5));
-    assertThat(world.admitted()).isEmpty();
+    assertThat(schedulerFixture.admitted()).isEmpty();
 
-    world.finish("two"); // 5 are free: enough for the minimum, not for all
+    schedulerFixture.finish("two"); // 5 are free: enough for the minimum, not for all
 
-    assertThat(world.admitted()).containsExactly("w");
-    assertThat(world.counts("w")).containsExactly(5);
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
+    assertThat(schedulerFixture.counts("w")).containsExactly(5);
   }
 
   @Test
   void sleepsOnWhileEvenTheMinimumDoesNotFit() {
-    world.flavor("f");
-    world.queue("q", "", quota("f", 10));
-    world.submit("eight", "q", 8, 0, 0);
-    world.submit("one", "q", 1, 0, 0);
-    world.admitted();
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 10));
+    schedulerFixture.submit("eight", "q", 8, 0, 0);
+    schedulerFixture.submit("one", "q", 1, 0, 0);
+    schedulerFixture.admitted();
     submit("w", 0, pods("main", 8, 5));
-    world.admitted();
+    schedulerFixture.admitted();
 
-    world.finish("one");
+    schedulerFixture.finish("one");
 
-    assertThat(world.engine.cycle()).isFalse();
+    assertThat(schedulerFixture.engine.cycle()).isFalse();
   }
 
   @Test
   void theHeadOfAStrictQueueIsWokenTheSameWay() {
-    world.flavor("f");
-    world.queue("q", "", QueueingStrategy.STRICT_FIFO, quota("f", 10));
-    world.submit("five", "q", 5, 9, 0);
-    world.submit("two", "q", 2, 9, 0);
-    assertThat(world.admitted()).containsExactlyInAnyOrder("five", "two");
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", QueueingStrategy.STRICT_FIFO, quota("f", 10));
+    schedulerFixture.submit("five", "q", 5, 9, 0);
+    schedulerFixture.submit("two", "q", 2, 9, 0);
+    assertThat(schedulerFixture.admitted()).containsExactlyInAnyOrder("five", "two");
     submit("w", 0, pods("main", 8, 5));
-    world.submit("behind", "q", 1, 0, 5);
-    assertThat(world.admitted()).isEmpty();
+    schedulerFixture.submit("behind", "q", 1, 0, 5);
+    assertThat(schedulerFixture.admitted()).isEmpty();
 
-    world.finish("two");
+    schedulerFixture.finish("two");
 
-    assertThat(world.admitted()).containsExactly("w");
-    assertThat(world.counts("w")).containsExactly(5);
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
+    assertThat(schedulerFixture.counts("w")).containsExactly(5);
   }
 
   @Test
   void equalsAreDecidedOneAfterTheOther() {
-    world.flavor("f");
-    world.queue("q", "", quota("f", 10));
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", quota("f", 10));
     submit("a", 0, pods("main", 6, 3));
     submit("b", 0, pods("main", 6, 3));
     submit("c", 0, pods("main", 6, 3));
 
-    assertThat(world.admitted()).containsExactly("a", "b");
-    assertThat(world.counts("a")).containsExactly(6);
-    assertThat(world.counts("b")).containsExactly(4);
-    world.finish("a");
-    assertThat(world.admitted()).containsExactly("c");
-    assertThat(world.counts("c")).containsExactly(6);
+    assertThat(schedulerFixture.admitted()).containsExactly("a", "b");
+    assertThat(schedulerFixture.counts("a")).containsExactly(6);
+    assertThat(schedulerFixture.counts("b")).containsExactly(4);
+    schedulerFixture.finish("a");
+    assertThat(schedulerFixture.admitted()).containsExactly("c");
+    assertThat(schedulerFixture.counts("c")).containsExactly(6);
   }
 
   @Test
   void preemptsForAsManyPodsAsItCan() {
-    world.flavor("f");
-    world.queue("q", "", LOWER_PRIORITY, quota("f", 10));
-    world.submit("high", "q", 6, 100, 0);
-    world.submit("low", "q", 4, 0, 0);
-    assertThat(world.admitted()).containsExactlyInAnyOrder("high", "low");
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", LOWER_PRIORITY, quota("f", 10));
+    schedulerFixture.submit("high", "q", 6, 100, 0);
+    schedulerFixture.submit("low", "q", 4, 0, 0);
+    assertThat(schedulerFixture.admitted()).containsExactlyInAnyOrder("high", "low");
     submit("w", 50, pods("main", 8, 2));
 
     // without low 4 are free: 8 - 6 * 4 / 6 = 4 pods
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.preempted()).containsExactly("low for w: InClusterQueue");
-    assertThat(world.waitsFor("w")).contains(PendingReason.WAITING_FOR_PREEMPTED_WORKLOADS);
-    world.finish("low");
-    assertThat(world.admitted()).containsExactly("w");
-    assertThat(world.counts("w")).containsExactly(4);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.preempted()).containsExactly("low for w: InClusterQueue");
+    assertThat(schedulerFixture.waitsFor("w"))
+        .contains(PendingReason.WAITING_FOR_PREEMPTED_WORKLOADS);
+    schedulerFixture.finish("low");
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
+    assertThat(schedulerFixture.counts("w")).containsExactly(4);
   }
 
   @Test
   void preemptsForAllPodsRatherThanStartWithFewer() {
-    world.flavor("f");
-    world.queue("q", "", LOWER_PRIORITY, quota("f", 10));
-    world.submit("low", "q", 5, 0, 0);
-    world.admitted();
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue("q", "", LOWER_PRIORITY, quota("f", 10));
+    schedulerFixture.submit("low", "q", 5, 0, 0);
+    schedulerFixture.admitted();
     submit("w", 50, pods("main", 8, 2));
 
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.preempted()).containsExactly("low for w: InClusterQueue");
-    world.finish("low");
-    assertThat(world.admitted()).containsExactly("w");
-    assertThat(world.counts("w")).containsExactly(8);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.preempted()).containsExactly("low for w: InClusterQueue");
+    schedulerFixture.finish("low");
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
+    assertThat(schedulerFixture.counts("w")).containsExactly(8);
   }
 
   @Test
   void theFlavorsAreTriedInFullBeforeAnyIsTriedInPart() {
-    world.flavor("first");
-    world.flavor("second");
-    world.queue(
+    schedulerFixture.flavor("first");
+    schedulerFixture.flavor("second");
+    schedulerFixture.queue(
         "q",
         "",
         QueueingStrategy.BEST_EFFORT_FIFO,
@@ -260,7 +262,7 @@ class PartialAdmissionTest {
         quota("second", 8));
     submit("w", 0, pods("main", 8, 2));
 
-    assertThat(world.admitted()).containsExactly("w");
-    assertThat(world.counts("w")).containsExactly(8);
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
+    assertThat(schedulerFixture.counts("w")).containsExactly(8);
   }
 }

@@ -20,28 +20,29 @@ class PreemptionGatesTest {
       new PreemptionPolicies(
           WithinClusterQueue.LOWER_PRIORITY, ReclaimWithinCohort.NEVER, false, OptionalInt.empty());
 
-  private final World world = new World();
+  private final SchedulerFixture schedulerFixture = new SchedulerFixture();
 
   /** A queue of 10 in which one of 8 runs. */
   private void givenOneWhoRuns(QueueingStrategy strategy) {
-    world.flavor("f");
-    world.queue("q", "", strategy, LOWER, FlavorFungibility.DEFAULT, World.quota("f", 10));
-    world.submit("running", "q", 8);
-    assertThat(world.admitted()).containsExactly("running");
+    schedulerFixture.flavor("f");
+    schedulerFixture.queue(
+        "q", "", strategy, LOWER, FlavorFungibility.DEFAULT, SchedulerFixture.quota("f", 10));
+    schedulerFixture.submit("running", "q", 8);
+    assertThat(schedulerFixture.admitted()).containsExactly("running");
   }
 
   @Test
   void nobodyIsPreemptedWhileAGateIsClosed() {
     givenOneWhoRuns(QueueingStrategy.BEST_EFFORT_FIFO);
 
-    world.submitGated("gated", "q", 5, 1, true);
+    schedulerFixture.submitGated("gated", "q", 5, 1, true);
 
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.preempted()).isEmpty();
-    Explanation why = world.explanation("gated").orElseThrow();
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.preempted()).isEmpty();
+    Explanation why = schedulerFixture.explanation("gated").orElseThrow();
     assertThat(why.gated()).isTrue();
     assertThat(why.reason()).isEqualTo(PendingReason.WAITING_FOR_QUOTA);
-    assertThat(world.engine.unreported().take(10))
+    assertThat(schedulerFixture.engine.unreported().take(10))
         .extracting(Decision.Explain::explanation)
         .containsExactly(why);
   }
@@ -49,69 +50,69 @@ class PreemptionGatesTest {
   @Test
   void whenTheGateOpensItPreempts() {
     givenOneWhoRuns(QueueingStrategy.BEST_EFFORT_FIFO);
-    world.submitGated("gated", "q", 5, 1, true);
-    world.admitted();
+    schedulerFixture.submitGated("gated", "q", 5, 1, true);
+    schedulerFixture.admitted();
 
-    world.submitGated("gated", "q", 5, 1, false);
+    schedulerFixture.submitGated("gated", "q", 5, 1, false);
 
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.preempted()).containsExactly("running for gated: InClusterQueue");
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.preempted()).containsExactly("running for gated: InClusterQueue");
   }
 
   @Test
   void whoFitsNeedsNoGate() {
     givenOneWhoRuns(QueueingStrategy.BEST_EFFORT_FIFO);
-    world.submitGated("gated", "q", 2, 1, true);
-    assertThat(world.admitted()).containsExactly("gated");
+    schedulerFixture.submitGated("gated", "q", 2, 1, true);
+    assertThat(schedulerFixture.admitted()).containsExactly("gated");
   }
 
   @Test
   void othersGetWhatItWouldNeed() {
     givenOneWhoRuns(QueueingStrategy.BEST_EFFORT_FIFO);
-    world.submitGated("gated", "q", 5, 1, true);
-    world.submit("other", "q", 2);
-    assertThat(world.admitted()).containsExactly("other");
+    schedulerFixture.submitGated("gated", "q", 5, 1, true);
+    schedulerFixture.submit("other", "q", 2);
+    assertThat(schedulerFixture.admitted()).containsExactly("other");
   }
 
   @Test
   void eachOfThoseAlikeIsToldOfItsGate() {
     givenOneWhoRuns(QueueingStrategy.BEST_EFFORT_FIFO);
-    world.submitGated("one", "q", 5, 1, true);
-    world.submitGated("two", "q", 5, 1, true);
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.explanation("one").orElseThrow().gated()).isTrue();
-    assertThat(world.explanation("two").orElseThrow().gated()).isTrue();
+    schedulerFixture.submitGated("one", "q", 5, 1, true);
+    schedulerFixture.submitGated("two", "q", 5, 1, true);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.explanation("one").orElseThrow().gated()).isTrue();
+    assertThat(schedulerFixture.explanation("two").orElseThrow().gated()).isTrue();
   }
 
   @Test
   void oneOfThoseAlikeWhoseGateIsOpenPreempts() {
     givenOneWhoRuns(QueueingStrategy.BEST_EFFORT_FIFO);
-    world.submitGated("closed", "q", 5, 1, true);
-    world.submitGated("open", "q", 5, 1, false);
-    world.admitted();
-    assertThat(world.preempted()).containsExactly("running for open: InClusterQueue");
+    schedulerFixture.submitGated("closed", "q", 5, 1, true);
+    schedulerFixture.submitGated("open", "q", 5, 1, false);
+    schedulerFixture.admitted();
+    assertThat(schedulerFixture.preempted()).containsExactly("running for open: InClusterQueue");
   }
 
   @Test
   void whenQuotaIsGivenBackItIsAdmittedThroughAClosedGate() {
     givenOneWhoRuns(QueueingStrategy.BEST_EFFORT_FIFO);
-    world.submitGated("gated", "q", 5, 1, true);
-    world.admitted();
-    world.finish("running");
-    assertThat(world.admitted()).containsExactly("gated");
+    schedulerFixture.submitGated("gated", "q", 5, 1, true);
+    schedulerFixture.admitted();
+    schedulerFixture.finish("running");
+    assertThat(schedulerFixture.admitted()).containsExactly("gated");
   }
 
   @Test
   void atTheHeadOfAStrictQueueItBlocksThoseBehindIt() {
     givenOneWhoRuns(QueueingStrategy.STRICT_FIFO);
-    world.submitGated("gated", "q", 5, 1, true);
-    world.submit("behind", "q", 1);
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.preempted()).isEmpty();
-    assertThat(world.explanation("gated").orElseThrow().gated()).isTrue();
+    schedulerFixture.submitGated("gated", "q", 5, 1, true);
+    schedulerFixture.submit("behind", "q", 1);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.preempted()).isEmpty();
+    assertThat(schedulerFixture.explanation("gated").orElseThrow().gated()).isTrue();
 
-    world.finish("running");
+    schedulerFixture.finish("running");
 
-    assertThat(world.admitted()).containsExactly("gated", "behind");
+    assertThat(schedulerFixture.admitted()).containsExactly("gated", "behind");
   }
 }

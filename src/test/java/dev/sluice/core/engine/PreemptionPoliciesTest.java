@@ -1,15 +1,15 @@
 package dev.sluice.core.engine;
 
-import static dev.sluice.core.engine.World.quota;
+import static dev.sluice.core.engine.SchedulerFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.FlavorFungibility;
 import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.SchedulerEvent;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -24,7 +24,7 @@ class PreemptionPoliciesTest {
   private static final PreemptionPolicies LOWER =
       policies(WithinClusterQueue.LOWER_PRIORITY, ReclaimWithinCohort.NEVER);
 
-  private final World world = new World();
+  private final SchedulerFixture schedulerFixture = new SchedulerFixture();
 
   private static PreemptionPolicies policies(
       WithinClusterQueue within, ReclaimWithinCohort cohort) {
@@ -38,127 +38,132 @@ class PreemptionPoliciesTest {
 
   @BeforeEach
   void oneFlavor() {
-    world.flavor("f");
+    schedulerFixture.flavor("f");
   }
 
   @Test
   void whoTurnsOutNotToBeNeededIsLeftAlone() {
-    world.queue("q", "", LOWER, quota("f", 10));
-    world.submit("small", "q", 2, 1, 0);
-    world.submit("large", "q", 8, 2, 1);
-    world.admitted();
-    world.submit("high", "q", 8, 9, 2);
-    world.admitted();
+    schedulerFixture.queue("q", "", LOWER, quota("f", 10));
+    schedulerFixture.submit("small", "q", 2, 1, 0);
+    schedulerFixture.submit("large", "q", 8, 2, 1);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("high", "q", 8, 9, 2);
+    schedulerFixture.admitted();
     // small comes first (lower priority), large is needed all the same, and is enough alone
-    assertThat(world.preempted()).containsExactly("large for high: InClusterQueue");
+    assertThat(schedulerFixture.preempted()).containsExactly("large for high: InClusterQueue");
   }
 
   @Test
   void theLatestAmongEqualsGoesFirst() {
-    world.queue("q", "", LOWER, quota("f", 10));
-    world.submit("early", "q", 5, 1, 0);
-    world.admitted();
-    world.engine.apply(new SchedulerEvent.TimePassed(World.START.plusSeconds(60)));
-    world.submit("late", "q", 5, 1, 1);
-    world.admitted();
-    world.submit("high", "q", 5, 9, 2);
-    world.admitted();
-    assertThat(world.preempted()).containsExactly("late for high: InClusterQueue");
+    schedulerFixture.queue("q", "", LOWER, quota("f", 10));
+    schedulerFixture.submit("early", "q", 5, 1, 0);
+    schedulerFixture.admitted();
+    schedulerFixture.engine.apply(
+        new SchedulerEvent.TimePassed(SchedulerFixture.START.plusSeconds(60)));
+    schedulerFixture.submit("late", "q", 5, 1, 1);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("high", "q", 5, 9, 2);
+    schedulerFixture.admitted();
+    assertThat(schedulerFixture.preempted()).containsExactly("late for high: InClusterQueue");
   }
 
   @Test
   void reclaimingSparesHigherPriorityWhereThePolicySaysSo() {
-    world.queue("owner", "co", RECLAIM_LOWER, quota("f", 10));
-    world.queue("borrower", "co", quota("f", 0));
-    world.submit("borrowed", "borrower", 10, 5, 0);
-    world.admitted();
-    world.submit("equal", "owner", 5, 5, 1);
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.preempted()).isEmpty();
-    world.submit("higher", "owner", 5, 6, 2);
-    world.admitted();
-    assertThat(world.preempted()).containsExactly("borrowed for higher: InCohortReclamation");
+    schedulerFixture.queue("owner", "co", RECLAIM_LOWER, quota("f", 10));
+    schedulerFixture.queue("borrower", "co", quota("f", 0));
+    schedulerFixture.submit("borrowed", "borrower", 10, 5, 0);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("equal", "owner", 5, 5, 1);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.preempted()).isEmpty();
+    schedulerFixture.submit("higher", "owner", 5, 6, 2);
+    schedulerFixture.admitted();
+    assertThat(schedulerFixture.preempted())
+        .containsExactly("borrowed for higher: InCohortReclamation");
   }
 
   @Test
   void nobodyIsReclaimedBelowTheQuotaOfItsQueue() {
-    world.queue("owner", "co", RECLAIM_ANY, quota("f", 10));
-    world.queue("other", "co", quota("f", 10));
-    world.submit("a", "other", 5, 0, 0);
-    world.submit("b", "other", 5, 0, 1);
-    world.submit("own", "owner", 10, 0, 2);
-    world.admitted();
-    world.submit("w", "owner", 5, 9, 3);
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.preempted()).isEmpty();
+    schedulerFixture.queue("owner", "co", RECLAIM_ANY, quota("f", 10));
+    schedulerFixture.queue("other", "co", quota("f", 10));
+    schedulerFixture.submit("a", "other", 5, 0, 0);
+    schedulerFixture.submit("b", "other", 5, 0, 1);
+    schedulerFixture.submit("own", "owner", 10, 0, 2);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("w", "owner", 5, 9, 3);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.preempted()).isEmpty();
   }
 
   @Test
   void borrowingWhilePreemptingTakesOnlyLowerPriorities() {
-    world.queue("q", "co", whileBorrowing(OptionalInt.empty()), quota("f", 2));
-    world.queue("lender", "co", quota("f", 8));
-    world.queue("borrower", "co", quota("f", 0));
-    world.submit("borrowed", "borrower", 10, 3, 0);
-    world.admitted();
-    world.submit("w", "q", 6, 4, 1); // more than the own 2: it borrows 4
-    world.admitted();
-    assertThat(world.preempted()).containsExactly("borrowed for w: InCohortReclaimWhileBorrowing");
+    schedulerFixture.queue("q", "co", whileBorrowing(OptionalInt.empty()), quota("f", 2));
+    schedulerFixture.queue("lender", "co", quota("f", 8));
+    schedulerFixture.queue("borrower", "co", quota("f", 0));
+    schedulerFixture.submit("borrowed", "borrower", 10, 3, 0);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("w", "q", 6, 4, 1); // more than the own 2: it borrows 4
+    schedulerFixture.admitted();
+    assertThat(schedulerFixture.preempted())
+        .containsExactly("borrowed for w: InCohortReclaimWhileBorrowing");
   }
 
   @Test
   void borrowingWhilePreemptingEndsAtTheThreshold() {
-    world.queue("q", "co", whileBorrowing(OptionalInt.of(2)), quota("f", 2));
-    world.queue("lender", "co", quota("f", 8));
-    world.queue("borrower", "co", quota("f", 0));
-    world.submit("borrowed", "borrower", 10, 3, 0);
-    world.admitted();
-    world.submit("w", "q", 6, 4, 1);
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.preempted()).isEmpty(); // 3 is above the threshold of 2
-    world.submit("modest", "q", 2, 4, 2); // within its own quota
-    world.admitted();
-    assertThat(world.preempted()).containsExactly("borrowed for modest: InCohortReclamation");
+    schedulerFixture.queue("q", "co", whileBorrowing(OptionalInt.of(2)), quota("f", 2));
+    schedulerFixture.queue("lender", "co", quota("f", 8));
+    schedulerFixture.queue("borrower", "co", quota("f", 0));
+    schedulerFixture.submit("borrowed", "borrower", 10, 3, 0);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("w", "q", 6, 4, 1);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.preempted()).isEmpty(); // 3 is above the threshold of 2
+    schedulerFixture.submit("modest", "q", 2, 4, 2); // within its own quota
+    schedulerFixture.admitted();
+    assertThat(schedulerFixture.preempted())
+        .containsExactly("borrowed for modest: InCohortReclamation");
   }
 
   @Test
   void whoIsWithinTheQuotaOfItsCohortReclaimsFromOtherCohorts() {
-    world.cohort("root", "");
-    world.cohort("left", "root", quota("f", 10));
-    world.cohort("right", "root");
-    world.queue("q", "left", RECLAIM_LOWER, quota("f", 0));
-    world.queue("far", "right", quota("f", 0));
-    world.submit("borrowed", "far", 10, 0, 0);
-    world.admitted();
-    world.submit("w", "q", 10, 1, 1); // it borrows from left, and left holds all of it
-    world.admitted();
-    assertThat(world.preempted()).containsExactly("borrowed for w: InCohortReclamation");
+    schedulerFixture.cohort("root", "");
+    schedulerFixture.cohort("left", "root", quota("f", 10));
+    schedulerFixture.cohort("right", "root");
+    schedulerFixture.queue("q", "left", RECLAIM_LOWER, quota("f", 0));
+    schedulerFixture.queue("far", "right", quota("f", 0));
+    schedulerFixture.submit("borrowed", "far", 10, 0, 0);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("w", "q", 10, 1, 1); // it borrows from left, and left holds all of it
+    schedulerFixture.admitted();
+    assertThat(schedulerFixture.preempted()).containsExactly("borrowed for w: InCohortReclamation");
   }
 
   @Test
   void aFlavorToBorrowIsTakenBeforeAFlavorToPreempt() {
     twoFlavors(new FlavorFungibility(false, true, false));
-    assertThat(world.admitted()).containsExactly("w");
-    assertThat(world.admission("w").podSets().getFirst().flavors()).containsEntry("cpu", "g");
+    assertThat(schedulerFixture.admitted()).containsExactly("w");
+    assertThat(schedulerFixture.admission("w").podSets().getFirst().flavors())
+        .containsEntry("cpu", "g");
   }
 
   @Test
   void preemptionIsEnoughToStopWhereTheQueueSaysSo() {
     twoFlavors(new FlavorFungibility(false, false, false));
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.preempted()).containsExactly("low for w: InClusterQueue");
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.preempted()).containsExactly("low for w: InClusterQueue");
   }
 
   @Test
   void preemptionIsPreferredToBorrowingWhereTheQueueSaysSo() {
     twoFlavors(new FlavorFungibility(true, true, true));
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.preempted()).containsExactly("low for w: InClusterQueue");
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.preempted()).containsExactly("low for w: InClusterQueue");
   }
 
   /** Flavor f is full of a lower priority; in g there is something to borrow. */
   private void twoFlavors(FlavorFungibility fungibility) {
-    world.flavor("g");
-    world.queue(
+    schedulerFixture.flavor("g");
+    schedulerFixture.queue(
         "q",
         "co",
         QueueingStrategy.BEST_EFFORT_FIFO,
@@ -166,88 +171,88 @@ class PreemptionPoliciesTest {
         fungibility,
         quota("f", 10, 0, ResourceAmounts.UNLIMITED),
         quota("g", 0));
-    world.queue("lender", "co", quota("g", 10));
-    world.submit("low", "q", 10, 0, 0);
-    world.admitted();
-    world.submit("w", "q", 10, 5, 1);
+    schedulerFixture.queue("lender", "co", quota("g", 10));
+    schedulerFixture.submit("low", "q", 10, 0, 0);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("w", "q", 10, 5, 1);
   }
 
   @Test
   void aStrictHeadWithoutVictimsKeepsItsQuotaFromThoseWhoBorrow() {
-    world.queue(
+    schedulerFixture.queue(
         "strict",
         "co",
         QueueingStrategy.STRICT_FIFO,
         LOWER,
         FlavorFungibility.DEFAULT,
         quota("f", 10));
-    world.queue("borrower", "co", quota("f", 0));
-    world.submit("running", "strict", 5, 9, 0);
-    world.admitted();
-    world.submit("head", "strict", 6, 7, 1);
-    world.submit("w", "borrower", 5, 0, 2);
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.engine.idle()).isTrue();
+    schedulerFixture.queue("borrower", "co", quota("f", 0));
+    schedulerFixture.submit("running", "strict", 5, 9, 0);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("head", "strict", 6, 7, 1);
+    schedulerFixture.submit("w", "borrower", 5, 0, 2);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.engine.idle()).isTrue();
 
-    world.finish("running");
-    assertThat(world.admitted()).containsExactly("head");
+    schedulerFixture.finish("running");
+    assertThat(schedulerFixture.admitted()).containsExactly("head");
   }
 
   @Test
   void aStrictHeadThatMayPreemptNobodyKeepsItsQuotaToo() {
-    world.queue("strict", "co", QueueingStrategy.STRICT_FIFO, quota("f", 10));
-    world.queue("borrower", "co", quota("f", 0));
-    world.submit("running", "strict", 5, 9, 0);
-    world.admitted();
-    world.submit("head", "strict", 6, 7, 1);
-    world.submit("w", "borrower", 5, 0, 2);
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.engine.idle()).isTrue();
+    schedulerFixture.queue("strict", "co", QueueingStrategy.STRICT_FIFO, quota("f", 10));
+    schedulerFixture.queue("borrower", "co", quota("f", 0));
+    schedulerFixture.submit("running", "strict", 5, 9, 0);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("head", "strict", 6, 7, 1);
+    schedulerFixture.submit("w", "borrower", 5, 0, 2);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.engine.idle()).isTrue();
 
-    world.submit("later", "borrower", 1, 0, 3); // whoever comes finds it kept as well
-    assertThat(world.admitted()).isEmpty();
-    world.finish("running");
-    assertThat(world.admitted()).containsExactly("head", "later");
+    schedulerFixture.submit("later", "borrower", 1, 0, 3); // whoever comes finds it kept as well
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    schedulerFixture.finish("running");
+    assertThat(schedulerFixture.admitted()).containsExactly("head", "later");
   }
 
   @Test
   void anEndLetsOneFindVictimsWhoCameMeanwhile() {
-    world.queue("q", "", LOWER, quota("f", 10));
-    world.submit("high", "q", 8, 9, 0);
-    world.admitted();
-    world.submit("mid", "q", 8, 5, 1);
-    world.submit("low", "q", 2, 0, 2);
-    assertThat(world.admitted()).containsExactly("low");
-    world.finish("high");
-    assertThat(world.admitted()).containsExactly("mid");
-    assertThat(world.preempted()).isEmpty();
+    schedulerFixture.queue("q", "", LOWER, quota("f", 10));
+    schedulerFixture.submit("high", "q", 8, 9, 0);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("mid", "q", 8, 5, 1);
+    schedulerFixture.submit("low", "q", 2, 0, 2);
+    assertThat(schedulerFixture.admitted()).containsExactly("low");
+    schedulerFixture.finish("high");
+    assertThat(schedulerFixture.admitted()).containsExactly("mid");
+    assertThat(schedulerFixture.preempted()).isEmpty();
   }
 
   @Test
   void twoWhoWantTheSameVictimShareItIfBothFitInItsPlace() {
-    world.queue("a", "co", RECLAIM_ANY, quota("f", 5));
-    world.queue("b", "co", RECLAIM_ANY, quota("f", 5));
-    world.queue("borrower", "co", quota("f", 0));
-    world.submit("large", "borrower", 10, 0, 0);
-    world.admitted();
-    world.submit("one", "a", 5, 0, 1);
-    world.submit("two", "b", 5, 0, 2);
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.preempted()).containsExactly("large for one: InCohortReclamation");
-    world.finish("large");
-    assertThat(world.admitted()).containsExactly("one", "two");
+    schedulerFixture.queue("a", "co", RECLAIM_ANY, quota("f", 5));
+    schedulerFixture.queue("b", "co", RECLAIM_ANY, quota("f", 5));
+    schedulerFixture.queue("borrower", "co", quota("f", 0));
+    schedulerFixture.submit("large", "borrower", 10, 0, 0);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("one", "a", 5, 0, 1);
+    schedulerFixture.submit("two", "b", 5, 0, 2);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.preempted()).containsExactly("large for one: InCohortReclamation");
+    schedulerFixture.finish("large");
+    assertThat(schedulerFixture.admitted()).containsExactly("one", "two");
   }
 
   @Test
   void thePreemptorStandsFirstEvenBeforeAHigherPriority() {
-    world.queue("q", "", LOWER, quota("f", 10));
-    world.submit("low", "q", 10, 0, 0);
-    world.admitted();
-    world.submit("preemptor", "q", 10, 5, 1);
-    world.admitted();
-    world.submit("higher", "q", 10, 9, 2);
-    assertThat(world.admitted()).isEmpty();
-    world.finish("low");
-    assertThat(world.admitted()).containsExactly("preemptor");
+    schedulerFixture.queue("q", "", LOWER, quota("f", 10));
+    schedulerFixture.submit("low", "q", 10, 0, 0);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("preemptor", "q", 10, 5, 1);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("higher", "q", 10, 9, 2);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    schedulerFixture.finish("low");
+    assertThat(schedulerFixture.admitted()).containsExactly("preemptor");
   }
 }

@@ -1,6 +1,6 @@
 package dev.sluice.core.engine;
 
-import static dev.sluice.core.engine.World.quota;
+import static dev.sluice.core.engine.SchedulerFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -34,12 +34,12 @@ class SchedulerThreadTest {
   void newsIsReadWhileAHeadGoesFromFlavorToFlavorForWhatAnotherOneWaits() {
     // given somebody who waits for its victims in both flavors, and a head beside it that fits in
     // either, but not after the other one: it stays in line and tries them by turns
-    World world = new World();
-    world.flavor("f");
-    world.flavor("g");
-    world.queue("lender", "co", quota("f", 1), quota("g", 1));
-    world.queue("none", "co", quota("f", 0), quota("g", 0));
-    world.queue(
+    SchedulerFixture schedulerFixture = new SchedulerFixture();
+    schedulerFixture.flavor("f");
+    schedulerFixture.flavor("g");
+    schedulerFixture.queue("lender", "co", quota("f", 1), quota("g", 1));
+    schedulerFixture.queue("none", "co", quota("f", 0), quota("g", 0));
+    schedulerFixture.queue(
         "q",
         "co",
         QueueingStrategy.BEST_EFFORT_FIFO,
@@ -47,17 +47,17 @@ class SchedulerThreadTest {
         new FlavorFungibility(true, true, false),
         quota("f", 3),
         quota("g", 3));
-    world.submit("one", "q", 2, 0, 0);
-    world.submit("other", "q", 2, 0, 1);
-    assertThat(world.admitted()).containsExactly("one", "other");
-    world.reserving("one", true, true);
-    world.reserving("other", true, true);
-    world.submit("both", "q", bothFlavors(), 9);
-    world.submit("beside", "none", 2, 0, 2);
+    schedulerFixture.submit("one", "q", 2, 0, 0);
+    schedulerFixture.submit("other", "q", 2, 0, 1);
+    assertThat(schedulerFixture.admitted()).containsExactly("one", "other");
+    schedulerFixture.reserving("one", true, true);
+    schedulerFixture.reserving("other", true, true);
+    schedulerFixture.submit("both", "q", bothFlavors(), 9);
+    schedulerFixture.submit("beside", "none", 2, 0, 2);
     for (int i = 0; i < 300; i++) {
-      assertThat(world.engine.cycle()).isTrue();
+      assertThat(schedulerFixture.engine.cycle()).isTrue();
     }
-    assertThat(world.preempted()).hasSize(2);
+    assertThat(schedulerFixture.preempted()).hasSize(2);
 
     // when that goes on in the loop, and a victim's end is told
     Queue<Decision> decisions = new ConcurrentLinkedQueue<>();
@@ -69,15 +69,15 @@ class SchedulerThreadTest {
             Clock.systemUTC(),
             fault -> {});
     try (loop) {
-      int told = world.told().size();
-      world.told().forEach(loop::submit);
+      int told = schedulerFixture.told().size();
+      schedulerFixture.told().forEach(loop::submit);
       loop.start();
       await()
           .atMost(Duration.ofSeconds(10))
           .until(() -> decisions.stream().anyMatch(Decision.Preempt.class::isInstance));
-      world.finish("one");
-      world.finish("other");
-      world.told().subList(told, world.told().size()).forEach(loop::submit);
+      schedulerFixture.finish("one");
+      schedulerFixture.finish("other");
+      schedulerFixture.told().subList(told, schedulerFixture.told().size()).forEach(loop::submit);
 
       // then it is read
       await()
@@ -97,6 +97,7 @@ class SchedulerThreadTest {
   }
 
   private static PodSetRequest podSet(String name) {
-    return new PodSetRequest(name, 1, 0, new TreeMap<>(Map.of("cpu", 3L)), NodeConstraints.ANYWHERE, "");
+    return new PodSetRequest(
+        name, 1, 0, new TreeMap<>(Map.of("cpu", 3L)), NodeConstraints.ANYWHERE, "");
   }
 }

@@ -1,11 +1,10 @@
 package dev.sluice.core.engine;
 
-import static dev.sluice.core.engine.World.quota;
+import static dev.sluice.core.engine.SchedulerFixture.quota;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.Decision;
-import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.FlavorFungibility;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PodSetRequest;
@@ -13,6 +12,7 @@ import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.SchedulerEvent;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
@@ -33,15 +33,15 @@ class StrictHeadTest {
       new PreemptionPolicies(
           WithinClusterQueue.LOWER_PRIORITY, ReclaimWithinCohort.NEVER, false, OptionalInt.empty());
 
-  private final World world = new World();
+  private final SchedulerFixture schedulerFixture = new SchedulerFixture();
 
   @BeforeEach
   void oneFlavor() {
-    world.flavor("f");
+    schedulerFixture.flavor("f");
   }
 
   private void strict(PreemptionPolicies policies, long nominal) {
-    world.queue(
+    schedulerFixture.queue(
         "strict",
         "co",
         QueueingStrategy.STRICT_FIFO,
@@ -54,52 +54,54 @@ class StrictHeadTest {
   void isLookedAtWhenSomebodyBorrowsSoThatOthersMayBePreempted() {
     // given a head that may preempt who borrows, and nobody does
     strict(WHILE_BORROWING, 5);
-    world.queue("other", "co", quota("f", 5));
-    world.submit("own", "strict", 3, 5, 0);
-    world.submit("large", "other", 4, 0, 1);
-    world.admitted();
-    world.submit("head", "strict", 4, 1, 2);
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.preempted()).isEmpty();
+    schedulerFixture.queue("other", "co", quota("f", 5));
+    schedulerFixture.submit("own", "strict", 3, 5, 0);
+    schedulerFixture.submit("large", "other", 4, 0, 1);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("head", "strict", 4, 1, 2);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.preempted()).isEmpty();
 
     // when somebody does
-    world.submit("late", "other", 2, 3, 3);
+    schedulerFixture.submit("late", "other", 2, 3, 3);
 
     // then
-    assertThat(world.admitted()).containsExactly("late");
-    assertThat(world.preempted()).containsExactly("large for head: InCohortReclaimWhileBorrowing");
+    assertThat(schedulerFixture.admitted()).containsExactly("late");
+    assertThat(schedulerFixture.preempted())
+        .containsExactly("large for head: InCohortReclaimWhileBorrowing");
   }
 
   @Test
   void isLookedAtWhenItsVictimIsNoLongerThatOfAnother() {
     // given a head whose only victim goes for one that comes before it
     strict(WHILE_BORROWING, 5);
-    world.queue("other", "co", LOWER, quota("f", 5));
-    world.submit("own", "strict", 3, 5, 0);
-    world.submit("low", "other", 3, 0, 1);
-    world.submit("high", "other", 3, 5, 2);
-    world.admitted();
-    world.submit("first", "other", 3, 3, 3);
-    world.submit("head", "strict", 3, 1, 4);
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.preempted()).containsExactly("low for first: InClusterQueue");
+    schedulerFixture.queue("other", "co", LOWER, quota("f", 5));
+    schedulerFixture.submit("own", "strict", 3, 5, 0);
+    schedulerFixture.submit("low", "other", 3, 0, 1);
+    schedulerFixture.submit("high", "other", 3, 5, 2);
+    schedulerFixture.admitted();
+    schedulerFixture.submit("first", "other", 3, 3, 3);
+    schedulerFixture.submit("head", "strict", 3, 1, 4);
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.preempted()).containsExactly("low for first: InClusterQueue");
 
     // when that one leaves, and the victim isn't evicted after all
-    Decision.Victim low = world.lastPreemption().victims().getFirst();
-    world.finish("first");
-    world.engine.apply(new SchedulerEvent.EvictionRefused(low.id(), low.version()));
+    Decision.Victim low = schedulerFixture.lastPreemption().victims().getFirst();
+    schedulerFixture.finish("first");
+    schedulerFixture.engine.apply(new SchedulerEvent.EvictionRefused(low.id(), low.version()));
 
     // then
-    assertThat(world.admitted()).isEmpty();
-    assertThat(world.preempted()).containsExactly("low for head: InCohortReclaimWhileBorrowing");
+    assertThat(schedulerFixture.admitted()).isEmpty();
+    assertThat(schedulerFixture.preempted())
+        .containsExactly("low for head: InCohortReclaimWhileBorrowing");
   }
 
   @Test
   void doesNotGoThroughItsFlavorsAgainWhileNothingChanges() {
     // given a head of which either half fits in f, so that the other one goes on to g, in vain
-    world.flavor("g");
-    world.flavor("h");
-    world.queue(
+    schedulerFixture.flavor("g");
+    schedulerFixture.flavor("h");
+    schedulerFixture.queue(
         "strict",
         "co",
         QueueingStrategy.STRICT_FIFO,
@@ -107,21 +109,21 @@ class StrictHeadTest {
         FlavorFungibility.DEFAULT,
         quota("f", 4),
         quota("g", 2));
-    world.queue("other", "co", quota("h", 1));
-    world.submit("most", "strict", 3, 9, 0);
-    world.submit("rest", "strict", 2, 9, 1);
-    assertThat(world.admitted()).containsExactly("most", "rest");
-    world.submit("head", "strict", shape(1, 1), 5);
+    schedulerFixture.queue("other", "co", quota("h", 1));
+    schedulerFixture.submit("most", "strict", 3, 9, 0);
+    schedulerFixture.submit("rest", "strict", 2, 9, 1);
+    assertThat(schedulerFixture.admitted()).containsExactly("most", "rest");
+    schedulerFixture.submit("head", "strict", shape(1, 1), 5);
     assertThat(cycles()).isBetween(10, 40);
 
     // when somebody else comes to the tree, and gets nothing
-    world.submit("beside", "other", 99, 0, 2);
+    schedulerFixture.submit("beside", "other", 99, 0, 2);
 
     // then
     assertThat(cycles()).isLessThan(4);
 
     // when something changes
-    world.submit("small", "other", 1, 0, 3);
+    schedulerFixture.submit("small", "other", 1, 0, 3);
 
     // then
     assertThat(cycles()).isBetween(10, 40);
@@ -129,7 +131,7 @@ class StrictHeadTest {
 
   private int cycles() {
     int cycles = 0;
-    while (world.engine.cycle()) {
+    while (schedulerFixture.engine.cycle()) {
       cycles++;
     }
     return cycles;
@@ -140,6 +142,7 @@ class StrictHeadTest {
   }
 
   private static PodSetRequest podSet(String name, long cpu) {
-    return new PodSetRequest(name, 1, 0, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "");
+    return new PodSetRequest(
+        name, 1, 0, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "");
   }
 }

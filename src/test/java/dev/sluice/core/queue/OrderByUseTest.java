@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PendingWorkload;
-import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PodSetRequest;
-import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -162,7 +162,8 @@ class OrderByUseTest {
       List<QuotaHolder> wanted = new ArrayList<>(all);
       wanted.removeIf(QuotaHolder::evicted);
       wanted.sort(
-          Comparator.<QuotaHolder, LocalQueueUsage>comparing(quotaHolder -> useOf.apply(quotaHolder.localQueue()))
+          Comparator.<QuotaHolder, LocalQueueUsage>comparing(
+                  quotaHolder -> useOf.apply(quotaHolder.localQueue()))
               .reversed()
               .thenComparing(QuotaHolder.VICTIM_ORDER));
       assertThat(flat(quotaHolders.groups(false))).isEqualTo(wanted);

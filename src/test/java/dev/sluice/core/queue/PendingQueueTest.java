@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PendingWorkload;
-import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PodSetRequest;
-import dev.sluice.core.model.WorkloadId;
 import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -35,7 +35,12 @@ class PendingQueueTest {
         new RequestShape(
             List.of(
                 new PodSetRequest(
-                    "main", 1, 0, new TreeMap<>(Map.of("cpu", cpu)), NodeConstraints.ANYWHERE, "")));
+                    "main",
+                    1,
+                    0,
+                    new TreeMap<>(Map.of("cpu", cpu)),
+                    NodeConstraints.ANYWHERE,
+                    "")));
     return queue.add(
         new PendingWorkload(
             new WorkloadId("uid-" + name, "ns", name),

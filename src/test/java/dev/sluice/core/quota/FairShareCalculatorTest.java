@@ -2,8 +2,8 @@ package dev.sluice.core.quota;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.Quota;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import java.math.BigDecimal;
 import java.util.List;
@@ -107,7 +107,8 @@ class FairShareCalculatorTest {
     a.add(otherCpu, 6);
     a.add(memory, 20);
 
-    assertThat(shares.of(a)).isEqualTo(new DominantResourceShare(10, 40, BigDecimal.ONE, true)); // 250, not 100
+    assertThat(shares.of(a))
+        .isEqualTo(new DominantResourceShare(10, 40, BigDecimal.ONE, true)); // 250, not 100
   }
 
   @Test
@@ -155,7 +156,8 @@ class FairShareCalculatorTest {
 
     assertThat(little).isGreaterThan(finite);
     assertThat(much).isGreaterThan(little);
-    assertThat(little).isEqualByComparingTo(new DominantResourceShare(2, 20, BigDecimal.ZERO, true));
+    assertThat(little)
+        .isEqualByComparingTo(new DominantResourceShare(2, 20, BigDecimal.ZERO, true));
     assertThat(finite).isGreaterThan(DominantResourceShare.NONE);
   }
 

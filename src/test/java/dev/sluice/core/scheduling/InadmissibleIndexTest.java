@@ -2,28 +2,28 @@ package dev.sluice.core.scheduling;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorFungibility;
 import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PendingWorkload;
-import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.Quota;
+import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.WorkloadId;
-import dev.sluice.core.model.RequestShape;
-import dev.sluice.core.queue.EquivalenceClass;
-import dev.sluice.core.queue.QuotaHolders;
-import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.queue.PendingQueue;
 import dev.sluice.core.queue.ClusterQueueCache;
-import dev.sluice.core.quota.FlavorResourceIndex;
+import dev.sluice.core.queue.EquivalenceClass;
+import dev.sluice.core.queue.PendingQueue;
+import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.queue.QuotaHolders;
 import dev.sluice.core.quota.CohortHierarchy;
+import dev.sluice.core.quota.FlavorResourceIndex;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -38,7 +38,8 @@ class InadmissibleIndexTest {
   private final FlavorResourceIndex pairs = new FlavorResourceIndex();
   private final int cpu = pairs.number("f", "cpu");
   private final int memory = pairs.number("f", "memory");
-  private final InadmissibleIndex inadmissibleIndex = new InadmissibleIndex(node -> null, null, true);
+  private final InadmissibleIndex inadmissibleIndex =
+      new InadmissibleIndex(node -> null, null, true);
   private final PendingQueue pending = new PendingQueue();
   private final ClusterQueueCache queue = fullQueue();
 
@@ -81,7 +82,11 @@ class InadmissibleIndexTest {
         item.equivalenceClass(),
         new Explanation(PendingReason.WAITING_FOR_QUOTA, List.of(), ""),
         lacks);
-    inadmissibleIndex.add(new InadmissibleIndex.InadmissibleQueue(queue, item.equivalenceClass()), lacks, competing, false);
+    inadmissibleIndex.add(
+        new InadmissibleIndex.InadmissibleQueue(queue, item.equivalenceClass()),
+        lacks,
+        competing,
+        false);
     return item;
   }
 
@@ -91,7 +96,12 @@ class InadmissibleIndexTest {
         new RequestShape(
             List.of(
                 new PodSetRequest(
-                    "main", 1, 0, new TreeMap<>(Map.of("cpu", amount)), NodeConstraints.ANYWHERE, "")));
+                    "main",
+                    1,
+                    0,
+                    new TreeMap<>(Map.of("cpu", amount)),
+                    NodeConstraints.ANYWHERE,
+                    "")));
     LocalQueueId localQueue = new LocalQueueId("ns", "q");
     return pending.add(
         new PendingWorkload(

@@ -45,7 +45,8 @@ class BatchJobTest {
     @Test
     void theSmallestParallelismIsRecorded() {
       assertThat(podSet(job()).minCount()).isZero();
-      assertThat(podSet(job().annotation(KueueConstants.JOB_MIN_PARALLELISM, "2")).minCount()).isEqualTo(2);
+      assertThat(podSet(job().annotation(KueueConstants.JOB_MIN_PARALLELISM, "2")).minCount())
+          .isEqualTo(2);
     }
 
     @Test

@@ -12,11 +12,11 @@ import dev.sluice.jobs.JobAction.AddOwners;
 import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.DeleteJob;
 import dev.sluice.jobs.JobAction.FinishWorkload;
-import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.PatchStatus;
 import dev.sluice.jobs.JobAction.PatchWorkload;
-import dev.sluice.jobs.JobAction.RemoveFinalizers;
 import dev.sluice.jobs.JobAction.RemoveFinalizer;
+import dev.sluice.jobs.JobAction.RemoveFinalizers;
+import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.JobAction.StopReason;
@@ -85,7 +85,8 @@ class PodGroupPolicyTest {
 
     @Test
     void getsOneWithItsFirstPodWhenThatIsFast() {
-      JsonNode made = create(member("a", 3).annotation(KueueConstants.POD_GROUP_FAST_ADMISSION, "true"));
+      JsonNode made =
+          create(member("a", 3).annotation(KueueConstants.POD_GROUP_FAST_ADMISSION, "true"));
       assertThat(each(made.at("/spec/podSets"), "name")).containsExactly("worker");
       assertThat(made.at("/spec/podSets/0/count").asInt()).isEqualTo(3);
     }
@@ -127,17 +128,21 @@ class PodGroupPolicyTest {
 
     @Test
     void mustNumberItsPodsFromZero() {
-      Warn warn = only(Warn.class, decide(member("a", 1).label(KueueConstants.POD_GROUP_POD_INDEX, "1")));
+      Warn warn =
+          only(Warn.class, decide(member("a", 1).label(KueueConstants.POD_GROUP_POD_INDEX, "1")));
       assertThat(warn.note())
           .isEqualTo(
               "label kueue.x-k8s.io/pod-group-pod-index of pod a is \"1\", which has to be a number"
                   + " from 0 to 0");
-      only(CreateWorkload.class, decide(member("a", 1).label(KueueConstants.POD_GROUP_POD_INDEX, "0")));
+      only(
+          CreateWorkload.class,
+          decide(member("a", 1).label(KueueConstants.POD_GROUP_POD_INDEX, "0")));
     }
 
     @Test
     void mustSayHowManyThereAre() {
-      Warn warn = only(Warn.class, decide(member("a", 1).without(KueueConstants.POD_GROUP_TOTAL_COUNT)));
+      Warn warn =
+          only(Warn.class, decide(member("a", 1).without(KueueConstants.POD_GROUP_TOTAL_COUNT)));
       assertThat(warn.note()).contains("kueue.x-k8s.io/pod-group-total-count is missing");
     }
 
@@ -231,7 +236,9 @@ class PodGroupPolicyTest {
     @Test
     void theQueueOfOneThatServesIsLeftToItsParent() {
       GivenPod pod =
-          member("a", 1).label(KueueConstants.QUEUE_NAME, "other").annotation(KueueConstants.POD_GROUP_SERVING, "true");
+          member("a", 1)
+              .label(KueueConstants.QUEUE_NAME, "other")
+              .annotation(KueueConstants.POD_GROUP_SERVING, "true");
       assertThat(given(workload("worker", 1).ownedBy(pod), pod)).isEmpty();
     }
 

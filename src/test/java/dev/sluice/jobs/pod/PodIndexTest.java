@@ -26,7 +26,9 @@ class PodIndexTest {
   void whoChangesIsThereAsItIsNow() {
     directory.put(member("a", 2).view());
     assertThat(directory.put(member("a", 2).running().view()).orElseThrow().gated()).isTrue();
-    assertThat(directory.group("team", "sample")).extracting(CachedPod::gated).containsExactly(false);
+    assertThat(directory.group("team", "sample"))
+        .extracting(CachedPod::gated)
+        .containsExactly(false);
   }
 
   @Test

@@ -5,22 +5,22 @@ import static dev.sluice.jobs.pod.GivenPod.pod;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.JobAction;
 import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.FinishWorkload;
-import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.PatchStatus;
-import dev.sluice.jobs.JobAction.RemoveFinalizers;
 import dev.sluice.jobs.JobAction.RemoveFinalizer;
+import dev.sluice.jobs.JobAction.RemoveFinalizers;
+import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.JobAction.StopReason;
-import dev.sluice.jobs.JobPolicy;
 import dev.sluice.jobs.JobOptions;
-import dev.sluice.jobs.CachedJob;
-import dev.sluice.jobs.ReconcileContext;
+import dev.sluice.jobs.JobPolicy;
 import dev.sluice.jobs.ManagementStatus;
+import dev.sluice.jobs.ReconcileContext;
 import dev.sluice.workload.CachedWorkload;
 import java.util.List;
 import java.util.Optional;
@@ -129,7 +129,9 @@ class SinglePodDecisionsTest {
   void oneThatPeopleDeleteIsReleased() {
     List<JobAction> actions =
         decide(pod("p1").running().deletedBy("12:01"), own("p1").admitted("spot"));
-    assertThat(actions).hasOnlyElementsOfTypes(RemoveFinalizer.class, RemoveFinalizers.class).hasSize(2);
+    assertThat(actions)
+        .hasOnlyElementsOfTypes(RemoveFinalizer.class, RemoveFinalizers.class)
+        .hasSize(2);
   }
 
   private static GivenGroupWorkload own(String pod) {

@@ -122,7 +122,13 @@ class SinglePodTest {
   @Test
   void namesItsGroupByAnnotationOrLabel() {
     assertThat(pod("p1").view().group()).isEmpty();
-    assertThat(pod("p1").label(KueueConstants.POD_GROUP_NAME, "old").view().group().orElseThrow().name())
+    assertThat(
+            pod("p1")
+                .label(KueueConstants.POD_GROUP_NAME, "old")
+                .view()
+                .group()
+                .orElseThrow()
+                .name())
         .isEqualTo("old");
     CachedPod.Group group =
         pod("p1")

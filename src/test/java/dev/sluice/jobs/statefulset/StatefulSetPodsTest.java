@@ -78,7 +78,8 @@ class StatefulSetPodsTest {
 
   @Test
   void thePodsOfASetThatAManagerSentSaySo() {
-    CachedStatefulSet sent = set(with("/metadata/labels/kueue.x-k8s.io~1multikueue-origin", "manager"));
+    CachedStatefulSet sent =
+        set(with("/metadata/labels/kueue.x-k8s.io~1multikueue-origin", "manager"));
 
     assertThat(needed(sent, true, pod(MEMBER_LABELS, MEMBER)))
         .contains(

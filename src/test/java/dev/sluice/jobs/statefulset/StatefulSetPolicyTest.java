@@ -10,8 +10,8 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.GivenCluster;
 import dev.sluice.jobs.JobAction;
 import dev.sluice.jobs.JobOptions;
-import dev.sluice.jobs.ReconcileContext;
 import dev.sluice.jobs.ManagementStatus;
+import dev.sluice.jobs.ReconcileContext;
 import dev.sluice.workload.CachedWorkload;
 import java.util.List;
 import java.util.Optional;
@@ -37,18 +37,21 @@ class StatefulSetPolicyTest {
       - {type: QuotaReserved, status: "False", reason: OnHold, message: "", lastTransitionTime: "2026-03-01T10:00:00Z"}
       """;
 
-  private final StatefulSetPolicy decisions = new StatefulSetPolicy(JobOptions.defaults("kueue-system"));
+  private final StatefulSetPolicy decisions =
+      new StatefulSetPolicy(JobOptions.defaults("kueue-system"));
 
   private List<JobAction> decide(CachedStatefulSet set, CachedWorkload... workloads) {
     return decide(set, new ManagementStatus.Own(), workloads);
   }
 
-  private List<JobAction> decide(CachedStatefulSet set, ManagementStatus managementStatus, CachedWorkload... workloads) {
+  private List<JobAction> decide(
+      CachedStatefulSet set, ManagementStatus managementStatus, CachedWorkload... workloads) {
     Optional<CachedWorkload> workload = List.of(workloads).stream().findFirst();
     GivenCluster cluster = GivenCluster.cluster().workloadPriorityClass("high", 7);
     return decisions.decide(
         set,
-        new ReconcileContext(set.job(), managementStatus, List.of(), workload, cluster, cluster, GivenCluster.NOW),
+        new ReconcileContext(
+            set.job(), managementStatus, List.of(), workload, cluster, cluster, GivenCluster.NOW),
         NAME);
   }
 
@@ -268,7 +271,8 @@ class StatefulSetPolicyTest {
   @Test
   void anotherImageIsWrittenWhileItWaitsAndRolledOutWhileItRuns() {
     ObjectNode created = created(set());
-    CachedStatefulSet changed = set(with("/spec/template/spec/containers", "[{name: c, image: \"two:1\"}]"));
+    CachedStatefulSet changed =
+        set(with("/spec/template/spec/containers", "[{name: c, image: \"two:1\"}]"));
 
     assertThat(decide(changed, workload(created)))
         .hasExactlyElementsOfTypes(JobAction.PatchWorkload.class);
@@ -280,7 +284,8 @@ class StatefulSetPolicyTest {
   void anotherQueueIsWrittenOnlyWhileItWaits(boolean reserved) {
     ObjectNode created = created(set());
     CachedStatefulSet moved = set(with("/metadata/labels/kueue.x-k8s.io~1queue-name", "other"));
-    CachedWorkload workload = reserved ? workload(created, with("/status", RESERVED)) : workload(created);
+    CachedWorkload workload =
+        reserved ? workload(created, with("/status", RESERVED)) : workload(created);
 
     if (reserved) {
       assertThat(decide(moved, workload)).isEmpty();

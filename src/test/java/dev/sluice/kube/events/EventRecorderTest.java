@@ -1,14 +1,13 @@
 package dev.sluice.kube.events;
 
-import dev.sluice.metrics.EventCounts;
-import dev.sluice.metrics.MetricsScrape;
-import dev.sluice.kube.leader.ReplicaRole;
-
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.kube.events.EventRecorder.Budget;
 import dev.sluice.kube.events.EventRecorder.Type;
+import dev.sluice.kube.leader.ReplicaRole;
+import dev.sluice.metrics.EventCounts;
+import dev.sluice.metrics.MetricsScrape;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.api.model.events.v1.EventSeries;
 import java.nio.charset.StandardCharsets;
@@ -101,7 +100,8 @@ class EventRecorderTest {
 
   @Test
   void eventsOfTheWholeClusterGoToTheDefaultNamespace() {
-    ObjectReference queue = new ObjectReference("kueue.x-k8s.io/v1beta2", "ClusterQueue", "", "cq", "u");
+    ObjectReference queue =
+        new ObjectReference("kueue.x-k8s.io/v1beta2", "ClusterQueue", "", "cq", "u");
 
     recorder.record(queue, Type.NORMAL, "A", "B", "c");
 

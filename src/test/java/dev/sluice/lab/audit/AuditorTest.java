@@ -27,7 +27,8 @@ class AuditorTest {
     assertThat(report.unfinished()).isEmpty();
     assertThat(report.peaks())
         .hasEntrySatisfying(
-            new FlavorResourcePair("pool", "only", "cpu"), peak -> assertThat(peak).isEqualByComparingTo("2"));
+            new FlavorResourcePair("pool", "only", "cpu"),
+            peak -> assertThat(peak).isEqualByComparingTo("2"));
     assertThat(report.summary()).contains("21 writes", "2 Jobs", "4 pods");
   }
 

@@ -1,7 +1,5 @@
 package dev.sluice.queues.cache;
 
-import dev.sluice.kube.reconcile.ObservableItemStore;
-
 import static dev.sluice.jobs.GivenJob.job;
 import static dev.sluice.jobs.GivenWorkload.workloadOf;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -11,8 +9,9 @@ import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.ResourceFlavor;
-import dev.sluice.queues.cache.LocalClusters.QuotaLocation;
 import dev.sluice.jobs.GivenWorkload;
+import dev.sluice.kube.reconcile.ObservableItemStore;
+import dev.sluice.queues.cache.LocalClusters.QuotaLocation;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.util.Map;
 import java.util.Set;
@@ -48,8 +47,8 @@ class LocalClustersTest {
         Map.of("here", Map.of("topology.kubernetes.io/region", "eu")), Set.of("clusters"));
   }
 
-  private static <R extends HasMetadata> void put(ObservableItemStore<R> store, Class<R> type, String yaml)
-      throws JsonProcessingException {
+  private static <R extends HasMetadata> void put(
+      ObservableItemStore<R> store, Class<R> type, String yaml) throws JsonProcessingException {
     R object = new YAMLMapper().readValue(yaml, type);
     store.put(store.getKey(object), object);
   }
@@ -87,8 +86,10 @@ class LocalClustersTest {
 
   @Test
   void theFlavorTellsWhoseQuotaItIs() {
-    assertThat(workers.quotaLocation(marked().reserved("own").get())).isEqualTo(new QuotaLocation.Local("here"));
-    assertThat(workers.quotaLocation(marked().reserved("other").get())).isEqualTo(new QuotaLocation.Remote());
+    assertThat(workers.quotaLocation(marked().reserved("own").get()))
+        .isEqualTo(new QuotaLocation.Local("here"));
+    assertThat(workers.quotaLocation(marked().reserved("other").get()))
+        .isEqualTo(new QuotaLocation.Remote());
     assertThat(workers.quotaLocation(marked().get())).isEqualTo(new QuotaLocation.Remote());
   }
 
@@ -96,7 +97,8 @@ class LocalClustersTest {
   void aFlavorOfAClusterThatIsNotThisOneIsOfOthers() {
     workers.declare(Map.of(), Set.of());
 
-    assertThat(workers.quotaLocation(marked().reserved("own").get())).isEqualTo(new QuotaLocation.Remote());
+    assertThat(workers.quotaLocation(marked().reserved("own").get()))
+        .isEqualTo(new QuotaLocation.Remote());
     assertThat(workers.mayRunHere("team", "training")).isFalse();
   }
 

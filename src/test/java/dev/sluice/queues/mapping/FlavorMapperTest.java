@@ -11,7 +11,8 @@ import org.junit.jupiter.api.Test;
 class FlavorMapperTest {
 
   private static Map<String, String> labels(String yaml) throws JsonProcessingException {
-    return FlavorMapper.translate(new YAMLMapper().readValue(yaml, ResourceFlavor.class)).nodeLabels();
+    return FlavorMapper.translate(new YAMLMapper().readValue(yaml, ResourceFlavor.class))
+        .nodeLabels();
   }
 
   @Test

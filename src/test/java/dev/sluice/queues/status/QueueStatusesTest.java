@@ -3,8 +3,8 @@ package dev.sluice.queues.status;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.LocalQueueUsageView;
+import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.model.LocalQueueId;
 import java.time.Instant;
 import java.util.List;
@@ -30,7 +30,8 @@ class QueueStatusesTest {
 
   private static Optional<LocalQueueUsageView> past(Map<String, Double> consumed) {
     return Optional.of(
-        new LocalQueueUsageView(new TreeMap<>(consumed), Instant.parse("2026-01-01T09:59:58.7Z"), 7));
+        new LocalQueueUsageView(
+            new TreeMap<>(consumed), Instant.parse("2026-01-01T09:59:58.7Z"), 7));
   }
 
   @Test

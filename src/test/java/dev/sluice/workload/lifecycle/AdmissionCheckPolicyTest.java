@@ -74,7 +74,8 @@ class AdmissionCheckPolicyTest {
             {"name":"b","state":"Ready","message":"because",\
             "lastTransitionTime":"2026-03-01T10:00:00Z","retryCount":2}]\
             """);
-    assertThat(decide(with(workload(), check("b", "Pending", "")), "b")).isEqualTo(LifecycleAction.NOTHING);
+    assertThat(decide(with(workload(), check("b", "Pending", "")), "b"))
+        .isEqualTo(LifecycleAction.NOTHING);
   }
 
   @Test
@@ -85,7 +86,8 @@ class AdmissionCheckPolicyTest {
 
   @Test
   void aReservationWithoutAllChecksReadyIsNotAdmitted() {
-    LifecycleAction lifecycleAction = decide(with(workload().reserved(), check("a", "Ready", "")), "a", "b");
+    LifecycleAction lifecycleAction =
+        decide(with(workload().reserved(), check("a", "Ready", "")), "a", "b");
     ObjectNode status = status(lifecycleAction);
     assertThat(condition(status, "Admitted")).isEqualTo("False UnsatisfiedAdmissionChecks");
     assertThat(status.get("admissionChecks")).hasSize(2);
@@ -192,9 +194,11 @@ class AdmissionCheckPolicyTest {
   @ValueSource(booleans = {true, false})
   void rejectionDeactivatesIt(boolean admitted) {
     GivenWorkload given = admitted ? workload().admitted() : workload().reserved();
-    LifecycleAction lifecycleAction = decide(with(given, check("a", "Rejected", ""), check("b", "Retry", "")), "a");
+    LifecycleAction lifecycleAction =
+        decide(with(given, check("a", "Rejected", ""), check("b", "Retry", "")), "a");
 
-    assertThat(condition(status(lifecycleAction), "DeactivationTarget")).isEqualTo("True AdmissionCheck");
+    assertThat(condition(status(lifecycleAction), "DeactivationTarget"))
+        .isEqualTo("True AdmissionCheck");
     assertThat(news(lifecycleAction)).containsExactly("AdmissionCheckRejected");
 
     LifecycleAction next =

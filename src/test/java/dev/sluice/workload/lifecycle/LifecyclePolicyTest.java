@@ -202,7 +202,9 @@ class LifecyclePolicyTest {
     void areLetGoOnceTheyAreFinished() {
       LifecycleAction lifecycleAction =
           decide(workload().unowned().condition("Finished", "True", "OwnerNotFound", ""));
-      assertThat(lifecycleAction.action()).get().isInstanceOf(LifecycleAction.RemoveFinalizer.class);
+      assertThat(lifecycleAction.action())
+          .get()
+          .isInstanceOf(LifecycleAction.RemoveFinalizer.class);
     }
 
     @Test
@@ -365,7 +367,8 @@ class LifecyclePolicyTest {
       "DRAINED, DRAINED, LocalQueueStopped"
     })
     void thatAreDrainedSendBackWhatRuns(QueueState local, QueueState cluster, String reason) {
-      LifecycleAction lifecycleAction = decide(workload().admitted(), new QueueLookup(local, cluster));
+      LifecycleAction lifecycleAction =
+          decide(workload().admitted(), new QueueLookup(local, cluster));
 
       ObjectNode status = patch(lifecycleAction).status();
       assertThat(condition(status, "Evicted")).startsWith("True " + reason + ": ");
@@ -385,7 +388,8 @@ class LifecyclePolicyTest {
       "OPEN, TERMINATING, Misconfigured"
     })
     void takeBackWhatIsNotAdmittedYet(QueueState local, QueueState cluster, String reason) {
-      ObjectNode status = patch(decide(workload().reserved(), new QueueLookup(local, cluster))).status();
+      ObjectNode status =
+          patch(decide(workload().reserved(), new QueueLookup(local, cluster))).status();
 
       assertThat(condition(status, "QuotaReserved")).startsWith("False " + reason + ": ");
       assertThat(condition(status, "Admitted")).startsWith("False NoReservation: ");
@@ -405,7 +409,8 @@ class LifecyclePolicyTest {
               .condition("Admitted", "False", "NoReservation", "")
               .condition("Requeued", "False", reason, "stopped");
       for (QueueState standing : Set.of(QueueState.HELD, QueueState.DRAINED)) {
-        assertThat(decide(sentBack, new QueueLookup(standing, standing))).isEqualTo(LifecycleAction.NOTHING);
+        assertThat(decide(sentBack, new QueueLookup(standing, standing)))
+            .isEqualTo(LifecycleAction.NOTHING);
       }
 
       ObjectNode status = status(sentBack);
@@ -457,7 +462,9 @@ class LifecyclePolicyTest {
       assertThat(condition(status, "QuotaReserved"))
           .startsWith("False AdmissionGated: ")
           .contains("example.com/a,example.com/b");
-      assertThat(patch(lifecycleAction).eventSpec()).extracting(EventSpec::reason).containsExactly("AdmissionGated");
+      assertThat(patch(lifecycleAction).eventSpec())
+          .extracting(EventSpec::reason)
+          .containsExactly("AdmissionGated");
     }
 
     @Test
@@ -486,7 +493,8 @@ class LifecyclePolicyTest {
 
     @Test
     void doNothingToWhatHoldsQuota() {
-      assertThat(decide(workload().admitted().gatedBy("example.com/a"))).isEqualTo(LifecycleAction.NOTHING);
+      assertThat(decide(workload().admitted().gatedBy("example.com/a")))
+          .isEqualTo(LifecycleAction.NOTHING);
     }
   }
 
@@ -496,8 +504,11 @@ class LifecyclePolicyTest {
     @Test
     void followsAReservationThatSomebodyElseMade() {
       LifecycleAction lifecycleAction = decide(workload().reserved());
-      assertThat(condition(patch(lifecycleAction).status(), "Admitted")).startsWith("True Admitted: ");
-      assertThat(patch(lifecycleAction).eventSpec()).extracting(EventSpec::reason).containsExactly("Admitted");
+      assertThat(condition(patch(lifecycleAction).status(), "Admitted"))
+          .startsWith("True Admitted: ");
+      assertThat(patch(lifecycleAction).eventSpec())
+          .extracting(EventSpec::reason)
+          .containsExactly("Admitted");
     }
 
     @Test

@@ -144,15 +144,20 @@ class PodsReadyPolicyTest {
         .isInstanceOfSatisfying(
             LifecycleAction.Delete.class,
             delete ->
-                assertThat(delete.eventSpec()).extracting(EventSpec::reason).containsExactly("Deleted"));
+                assertThat(delete.eventSpec())
+                    .extracting(EventSpec::reason)
+                    .containsExactly("Deleted"));
     assertThat(at(300, finished.deleting())).isEqualTo(LifecycleAction.NOTHING);
   }
 
   @Test
   void withTheGateAWorkloadSaysAtOnceThatItWaits() {
-    LifecycleOptions explicit = new LifecycleOptions(Optional.empty(), Optional.empty(), true, true);
-    LifecycleAction lifecycleAction = LifecyclePolicy.decide(workload().get(), OPEN, explicit, SINCE);
-    assertThat(condition(status(lifecycleAction), "QuotaReserved")).isEqualTo("False PendingEvaluation");
+    LifecycleOptions explicit =
+        new LifecycleOptions(Optional.empty(), Optional.empty(), true, true);
+    LifecycleAction lifecycleAction =
+        LifecyclePolicy.decide(workload().get(), OPEN, explicit, SINCE);
+    assertThat(condition(status(lifecycleAction), "QuotaReserved"))
+        .isEqualTo("False PendingEvaluation");
     assertThat(condition(status(lifecycleAction), "Admitted")).isEqualTo("False NoReservation");
     GivenWorkload told = workload().condition("QuotaReserved", "False", "WaitingForQuota", "");
     assertThat(LifecyclePolicy.decide(told.get(), OPEN, explicit, SINCE))

@@ -1,7 +1,5 @@
 package dev.sluice.workload.lifecycle;
 
-import dev.sluice.queues.cache.CachedQueues;
-
 import static dev.sluice.workload.lifecycle.GivenWorkload.SINCE;
 import static dev.sluice.workload.lifecycle.GivenWorkload.workload;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -9,9 +7,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
-import dev.sluice.kube.reconcile.ObservableItemStore;
-import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.reconcile.ObservableItemStore;
+import dev.sluice.queues.cache.CachedQueues;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.queues.cache.QueueStateNotifier;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadLister;
 import dev.sluice.workload.WorkloadWriter;
@@ -49,7 +49,7 @@ class WorkloadLifecycleTest {
   void queuesAreOpen() {
     queue("Open");
     clusterQueue("None");
-    lifecycle.observe(informerCaches);
+    QueueStateNotifier.connect(informerCaches, lifecycle);
   }
 
   private WorkloadLifecycle lifecycle() {

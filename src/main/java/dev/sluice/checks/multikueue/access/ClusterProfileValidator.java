@@ -30,7 +30,8 @@ public final class ClusterProfileValidator {
   }
 
   /**
-   * What a ClusterProfile gives access to: {@link WorkerAccess.Usable} or {@link WorkerAccess.Refused}.
+   * What a ClusterProfile gives access to: {@link WorkerAccess.Usable} or {@link
+   * WorkerAccess.Refused}.
    *
    * @param name of the profile, for people
    */
@@ -71,7 +72,8 @@ public final class ClusterProfileValidator {
             : configured);
   }
 
-  private static WorkerCredentials credentials(AccessProvider provider, Entry cluster) throws InvalidAccessException {
+  private static WorkerCredentials credentials(AccessProvider provider, Entry cluster)
+      throws InvalidAccessException {
     String field = "multiKueue.clusterProfile.accessProviders[" + provider.name() + "].execConfig";
     if (!VERSIONS.contains(provider.apiVersion())) {
       throw InvalidAccessException.unsupported(

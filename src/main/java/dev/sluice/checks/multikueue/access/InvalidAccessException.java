@@ -29,7 +29,8 @@ final class InvalidAccessException extends Exception {
     return of(ClusterReason.BAD_REST_CONFIG, field, what, allowed);
   }
 
-  static InvalidAccessException of(ClusterReason reason, String field, String what, String allowed) {
+  static InvalidAccessException of(
+      ClusterReason reason, String field, String what, String allowed) {
     return new InvalidAccessException(reason, field + ": " + what + "; allowed: " + allowed);
   }
 

@@ -44,7 +44,8 @@ public final class KubeconfigFiles {
     }
     String allowed = "a file under " + root;
     if (!path.normalize().toString().equals(location)) {
-      throw InvalidAccessException.bad(FIELD, "\"" + location + "\" has .. or other detours", allowed);
+      throw InvalidAccessException.bad(
+          FIELD, "\"" + location + "\" has .. or other detours", allowed);
     }
     if (!path.startsWith(root) || path.equals(root)) {
       throw InvalidAccessException.bad(FIELD, "\"" + location + "\" lies elsewhere", allowed);
@@ -52,7 +53,8 @@ public final class KubeconfigFiles {
     try {
       Path real = path.toRealPath();
       if (!real.startsWith(root.toRealPath())) {
-        throw InvalidAccessException.bad(FIELD, "\"" + location + "\" leads elsewhere by a link", allowed);
+        throw InvalidAccessException.bad(
+            FIELD, "\"" + location + "\" leads elsewhere by a link", allowed);
       }
       return real;
     } catch (IOException e) {
@@ -69,7 +71,8 @@ public final class KubeconfigFiles {
     } catch (InvalidPathException e) {
       throw InvalidAccessException.bad(FIELD, "is no path", "an absolute path");
     }
-    throw InvalidAccessException.bad(FIELD, "\"" + location + "\" is not absolute", "an absolute path");
+    throw InvalidAccessException.bad(
+        FIELD, "\"" + location + "\" is not absolute", "an absolute path");
   }
 
   private static String text(Path file, String location) throws InvalidAccessException {
@@ -78,11 +81,13 @@ public final class KubeconfigFiles {
         throw missing(location);
       }
       if (Files.size(file) > LARGEST) {
-        throw InvalidAccessException.bad(FIELD, "\"" + location + "\" is too large", LARGEST + " bytes");
+        throw InvalidAccessException.bad(
+            FIELD, "\"" + location + "\" is too large", LARGEST + " bytes");
       }
       return Files.readString(file);
     } catch (IOException e) {
-      throw InvalidAccessException.bad(FIELD, "\"" + location + "\" can't be read as text", "a kubeconfig");
+      throw InvalidAccessException.bad(
+          FIELD, "\"" + location + "\" can't be read as text", "a kubeconfig");
     }
   }
 

@@ -63,11 +63,13 @@ final class KubeconfigTree {
     try {
       JsonNode root = mapper.readTree(text);
       if (root == null || !root.isObject()) {
-        throw InvalidAccessException.bad("kubeconfig", "is no object", "a kubeconfig in YAML or JSON");
+        throw InvalidAccessException.bad(
+            "kubeconfig", "is no object", "a kubeconfig in YAML or JSON");
       }
       return new KubeconfigTree(root);
     } catch (JsonProcessingException e) {
-      throw InvalidAccessException.bad("kubeconfig", "can't be parsed" + line(e), "a kubeconfig in YAML or JSON");
+      throw InvalidAccessException.bad(
+          "kubeconfig", "can't be parsed" + line(e), "a kubeconfig in YAML or JSON");
     }
   }
 
@@ -92,7 +94,8 @@ final class KubeconfigTree {
       return Map.of();
     }
     if (!array.isArray()) {
-      throw InvalidAccessException.bad(list, "is no list", "a list of entries with a name and a " + field);
+      throw InvalidAccessException.bad(
+          list, "is no list", "a list of entries with a name and a " + field);
     }
     Map<String, Entry> entries = new LinkedHashMap<>();
     for (JsonNode each : array) {
@@ -110,7 +113,8 @@ final class KubeconfigTree {
   }
 
   /** The entry of a name that another field gives. */
-  static Entry find(Map<String, Entry> entries, String name, String field) throws InvalidAccessException {
+  static Entry find(Map<String, Entry> entries, String name, String field)
+      throws InvalidAccessException {
     Entry found = entries.get(name);
     if (found == null) {
       List<String> names = new ArrayList<>(entries.keySet());

@@ -26,10 +26,13 @@ public final class KubeconfigValidator {
     this.tree = tree;
   }
 
-  /** What a kubeconfig gives access to: {@link WorkerAccess.Usable} or {@link WorkerAccess.Refused}. */
+  /**
+   * What a kubeconfig gives access to: {@link WorkerAccess.Usable} or {@link WorkerAccess.Refused}.
+   */
   public static WorkerAccess read(String text) {
     try {
-      return new WorkerAccess.Usable(new KubeconfigValidator(KubeconfigTree.parse(text)).credentials());
+      return new WorkerAccess.Usable(
+          new KubeconfigValidator(KubeconfigTree.parse(text)).credentials());
     } catch (InvalidAccessException e) {
       return e.refusal();
     }
@@ -47,7 +50,8 @@ public final class KubeconfigValidator {
     Map<String, Entry> contexts = tree.entries("contexts", "context");
     Optional<String> current = tree.currentContext();
     if (current.isEmpty()) {
-      throw InvalidAccessException.bad("current-context", "is missing", "the name of one of contexts");
+      throw InvalidAccessException.bad(
+          "current-context", "is missing", "the name of one of contexts");
     }
     Entry context = KubeconfigTree.find(contexts, current.get(), "current-context");
     Entry cluster =
@@ -79,10 +83,12 @@ public final class KubeconfigValidator {
           LOGIN);
     }
     if (user.says("username")) {
-      throw InvalidAccessException.insecure(user.path("username"), "basic authentication is not allowed", LOGIN);
+      throw InvalidAccessException.insecure(
+          user.path("username"), "basic authentication is not allowed", LOGIN);
     }
     if (user.says("password")) {
-      throw InvalidAccessException.insecure(user.path("password"), "basic authentication is not allowed", LOGIN);
+      throw InvalidAccessException.insecure(
+          user.path("password"), "basic authentication is not allowed", LOGIN);
     }
     if (user.says("auth-provider")) {
       throw InvalidAccessException.insecure(
@@ -98,7 +104,8 @@ public final class KubeconfigValidator {
     }
   }
 
-  private static WorkerCredentials credentials(Entry cluster, Entry user) throws InvalidAccessException {
+  private static WorkerCredentials credentials(Entry cluster, Entry user)
+      throws InvalidAccessException {
     Place place = located(cluster);
     refuseUnsupported(user, "as", "a user of the worker cluster's own");
     refuseUnsupported(user, "as-uid", "a user of the worker cluster's own");
@@ -151,7 +158,8 @@ public final class KubeconfigValidator {
     }
     URI server = uri(text.get());
     if (server == null || server.getHost() == null || server.getHost().isEmpty()) {
-      throw InvalidAccessException.bad(field, "\"" + withoutUser(text.get()) + "\" has no valid host", allowed);
+      throw InvalidAccessException.bad(
+          field, "\"" + withoutUser(text.get()) + "\" has no valid host", allowed);
     }
     if (server.getUserInfo() != null) {
       throw InvalidAccessException.insecure(field, "a user in the address is not allowed", allowed);
@@ -160,7 +168,8 @@ public final class KubeconfigValidator {
       throw InvalidAccessException.insecure(field, "\"" + server + "\" is not encrypted", allowed);
     }
     if (server.getQuery() != null || server.getFragment() != null) {
-      throw InvalidAccessException.bad(field, "\"" + server + "\" has more than host and path", allowed);
+      throw InvalidAccessException.bad(
+          field, "\"" + server + "\" has more than host and path", allowed);
     }
     return server;
   }
@@ -177,16 +186,19 @@ public final class KubeconfigValidator {
     return address.replaceFirst("//[^/@]*@", "//");
   }
 
-  private static void refuseUnsupported(Entry entry, String field, String allowed) throws InvalidAccessException {
+  private static void refuseUnsupported(Entry entry, String field, String allowed)
+      throws InvalidAccessException {
     if (entry.says(field)) {
       throw InvalidAccessException.unsupported(entry.path(field), "is not supported", allowed);
     }
   }
 
-  private static Optional<String> certificates(Entry entry, String field) throws InvalidAccessException {
+  private static Optional<String> certificates(Entry entry, String field)
+      throws InvalidAccessException {
     Optional<String> data = encoded(entry, field);
     if (data.isPresent() && !holdsCertificates(Base64.getDecoder().decode(data.get()))) {
-      throw InvalidAccessException.bad(entry.path(field), "holds no certificate", "base64 of PEM certificates");
+      throw InvalidAccessException.bad(
+          entry.path(field), "holds no certificate", "base64 of PEM certificates");
     }
     return data;
   }

@@ -25,7 +25,8 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
   private final List<Runnable> observers = new CopyOnWriteArrayList<>();
   private final ConnectionScope<RemoteQueueInformer> watched =
       new ConnectionScope<>(
-          (cluster, client) -> new RemoteQueueInformer(client, this::changed), RemoteQueueInformer::stop);
+          (cluster, client) -> new RemoteQueueInformer(client, this::changed),
+          RemoteQueueInformer::stop);
 
   /** Has this run whenever the spec of a worker's queue changes; it returns soon. */
   public void observe(Runnable observer) {
@@ -51,7 +52,8 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
         .collect(Collectors.toSet());
   }
 
-  private static boolean fits(RemoteQueueInformer worker, String queue, Map<String, BigDecimal> requests) {
+  private static boolean fits(
+      RemoteQueueInformer worker, String queue, Map<String, BigDecimal> requests) {
     return worker
         .clusterQueueOf(queue)
         .flatMap(worker::clusterQueue)
@@ -60,8 +62,8 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
   }
 
   /**
-   * The quota that a connected worker guarantees to the ClusterQueueMapper behind its LocalQueueMapper of
-   * these names, each once.
+   * The quota that a connected worker guarantees to the ClusterQueueMapper behind its
+   * LocalQueueMapper of these names, each once.
    *
    * @param localQueues as {@code namespace/name}
    */

@@ -55,10 +55,12 @@ public sealed interface Dispatcher {
       }
       List<String> left =
           inOrder(dispatchContext)
-              .filter(name -> dispatchContext.connected().contains(name) && !standing.contains(name))
+              .filter(
+                  name -> dispatchContext.connected().contains(name) && !standing.contains(name))
               .toList();
       Optional<Instant> due = dispatchContext.lastRound().map(last -> last.plus(ROUND));
-      boolean waits = !standing.isEmpty() && due.filter(dispatchContext.now()::isBefore).isPresent();
+      boolean waits =
+          !standing.isEmpty() && due.filter(dispatchContext.now()::isBefore).isPresent();
       if (waits || left.isEmpty()) {
         return new DispatchResult(standing, false, left.isEmpty() ? Optional.empty() : due);
       }
@@ -107,8 +109,12 @@ public sealed interface Dispatcher {
             .orElseGet(() -> new AllAtOnce().nominate(dispatchContext));
       }
       Optional<Instant> due =
-          dispatchContext.lastRound().map(last -> last.plus(PATIENCE)).filter(dispatchContext.now()::isBefore);
-      boolean waits = standing.size() == 1 && dispatchContext.connected().contains(standing.getFirst());
+          dispatchContext
+              .lastRound()
+              .map(last -> last.plus(PATIENCE))
+              .filter(dispatchContext.now()::isBefore);
+      boolean waits =
+          standing.size() == 1 && dispatchContext.connected().contains(standing.getFirst());
       return waits && due.isPresent()
           ? new DispatchResult(standing, false, due)
           : new AllAtOnce().nominate(dispatchContext);

@@ -2,8 +2,8 @@ package dev.sluice.checks.multikueue.fencing;
 
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
+import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadListener;
 import dev.sluice.workload.WorkloadReader;
@@ -79,7 +79,8 @@ public final class FencingController
   /** Nothing is done before {@link #start}. */
   public FencingController(Dependencies dependencies) {
     this.dependencies = dependencies;
-    this.reader = new LeaseReader(dependencies.client(), dependencies.namespace(), dependencies.clock());
+    this.reader =
+        new LeaseReader(dependencies.client(), dependencies.namespace(), dependencies.clock());
     this.informer =
         dependencies
             .client()
@@ -109,7 +110,8 @@ public final class FencingController
       limit.ifPresentOrElse(
           it ->
               fenced.put(
-                  key, new Fenced(after, after.labels().getOrDefault(FenceAnnotations.ORIGIN, ""), it)),
+                  key,
+                  new Fenced(after, after.labels().getOrDefault(FenceAnnotations.ORIGIN, ""), it)),
           () -> fenced.remove(key));
     } else if (before != null) {
       fenced.remove(key(before));

@@ -20,7 +20,10 @@ public final class PendingSummary {
   private PendingSummary() {}
 
   /** The text; empty while nobody is asked, or when there is nothing to wait for any more. */
-  public static String of(ManagerState managerState, ClusterCandidates clusterCandidates, Map<String, WorkerState> workerStates) {
+  public static String of(
+      ManagerState managerState,
+      ClusterCandidates clusterCandidates,
+      Map<String, WorkerState> workerStates) {
     boolean waits =
         !managerState.over()
             && managerState.reserving()
@@ -38,11 +41,16 @@ public final class PendingSummary {
         clusterCandidates.configured().stream()
             .map(name -> name + ": " + answer(name, managerState, clusterCandidates, workerStates))
             .collect(Collectors.joining(BETWEEN));
-    return clusterCandidates.allowed().isEmpty() ? "No worker cluster is allowed" + BETWEEN + each : each;
+    return clusterCandidates.allowed().isEmpty()
+        ? "No worker cluster is allowed" + BETWEEN + each
+        : each;
   }
 
   private static String answer(
-      String name, ManagerState managerState, ClusterCandidates clusterCandidates, Map<String, WorkerState> workerStates) {
+      String name,
+      ManagerState managerState,
+      ClusterCandidates clusterCandidates,
+      Map<String, WorkerState> workerStates) {
     Optional<String> excluded = Optional.ofNullable(clusterCandidates.excluded().get(name));
     if (excluded.isPresent()) {
       return excluded.get();

@@ -24,24 +24,28 @@ final class PreemptionGateCoordinator {
   private PreemptionGateCoordinator() {}
 
   /** The plan, and the gate that is to be opened now or later, if any. */
-  static PlacementPlan with(PlacementPlan placementPlan, Map<String, WorkerState> workerStates, Instant now) {
+  static PlacementPlan with(
+      PlacementPlan placementPlan, Map<String, WorkerState> workerStates, Instant now) {
     Optional<String> next =
         workerStates.keySet().stream()
             .filter(cluster -> blockedAt(workerStates.get(cluster)).isPresent())
             .min(
                 Comparator.comparing(
-                        (String cluster) -> blockedAt(workerStates.get(cluster)).orElse(Instant.MAX))
+                        (String cluster) ->
+                            blockedAt(workerStates.get(cluster)).orElse(Instant.MAX))
                     .thenComparing(Comparator.naturalOrder()));
     if (next.isEmpty()) {
       return placementPlan;
     }
     Optional<Instant> due = lastOpened(workerStates).map(opened -> opened.plus(BETWEEN));
     if (due.isPresent() && now.isBefore(due.get())) {
-      return new PlacementPlan(placementPlan.placementActions(), soonest(placementPlan.lookAgain(), due.get()));
+      return new PlacementPlan(
+          placementPlan.placementActions(), soonest(placementPlan.lookAgain(), due.get()));
     }
     List<PlacementAction> placementActions = new ArrayList<>(placementPlan.placementActions());
     placementActions.add(new PlacementAction.OpenGate(next.get()));
-    return new PlacementPlan(placementActions, soonest(placementPlan.lookAgain(), now.plus(BETWEEN)));
+    return new PlacementPlan(
+        placementActions, soonest(placementPlan.lookAgain(), now.plus(BETWEEN)));
   }
 
   private static Optional<Instant> soonest(Optional<Instant> one, Instant other) {

@@ -1,8 +1,8 @@
 package dev.sluice.checks.multikueue.placement;
 
-import dev.sluice.checks.multikueue.dispatch.Dispatcher;
-import dev.sluice.checks.multikueue.dispatch.DispatchResult;
 import dev.sluice.checks.multikueue.dispatch.DispatchContext;
+import dev.sluice.checks.multikueue.dispatch.DispatchResult;
+import dev.sluice.checks.multikueue.dispatch.Dispatcher;
 import dev.sluice.checks.multikueue.placement.ManagerState.Check;
 import dev.sluice.checks.multikueue.placement.WorkerState.Copy;
 import dev.sluice.checks.multikueue.placement.WorkerState.Difference;
@@ -36,7 +36,10 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
    * @param remotes how it stands in each worker, by name; also in those that it may not go to
    */
   public PlacementPlan decide(
-      ManagerState managerState, List<String> configured, Map<String, WorkerState> workerStates, Instant now) {
+      ManagerState managerState,
+      List<String> configured,
+      Map<String, WorkerState> workerStates,
+      Instant now) {
     return new Step(managerState, configured, new TreeMap<>(workerStates), now).plan();
   }
 
@@ -46,7 +49,11 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
    *
    * @param cluster the name of the manager as a worker
    */
-  public PlacementPlan decideHere(ManagerState managerState, String cluster, Map<String, WorkerState> workerStates, Instant now) {
+  public PlacementPlan decideHere(
+      ManagerState managerState,
+      String cluster,
+      Map<String, WorkerState> workerStates,
+      Instant now) {
     Step step = new Step(managerState, List.of(), new TreeMap<>(workerStates), now);
     boolean ordinary =
         managerState.over()
@@ -57,7 +64,10 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       return step.plan();
     }
     PlacementPlan withdrawn = step.withdrawn(workerStates.keySet());
-    boolean runs = managerState.check() == Check.PENDING && managerState.othersReady() && !managerState.evicted();
+    boolean runs =
+        managerState.check() == Check.PENDING
+            && managerState.othersReady()
+            && !managerState.evicted();
     if (!runs) {
       return withdrawn;
     }
@@ -74,7 +84,11 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
     private final SortedMap<String, WorkerState> workerStates;
     private final Instant now;
 
-    Step(ManagerState managerState, List<String> configured, SortedMap<String, WorkerState> workerStates, Instant now) {
+    Step(
+        ManagerState managerState,
+        List<String> configured,
+        SortedMap<String, WorkerState> workerStates,
+        Instant now) {
       this.managerState = managerState;
       this.configured = configured;
       this.workerStates = workerStates;
@@ -85,7 +99,8 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       if (managerState.over()) {
         return withdrawn(workerStates.keySet());
       }
-      if (managerState.job() instanceof ManagerState.Sendable.No(String why) && managerState.check() != Check.REJECTED) {
+      if (managerState.job() instanceof ManagerState.Sendable.No(String why)
+          && managerState.check() != Check.REJECTED) {
         return PlacementPlan.of(new PlacementAction.Reject(why));
       }
       if (!managerState.reserving()) {
@@ -117,7 +132,8 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
         }
       }
       return new PlacementPlan(
-          placementActions, unreachable ? Optional.of(now.plus(workerLostTimeout)) : Optional.empty());
+          placementActions,
+          unreachable ? Optional.of(now.plus(workerLostTimeout)) : Optional.empty());
     }
 
     private Optional<PlacementPlan> finished() {
@@ -128,10 +144,12 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
 
     private PlacementPlan ended(String cluster, WorkerState.Ending ending) {
       if (!ending.outOfSync()) {
-        return PlacementPlan.of(new PlacementAction.Finish(cluster, ending.reason(), ending.message()));
+        return PlacementPlan.of(
+            new PlacementAction.Finish(cluster, ending.reason(), ending.message()));
       }
       return managerState.check() == Check.READY
-          ? PlacementPlan.of(new PlacementAction.Retry(says(cluster, "is out of step: " + ending.message())))
+          ? PlacementPlan.of(
+              new PlacementAction.Retry(says(cluster, "is out of step: " + ending.message())))
           : PlacementPlan.nothing();
     }
 
@@ -148,7 +166,8 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
                   return Optional.of(PlacementPlan.of(new PlacementAction.SyncStatus(cluster)));
                 }
                 return managerState.check() == Check.READY
-                    ? Optional.of(PlacementPlan.of(new PlacementAction.Retry(says(cluster, "sent it back"))))
+                    ? Optional.of(
+                        PlacementPlan.of(new PlacementAction.Retry(says(cluster, "sent it back"))))
                     : Optional.empty();
               });
     }
@@ -169,7 +188,8 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
 
     /** Once it is decided where it runs, an admission elsewhere doesn't count any more. */
     private Optional<PlacementPlan> running() {
-      Optional<String> decided = managerState.cluster().filter(any -> managerState.check() == Check.READY);
+      Optional<String> decided =
+          managerState.cluster().filter(any -> managerState.check() == Check.READY);
       return decided
           .map(
               name ->
@@ -178,10 +198,14 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
           .map(
               cluster -> {
                 PlacementAction here =
-                    managerState.evicted() ? new PlacementAction.EvictRemote(cluster) : new PlacementAction.Run(cluster);
-                List<PlacementAction> placementActions = new ArrayList<>(withdrawn(others(cluster)).placementActions());
+                    managerState.evicted()
+                        ? new PlacementAction.EvictRemote(cluster)
+                        : new PlacementAction.Run(cluster);
+                List<PlacementAction> placementActions =
+                    new ArrayList<>(withdrawn(others(cluster)).placementActions());
                 placementActions.add(here);
-                return new PlacementPlan(placementActions, Optional.of(now.plus(workerLostTimeout)));
+                return new PlacementPlan(
+                    placementActions, Optional.of(now.plus(workerLostTimeout)));
               });
     }
 
@@ -207,7 +231,9 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       }
       boolean gone = workerState == null || workerState.copy().isEmpty();
       return Optional.of(
-          gone ? PlacementPlan.of(new PlacementAction.Retry(says(cluster, "has it no more"))) : PlacementPlan.nothing());
+          gone
+              ? PlacementPlan.of(new PlacementAction.Retry(says(cluster, "has it no more")))
+              : PlacementPlan.nothing());
     }
 
     /** Nobody is asked while it is sent back: its quota is given away. */
@@ -249,7 +275,8 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
               }
             }
           });
-      return PreemptionGateCoordinator.with(new PlacementPlan(placementActions, said.lookAgain()), asked(said), now);
+      return PreemptionGateCoordinator.with(
+          new PlacementPlan(placementActions, said.lookAgain()), asked(said), now);
     }
 
     private Map<String, WorkerState> asked(DispatchResult said) {

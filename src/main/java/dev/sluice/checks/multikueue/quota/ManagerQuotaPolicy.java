@@ -56,7 +56,8 @@ final class ManagerQuotaPolicy {
     for (Map.Entry<String, WorkerQuotaState> workerQuotaState : workerQuotaStates.entrySet()) {
       switch (workerQuotaState.getValue()) {
         case WorkerQuotaState.Connected(NominalQuota.Known(Map<String, Long> amounts)) ->
-            amounts.forEach((resource, amount) -> sum.merge(resource, amount, ResourceAmounts::add));
+            amounts.forEach(
+                (resource, amount) -> sum.merge(resource, amount, ResourceAmounts::add));
         case WorkerQuotaState.Connected(NominalQuota.Unreadable(String why)) -> {
           return new Outcome.Unsupported(
               "the queues of worker cluster \"%s\" can't be read: %s"
@@ -109,14 +110,21 @@ final class ManagerQuotaPolicy {
   }
 
   private static String message(Map<String, WorkerQuotaState> workerQuotaStates) {
-    List<String> counted = names(workerQuotaStates, workerQuotaState -> workerQuotaState instanceof WorkerQuotaState.Connected);
-    List<String> away = names(workerQuotaStates, workerQuotaState -> workerQuotaState instanceof WorkerQuotaState.Away);
+    List<String> counted =
+        names(
+            workerQuotaStates,
+            workerQuotaState -> workerQuotaState instanceof WorkerQuotaState.Connected);
+    List<String> away =
+        names(
+            workerQuotaStates,
+            workerQuotaState -> workerQuotaState instanceof WorkerQuotaState.Away);
     return "The quota is the sum over worker clusters "
         + counted
         + (away.isEmpty() ? "" : "; not connected, and not counted: " + away);
   }
 
-  private static List<String> names(Map<String, WorkerQuotaState> workerQuotaStates, Predicate<WorkerQuotaState> which) {
+  private static List<String> names(
+      Map<String, WorkerQuotaState> workerQuotaStates, Predicate<WorkerQuotaState> which) {
     return workerQuotaStates.entrySet().stream()
         .filter(workerQuotaState -> which.test(workerQuotaState.getValue()))
         .map(Map.Entry::getKey)

@@ -6,15 +6,15 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
 import dev.sluice.api.v1beta2.QuotaManagement;
-import dev.sluice.checks.multikueue.remote.ConnectionContext.Delays;
 import dev.sluice.checks.multikueue.quota.ManagerQuotaPolicy.Outcome;
-import dev.sluice.kube.leader.Leadership;
+import dev.sluice.checks.multikueue.remote.ConnectionContext.Delays;
 import dev.sluice.kube.client.ApiPatcher;
 import dev.sluice.kube.client.PatchOutcome;
+import dev.sluice.kube.leader.Leadership;
 import dev.sluice.queues.ExternalConditions;
 import dev.sluice.queues.ExternalConditions.Note;
-import dev.sluice.queues.mapping.ClusterQueueMapper;
 import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.queues.mapping.ClusterQueueMapper;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -30,8 +30,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the sum of the workers' quotas to the manager's ClusterQueueMapper that ask for it, whenever
- * anything changes that it depends on. Several changes in a row are looked at once.
+ * Writes the sum of the workers' quotas to the manager's ClusterQueueMapper that ask for it,
+ * whenever anything changes that it depends on. Several changes in a row are looked at once.
  */
 public final class QuotaAutomation {
 
@@ -158,7 +158,8 @@ public final class QuotaAutomation {
             .sorted()
             .toList();
     Map<String, WorkerQuotaState> workerQuotaStates = new LinkedHashMap<>();
-    clusters.forEach(cluster -> workerQuotaStates.put(cluster, dependencies.worker().of(cluster, localQueues)));
+    clusters.forEach(
+        cluster -> workerQuotaStates.put(cluster, dependencies.worker().of(cluster, localQueues)));
     return workerQuotaStates;
   }
 

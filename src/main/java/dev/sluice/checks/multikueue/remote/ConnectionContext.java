@@ -12,7 +12,8 @@ import java.util.concurrent.Executor;
  * @param delays runs what is due later
  * @param clock the time
  */
-public record ConnectionContext(RemoteSession.Connector connector, Executor io, Delays delays, InstantSource clock) {
+public record ConnectionContext(
+    RemoteSession.Connector connector, Executor io, Delays delays, InstantSource clock) {
 
   /** Runs something later. */
   @FunctionalInterface

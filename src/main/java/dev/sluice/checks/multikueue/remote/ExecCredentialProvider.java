@@ -151,7 +151,8 @@ final class ExecCredentialProvider {
     }
     JsonNode status = said.path("status");
     Optional<String> token = text(status, "token");
-    Optional<String> certificate = text(status, "clientCertificateData").map(ExecCredentialProvider::coded);
+    Optional<String> certificate =
+        text(status, "clientCertificateData").map(ExecCredentialProvider::coded);
     Optional<String> key = text(status, "clientKeyData").map(ExecCredentialProvider::coded);
     if (certificate.isPresent() != key.isPresent()) {
       throw failed(plugin, "gave only one of clientCertificateData and clientKeyData");

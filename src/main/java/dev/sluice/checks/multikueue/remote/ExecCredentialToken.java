@@ -26,7 +26,10 @@ final class ExecCredentialToken implements OAuthTokenProvider {
 
   /** With what a program gave just now. */
   ExecCredentialToken(
-      ExecPlugin plugin, ExecCredentialProvider logins, ExecCredentialProvider.Login first, InstantSource wallClock) {
+      ExecPlugin plugin,
+      ExecCredentialProvider logins,
+      ExecCredentialProvider.Login first,
+      InstantSource wallClock) {
     this.plugin = plugin;
     this.logins = logins;
     this.login = first;

@@ -85,7 +85,9 @@ final class RemoteConnection implements AutoCloseable {
   Optional<KubernetesClient> client() {
     lock.lock();
     try {
-      return state instanceof ConnectionState.Connected ? remoteSession.map(RemoteSession::client) : Optional.empty();
+      return state instanceof ConnectionState.Connected
+          ? remoteSession.map(RemoteSession::client)
+          : Optional.empty();
     } finally {
       lock.unlock();
     }
@@ -159,7 +161,9 @@ final class RemoteConnection implements AutoCloseable {
       reconnectBackoff = reconnectBackoff.failed(failure instanceof ResponseTimeoutException);
       pause = reconnectBackoff.pause();
       Instant next = connectionContext.clock().instant().plus(pause);
-      failing = new ConnectionState.Failing(reconnectBackoff.failures(), next, report(failure), lostSince);
+      failing =
+          new ConnectionState.Failing(
+              reconnectBackoff.failures(), next, report(failure), lostSince);
     } finally {
       lock.unlock();
     }
@@ -170,7 +174,9 @@ final class RemoteConnection implements AutoCloseable {
           failing.attempts(),
           pause.toSeconds(),
           failing.cause());
-      connectionContext.delays().after(pause, () -> connectionContext.io().execute(this::attemptIfOpen));
+      connectionContext
+          .delays()
+          .after(pause, () -> connectionContext.io().execute(this::attemptIfOpen));
     }
   }
 

@@ -41,7 +41,8 @@ public final class RemoteConnections implements AutoCloseable {
     }
 
     ConnectionState state() {
-      return link.map(RemoteConnection::state).orElseGet(() -> new ConnectionState.Denied(barredSince));
+      return link.map(RemoteConnection::state)
+          .orElseGet(() -> new ConnectionState.Denied(barredSince));
     }
   }
 
@@ -141,7 +142,8 @@ public final class RemoteConnections implements AutoCloseable {
   public Map<String, Boolean> connected() {
     Map<String, Boolean> result = new TreeMap<>();
     entries.forEach(
-        (cluster, entry) -> result.put(cluster, entry.state() instanceof ConnectionState.Connected));
+        (cluster, entry) ->
+            result.put(cluster, entry.state() instanceof ConnectionState.Connected));
     return result;
   }
 

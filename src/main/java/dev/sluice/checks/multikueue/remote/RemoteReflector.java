@@ -3,11 +3,11 @@ package dev.sluice.checks.multikueue.remote;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.kube.client.LineReader;
-import dev.sluice.kube.client.StreamingListParser;
 import dev.sluice.kube.client.ConnectionLostException;
-import dev.sluice.kube.client.ResponseStream;
+import dev.sluice.kube.client.LineReader;
 import dev.sluice.kube.client.ResourceExpiredException;
+import dev.sluice.kube.client.ResponseStream;
+import dev.sluice.kube.client.StreamingListParser;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.http.HttpClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
@@ -111,7 +111,8 @@ final class RemoteReflector implements RemoteSession {
       String query = "&limit=" + PAGE + (next.isEmpty() ? "" : "&continue=" + coded(next));
       try (ResponseStream page = opened(get(query).build(), patience)) {
         byte[] frame =
-            StreamingListParser.split(page, (bytes, length) -> listed.add(seen(bytes, length, events)));
+            StreamingListParser.split(
+                page, (bytes, length) -> listed.add(seen(bytes, length, events)));
         page.transferTo(OutputStream.nullOutputStream());
         JsonNode metadata = mapper.readTree(frame).path("metadata");
         first = first.isEmpty() ? metadata.path("resourceVersion").asText("") : first;

@@ -47,6 +47,7 @@ public interface RemoteSession extends AutoCloseable {
      *     the credentials
      * @throws IOException when logging in fails, which may succeed another time
      */
-    RemoteSession open(WorkerCredentials workerCredentials, RemoteObjects objects) throws IOException;
+    RemoteSession open(WorkerCredentials workerCredentials, RemoteObjects objects)
+        throws IOException;
   }
 }

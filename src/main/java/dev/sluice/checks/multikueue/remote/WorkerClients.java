@@ -1,7 +1,7 @@
 package dev.sluice.checks.multikueue.remote;
 
-import dev.sluice.checks.multikueue.access.WorkerCredentials;
 import dev.sluice.checks.multikueue.access.ExecPlugin;
+import dev.sluice.checks.multikueue.access.WorkerCredentials;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -39,7 +39,8 @@ public final class WorkerClients implements RemoteSession.Connector {
   }
 
   @Override
-  public RemoteSession open(WorkerCredentials workerCredentials, RemoteObjects objects) throws IOException {
+  public RemoteSession open(WorkerCredentials workerCredentials, RemoteObjects objects)
+      throws IOException {
     KubernetesClient client = client(workerCredentials);
     return new RemoteReflector(client, WORKLOADS, selector, objects, clock);
   }

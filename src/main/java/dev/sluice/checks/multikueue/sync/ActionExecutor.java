@@ -1,8 +1,8 @@
 package dev.sluice.checks.multikueue.sync;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.placement.PlacementAction;
+import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.workload.CachedWorkload.CheckState;
 import dev.sluice.workload.WorkloadWriter;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -51,14 +51,25 @@ final class ActionExecutor {
     this.orchestrated = orchestrated;
     this.remotePreemptionControl = new RemotePreemptionControl(remoteClients, dispatchListener);
     PodStatusSync podStatusSync = new PodStatusSync(this.manager, pods);
-    this.pods = new PodAdapter(this.manager, remoteClients, admissionCheckWriter, originLabel, podStatusSync);
+    this.pods =
+        new PodAdapter(
+            this.manager, remoteClients, admissionCheckWriter, originLabel, podStatusSync);
     this.objects =
-        new ObjectAdapter(this.manager, remoteClients, admissionCheckWriter, originLabel, podStatusSync, this::withdraw);
+        new ObjectAdapter(
+            this.manager,
+            remoteClients,
+            admissionCheckWriter,
+            originLabel,
+            podStatusSync,
+            this::withdraw);
   }
 
   /** The manager's job of a Workload; empty when it is gone, or a group. */
-  Optional<ObjectNode> job(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException {
-    return owner.isGroup() ? Optional.empty() : manager.get(owner.path(workloadGroup.key().namespace()));
+  Optional<ObjectNode> job(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner)
+      throws IOException {
+    return owner.isGroup()
+        ? Optional.empty()
+        : manager.get(owner.path(workloadGroup.key().namespace()));
   }
 
   /** Writes down for people what workers answered. */
@@ -72,21 +83,28 @@ final class ActionExecutor {
    * @return when the next actions have to wait, or there is more to do about this one: how long
    * @throws IOException when it failed, or is uncertain
    */
-  Optional<Duration> act(WorkloadGroup workloadGroup, PlacementAction placementAction) throws IOException {
+  Optional<Duration> act(WorkloadGroup workloadGroup, PlacementAction placementAction)
+      throws IOException {
     return switch (placementAction) {
-      case PlacementAction.Reject(String why) -> admissionCheckWriter.check(workloadGroup, CheckState.REJECTED, why);
-      case PlacementAction.Retry(String why) -> admissionCheckWriter.check(workloadGroup, CheckState.RETRY, why);
-      case PlacementAction.Nominate nominate -> admissionCheckWriter.nominate(workloadGroup, nominate);
+      case PlacementAction.Reject(String why) ->
+          admissionCheckWriter.check(workloadGroup, CheckState.REJECTED, why);
+      case PlacementAction.Retry(String why) ->
+          admissionCheckWriter.check(workloadGroup, CheckState.RETRY, why);
+      case PlacementAction.Nominate nominate ->
+          admissionCheckWriter.nominate(workloadGroup, nominate);
       case PlacementAction.Offer(String cluster) -> offer(workloadGroup, cluster);
       case PlacementAction.Withdraw(String cluster) -> {
         withdraw(workloadGroup, cluster);
         yield Optional.empty();
       }
       case PlacementAction.SyncSpec(String cluster) -> syncSpec(workloadGroup, cluster);
-      case PlacementAction.OpenGate(String cluster) -> remotePreemptionControl.openGate(workloadGroup, cluster);
-      case PlacementAction.EvictRemote(String cluster) -> remotePreemptionControl.stop(workloadGroup, cluster);
+      case PlacementAction.OpenGate(String cluster) ->
+          remotePreemptionControl.openGate(workloadGroup, cluster);
+      case PlacementAction.EvictRemote(String cluster) ->
+          remotePreemptionControl.stop(workloadGroup, cluster);
       case PlacementAction.Run(String cluster) -> run(workloadGroup, cluster);
-      case PlacementAction.RunHere(String cluster) -> admissionCheckWriter.runHere(workloadGroup, cluster);
+      case PlacementAction.RunHere(String cluster) ->
+          admissionCheckWriter.runHere(workloadGroup, cluster);
       case PlacementAction.SyncStatus(String cluster) -> syncStatus(workloadGroup, cluster);
       case PlacementAction.ClearPodStatus clearPodStatus -> clearPodStatus(workloadGroup);
       case PlacementAction.Finish finish -> finish(workloadGroup, finish);
@@ -140,7 +158,8 @@ final class ActionExecutor {
     if (!OriginLabel.isDeleting(copy.get())) {
       worker.delete(path, copy.get());
     }
-    LOG.info("workload={}/{} cluster={} withdrawn=true", namespace, workloadGroup.key().name(), cluster);
+    LOG.info(
+        "workload={}/{} cluster={} withdrawn=true", namespace, workloadGroup.key().name(), cluster);
   }
 
   /** Deletes a job of ours whose Workload is gone. */
@@ -167,7 +186,8 @@ final class ActionExecutor {
     }
   }
 
-  private Optional<Duration> syncSpec(WorkloadGroup workloadGroup, String cluster) throws IOException {
+  private Optional<Duration> syncSpec(WorkloadGroup workloadGroup, String cluster)
+      throws IOException {
     worker(cluster)
         .patch(
             RemoteWorkloadFactory.path(workloadGroup.key().namespace(), workloadGroup.key().name()),
@@ -181,11 +201,13 @@ final class ActionExecutor {
   }
 
   private Optional<Duration> run(WorkloadGroup workloadGroup, String cluster) throws IOException {
-    WorkloadGroup.Owner owner = workloadGroup.owner().orElseThrow(() -> new IOException("it has no owner"));
+    WorkloadGroup.Owner owner =
+        workloadGroup.owner().orElseThrow(() -> new IOException("it has no owner"));
     return carrier(owner).run(workloadGroup, owner, cluster);
   }
 
-  private Optional<Duration> syncStatus(WorkloadGroup workloadGroup, String cluster) throws IOException {
+  private Optional<Duration> syncStatus(WorkloadGroup workloadGroup, String cluster)
+      throws IOException {
     Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
     return owner.isEmpty()
         ? Optional.empty()
@@ -194,10 +216,13 @@ final class ActionExecutor {
 
   private Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup) throws IOException {
     Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
-    return owner.isEmpty() ? Optional.empty() : carrier(owner.get()).clearPodStatus(workloadGroup, owner.get());
+    return owner.isEmpty()
+        ? Optional.empty()
+        : carrier(owner.get()).clearPodStatus(workloadGroup, owner.get());
   }
 
-  private Optional<Duration> finish(WorkloadGroup workloadGroup, PlacementAction.Finish finish) throws IOException {
+  private Optional<Duration> finish(WorkloadGroup workloadGroup, PlacementAction.Finish finish)
+      throws IOException {
     Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
     Optional<Duration> heldBack =
         owner.isEmpty()

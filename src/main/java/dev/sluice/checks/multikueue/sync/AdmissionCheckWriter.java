@@ -4,10 +4,10 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.checks.multikueue.placement.PlacementAction;
-import dev.sluice.workload.CheckStates;
-import dev.sluice.workload.StatusPatch;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.CheckState;
+import dev.sluice.workload.CheckStates;
+import dev.sluice.workload.StatusPatch;
 import dev.sluice.workload.WorkloadWriter;
 import dev.sluice.workload.WorkloadWriter.Outcome;
 import java.io.IOException;
@@ -40,7 +40,8 @@ final class AdmissionCheckWriter {
   }
 
   /** Changes the state of its check. */
-  Optional<Duration> check(WorkloadGroup workloadGroup, String state, String message) throws IOException {
+  Optional<Duration> check(WorkloadGroup workloadGroup, String state, String message)
+      throws IOException {
     ObjectNode status = JsonNodeFactory.instance.objectNode();
     status.set("admissionChecks", CheckStates.json(workloadGroup.checksWith(state, message)));
     write(workloadGroup, status);
@@ -48,7 +49,9 @@ final class AdmissionCheckWriter {
     dispatchListener.reported(workloadGroup.local(), true, message);
     if (state.equals(CheckState.RETRY)) {
       dispatchListener.requeued(
-          workloadGroup.local(), workloadGroup.clusterQueue(), workloadGroup.local().status().remotePlacement().cluster());
+          workloadGroup.local(),
+          workloadGroup.clusterQueue(),
+          workloadGroup.local().status().remotePlacement().cluster());
     }
     return Optional.empty();
   }
@@ -62,7 +65,8 @@ final class AdmissionCheckWriter {
   }
 
   /** Writes the workers that it is offered to. */
-  Optional<Duration> nominate(WorkloadGroup workloadGroup, PlacementAction.Nominate nominate) throws IOException {
+  Optional<Duration> nominate(WorkloadGroup workloadGroup, PlacementAction.Nominate nominate)
+      throws IOException {
     ObjectNode status = JsonNodeFactory.instance.objectNode();
     ArrayNode names = status.putArray("nominatedClusterNames");
     nominate.clusters().forEach(names::add);
@@ -85,7 +89,8 @@ final class AdmissionCheckWriter {
       switch (outcome) {
         case Outcome.Written written ->
             LOG.debug("workload={} version={}", local.id(), written.version());
-        case Outcome.Conflict conflict -> throw new RemoteClient.ConflictException("it has moved on");
+        case Outcome.Conflict conflict ->
+            throw new RemoteClient.ConflictException("it has moved on");
         case Outcome.Gone gone -> throw new RemoteClient.ConflictException("it is gone");
         case Outcome.Refused refused -> throw new RemoteClient.RefusedException(refused.message());
       }
@@ -102,7 +107,8 @@ final class AdmissionCheckWriter {
     String message =
         "The workload runs in this cluster, which is worker cluster \"" + cluster + "\"";
     ObjectNode status = JsonNodeFactory.instance.objectNode();
-    status.set("admissionChecks", CheckStates.json(workloadGroup.checksWith(CheckState.READY, message)));
+    status.set(
+        "admissionChecks", CheckStates.json(workloadGroup.checksWith(CheckState.READY, message)));
     status.putNull("nominatedClusterNames");
     write(workloadGroup, status);
     LOG.info("workload={} cluster={} check=Ready here=true", workloadGroup.local().id(), cluster);
@@ -115,7 +121,8 @@ final class AdmissionCheckWriter {
   void decide(WorkloadGroup workloadGroup, String cluster) throws IOException {
     String message = "The workload runs in worker cluster \"" + cluster + "\"";
     ObjectNode status = JsonNodeFactory.instance.objectNode();
-    status.set("admissionChecks", CheckStates.json(workloadGroup.checksWith(CheckState.READY, message)));
+    status.set(
+        "admissionChecks", CheckStates.json(workloadGroup.checksWith(CheckState.READY, message)));
     status.put("clusterName", cluster).putNull("nominatedClusterNames");
     write(workloadGroup, status);
     LOG.info("workload={} cluster={} check=Ready", workloadGroup.local().id(), cluster);

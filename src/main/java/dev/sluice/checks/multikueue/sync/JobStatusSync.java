@@ -26,7 +26,8 @@ final class JobStatusSync {
    * The job is about to be made in a worker: from now on its quota isn't given back while pods of
    * it may run there.
    */
-  void announce(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local) throws IOException {
+  void announce(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local)
+      throws IOException {
     if (RemoteStatus.isFor(owner.kind(), local) && RemoteStatusAnnotation.of(local).isEmpty()) {
       ObjectNode nothing = JsonNodeFactory.instance.objectNode();
       write(workloadGroup, owner, local, RemoteStatus.annotated(nothing));
@@ -38,25 +39,30 @@ final class JobStatusSync {
    *
    * @return how long to wait when it can't be brought now
    */
-  Optional<Duration> sync(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local, JsonNode there)
+  Optional<Duration> sync(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local, JsonNode there)
       throws IOException {
     if (RemoteStatus.isFor(owner.kind(), local)) {
       writeAnnotation(workloadGroup, owner, local, there);
       return Optional.empty();
     }
-    RemoteJobFactory.Mirrored mirrored = RemoteJobFactory.withRemoteStatus(owner.kind(), local, there, workloadGroup.now());
+    RemoteJobFactory.Mirrored mirrored =
+        RemoteJobFactory.withRemoteStatus(owner.kind(), local, there, workloadGroup.now());
     writeStatus(workloadGroup, owner, local, mirrored.patch());
     return mirrored.heldBack() ? Optional.of(UNTIL_RELEASED) : Optional.empty();
   }
 
   /** The status there becomes that here when it is an end; until then it is only told. */
-  private void writeAnnotation(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local, JsonNode there)
+  private void writeAnnotation(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local, JsonNode there)
       throws IOException {
     boolean told = RemoteStatusAnnotation.of(local).isPresent();
     ObjectNode shown = RemoteStatus.effective(owner.kind(), local);
     JsonNode now =
         RemoteJobFactory.appliedTo(
-                shown, RemoteJobFactory.withRemoteStatus(owner.kind(), shown, there, workloadGroup.now()).patch())
+                shown,
+                RemoteJobFactory.withRemoteStatus(owner.kind(), shown, there, workloadGroup.now())
+                    .patch())
             .path("status");
     if (RemoteJobFactory.ended(owner.kind(), there)) {
       writeStatus(workloadGroup, owner, local, RemoteJobFactory.statusPatch(local, now));
@@ -70,14 +76,16 @@ final class JobStatusSync {
     }
   }
 
-  private static boolean isStopped(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode there) {
+  private static boolean isStopped(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode there) {
     return workloadGroup.local().evicted()
         && RemoteJobFactory.at(there, owner.kind().suspend()).asBoolean()
         && RemoteStatus.isIdle(there.path("status"));
   }
 
   /** It is sent back, and was never made in the worker, or is gone there. */
-  void missing(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local) throws IOException {
+  void missing(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local)
+      throws IOException {
     if (RemoteStatus.isFor(owner.kind(), local) && workloadGroup.local().evicted()) {
       remove(workloadGroup, owner, local);
     }
@@ -94,25 +102,32 @@ final class JobStatusSync {
       remove(workloadGroup, owner, local);
       return Optional.empty();
     }
-    writeStatus(workloadGroup, owner, local, RemoteJobFactory.withoutPodCounts(owner.kind(), local, workloadGroup.now()));
+    writeStatus(
+        workloadGroup,
+        owner,
+        local,
+        RemoteJobFactory.withoutPodCounts(owner.kind(), local, workloadGroup.now()));
     boolean suspended = RemoteJobFactory.at(local, owner.kind().suspend()).asBoolean();
     return suspended ? Optional.empty() : Optional.of(UNTIL_RELEASED);
   }
 
-  private void remove(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local) throws IOException {
+  private void remove(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local)
+      throws IOException {
     if (RemoteStatusAnnotation.of(local).isPresent()) {
       write(workloadGroup, owner, local, RemoteStatus.withoutStatus());
     }
   }
 
-  private void writeStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local, ObjectNode patch)
+  private void writeStatus(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local, ObjectNode patch)
       throws IOException {
     if (!patch.isEmpty()) {
       manager.patch(path(workloadGroup, owner) + "/status", WorkloadGroup.at(local, patch));
     }
   }
 
-  private void write(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local, ObjectNode patch)
+  private void write(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local, ObjectNode patch)
       throws IOException {
     manager.patch(path(workloadGroup, owner), WorkloadGroup.at(local, patch));
   }

@@ -29,7 +29,8 @@ final class ManagedByCheck {
         ? new ManagerState.Sendable.Yes()
         : new ManagerState.Sendable.No(
             "spec.schedulingGates of pod %s has no %s; it may run in this cluster, and isn't sent"
-                .formatted(pod.path("metadata").path("name").asText(), KueueConstants.ADMISSION_GATE));
+                .formatted(
+                    pod.path("metadata").path("name").asText(), KueueConstants.ADMISSION_GATE));
   }
 
   private static ManagerState.Sendable marked(MultiKueueKind kind, JsonNode job) {

@@ -12,17 +12,22 @@ import java.util.Optional;
 interface MultiKueueAdapter {
 
   /** Has the job run in a worker: makes there what isn't there, and brings back the rest. */
-  Optional<Duration> run(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException;
+  Optional<Duration> run(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
+      throws IOException;
 
   /** Brings back how a job is doing that is being stopped. */
-  Optional<Duration> syncStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException;
+  Optional<Duration> syncStatus(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException;
 
   /** Brings back how a job is doing that has ended there. */
-  Optional<Duration> conclude(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException;
+  Optional<Duration> conclude(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException;
 
   /** Deletes there what is ours. */
-  void withdraw(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException;
+  void withdraw(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
+      throws IOException;
 
   /** No worker that can be asked has the Workload: no pods of it are known any more. */
-  Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException;
+  Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner)
+      throws IOException;
 }

@@ -80,8 +80,10 @@ public record MultiKueueKinds(List<MultiKueueKind> all) {
                   List.of("spec", "preemptionPolicy"),
                   List.of("spec", "overhead")),
               List.of(
-                  new Entry(List.of("spec", "schedulingGates"), "name", KueueConstants.ADMISSION_GATE),
-                  new Entry(List.of("spec", "schedulingGates"), "name", KueueConstants.TOPOLOGY_GATE))),
+                  new Entry(
+                      List.of("spec", "schedulingGates"), "name", KueueConstants.ADMISSION_GATE),
+                  new Entry(
+                      List.of("spec", "schedulingGates"), "name", KueueConstants.TOPOLOGY_GATE))),
           List.of(),
           OF_PODS,
           Pods.ITSELF);
@@ -200,7 +202,8 @@ public record MultiKueueKinds(List<MultiKueueKind> all) {
     return all.stream().map(MultiKueueKind::kind).collect(Collectors.joining(", "));
   }
 
-  private static MultiKueueKind usual(String group, String version, String kind, List<String> pods) {
+  private static MultiKueueKind usual(
+      String group, String version, String kind, List<String> pods) {
     return new MultiKueueKind(
         group,
         version,

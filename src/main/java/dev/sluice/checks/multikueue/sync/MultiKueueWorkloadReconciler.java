@@ -2,22 +2,22 @@ package dev.sluice.checks.multikueue.sync;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.checks.multikueue.capacity.CapacityEstimator;
+import dev.sluice.checks.multikueue.placement.ClusterCandidates;
+import dev.sluice.checks.multikueue.placement.ManagerState;
+import dev.sluice.checks.multikueue.placement.PlacementAction;
+import dev.sluice.checks.multikueue.placement.PlacementPlan;
+import dev.sluice.checks.multikueue.placement.WorkerState;
+import dev.sluice.checks.multikueue.placement.WorkloadPlacement;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
-import dev.sluice.checks.multikueue.placement.PlacementAction;
-import dev.sluice.checks.multikueue.placement.ClusterCandidates;
-import dev.sluice.checks.multikueue.placement.ManagerState;
-import dev.sluice.checks.multikueue.placement.WorkloadPlacement;
-import dev.sluice.checks.multikueue.placement.PlacementPlan;
-import dev.sluice.checks.multikueue.placement.WorkerState;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.queues.cache.LocalClusters;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.CheckState;
 import dev.sluice.workload.WorkloadListener;
-import dev.sluice.workload.WorkloadReader;
 import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.WorkloadReader;
 import dev.sluice.workload.WorkloadWriter;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
@@ -92,7 +92,8 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     private boolean running;
     private boolean again;
     private Optional<Instant> alarm = Optional.empty();
-    private final WorkloadStateReader.ReconcileNotes reconcileNotes = new WorkloadStateReader.ReconcileNotes();
+    private final WorkloadStateReader.ReconcileNotes reconcileNotes =
+        new WorkloadStateReader.ReconcileNotes();
   }
 
   /** Nothing is done before {@link #leadershipStarted}. */
@@ -118,7 +119,13 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             links,
             connectionContext,
             () -> open && leadership.leading());
-    this.jobs = new RemoteJobInformers(options.originLabel(), options.kinds(), remoteClients, connectionContext, new JobsElsewhere());
+    this.jobs =
+        new RemoteJobInformers(
+            options.originLabel(),
+            options.kinds(),
+            remoteClients,
+            connectionContext,
+            new JobsElsewhere());
     this.actionExecutor =
         new ActionExecutor(
             manager,
@@ -129,10 +136,20 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             options.dispatchListener(),
             new PodStatusSync.Pods(options.localPods(), jobs),
             options.orchestrated());
-    this.workloadStateReader = new WorkloadStateReader(links, actionExecutor, options.capacityEstimator(), options.localClusters());
+    this.workloadStateReader =
+        new WorkloadStateReader(
+            links, actionExecutor, options.capacityEstimator(), options.localClusters());
     this.placementPlanner = new PlacementPlanner(options.workloadPlacement(), workloadStateReader);
     this.orphanCollector =
-        new OrphanCollector(links, workloads, workloadStateReader, jobs, actionExecutor, leadership, connectionContext.io(), this::enqueue);
+        new OrphanCollector(
+            links,
+            workloads,
+            workloadStateReader,
+            jobs,
+            actionExecutor,
+            leadership,
+            connectionContext.io(),
+            this::enqueue);
     options.reader().listen(this);
     options.localPods().observe((namespace, group) -> enqueueIfKnown(new Key(namespace, group)));
   }
@@ -151,7 +168,9 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     CachedWorkload either = after == null ? before : after;
     if (either != null && open) {
       Key key = new Key(either.id().namespace(), either.id().name());
-      if (reconcileStates.containsKey(key) || check(either).isPresent() || !workloadStateReader.copies(key).isEmpty()) {
+      if (reconcileStates.containsKey(key)
+          || check(either).isPresent()
+          || !workloadStateReader.copies(key).isEmpty()) {
         enqueue(key);
       }
     }
@@ -217,7 +236,12 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     }
     WorkloadGroup workloadGroup =
         new WorkloadGroup(
-            options.kinds(), key, local, local.flatMap(this::check), there, connectionContext.clock().instant());
+            options.kinds(),
+            key,
+            local,
+            local.flatMap(this::check),
+            there,
+            connectionContext.clock().instant());
     try {
       execute(workloadGroup, reconcileState);
     } catch (IOException | RuntimeException e) {
@@ -226,14 +250,19 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     return true;
   }
 
-  private void execute(WorkloadGroup workloadGroup, ReconcileState reconcileState) throws IOException {
+  private void execute(WorkloadGroup workloadGroup, ReconcileState reconcileState)
+      throws IOException {
     if (workloadGroup.check().isEmpty() && workloadGroup.copies().isEmpty()) {
       return;
     }
-    ManagerState managerState = workloadStateReader.local(workloadGroup, reconcileState.reconcileNotes);
-    ClusterCandidates clusterCandidates = able(workloadGroup, workloadStateReader.candidates(workloadGroup, clusterSelector));
-    Map<String, WorkerState> workerStates = workloadStateReader.remotes(workloadGroup, leadingSince);
-    PlacementPlanner.Planned planned = placementPlanner.of(workloadGroup, managerState, clusterCandidates, workerStates);
+    ManagerState managerState =
+        workloadStateReader.local(workloadGroup, reconcileState.reconcileNotes);
+    ClusterCandidates clusterCandidates =
+        able(workloadGroup, workloadStateReader.candidates(workloadGroup, clusterSelector));
+    Map<String, WorkerState> workerStates =
+        workloadStateReader.remotes(workloadGroup, leadingSince);
+    PlacementPlanner.Planned planned =
+        placementPlanner.of(workloadGroup, managerState, clusterCandidates, workerStates);
     PlacementPlan placementPlan = planned.placementPlan();
     placementPlan.lookAgain().ifPresent(at -> requeueAfter(workloadGroup.key(), at));
     if (execute(workloadGroup, reconcileState, placementPlan)) {
@@ -242,7 +271,8 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   }
 
   /** Writes down what workers answered, when that is due. */
-  private void report(WorkloadGroup workloadGroup, MessageThrottle messageThrottle, String text) throws IOException {
+  private void report(WorkloadGroup workloadGroup, MessageThrottle messageThrottle, String text)
+      throws IOException {
     String standing = workloadGroup.state().map(CheckState::message).orElse("");
     Optional<Instant> due = messageThrottle.due(text, standing, workloadGroup.now());
     if (due.isPresent() && !workloadGroup.now().isBefore(due.get())) {
@@ -254,7 +284,8 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   }
 
   /** Whether all of it is done, and nothing of the manager's Workload was written. */
-  private boolean execute(WorkloadGroup workloadGroup, ReconcileState reconcileState, PlacementPlan placementPlan) {
+  private boolean execute(
+      WorkloadGroup workloadGroup, ReconcileState reconcileState, PlacementPlan placementPlan) {
     for (PlacementAction placementAction : placementPlan.placementActions()) {
       try {
         Optional<Duration> again = actionExecutor.act(workloadGroup, placementAction);
@@ -269,7 +300,8 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
         }
       } catch (IOException e) {
         failed(workloadGroup, placementAction.toString(), e);
-        if (!(placementAction instanceof PlacementAction.Offer || placementAction instanceof PlacementAction.Withdraw)) {
+        if (!(placementAction instanceof PlacementAction.Offer
+            || placementAction instanceof PlacementAction.Withdraw)) {
           return false;
         }
       }
@@ -279,7 +311,8 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
 
   /** Without the workers that don't know its kind of job. */
   private ClusterCandidates able(WorkloadGroup workloadGroup, ClusterCandidates clusterCandidates) {
-    Optional<MultiKueueKind> kind = workloadGroup.check().flatMap(any -> workloadGroup.owner()).map(WorkloadGroup.Owner::kind);
+    Optional<MultiKueueKind> kind =
+        workloadGroup.check().flatMap(any -> workloadGroup.owner()).map(WorkloadGroup.Owner::kind);
     if (kind.isEmpty()) {
       return clusterCandidates;
     }
@@ -304,7 +337,11 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
                 refused.getMessage());
             workloadGroup
                 .workload()
-                .ifPresent(it -> options.dispatchListener().reported(it, true, String.valueOf(refused.getMessage())));
+                .ifPresent(
+                    it ->
+                        options
+                            .dispatchListener()
+                            .reported(it, true, String.valueOf(refused.getMessage())));
             yield MUCH_LATER;
           }
           default -> {
@@ -328,7 +365,9 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
           if (reconcileState.alarm.filter(set -> !set.isAfter(at)).isEmpty()) {
             reconcileState.alarm = Optional.of(at);
             Duration delay = Duration.between(connectionContext.clock().instant(), at);
-            connectionContext.delays().after(delay.isNegative() ? Duration.ZERO : delay, () -> onTimer(key, at));
+            connectionContext
+                .delays()
+                .after(delay.isNegative() ? Duration.ZERO : delay, () -> onTimer(key, at));
           }
           return reconcileState;
         });

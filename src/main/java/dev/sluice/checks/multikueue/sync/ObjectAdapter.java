@@ -46,8 +46,8 @@ final class ObjectAdapter implements MultiKueueAdapter {
   }
 
   @Override
-  public Optional<Duration> run(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
-      throws IOException {
+  public Optional<Duration> run(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException {
     String namespace = workloadGroup.key().namespace();
     Optional<ObjectNode> local = manager.get(owner.path(namespace));
     if (local.isEmpty()) {
@@ -60,7 +60,9 @@ final class ObjectAdapter implements MultiKueueAdapter {
           "%s %s/%s exists in worker cluster \"%s\" and was not made by this one; delete or rename it"
               .formatted(owner.kind().kind(), namespace, owner.name(), cluster));
     }
-    if (there.isPresent() && (!originLabel.isOn(there.get(), workloadGroup.key()) || OriginLabel.isDeleting(there.get()))) {
+    if (there.isPresent()
+        && (!originLabel.isOn(there.get(), workloadGroup.key())
+            || OriginLabel.isDeleting(there.get()))) {
       if (!OriginLabel.isDeleting(there.get())) {
         worker.delete(owner.path(namespace), there.get());
       }
@@ -84,7 +86,11 @@ final class ObjectAdapter implements MultiKueueAdapter {
 
   /** Has a running job follow the manager's. */
   private void push(
-      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local, JsonNode there, RemoteClient worker)
+      WorkloadGroup workloadGroup,
+      WorkloadGroup.Owner owner,
+      JsonNode local,
+      JsonNode there,
+      RemoteClient worker)
       throws IOException {
     ObjectNode patch = RemoteJobFactory.pushed(owner.kind(), local, there);
     if (!patch.isEmpty()) {
@@ -98,10 +104,12 @@ final class ObjectAdapter implements MultiKueueAdapter {
    * had a job still names it.
    */
   private Optional<Duration> begin(
-      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local, String cluster) throws IOException {
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local, String cluster)
+      throws IOException {
     RemoteClient worker = remoteClients.of(cluster);
     String namespace = workloadGroup.key().namespace();
-    Optional<ObjectNode> copy = worker.get(RemoteWorkloadFactory.path(namespace, workloadGroup.key().name()));
+    Optional<ObjectNode> copy =
+        worker.get(RemoteWorkloadFactory.path(namespace, workloadGroup.key().name()));
     if (copy.isEmpty()) {
       return Optional.of(UNTIL_GONE);
     }
@@ -113,7 +121,8 @@ final class ObjectAdapter implements MultiKueueAdapter {
         worker.create(
             owner.kind().path(namespace),
             RemoteJobFactory.copy(owner.kind(), local, workloadGroup.key().name(), originLabel));
-    LOG.info("workload={} cluster={} job=created made={}", workloadGroup.local().id(), cluster, made);
+    LOG.info(
+        "workload={} cluster={} job=created made={}", workloadGroup.local().id(), cluster, made);
     return made ? Optional.empty() : Optional.of(UNTIL_GONE);
   }
 
@@ -129,8 +138,8 @@ final class ObjectAdapter implements MultiKueueAdapter {
   }
 
   @Override
-  public Optional<Duration> syncStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
-      throws IOException {
+  public Optional<Duration> syncStatus(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException {
     if (tellsByPods(owner)) {
       return podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.STOPPING);
     }
@@ -147,19 +156,22 @@ final class ObjectAdapter implements MultiKueueAdapter {
   }
 
   @Override
-  public Optional<Duration> conclude(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
-      throws IOException {
+  public Optional<Duration> conclude(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException {
     return tellsByPods(owner)
         ? podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.ENDING)
         : syncStatus(workloadGroup, owner, cluster);
   }
 
   @Override
-  public void withdraw(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException {
+  public void withdraw(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
+      throws IOException {
     RemoteClient worker = remoteClients.of(cluster);
     String path = owner.path(workloadGroup.key().namespace());
     Optional<ObjectNode> there =
-        worker.get(path).filter(it -> originLabel.isOn(it, workloadGroup.key()) && !OriginLabel.isDeleting(it));
+        worker
+            .get(path)
+            .filter(it -> originLabel.isOn(it, workloadGroup.key()) && !OriginLabel.isDeleting(it));
     if (there.isPresent()) {
       worker.delete(path, there.get());
     }
@@ -167,7 +179,8 @@ final class ObjectAdapter implements MultiKueueAdapter {
   }
 
   @Override
-  public Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException {
+  public Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner)
+      throws IOException {
     if (tellsByPods(owner)) {
       return clearPods(workloadGroup, owner);
     }
@@ -175,7 +188,8 @@ final class ObjectAdapter implements MultiKueueAdapter {
     return local.isEmpty() ? Optional.empty() : mirror.clear(workloadGroup, owner, local.get());
   }
 
-  private Optional<Duration> clearPods(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException {
+  private Optional<Duration> clearPods(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner)
+      throws IOException {
     Optional<String> cluster = podStatusSync.runsIn(workloadGroup, any -> true);
     if (cluster.isPresent()) {
       withdraw(workloadGroup, owner, cluster.get());

@@ -2,8 +2,8 @@ package dev.sluice.checks.multikueue.sync;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.placement.ManagerState;
+import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.sync.LocalPods.LocalPod;
 import java.io.IOException;
 import java.time.Duration;
@@ -37,7 +37,12 @@ final class PodAdapter implements MultiKueueAdapter {
 
   private record Sent(String cluster, String name) {}
 
-  PodAdapter(RemoteClient manager, RemoteClients remoteClients, AdmissionCheckWriter admissionCheckWriter, OriginLabel originLabel, PodStatusSync mirror) {
+  PodAdapter(
+      RemoteClient manager,
+      RemoteClients remoteClients,
+      AdmissionCheckWriter admissionCheckWriter,
+      OriginLabel originLabel,
+      PodStatusSync mirror) {
     this.manager = manager;
     this.remoteClients = remoteClients;
     this.admissionCheckWriter = admissionCheckWriter;
@@ -56,8 +61,8 @@ final class PodAdapter implements MultiKueueAdapter {
   }
 
   @Override
-  public Optional<Duration> run(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
-      throws IOException {
+  public Optional<Duration> run(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException {
     List<LocalPod> here = mirror.local(workloadGroup, owner);
     if (here.isEmpty()) {
       return Optional.of(UNTIL_GONE);
@@ -104,7 +109,10 @@ final class PodAdapter implements MultiKueueAdapter {
 
   /** What is deleted here is deleted there. */
   private void follow(
-      WorkloadGroup workloadGroup, List<LocalPod> here, Map<String, ObjectNode> there, String cluster)
+      WorkloadGroup workloadGroup,
+      List<LocalPod> here,
+      Map<String, ObjectNode> there,
+      String cluster)
       throws IOException {
     Map<String, ObjectNode> left = new HashMap<>(there);
     here.stream().filter(pod -> !pod.deleting()).map(LocalPod::name).forEach(left::remove);
@@ -117,7 +125,8 @@ final class PodAdapter implements MultiKueueAdapter {
   }
 
   /** Makes a pod in the worker; false if that has to wait. */
-  private boolean send(WorkloadGroup workloadGroup, LocalPod pod, String cluster) throws IOException {
+  private boolean send(WorkloadGroup workloadGroup, LocalPod pod, String cluster)
+      throws IOException {
     Optional<ObjectNode> local =
         manager.get(path(workloadGroup, pod.name())).filter(it -> !PodStatuses.ended(it));
     if (local.filter(it -> !OriginLabel.isDeleting(it)).isEmpty()) {
@@ -133,11 +142,16 @@ final class PodAdapter implements MultiKueueAdapter {
     boolean made =
         worker.create(
             MultiKueueKinds.POD.path(workloadGroup.key().namespace()),
-            RemoteJobFactory.copy(MultiKueueKinds.POD, local.get(), workloadGroup.key().name(), originLabel));
+            RemoteJobFactory.copy(
+                MultiKueueKinds.POD, local.get(), workloadGroup.key().name(), originLabel));
     if (made) {
       sent.computeIfAbsent(workloadGroup.key(), any -> ConcurrentHashMap.newKeySet())
           .add(new Sent(cluster, pod.name()));
-      LOG.info("workload={} cluster={} pod={} made=true", workloadGroup.local().id(), cluster, pod.name());
+      LOG.info(
+          "workload={} cluster={} pod={} made=true",
+          workloadGroup.local().id(),
+          cluster,
+          pod.name());
     } else {
       inTheWay(workloadGroup, worker, pod.name(), cluster);
     }
@@ -148,12 +162,15 @@ final class PodAdapter implements MultiKueueAdapter {
    * A pod that has run is gone there. It is so for good only if its Workload is still admitted
    * there: otherwise it was stopped, and may run again.
    */
-  private static boolean isAdmitted(WorkloadGroup workloadGroup, RemoteClient worker) throws IOException {
-    String path = RemoteWorkloadFactory.path(workloadGroup.key().namespace(), workloadGroup.key().name());
+  private static boolean isAdmitted(WorkloadGroup workloadGroup, RemoteClient worker)
+      throws IOException {
+    String path =
+        RemoteWorkloadFactory.path(workloadGroup.key().namespace(), workloadGroup.key().name());
     return worker.get(path).filter(RemoteWorkloadFactory::isAdmitted).isPresent();
   }
 
-  private void inTheWay(WorkloadGroup workloadGroup, RemoteClient worker, String name, String cluster)
+  private void inTheWay(
+      WorkloadGroup workloadGroup, RemoteClient worker, String name, String cluster)
       throws IOException {
     Optional<ObjectNode> there = worker.get(path(workloadGroup, name));
     if (there.isPresent() && !originLabel.isOn(there.get())) {
@@ -170,19 +187,20 @@ final class PodAdapter implements MultiKueueAdapter {
   }
 
   @Override
-  public Optional<Duration> syncStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
-      throws IOException {
+  public Optional<Duration> syncStatus(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException {
     return mirror.sync(workloadGroup, owner, cluster, PodStatusSync.Course.STOPPING);
   }
 
   @Override
-  public Optional<Duration> conclude(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
-      throws IOException {
+  public Optional<Duration> conclude(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException {
     return mirror.sync(workloadGroup, owner, cluster, PodStatusSync.Course.ENDING);
   }
 
   @Override
-  public void withdraw(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException {
+  public void withdraw(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
+      throws IOException {
     withdraw(workloadGroup, cluster);
   }
 
@@ -191,7 +209,8 @@ final class PodAdapter implements MultiKueueAdapter {
     Map<String, ObjectNode> there = mirror.remote(workloadGroup, cluster);
     for (Sent unseen : sent.getOrDefault(workloadGroup.key(), Set.of())) {
       if (unseen.cluster().equals(cluster) && !there.containsKey(unseen.name())) {
-        Optional<ObjectNode> pod = remoteClients.of(cluster).get(path(workloadGroup, unseen.name()));
+        Optional<ObjectNode> pod =
+            remoteClients.of(cluster).get(path(workloadGroup, unseen.name()));
         pod.ifPresent(found -> there.put(unseen.name(), found));
       }
     }
@@ -211,8 +230,11 @@ final class PodAdapter implements MultiKueueAdapter {
         });
   }
 
-  private void delete(WorkloadGroup workloadGroup, ObjectNode pod, String cluster) throws IOException {
-    if (originLabel.isOn(pod, workloadGroup.key()) && !OriginLabel.isDeleting(pod) && !isMadeThere(pod)) {
+  private void delete(WorkloadGroup workloadGroup, ObjectNode pod, String cluster)
+      throws IOException {
+    if (originLabel.isOn(pod, workloadGroup.key())
+        && !OriginLabel.isDeleting(pod)
+        && !isMadeThere(pod)) {
       String name = pod.path("metadata").path("name").asText();
       remoteClients.of(cluster).delete(path(workloadGroup, name), pod);
       LOG.info(
@@ -225,7 +247,8 @@ final class PodAdapter implements MultiKueueAdapter {
   }
 
   @Override
-  public Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException {
+  public Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner)
+      throws IOException {
     Optional<String> cluster = mirror.runsIn(workloadGroup, any -> true);
     if (cluster.isPresent()) {
       withdraw(workloadGroup, cluster.get());

@@ -69,7 +69,12 @@ final class PodStatusSync {
     if (!single) {
       return pods.here().group(workloadGroup.key().namespace(), workloadGroup.key().name());
     }
-    String uid = workloadGroup.workload().flatMap(CachedWorkload::owner).map(CachedWorkload.Owner::uid).orElse("");
+    String uid =
+        workloadGroup
+            .workload()
+            .flatMap(CachedWorkload::owner)
+            .map(CachedWorkload.Owner::uid)
+            .orElse("");
     return List.of(new LocalPod(owner.name(), uid, false));
   }
 
@@ -96,7 +101,8 @@ final class PodStatusSync {
 
   private boolean runsIn(WorkloadGroup workloadGroup, String cluster) throws IOException {
     try {
-      return remote(workloadGroup, cluster).values().stream().anyMatch(pod -> !PodStatuses.ended(pod));
+      return remote(workloadGroup, cluster).values().stream()
+          .anyMatch(pod -> !PodStatuses.ended(pod));
     } catch (RemoteClient.RefusedException e) {
       LOG.debug("cluster={} pods=unseen, so that none were made there", cluster, e);
       return false;
@@ -104,7 +110,8 @@ final class PodStatusSync {
   }
 
   /** Brings the states of all pods here. */
-  Optional<Duration> sync(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster, Course course)
+  Optional<Duration> sync(
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster, Course course)
       throws IOException {
     Map<String, ObjectNode> theirs = remote(workloadGroup, cluster);
     for (LocalPod pod : local(workloadGroup, owner)) {
@@ -114,7 +121,8 @@ final class PodStatusSync {
   }
 
   /** No pod of it is known in workers: those here wait, as they did before they were sent. */
-  Optional<Duration> clear(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) throws IOException {
+  Optional<Duration> clear(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner)
+      throws IOException {
     for (LocalPod pod : local(workloadGroup, owner)) {
       copy(workloadGroup, owner, pod, Optional.empty(), "", Course.STOPPING);
     }
@@ -176,7 +184,9 @@ final class PodStatusSync {
           madeAgain || !PodStatuses.hasRun(local)
               ? PodStatuses.gated(local, workloadGroup.now())
               : PodStatuses.gone(
-                  local, "The pod is gone from worker cluster \"" + cluster + "\"", workloadGroup.now());
+                  local,
+                  "The pod is gone from worker cluster \"" + cluster + "\"",
+                  workloadGroup.now());
       case STOPPING -> PodStatuses.gated(local, workloadGroup.now());
       case ENDING -> JsonNodeFactory.instance.objectNode();
     };

@@ -28,6 +28,7 @@ final class RemoteClients {
             .apply(cluster)
             .orElseThrow(() -> new IOException("cluster \"" + cluster + "\" is not connected"));
     return remoteClients.compute(
-        cluster, (name, known) -> known != null && known.isOf(client) ? known : new RemoteClient(client));
+        cluster,
+        (name, known) -> known != null && known.isOf(client) ? known : new RemoteClient(client));
   }
 }

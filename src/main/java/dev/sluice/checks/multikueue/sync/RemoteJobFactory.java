@@ -28,7 +28,8 @@ final class RemoteJobFactory {
   record Mirrored(ObjectNode patch, boolean heldBack) {}
 
   /** The job as it is made in a worker: not running yet, and naming its Workload. */
-  static ObjectNode copy(MultiKueueKind kind, JsonNode job, String workload, OriginLabel originLabel) {
+  static ObjectNode copy(
+      MultiKueueKind kind, JsonNode job, String workload, OriginLabel originLabel) {
     ObjectNode copy = JsonNodeFactory.instance.objectNode();
     copy.put("apiVersion", kind.apiVersion()).put("kind", kind.kind());
     ObjectNode metadata = copy.putObject("metadata");
@@ -38,7 +39,8 @@ final class RemoteJobFactory {
       }
     }
     if (metadata.path("annotations") instanceof ObjectNode annotations) {
-      annotations.remove(List.of(LocalClusterAnnotations.MAY_RUN_HERE, LocalClusterAnnotations.REMOTE_STATUS));
+      annotations.remove(
+          List.of(LocalClusterAnnotations.MAY_RUN_HERE, LocalClusterAnnotations.REMOTE_STATUS));
     }
     copy.set("spec", job.path("spec").deepCopy());
     kind.managedBy().forEach(path -> remove(copy, path));
@@ -58,7 +60,8 @@ final class RemoteJobFactory {
   }
 
   /** What the manager's job is to say, given how the worker's stands. */
-  static Mirrored withRemoteStatus(MultiKueueKind kind, JsonNode local, JsonNode remote, Instant now) {
+  static Mirrored withRemoteStatus(
+      MultiKueueKind kind, JsonNode local, JsonNode remote, Instant now) {
     StatusRules rules = kind.status();
     if (rules.heldBack()
         && at(local, kind.suspend()).asBoolean()

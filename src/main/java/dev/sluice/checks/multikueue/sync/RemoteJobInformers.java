@@ -5,8 +5,8 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
-import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.remote.ConnectionScope;
+import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
@@ -48,7 +48,8 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
   private final Listener listener;
   private final ObjectMapper mapper = new ObjectMapper();
   private final Set<MultiKueueKind> wanted = ConcurrentHashMap.newKeySet();
-  private final ConnectionScope<Watched> watched = new ConnectionScope<>(this::begin, Watched::stop);
+  private final ConnectionScope<Watched> watched =
+      new ConnectionScope<>(this::begin, Watched::stop);
 
   /** Is told of jobs in workers. */
   interface Listener {
@@ -88,7 +89,12 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
   }
 
   /** Watches nothing yet. */
-  RemoteJobInformers(OriginLabel originLabel, MultiKueueKinds kinds, RemoteClients remoteClients, ConnectionContext connectionContext, Listener listener) {
+  RemoteJobInformers(
+      OriginLabel originLabel,
+      MultiKueueKinds kinds,
+      RemoteClients remoteClients,
+      ConnectionContext connectionContext,
+      Listener listener) {
     this.originLabel = originLabel;
     this.kinds = kinds;
     this.remoteClients = remoteClients;
@@ -218,7 +224,8 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
               .runnableInformer(0);
       informer.exceptionHandler((started, failure) -> true);
       informer.addIndexers(
-          Map.of(BY_WORKLOAD, job -> workload(job).map(RemoteJobInformers::index).stream().toList()));
+          Map.of(
+              BY_WORKLOAD, job -> workload(job).map(RemoteJobInformers::index).stream().toList()));
       informer.addEventHandler(new Waking());
       var unused = informer.start();
       worker.informers.put(kind, informer);
@@ -283,7 +290,11 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
     String path = MultiKueueKinds.POD.path(workload.namespace()) + "?" + ours();
     List<ObjectNode> found = new ArrayList<>();
     for (JsonNode pod :
-        remoteClients.of(cluster).get(path).<JsonNode>map(list -> list.path("items")).orElseThrow()) {
+        remoteClients
+            .of(cluster)
+            .get(path)
+            .<JsonNode>map(list -> list.path("items"))
+            .orElseThrow()) {
       if (OriginLabel.workload(pod).equals(workload.name()) && pod instanceof ObjectNode object) {
         found.add(object);
       }

@@ -24,10 +24,12 @@ final class RemotePreemptionControl {
 
   /** It may preempt for its copy from now on. */
   Optional<Duration> openGate(WorkloadGroup workloadGroup, String cluster) throws IOException {
-    JsonNode copy = workloadGroup.copies().getOrDefault(cluster, JsonNodeFactory.instance.objectNode());
+    JsonNode copy =
+        workloadGroup.copies().getOrDefault(cluster, JsonNodeFactory.instance.objectNode());
     ObjectNode patch = RemoteWorkloadFactory.opened(copy, workloadGroup.now());
     if (!patch.isEmpty()) {
-      String path = RemoteWorkloadFactory.path(workloadGroup.key().namespace(), workloadGroup.key().name());
+      String path =
+          RemoteWorkloadFactory.path(workloadGroup.key().namespace(), workloadGroup.key().name());
       remoteClients.of(cluster).patch(path + "/status", patch);
       LOG.info("workload={} cluster={} preemptionGate=Open", workloadGroup.local().id(), cluster);
       dispatchListener.reported(
@@ -40,10 +42,12 @@ final class RemotePreemptionControl {
 
   /** It stops the job and gives its quota back. */
   Optional<Duration> stop(WorkloadGroup workloadGroup, String cluster) throws IOException {
-    JsonNode copy = workloadGroup.copies().getOrDefault(cluster, JsonNodeFactory.instance.objectNode());
+    JsonNode copy =
+        workloadGroup.copies().getOrDefault(cluster, JsonNodeFactory.instance.objectNode());
     ObjectNode patch = RemoteWorkloadFactory.stopped(copy, workloadGroup.now());
     if (!patch.isEmpty() && copy.path("spec").path("active").asBoolean(true)) {
-      String path = RemoteWorkloadFactory.path(workloadGroup.key().namespace(), workloadGroup.key().name());
+      String path =
+          RemoteWorkloadFactory.path(workloadGroup.key().namespace(), workloadGroup.key().name());
       remoteClients.of(cluster).patch(path + "/status", patch);
       LOG.info(
           "workload={} cluster={} stopped=true reason=EvictedOnManagerCluster",

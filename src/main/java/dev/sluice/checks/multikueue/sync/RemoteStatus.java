@@ -64,7 +64,10 @@ final class RemoteStatus {
   /** Has the job tell none. */
   static ObjectNode withoutStatus() {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
-    patch.putObject("metadata").putObject("annotations").putNull(LocalClusterAnnotations.REMOTE_STATUS);
+    patch
+        .putObject("metadata")
+        .putObject("annotations")
+        .putNull(LocalClusterAnnotations.REMOTE_STATUS);
     return patch;
   }
 }

@@ -10,10 +10,10 @@ import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.checks.multikueue.fencing.FenceAnnotations;
 import dev.sluice.checks.multikueue.placement.WorkerState;
 import dev.sluice.checks.multikueue.placement.WorkerState.Difference;
-import dev.sluice.workload.PreemptionGates;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.CheckState;
 import dev.sluice.workload.CachedWorkload.Condition;
+import dev.sluice.workload.PreemptionGates;
 import dev.sluice.workload.WorkloadParser;
 import java.io.IOException;
 import java.time.Duration;
@@ -73,7 +73,10 @@ final class RemoteWorkloadFactory {
     }
     originLabel.apply(copy);
     fence.ifPresent(
-        after -> metadata.withObjectProperty("annotations").put(FenceAnnotations.AFTER, after.toString()));
+        after ->
+            metadata
+                .withObjectProperty("annotations")
+                .put(FenceAnnotations.AFTER, after.toString()));
     return copy;
   }
 

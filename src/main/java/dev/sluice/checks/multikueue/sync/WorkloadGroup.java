@@ -3,8 +3,8 @@ package dev.sluice.checks.multikueue.sync;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
-import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.placement.ManagerState;
+import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.CheckState;
 import java.time.Instant;
@@ -76,7 +76,10 @@ record WorkloadGroup(
                     () ->
                         it.owner()
                             .flatMap(owner -> find(owner.apiVersion(), owner.kind(), owner.name())))
-                .or(() -> group(it.annotations().getOrDefault(KueueConstants.IS_GROUP_WORKLOAD, ""))));
+                .or(
+                    () ->
+                        group(
+                            it.annotations().getOrDefault(KueueConstants.IS_GROUP_WORKLOAD, ""))));
   }
 
   /** The same by what the manager's Workload or, when it is gone, a worker's copy says. */

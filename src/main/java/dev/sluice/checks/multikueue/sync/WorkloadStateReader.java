@@ -4,12 +4,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.placement.PlacementLimits;
 import dev.sluice.checks.multikueue.capacity.CapacityEstimator;
-import dev.sluice.checks.multikueue.remote.RemoteConnections;
-import dev.sluice.checks.multikueue.remote.ConnectionState;
-import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.placement.ClusterCandidates;
 import dev.sluice.checks.multikueue.placement.ManagerState;
 import dev.sluice.checks.multikueue.placement.WorkerState;
+import dev.sluice.checks.multikueue.remote.ConnectionState;
+import dev.sluice.checks.multikueue.remote.RemoteConnections;
+import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.queues.cache.LocalClusters;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.CheckState;
@@ -32,7 +32,11 @@ final class WorkloadStateReader {
   private final LocalClusters localClusters;
   private final RemoteWorkloadFactory copies = new RemoteWorkloadFactory();
 
-  WorkloadStateReader(RemoteConnections links, ActionExecutor actionExecutor, CapacityEstimator capacityEstimator, LocalClusters localClusters) {
+  WorkloadStateReader(
+      RemoteConnections links,
+      ActionExecutor actionExecutor,
+      CapacityEstimator capacityEstimator,
+      LocalClusters localClusters) {
     this.localClusters = localClusters;
     this.links = links;
     this.actionExecutor = actionExecutor;
@@ -74,16 +78,21 @@ final class WorkloadStateReader {
    *
    * @param leadingSince since when this process looks at all
    */
-  Map<String, WorkerState> remotes(WorkloadGroup workloadGroup, Instant leadingSince) throws IOException {
+  Map<String, WorkerState> remotes(WorkloadGroup workloadGroup, Instant leadingSince)
+      throws IOException {
     Map<String, WorkerState> result = new LinkedHashMap<>();
     for (Map.Entry<String, Boolean> link : links.connected().entrySet()) {
       JsonNode object = workloadGroup.copies().get(link.getKey());
       Optional<WorkerState.Copy> copy =
-          object == null ? Optional.empty() : Optional.of(copies.read(object, workloadGroup.workload()));
+          object == null
+              ? Optional.empty()
+              : Optional.of(copies.read(object, workloadGroup.workload()));
       result.put(
           link.getKey(),
           new WorkerState(
-              link.getValue(), links.state(link.getKey()).flatMap(ConnectionState::lostSince), copy));
+              link.getValue(),
+              links.state(link.getKey()).flatMap(ConnectionState::lostSince),
+              copy));
     }
     workloadGroup
         .workload()
@@ -104,14 +113,17 @@ final class WorkloadStateReader {
   ClusterCandidates candidates(WorkloadGroup workloadGroup, ClusterSelector clusterSelector) {
     List<String> configured = workloadGroup.check().flatMap(clusterSelector::of).orElse(List.of());
     PlacementLimits limits =
-        PlacementLimits.of(workloadGroup.workload().map(CachedWorkload::annotations).orElse(Map.of()));
+        PlacementLimits.of(
+            workloadGroup.workload().map(CachedWorkload::annotations).orElse(Map.of()));
     Map<String, String> excluded = new HashMap<>();
     configured.stream()
         .filter(localClusters::isHere)
         .forEach(name -> excluded.put(name, "it got no quota of this cluster's flavors"));
     configured.forEach(
         name ->
-            limits.forbids(name, clusterSelector.labels(name)).ifPresent(why -> excluded.put(name, why)));
+            limits
+                .forbids(name, clusterSelector.labels(name))
+                .ifPresent(why -> excluded.put(name, why)));
     return new ClusterCandidates(configured, excluded);
   }
 
@@ -122,7 +134,8 @@ final class WorkloadStateReader {
     }
     CachedWorkload workload = workloadGroup.local();
     boolean runsHere =
-        workloadGroup.quotaState() == ManagerState.Check.READY && workload.status().remotePlacement().cluster().isEmpty();
+        workloadGroup.quotaState() == ManagerState.Check.READY
+            && workload.status().remotePlacement().cluster().isEmpty();
     LocalClusters.QuotaLocation quotaLocation = localClusters.quotaLocation(workload);
     if (quotaLocation instanceof LocalClusters.QuotaLocation.Remote && runsHere) {
       return new LocalClusters.QuotaLocation.Local("");
@@ -132,7 +145,8 @@ final class WorkloadStateReader {
 
   /** How it stands here. */
   ManagerState local(WorkloadGroup workloadGroup, ReconcileNotes file) throws IOException {
-    boolean over = workloadGroup.workload().filter(it -> !it.deleting() && !it.finished()).isEmpty();
+    boolean over =
+        workloadGroup.workload().filter(it -> !it.deleting() && !it.finished()).isEmpty();
     if (over || workloadGroup.check().isEmpty()) {
       return new ManagerState(
           over,
@@ -167,7 +181,8 @@ final class WorkloadStateReader {
   }
 
   /** Asked of the job once: who runs it is decided when it is created. */
-  private ManagerState.Sendable sendable(WorkloadGroup workloadGroup, ReconcileNotes file) throws IOException {
+  private ManagerState.Sendable sendable(WorkloadGroup workloadGroup, ReconcileNotes file)
+      throws IOException {
     if (file.sendable.isPresent() || !workloadGroup.local().quotaReserved()) {
       return file.sendable.orElseGet(ManagerState.Sendable.Yes::new);
     }

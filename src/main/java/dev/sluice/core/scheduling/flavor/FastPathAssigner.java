@@ -1,10 +1,10 @@
 package dev.sluice.core.scheduling.flavor;
 
+import dev.sluice.core.model.AssignmentMode;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorAttempt;
-import dev.sluice.core.model.AssignmentMode;
-import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -42,7 +42,8 @@ final class FastPathAssigner {
     String flavor = queue.groups().get(fixed.group()).flavors().getFirst();
     ResourceDemand.Bundle bundle = resourceDemand.bundles().getFirst();
     for (int member : bundle.members()) {
-      if (FlavorEligibility.obstacle(flavors.get(flavor), resourceDemand.podSets().get(member).nodeConstraints())
+      if (FlavorEligibility.obstacle(
+              flavors.get(flavor), resourceDemand.podSets().get(member).nodeConstraints())
           .isPresent()) {
         return null;
       }

@@ -1,14 +1,14 @@
 package dev.sluice.core.scheduling.flavor;
 
-import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.AssignmentMode;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorAttempt;
-import dev.sluice.core.model.AssignmentMode;
 import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PodSetAssignment;
-import dev.sluice.core.queue.ResourceDemand;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Fungibility.Fit;
 import java.util.ArrayList;
@@ -74,7 +74,10 @@ public final class FlavorAssigner {
    *     start at the first flavor
    */
   public static Assignment assign(
-      Map<String, Flavor> flavors, PreemptionOracle preemptionOracle, ResourceDemand resourceDemand, int @Nullable [] resume) {
+      Map<String, Flavor> flavors,
+      PreemptionOracle preemptionOracle,
+      ResourceDemand resourceDemand,
+      int @Nullable [] resume) {
     Assignment plain = resume == null ? FastPathAssigner.of(flavors, resourceDemand) : null;
     return plain != null
         ? plain
@@ -87,7 +90,10 @@ public final class FlavorAssigner {
    * @param only what was chosen, as {@link Assignment#chosen} says
    */
   public static Assignment reassign(
-      Map<String, Flavor> flavors, PreemptionOracle preemptionOracle, ResourceDemand resourceDemand, int[] only) {
+      Map<String, Flavor> flavors,
+      PreemptionOracle preemptionOracle,
+      ResourceDemand resourceDemand,
+      int[] only) {
     return new FlavorAssigner(flavors, preemptionOracle, resourceDemand, null, only).assign();
   }
 
@@ -199,11 +205,13 @@ public final class FlavorAssigner {
     }
   }
 
-  private Candidate candidate(ResourceDemand.Bundle bundle, ClusterQueueCache.Group group, int index) {
+  private Candidate candidate(
+      ResourceDemand.Bundle bundle, ClusterQueueCache.Group group, int index) {
     String name = group.flavors().get(index);
     for (int member : bundle.members()) {
       Optional<FlavorRejection> flavorRejection =
-          FlavorEligibility.obstacle(flavors.get(name), resourceDemand.podSets().get(member).nodeConstraints());
+          FlavorEligibility.obstacle(
+              flavors.get(name), resourceDemand.podSets().get(member).nodeConstraints());
       if (flavorRejection.isPresent()) {
         return new Candidate(
             bundle.name(),
@@ -265,7 +273,8 @@ public final class FlavorAssigner {
       flavorRejections.add(new FlavorRejection.ExceedsMaximum(resource, wanted, potential));
       return new Fit(AssignmentMode.NO_FIT, 0);
     }
-    flavorRejections.add(new FlavorRejection.InsufficientQuota(resource, wanted, available, potential));
+    flavorRejections.add(
+        new FlavorRejection.InsufficientQuota(resource, wanted, available, potential));
     if (node.nominal(pair) < wanted
         && !preemptionOracle.triesBorrowing()
         && !node.mayReclaim(pair, wanted)) {
@@ -285,7 +294,8 @@ public final class FlavorAssigner {
   private void take(ResourceDemand.Bundle bundle, ClusterQueueCache.Group group, Candidate best) {
     borrowLevel = Math.max(borrowLevel, best.highest);
     needed.addAll(best.needed);
-    competing |= best.fit.mode() == AssignmentMode.PREEMPT || best.fit.mode() == AssignmentMode.RECLAIM;
+    competing |=
+        best.fit.mode() == AssignmentMode.PREEMPT || best.fit.mode() == AssignmentMode.RECLAIM;
     for (int i = 0; i < group.resources().size(); i++) {
       Long amount = bundle.amounts().get(group.resources().get(i));
       if (amount != null) {

@@ -1,8 +1,8 @@
 package dev.sluice.core.scheduling.flavor;
 
 import dev.sluice.core.model.Flavor;
-import dev.sluice.core.model.LabelRequirement;
 import dev.sluice.core.model.FlavorRejection;
+import dev.sluice.core.model.LabelRequirement;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.Toleration;
@@ -17,7 +17,8 @@ final class FlavorEligibility {
   private FlavorEligibility() {}
 
   /** What keeps the pods off the flavor's nodes; empty if nothing does. */
-  static Optional<FlavorRejection> obstacle(@Nullable Flavor flavor, NodeConstraints nodeConstraints) {
+  static Optional<FlavorRejection> obstacle(
+      @Nullable Flavor flavor, NodeConstraints nodeConstraints) {
     if (flavor == null) {
       return Optional.of(new FlavorRejection.FlavorMissing());
     }

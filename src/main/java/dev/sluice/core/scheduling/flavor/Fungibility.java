@@ -1,7 +1,7 @@
 package dev.sluice.core.scheduling.flavor;
 
-import dev.sluice.core.model.FlavorFungibility;
 import dev.sluice.core.model.AssignmentMode;
+import dev.sluice.core.model.FlavorFungibility;
 
 /** Which of several flavors is preferred, and when the search stops (section 6). */
 record Fungibility(FlavorFungibility spec) {

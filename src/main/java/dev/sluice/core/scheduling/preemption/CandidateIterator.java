@@ -13,7 +13,10 @@ final class CandidateIterator {
   private @Nullable QuotaHolder only;
 
   private CandidateIterator(
-      CandidateQueue candidateQueue, @Nullable Cursor evicted, @Nullable Cursor staying, @Nullable QuotaHolder only) {
+      CandidateQueue candidateQueue,
+      @Nullable Cursor evicted,
+      @Nullable Cursor staying,
+      @Nullable QuotaHolder only) {
     this.candidateQueue = candidateQueue;
     this.evicted = evicted;
     this.staying = staying;

@@ -4,8 +4,8 @@ import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.PreemptionReason;
-import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.Collections;
 import java.util.Iterator;
@@ -96,7 +96,8 @@ record CandidateQueue(ClusterQueueCache queue, @Nullable QuotaNode below, boolea
    * Whether it may be taken only as long as the preemptor doesn't borrow; so may all after it in
    * its group.
    */
-  private boolean onlyWithoutBorrowing(PreemptionRequest preemptionRequest, QuotaHolder quotaHolder) {
+  private boolean onlyWithoutBorrowing(
+      PreemptionRequest preemptionRequest, QuotaHolder quotaHolder) {
     return kind() == Kind.OTHER && !whileBorrowing(preemptionRequest, quotaHolder);
   }
 
@@ -137,7 +138,11 @@ record CandidateQueue(ClusterQueueCache queue, @Nullable QuotaNode below, boolea
     private Iterator<QuotaHolder> quotaHolders = Collections.emptyIterator();
     private @Nullable QuotaHolder current;
 
-    private Cursor(CandidateQueue candidateQueue, PreemptionRequest preemptionRequest, boolean evicted, boolean borrowing) {
+    private Cursor(
+        CandidateQueue candidateQueue,
+        PreemptionRequest preemptionRequest,
+        boolean evicted,
+        boolean borrowing) {
       this.candidateQueue = candidateQueue;
       this.preemptionRequest = preemptionRequest;
       this.borrowing = borrowing;

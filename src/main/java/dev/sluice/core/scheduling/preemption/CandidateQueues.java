@@ -1,9 +1,9 @@
 package dev.sluice.core.scheduling.preemption;
 
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
@@ -21,12 +21,16 @@ final class CandidateQueues {
   private final PreemptionRequest preemptionRequest;
   private final List<CandidateQueue> found = new ArrayList<>();
 
-  private CandidateQueues(Function<QuotaNode, @Nullable ClusterQueueCache> queues, PreemptionRequest preemptionRequest) {
+  private CandidateQueues(
+      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
+      PreemptionRequest preemptionRequest) {
     this.queues = queues;
     this.preemptionRequest = preemptionRequest;
   }
 
-  static List<CandidateQueue> of(Function<QuotaNode, @Nullable ClusterQueueCache> queues, PreemptionRequest preemptionRequest) {
+  static List<CandidateQueue> of(
+      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
+      PreemptionRequest preemptionRequest) {
     CandidateQueues candidateQueues = new CandidateQueues(queues, preemptionRequest);
     PreemptionPolicies policies = preemptionRequest.queue().spec().preemption();
     if (policies.reclaimWithinCohort() != ReclaimWithinCohort.NEVER) {

@@ -5,8 +5,8 @@ import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.quota.QuotaNode;
-import dev.sluice.core.scheduling.preemption.PreemptionCandidates.Candidate;
 import dev.sluice.core.scheduling.preemption.CandidateQueue.Kind;
+import dev.sluice.core.scheduling.preemption.PreemptionCandidates.Candidate;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -48,7 +48,8 @@ public final class ClassicalPreemption implements PreemptionStrategy {
   }
 
   /** Whether borrowing is allowed, attempt by attempt. */
-  private static boolean[] attempts(PreemptionRequest preemptionRequest, List<CandidateQueue> candidateQueues) {
+  private static boolean[] attempts(
+      PreemptionRequest preemptionRequest, List<CandidateQueue> candidateQueues) {
     boolean hierarchical = any(preemptionRequest, candidateQueues, Kind.HIERARCHICAL);
     boolean others = hierarchical || any(preemptionRequest, candidateQueues, Kind.OTHER);
     boolean mayBorrow = preemptionRequest.queue().spec().preemption().borrowWithinCohort();
@@ -58,7 +59,8 @@ public final class ClassicalPreemption implements PreemptionStrategy {
     return !mayBorrow && !hierarchical ? new boolean[] {false, true} : new boolean[] {true, false};
   }
 
-  private static boolean any(PreemptionRequest preemptionRequest, List<CandidateQueue> candidateQueues, Kind kind) {
+  private static boolean any(
+      PreemptionRequest preemptionRequest, List<CandidateQueue> candidateQueues, Kind kind) {
     for (CandidateQueue candidateQueue : candidateQueues) {
       if (candidateQueue.kind() == kind && candidateQueue.hasCandidates(preemptionRequest)) {
         return true;
@@ -68,14 +70,19 @@ public final class ClassicalPreemption implements PreemptionStrategy {
   }
 
   private static Optional<Found> attempt(
-      PreemptionRequest preemptionRequest, List<CandidateQueue> candidateQueues, boolean borrowing) {
+      PreemptionRequest preemptionRequest,
+      List<CandidateQueue> candidateQueues,
+      boolean borrowing) {
     if (!borrowing && !PreemptionUpperBound.staysWithinNominal(preemptionRequest)) {
       return Optional.empty();
     }
-    PreemptionCandidates preemptionCandidates = new PreemptionCandidates(preemptionRequest, candidateQueues, borrowing);
+    PreemptionCandidates preemptionCandidates =
+        new PreemptionCandidates(preemptionRequest, candidateQueues, borrowing);
     List<PreemptionTarget> taken = new ArrayList<>();
     Found found = null;
-    for (Candidate next = preemptionCandidates.next(); next != null; next = preemptionCandidates.next()) {
+    for (Candidate next = preemptionCandidates.next();
+        next != null;
+        next = preemptionCandidates.next()) {
       CandidateQueue candidateQueue = next.candidateQueue();
       if (candidateQueue.kind() != Kind.OWN) {
         if (!candidateQueue.stillBorrows(preemptionRequest)) {
@@ -84,7 +91,10 @@ public final class ClassicalPreemption implements PreemptionStrategy {
         }
       }
       PreemptionTarget preemptionTarget =
-          new PreemptionTarget(next.quotaHolder(), candidateQueue.queue(), candidateQueue.reason(preemptionRequest, next.quotaHolder()));
+          new PreemptionTarget(
+              next.quotaHolder(),
+              candidateQueue.queue(),
+              candidateQueue.reason(preemptionRequest, next.quotaHolder()));
       preemptionTarget.removeUsage();
       taken.add(preemptionTarget);
       if (preemptionRequest.fits(borrowing)) {

@@ -6,11 +6,11 @@ import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
 import dev.sluice.core.model.PreemptionReason;
-import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.core.quota.FairShareCalculator;
 import dev.sluice.core.quota.QuotaNode;
-import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.core.scheduling.preemption.TargetQueueOrdering.TargetQueue;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -36,7 +36,9 @@ public final class FairPreemption implements PreemptionStrategy {
    * @param queues the queue at a node of the quota tree; null if it isn't declared any more
    */
   public FairPreemption(
-      FairSharing rules, FairShareCalculator shares, Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
+      FairSharing rules,
+      FairShareCalculator shares,
+      Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
     this.rules = rules;
     this.shares = shares;
     this.queues = queues;
@@ -94,8 +96,11 @@ public final class FairPreemption implements PreemptionStrategy {
     }
 
     private boolean first(Strategy strategy) {
-      TargetQueueOrdering targetQueueOrdering = TargetQueueOrdering.of(shares, preemptionRequest, this::candidates);
-      for (TargetQueue targetQueue = targetQueueOrdering.next(); targetQueue != null; targetQueue = targetQueueOrdering.next()) {
+      TargetQueueOrdering targetQueueOrdering =
+          TargetQueueOrdering.of(shares, preemptionRequest, this::candidates);
+      for (TargetQueue targetQueue = targetQueueOrdering.next();
+          targetQueue != null;
+          targetQueue = targetQueueOrdering.next()) {
         boolean gave;
         if (targetQueue.isOwn()) {
           gave = take(targetQueue, PreemptionReason.IN_CLUSTER_QUEUE);
@@ -120,7 +125,8 @@ public final class FairPreemption implements PreemptionStrategy {
      * came before this target then, and nobody after it can be allowed.
      */
     private boolean endsWith(TargetQueue targetQueue) {
-      return targetQueue.isLast() && targetQueue.shareOfPreemptor().compareTo(targetQueue.share()) > 0;
+      return targetQueue.isLast()
+          && targetQueue.shareOfPreemptor().compareTo(targetQueue.share()) > 0;
     }
 
     /** The first candidate that the strategy allows, if there is one. */
@@ -132,7 +138,9 @@ public final class FairPreemption implements PreemptionStrategy {
         targetQueue.line().close();
         return false;
       }
-      for (QuotaHolder quotaHolder = targetQueue.line().first(); quotaHolder != null; quotaHolder = targetQueue.line().first()) {
+      for (QuotaHolder quotaHolder = targetQueue.line().first();
+          quotaHolder != null;
+          quotaHolder = targetQueue.line().first()) {
         if (strategy == Strategy.LESS_THAN_INITIAL_SHARE
             || preemptors.compareTo(shareWithout(quotaHolder, targetQueue)) <= 0) {
           return take(targetQueue, PreemptionReason.IN_COHORT_FAIR_SHARING);
@@ -144,7 +152,8 @@ public final class FairPreemption implements PreemptionStrategy {
     }
 
     /** Whether any candidate can be allowed: without one, the other side never has more. */
-    private static boolean mayAllow(Strategy strategy, DominantResourceShare preemptors, DominantResourceShare before) {
+    private static boolean mayAllow(
+        Strategy strategy, DominantResourceShare preemptors, DominantResourceShare before) {
       int compared = preemptors.compareTo(before);
       return switch (strategy) {
         case LESS_THAN_INITIAL_SHARE -> compared < 0;
@@ -152,7 +161,8 @@ public final class FairPreemption implements PreemptionStrategy {
       };
     }
 
-    private static DominantResourceShare shareWithout(QuotaHolder quotaHolder, TargetQueue targetQueue) {
+    private static DominantResourceShare shareWithout(
+        QuotaHolder quotaHolder, TargetQueue targetQueue) {
       ClusterQueueCache queue = targetQueue.line().source().queue();
       quotaHolder.removeUsage(queue);
       DominantResourceShare dominantResourceShare = targetQueue.shareNow();
@@ -164,14 +174,18 @@ public final class FairPreemption implements PreemptionStrategy {
       CandidateQueue candidateQueue = targetQueue.line().source();
       QuotaHolder quotaHolder = targetQueue.line().first();
       if (quotaHolder != null) {
-        kept.putIfAbsent(candidateQueue.queue().node(), CandidateIterator.of(candidateQueue, quotaHolder));
+        kept.putIfAbsent(
+            candidateQueue.queue().node(), CandidateIterator.of(candidateQueue, quotaHolder));
       }
     }
 
     /** Of each queue only the first who was kept is looked at. */
     private boolean second(Strategy strategy) {
-      TargetQueueOrdering targetQueueOrdering = TargetQueueOrdering.of(shares, preemptionRequest, kept::get);
-      for (TargetQueue targetQueue = targetQueueOrdering.next(); targetQueue != null; targetQueue = targetQueueOrdering.next()) {
+      TargetQueueOrdering targetQueueOrdering =
+          TargetQueueOrdering.of(shares, preemptionRequest, kept::get);
+      for (TargetQueue targetQueue = targetQueueOrdering.next();
+          targetQueue != null;
+          targetQueue = targetQueueOrdering.next()) {
         boolean allowed = mayAllow(strategy, targetQueue.shareOfPreemptor(), targetQueue.share());
         if (allowed && take(targetQueue, PreemptionReason.IN_COHORT_FAIR_SHARING) && fits()) {
           return true;
@@ -187,7 +201,8 @@ public final class FairPreemption implements PreemptionStrategy {
       if (quotaHolder == null) {
         return false;
       }
-      PreemptionTarget preemptionTarget = new PreemptionTarget(quotaHolder, candidateIterator.source().queue(), reason);
+      PreemptionTarget preemptionTarget =
+          new PreemptionTarget(quotaHolder, candidateIterator.source().queue(), reason);
       candidateIterator.advance();
       preemptionTarget.removeUsage();
       taken.add(preemptionTarget);

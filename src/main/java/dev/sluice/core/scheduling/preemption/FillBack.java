@@ -13,7 +13,8 @@ final class FillBack {
    * @param taken the victims, all of whom have left; those who come back are taken off
    * @param borrowing whether the preemptor may borrow
    */
-  static void apply(PreemptionRequest preemptionRequest, List<PreemptionTarget> taken, boolean borrowing) {
+  static void apply(
+      PreemptionRequest preemptionRequest, List<PreemptionTarget> taken, boolean borrowing) {
     for (int i = taken.size() - 2; i >= 0; i--) {
       PreemptionTarget preemptionTarget = taken.get(i);
       preemptionTarget.restoreUsage();

@@ -22,7 +22,8 @@ final class PreemptionCandidates {
   record Candidate(QuotaHolder quotaHolder, CandidateQueue candidateQueue) {}
 
   private static final Comparator<Cursor> ORDER =
-      Comparator.comparing(cursor -> Objects.requireNonNull(cursor.current()), QuotaHolder.VICTIM_ORDER);
+      Comparator.comparing(
+          cursor -> Objects.requireNonNull(cursor.current()), QuotaHolder.VICTIM_ORDER);
 
   private final PreemptionRequest preemptionRequest;
   private final boolean borrowing;
@@ -35,7 +36,10 @@ final class PreemptionCandidates {
    * @param borrowing whether those are left out who may be taken only as long as the preemptor
    *     doesn't borrow
    */
-  PreemptionCandidates(PreemptionRequest preemptionRequest, List<CandidateQueue> candidateQueues, boolean borrowing) {
+  PreemptionCandidates(
+      PreemptionRequest preemptionRequest,
+      List<CandidateQueue> candidateQueues,
+      boolean borrowing) {
     this.preemptionRequest = preemptionRequest;
     this.borrowing = borrowing;
     this.candidateQueues = new ArrayList<>(candidateQueues);
@@ -82,7 +86,8 @@ final class PreemptionCandidates {
     boolean evicted = phase < kinds.length;
     Kind kind = kinds[phase % kinds.length];
     for (CandidateQueue candidateQueue : candidateQueues) {
-      if (candidateQueue.kind() == kind && candidateQueue.mayHave(preemptionRequest, evicted, borrowing)) {
+      if (candidateQueue.kind() == kind
+          && candidateQueue.mayHave(preemptionRequest, evicted, borrowing)) {
         enter(candidateQueue.candidates(preemptionRequest, evicted, borrowing));
       }
     }

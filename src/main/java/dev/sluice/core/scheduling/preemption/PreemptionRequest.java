@@ -1,8 +1,8 @@
 package dev.sluice.core.scheduling.preemption;
 
 import dev.sluice.core.model.ResourceAmounts;
-import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.QuotaNode;
 
 /**
@@ -24,7 +24,8 @@ public record PreemptionRequest(
     int[] needed) {
 
   /** One that waits, for a single pair only. */
-  public static PreemptionRequest forPair(QueuedWorkload item, ClusterQueueCache queue, int pair, long amount) {
+  public static PreemptionRequest forPair(
+      QueuedWorkload item, ClusterQueueCache queue, int pair, long amount) {
     return of(item, queue, new int[] {pair}, new long[] {amount}, new int[] {pair});
   }
 

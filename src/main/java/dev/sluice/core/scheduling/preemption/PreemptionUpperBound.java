@@ -1,13 +1,13 @@
 package dev.sluice.core.scheduling.preemption;
 
-import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
 import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
+import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.core.quota.FairShareCalculator;
 import dev.sluice.core.quota.QuotaNode;
-import dev.sluice.core.quota.DominantResourceShare;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -87,7 +87,8 @@ public final class PreemptionUpperBound {
   }
 
   /** Those directly below the root that have most, and next to most, of what is shared. */
-  private record TopShares(@Nullable QuotaNode first, DominantResourceShare most, DominantResourceShare next) {}
+  private record TopShares(
+      @Nullable QuotaNode first, DominantResourceShare most, DominantResourceShare next) {}
 
   private boolean sharesMayAllow(QuotaNode node, int pair, long amount, long own) {
     if (shares == null || node.parent() != root) {
@@ -143,7 +144,8 @@ public final class PreemptionUpperBound {
     long lower = queue.holders().heldBelow(priority, pair);
     return policy == WithinClusterQueue.LOWER_PRIORITY
         ? lower
-        : ResourceAmounts.add(lower, queue.holders().heldByNewerEquals(priority, pair, queuedAtMicros));
+        : ResourceAmounts.add(
+            lower, queue.holders().heldByNewerEquals(priority, pair, queuedAtMicros));
   }
 
   /** Whether its queue, or a cohort above it that isn't the root, can hold the request. */

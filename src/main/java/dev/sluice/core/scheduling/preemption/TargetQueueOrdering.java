@@ -1,10 +1,10 @@
 package dev.sluice.core.scheduling.preemption;
 
-import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.QuotaHolder;
+import dev.sluice.core.quota.DominantResourceShare;
 import dev.sluice.core.quota.FairShareCalculator;
 import dev.sluice.core.quota.QuotaNode;
-import dev.sluice.core.quota.DominantResourceShare;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -101,7 +101,9 @@ final class TargetQueueOrdering {
   private final TreeNode root;
 
   private TargetQueueOrdering(
-      FairShareCalculator shares, PreemptionRequest preemptionRequest, Function<QuotaNode, @Nullable CandidateIterator> candidateIterators) {
+      FairShareCalculator shares,
+      PreemptionRequest preemptionRequest,
+      Function<QuotaNode, @Nullable CandidateIterator> candidateIterators) {
     this.shares = shares;
     this.preemptionRequest = preemptionRequest;
     this.candidateIterators = candidateIterators;
@@ -116,7 +118,9 @@ final class TargetQueueOrdering {
    * @param lines the candidates of a queue; null if there are none
    */
   static TargetQueueOrdering of(
-      FairShareCalculator shares, PreemptionRequest preemptionRequest, Function<QuotaNode, @Nullable CandidateIterator> candidateIterators) {
+      FairShareCalculator shares,
+      PreemptionRequest preemptionRequest,
+      Function<QuotaNode, @Nullable CandidateIterator> candidateIterators) {
     return new TargetQueueOrdering(shares, preemptionRequest, candidateIterators);
   }
 
@@ -159,7 +163,9 @@ final class TargetQueueOrdering {
     while (true) {
       if (at.node.isQueue()) {
         CandidateIterator candidateIterator = line(at);
-        return candidateIterator == null || candidateIterator.first() == null ? null : new TargetQueue(at, candidateIterator);
+        return candidateIterator == null || candidateIterator.first() == null
+            ? null
+            : new TargetQueue(at, candidateIterator);
       }
       TreeNode best = best(at);
       if (best != null) {
@@ -210,7 +216,9 @@ final class TargetQueueOrdering {
     if (first.evicted() != second.evicted()) {
       return first.evicted();
     }
-    return one.onPath == two.onPath ? QuotaHolder.VICTIM_ORDER.compare(first, second) < 0 : two.onPath;
+    return one.onPath == two.onPath
+        ? QuotaHolder.VICTIM_ORDER.compare(first, second) < 0
+        : two.onPath;
   }
 
   private @Nullable QuotaHolder first(TreeNode queue) {
@@ -229,7 +237,9 @@ final class TargetQueueOrdering {
 
   /** The candidates of a queue, given what it is to the preemptor. */
   static @Nullable CandidateIterator line(
-      PreemptionRequest preemptionRequest, QuotaNode node, Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
+      PreemptionRequest preemptionRequest,
+      QuotaNode node,
+      Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
     boolean own = node == preemptionRequest.queue().node();
     if (!own && !preemptionRequest.isBorrowing(node)) {
       return null;
@@ -238,6 +248,7 @@ final class TargetQueueOrdering {
     if (queue == null || queue.holders().size() == 0) {
       return null;
     }
-    return CandidateIterator.of(new CandidateQueue(queue, own ? null : node.parent(), false), preemptionRequest);
+    return CandidateIterator.of(
+        new CandidateQueue(queue, own ? null : node.parent(), false), preemptionRequest);
   }
 }

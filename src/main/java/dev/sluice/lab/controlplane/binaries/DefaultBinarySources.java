@@ -37,10 +37,12 @@ public final class DefaultBinarySources {
     sources.add(cache);
     sources.add(
         cache.filledBy(
-            new ReleaseDownloader(modules, platform, ReleaseDownloader.Sites.official(), progress)));
+            new ReleaseDownloader(
+                modules, platform, ReleaseDownloader.Sites.official(), progress)));
     sources.add(
         cache.filledBy(
-            new GoModuleBuilder(modules, GoModuleBuilder.searchPath(environment), clock, progress)));
+            new GoModuleBuilder(
+                modules, GoModuleBuilder.searchPath(environment), clock, progress)));
     return new BinarySourceChain(sources, progress);
   }
 

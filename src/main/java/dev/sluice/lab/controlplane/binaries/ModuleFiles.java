@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
  */
 public final class ModuleFiles {
 
-  private static final String ROOT = "/dev/sluice/cli/controlplane/modules/";
+  private static final String ROOT = "/dev/sluice/lab/controlplane/modules/";
   private static final List<String> FILES = List.of("go.mod", "go.sum");
 
   /** The pinned version of a bundle, such as {@code v1.36.3}. */

@@ -40,7 +40,8 @@ class ClusterProfileValidatorTest {
     return new ClusterProfileValidator(List.of(providers));
   }
 
-  private static WorkerCredentials usable(ClusterProfileValidator rules, String profile) throws Exception {
+  private static WorkerCredentials usable(ClusterProfileValidator rules, String profile)
+      throws Exception {
     WorkerAccess workerAccess = rules.read("ns/site", json(profile));
     assertThat(workerAccess).isInstanceOf(WorkerAccess.Usable.class);
     return ((WorkerAccess.Usable) workerAccess).workerCredentials();
@@ -172,7 +173,8 @@ class ClusterProfileValidatorTest {
         .of(new ClusterSource(new ClusterProfileReference("site"), null));
   }
 
-  private static WorkerCredentialsResolver.Profiles profiles(Optional<JsonNode> found, boolean listed) {
+  private static WorkerCredentialsResolver.Profiles profiles(
+      Optional<JsonNode> found, boolean listed) {
     return new WorkerCredentialsResolver.Profiles(
         rules(provider("cloud", V1, "Never", true)), name -> found, () -> listed);
   }
@@ -185,7 +187,8 @@ class ClusterProfileValidatorTest {
                 ClusterReason.CLUSTER_PROFILE_FEATURE_DISABLED,
                 "clusterSource.clusterProfileRef: needs the feature gate MultiKueueClusterProfile,"
                     + " which is off; allowed: kubeConfig"));
-    assertThat(of(Optional.of(profiles(Optional.empty(), false)))).isEqualTo(new WorkerAccess.Unknown());
+    assertThat(of(Optional.of(profiles(Optional.empty(), false))))
+        .isEqualTo(new WorkerAccess.Unknown());
     assertThat(of(Optional.of(profiles(Optional.empty(), true))))
         .isEqualTo(
             new WorkerAccess.Refused(

@@ -304,7 +304,8 @@ class KubeconfigValidatorTest {
 
   @Test
   void credentialsTellNoSecret() {
-    WorkerCredentials workerCredentials = ((WorkerAccess.Usable) KubeconfigValidator.read(GOOD)).workerCredentials();
+    WorkerCredentials workerCredentials =
+        ((WorkerAccess.Usable) KubeconfigValidator.read(GOOD)).workerCredentials();
 
     assertThat(workerCredentials).hasToString("Credentials[server=https://10.0.0.1:6443]");
     assertThat(new WorkerAccess.Usable(workerCredentials).toString()).doesNotContain("abc.def");

@@ -19,7 +19,8 @@ class DispatcherTest {
     return new DispatchContext(CONFIG, connected, nominated, Optional.empty(), true, NOW);
   }
 
-  private static DispatchContext later(DispatchContext before, DispatchResult said, Duration after) {
+  private static DispatchContext later(
+      DispatchContext before, DispatchResult said, Duration after) {
     return new DispatchContext(
         before.configured(),
         before.connected(),
@@ -162,7 +163,8 @@ class DispatcherTest {
         new Dispatcher.BestFit()
             .nominate(fitting(Set.of("a", "b", "c", "d"), List.of(), Set.of("b", "c"), 0));
 
-    assertThat(said).isEqualTo(new DispatchResult(List.of("c"), true, Optional.of(NOW.plusSeconds(5))));
+    assertThat(said)
+        .isEqualTo(new DispatchResult(List.of("c"), true, Optional.of(NOW.plusSeconds(5))));
   }
 
   @Test

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.testing.PlayedApi;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadListener;
-import dev.sluice.workload.WorkloadReader;
 import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.WorkloadReader;
 import dev.sluice.workload.WorkloadWriter;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;

@@ -49,7 +49,8 @@ class PendingSummaryTest {
     tells("remote", "waits for quota: 2 more cpu needed");
     workerStates.put(
         "onsite",
-        new WorkerState(false, Optional.of(Instant.parse("2026-03-01T12:00:00.25Z")), Optional.empty()));
+        new WorkerState(
+            false, Optional.of(Instant.parse("2026-03-01T12:00:00.25Z")), Optional.empty()));
 
     assertThat(PendingSummary.of(local(Check.PENDING, true, "onsite", "remote"), ALL, workerStates))
         .isEqualTo(
@@ -60,7 +61,8 @@ class PendingSummaryTest {
   @Test
   void whoIsExcludedIsNamedToo() {
     ClusterCandidates two =
-        new ClusterCandidates(ALL.configured(), Map.of("onsite", "not allowed", "third", "not allowed"));
+        new ClusterCandidates(
+            ALL.configured(), Map.of("onsite", "not allowed", "third", "not allowed"));
 
     assertThat(PendingSummary.of(local(Check.PENDING, true, "remote"), two, workerStates))
         .isEqualTo("onsite: not allowed; remote: is being asked; third: not allowed");

@@ -84,10 +84,12 @@ class PreemptionGateCoordinatorTest {
   void whatElseIsToBeDoneStays() {
     PlacementPlan placementPlan =
         PreemptionGateCoordinator.with(
-            new PlacementPlan(List.of(new PlacementAction.Offer("c")), Optional.of(NOW.plusSeconds(3))),
+            new PlacementPlan(
+                List.of(new PlacementAction.Offer("c")), Optional.of(NOW.plusSeconds(3))),
             Map.of("a", blocked(1)),
             NOW);
-    assertThat(placementPlan.placementActions()).containsExactly(new PlacementAction.Offer("c"), new PlacementAction.OpenGate("a"));
+    assertThat(placementPlan.placementActions())
+        .containsExactly(new PlacementAction.Offer("c"), new PlacementAction.OpenGate("a"));
     assertThat(placementPlan.lookAgain()).contains(NOW.plusSeconds(3));
   }
 }

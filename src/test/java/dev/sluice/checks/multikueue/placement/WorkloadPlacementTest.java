@@ -20,7 +20,8 @@ class WorkloadPlacementTest {
 
   private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
   private static final Duration LOST = Duration.ofMinutes(15);
-  private static final WorkloadPlacement PLACEMENT = new WorkloadPlacement(new Dispatcher.AllAtOnce(), LOST);
+  private static final WorkloadPlacement PLACEMENT =
+      new WorkloadPlacement(new Dispatcher.AllAtOnce(), LOST);
 
   private final Map<String, WorkerState> workerStates = new TreeMap<>();
 
@@ -29,9 +30,11 @@ class WorkloadPlacementTest {
     workerStates.put("b", EMPTY);
   }
 
-  private static final WorkerState EMPTY = new WorkerState(true, Optional.empty(), Optional.empty());
+  private static final WorkerState EMPTY =
+      new WorkerState(true, Optional.empty(), Optional.empty());
 
-  private static ManagerState local(boolean reserving, boolean evicted, Check check, String... cluster) {
+  private static ManagerState local(
+      boolean reserving, boolean evicted, Check check, String... cluster) {
     return new ManagerState(
         false,
         reserving,
@@ -140,7 +143,8 @@ class WorkloadPlacementTest {
     assertThat(plan(local(false, false, Check.PENDING)))
         .isEqualTo(
             new PlacementPlan(
-                List.of(new PlacementAction.Withdraw("a"), new PlacementAction.Withdraw("b")), Optional.empty()));
+                List.of(new PlacementAction.Withdraw("a"), new PlacementAction.Withdraw("b")),
+                Optional.empty()));
   }
 
   @Test
@@ -202,7 +206,8 @@ class WorkloadPlacementTest {
     has("b", evicted(1));
 
     assertThat(plan(runningIn("b")))
-        .isEqualTo(PlacementPlan.of(new PlacementAction.Retry("Worker cluster \"b\" sent it back")));
+        .isEqualTo(
+            PlacementPlan.of(new PlacementAction.Retry("Worker cluster \"b\" sent it back")));
   }
 
   @Test
@@ -212,7 +217,8 @@ class WorkloadPlacementTest {
 
     assertThat(plan(local(true, true, Check.READY, "b")))
         .isEqualTo(PlacementPlan.of(new PlacementAction.SyncStatus("b")));
-    assertThat(plan(local(true, true, Check.PENDING))).isEqualTo(PlacementPlan.of(new PlacementAction.SyncStatus("a")));
+    assertThat(plan(local(true, true, Check.PENDING)))
+        .isEqualTo(PlacementPlan.of(new PlacementAction.SyncStatus("a")));
   }
 
   @Test
@@ -234,7 +240,8 @@ class WorkloadPlacementTest {
     assertThat(plan(runningIn("b")))
         .isEqualTo(
             new PlacementPlan(
-                List.of(new PlacementAction.Withdraw("a")), Optional.of(NOW.plus(Duration.ofMinutes(14)))));
+                List.of(new PlacementAction.Withdraw("a")),
+                Optional.of(NOW.plus(Duration.ofMinutes(14)))));
   }
 
   @Test
@@ -273,10 +280,12 @@ class WorkloadPlacementTest {
   @Test
   void whatIsGoneThereIsOfferedAnewAtOnce() {
     assertThat(plan(runningIn("b")))
-        .isEqualTo(PlacementPlan.of(new PlacementAction.Retry("Worker cluster \"b\" has it no more")));
+        .isEqualTo(
+            PlacementPlan.of(new PlacementAction.Retry("Worker cluster \"b\" has it no more")));
     workerStates.remove("b");
     assertThat(plan(runningIn("b")))
-        .isEqualTo(PlacementPlan.of(new PlacementAction.Retry("Worker cluster \"b\" has it no more")));
+        .isEqualTo(
+            PlacementPlan.of(new PlacementAction.Retry("Worker cluster \"b\" has it no more")));
   }
 
   @Test
@@ -338,7 +347,8 @@ class WorkloadPlacementTest {
     lost("b", 1, fresh());
 
     assertThat(plan(waiting()).placementActions())
-        .containsExactly(new PlacementAction.Nominate(List.of("a")), new PlacementAction.Withdraw("elsewhere"));
+        .containsExactly(
+            new PlacementAction.Nominate(List.of("a")), new PlacementAction.Withdraw("elsewhere"));
   }
 
   @Test
@@ -365,7 +375,8 @@ class WorkloadPlacementTest {
 
   @Test
   void whatHoldsQuotaOfTheManagerRunsHereAndNowhereElse() {
-    assertThat(planHere(waiting())).isEqualTo(PlacementPlan.of(new PlacementAction.RunHere("here")));
+    assertThat(planHere(waiting()))
+        .isEqualTo(PlacementPlan.of(new PlacementAction.RunHere("here")));
 
     has("a", fresh());
     assertThat(planHere(waiting()).placementActions())

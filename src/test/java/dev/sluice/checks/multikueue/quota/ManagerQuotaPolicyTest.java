@@ -46,7 +46,8 @@ class ManagerQuotaPolicyTest {
     return new WorkerQuotaState.Connected(new NominalQuota.Known(amounts));
   }
 
-  private static Map<String, WorkerQuotaState> workers(WorkerQuotaState onsite, WorkerQuotaState remote) {
+  private static Map<String, WorkerQuotaState> workers(
+      WorkerQuotaState onsite, WorkerQuotaState remote) {
     Map<String, WorkerQuotaState> workerQuotaStates = new LinkedHashMap<>();
     workerQuotaStates.put("onsite", onsite);
     workerQuotaStates.put("remote", remote);
@@ -94,7 +95,8 @@ class ManagerQuotaPolicyTest {
             ManagerQuotaPolicy.of(
                 queue,
                 workers(
-                    with(Map.of("cpu", 4_000L, "memory", Long.parseLong(GIB))), new WorkerQuotaState.Away())))
+                    with(Map.of("cpu", 4_000L, "memory", Long.parseLong(GIB))),
+                    new WorkerQuotaState.Away())))
         .isInstanceOfSatisfying(
             Outcome.Sum.class,
             sum -> {
@@ -108,18 +110,21 @@ class ManagerQuotaPolicyTest {
 
   @Test
   void whatIsNotKnownYetIsWaitedFor() throws IOException {
-    assertThat(ManagerQuotaPolicy.of(queue(), workers(with(Map.of()), new WorkerQuotaState.Unknown())))
+    assertThat(
+            ManagerQuotaPolicy.of(queue(), workers(with(Map.of()), new WorkerQuotaState.Unknown())))
         .isInstanceOf(Outcome.Wait.class);
     assertThat(
             ManagerQuotaPolicy.of(
-                queue(), workers(with(Map.of()), new WorkerQuotaState.Connected(new NominalQuota.NotYet()))))
+                queue(),
+                workers(with(Map.of()), new WorkerQuotaState.Connected(new NominalQuota.NotYet()))))
         .isInstanceOf(Outcome.Wait.class);
   }
 
   @Test
   void aResourceThatIsNotCoveredHereIsNotSupported() throws IOException {
     assertThat(
-            ManagerQuotaPolicy.of(queue(), workers(with(Map.of("nvidia.com/gpu", 0L)), new WorkerQuotaState.Away())))
+            ManagerQuotaPolicy.of(
+                queue(), workers(with(Map.of("nvidia.com/gpu", 0L)), new WorkerQuotaState.Away())))
         .isEqualTo(
             new Outcome.Unsupported(
                 "worker clusters have quota for nvidia.com/gpu, which"

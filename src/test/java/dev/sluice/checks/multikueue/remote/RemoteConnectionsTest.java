@@ -47,12 +47,14 @@ class RemoteConnectionsTest {
 
     links.use("site", credentials("token-1"));
     assertThat(links.state("site"))
-        .contains(new ConnectionState.Failing(1, begin.plusSeconds(5), "refused", Optional.of(begin)));
+        .contains(
+            new ConnectionState.Failing(1, begin.plusSeconds(5), "refused", Optional.of(begin)));
 
     stage.pass(Duration.ofSeconds(5));
     assertThat(links.state("site"))
         .contains(
-            new ConnectionState.Failing(2, begin.plusSeconds(15), "refused again", Optional.of(begin)));
+            new ConnectionState.Failing(
+                2, begin.plusSeconds(15), "refused again", Optional.of(begin)));
 
     stage.pass(Duration.ofSeconds(10));
     assertThat(links.state("site")).contains(new ConnectionState.Connected(begin.plusSeconds(15)));
@@ -73,7 +75,8 @@ class RemoteConnectionsTest {
     stage.pass(Duration.ofSeconds(5));
 
     assertThat(links.state("site"))
-        .contains(new ConnectionState.Failing(1, broken.plusSeconds(5), "broken", Optional.of(broken)));
+        .contains(
+            new ConnectionState.Failing(1, broken.plusSeconds(5), "broken", Optional.of(broken)));
     assertThat(stage.told()).contains("probed");
   }
 
@@ -208,7 +211,8 @@ class RemoteConnectionsTest {
     unbuildable.use("site", credentials("token-1"));
 
     assertThat(unbuildable.state("site"))
-        .contains(new ConnectionState.Unbuildable("no such key algorithm", Optional.of(broken.now())));
+        .contains(
+            new ConnectionState.Unbuildable("no such key algorithm", Optional.of(broken.now())));
   }
 
   @Test

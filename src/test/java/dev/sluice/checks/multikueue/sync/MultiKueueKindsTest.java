@@ -93,7 +93,8 @@ class MultiKueueKindsTest {
     JsonNode remote =
         json("{'spec': {'suspend': false}, 'status': {'replicatedJobsStatus': [{'active': 1}]}}");
 
-    RemoteJobFactory.Mirrored mirrored = RemoteJobFactory.withRemoteStatus(kind, local, remote, NOW);
+    RemoteJobFactory.Mirrored mirrored =
+        RemoteJobFactory.withRemoteStatus(kind, local, remote, NOW);
 
     assertThat(mirrored.heldBack()).isFalse();
     assertThat(mirrored.patch().path("status"))
@@ -122,8 +123,10 @@ class MultiKueueKindsTest {
             .reduce("true", (inner, field) -> "{'" + field + "': " + inner + "}");
     JsonNode job = json(suspended.replaceFirst("}$", ", 'status': " + status + "}"));
 
-    assertThat(RemoteJobFactory.withoutPodCounts(kind, job, NOW).path("status")).isEqualTo(json(then));
-    assertThat(RemoteJobFactory.withoutPodCounts(kind, json("{'status': " + status + "}"), NOW)).isEmpty();
+    assertThat(RemoteJobFactory.withoutPodCounts(kind, job, NOW).path("status"))
+        .isEqualTo(json(then));
+    assertThat(RemoteJobFactory.withoutPodCounts(kind, json("{'status': " + status + "}"), NOW))
+        .isEmpty();
   }
 
   @Test
@@ -137,7 +140,8 @@ class MultiKueueKindsTest {
     assertThat(RemoteJobFactory.pushed(kind, local, local)).isEmpty();
     assertThat(RemoteJobFactory.pushed(kind, json("{}"), remote))
         .isEqualTo(json("{'spec': {'serveConfigV2': null}}"));
-    MultiKueueKind without = MultiKueueKinds.of(List.of(), false).find("ray.io/v1", "RayService").orElseThrow();
+    MultiKueueKind without =
+        MultiKueueKinds.of(List.of(), false).find("ray.io/v1", "RayService").orElseThrow();
     assertThat(RemoteJobFactory.pushed(without, local, remote)).isEmpty();
   }
 
@@ -158,7 +162,8 @@ class MultiKueueKindsTest {
              'status': {'phase': 'Pending'}}
             """);
 
-    assertThat(ManagedByCheck.sendable(MultiKueueKinds.POD, pod)).isEqualTo(new ManagerState.Sendable.Yes());
+    assertThat(ManagedByCheck.sendable(MultiKueueKinds.POD, pod))
+        .isEqualTo(new ManagerState.Sendable.Yes());
     assertThat(RemoteJobFactory.copy(MultiKueueKinds.POD, pod, "w", MARK))
         .isEqualTo(
             json(
@@ -180,7 +185,9 @@ class MultiKueueKindsTest {
 
   @Test
   void aPodThatNoGateHoldsHereIsNotSent() throws Exception {
-    assertThat(ManagedByCheck.sendable(MultiKueueKinds.POD, json("{'metadata': {'name': 'a'}, 'spec': {}}")))
+    assertThat(
+            ManagedByCheck.sendable(
+                MultiKueueKinds.POD, json("{'metadata': {'name': 'a'}, 'spec': {}}")))
         .isEqualTo(
             new ManagerState.Sendable.No(
                 "spec.schedulingGates of pod a has no kueue.x-k8s.io/admission; it may run in this"
@@ -196,7 +203,8 @@ class MultiKueueKindsTest {
              'spec': {'replicas': 2, 'template': {'spec': {'containers': []}}}}
             """);
 
-    assertThat(ManagedByCheck.sendable(MultiKueueKinds.STATEFUL_SET, set)).isEqualTo(new ManagerState.Sendable.Yes());
+    assertThat(ManagedByCheck.sendable(MultiKueueKinds.STATEFUL_SET, set))
+        .isEqualTo(new ManagerState.Sendable.Yes());
     JsonNode copy = RemoteJobFactory.copy(MultiKueueKinds.STATEFUL_SET, set, "w", MARK);
     assertThat(copy.path("spec")).isEqualTo(set.path("spec"));
     assertThat(copy.path("metadata"))
@@ -227,7 +235,8 @@ class MultiKueueKindsTest {
     assertThat(ManagedByCheck.sendable(kind, job)).isEqualTo(new ManagerState.Sendable.Yes());
     assertThat(RemoteJobFactory.copy(kind, job, "w", MARK).path("spec"))
         .isEqualTo(json("{'suspend': false, 'x': [1]}"));
-    assertThat(RemoteJobFactory.withoutPodCounts(kind, json("{'status': {'active': 1}}"), NOW)).isEmpty();
+    assertThat(RemoteJobFactory.withoutPodCounts(kind, json("{'status': {'active': 1}}"), NOW))
+        .isEmpty();
   }
 
   @ParameterizedTest

@@ -101,9 +101,7 @@ class PodStatusesTest {
     // as long as it is being stopped, it runs
     JsonNode stopping = pod(stopped.replace("Failed", "Running"));
     assertThat(
-            status(RUNNING, PodStatuses.synced(pod(RUNNING), stopping, NOW))
-                .path("phase")
-                .asText())
+            status(RUNNING, PodStatuses.synced(pod(RUNNING), stopping, NOW)).path("phase").asText())
         .isEqualTo("Running");
   }
 

@@ -30,7 +30,9 @@ class RemoteJobFactoryTest {
 
   @Test
   void aCopyIsSuspendedNamesItsWorkloadAndHasNothingOfTheManagersOwn() throws Exception {
-    assertThat(RemoteJobFactory.copy(MultiKueueKinds.JOB, job(), "job-small-1", new OriginLabel("here", true)))
+    assertThat(
+            RemoteJobFactory.copy(
+                MultiKueueKinds.JOB, job(), "job-small-1", new OriginLabel("here", true)))
         .isEqualTo(
             json(
                 """
@@ -50,12 +52,14 @@ class RemoteJobFactoryTest {
     OriginLabel originLabel = new OriginLabel("here", false);
     String key = "kueue.x-k8s.io/prebuilt-workload-name";
 
-    JsonNode brief = RemoteJobFactory.copy(MultiKueueKinds.JOB, job(), "w", originLabel).path("metadata");
+    JsonNode brief =
+        RemoteJobFactory.copy(MultiKueueKinds.JOB, job(), "w", originLabel).path("metadata");
     assertThat(brief.path("labels").path(key).asText()).isEqualTo("w");
     assertThat(brief.path("annotations").has(key)).isFalse();
 
     String name = "w".repeat(64);
-    JsonNode lengthy = RemoteJobFactory.copy(MultiKueueKinds.JOB, job(), name, originLabel).path("metadata");
+    JsonNode lengthy =
+        RemoteJobFactory.copy(MultiKueueKinds.JOB, job(), name, originLabel).path("metadata");
     assertThat(lengthy.path("annotations").path(key).asText()).isEqualTo(name);
     assertThat(lengthy.path("labels").has(key)).isFalse();
   }
@@ -65,12 +69,14 @@ class RemoteJobFactoryTest {
     JsonNode local = json("{'spec': {'suspend': false}, 'status': {'active': 2, 'ready': 1}}");
     JsonNode remote = json("{'spec': {}, 'status': {'active': 1, 'succeeded': 1}}");
 
-    RemoteJobFactory.Mirrored mirrored = RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW);
+    RemoteJobFactory.Mirrored mirrored =
+        RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW);
 
     assertThat(mirrored.heldBack()).isFalse();
     assertThat(mirrored.patch())
         .isEqualTo(json("{'status': {'ready': null, 'active': 1, 'succeeded': 1}}"));
-    assertThat(RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, remote, remote, NOW).patch()).isEmpty();
+    assertThat(RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, remote, remote, NOW).patch())
+        .isEmpty();
   }
 
   @Test
@@ -87,7 +93,8 @@ class RemoteJobFactoryTest {
     JsonNode local = json("{'spec': {'suspend': true}}");
     JsonNode remote = json("{'spec': {'suspend': false}, 'status': {'active': 1}}");
 
-    RemoteJobFactory.Mirrored mirrored = RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW);
+    RemoteJobFactory.Mirrored mirrored =
+        RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW);
 
     assertThat(mirrored.heldBack()).isTrue();
     assertThat(mirrored.patch().path("status").path("active").isMissingNode()).isTrue();
@@ -105,7 +112,8 @@ class RemoteJobFactoryTest {
             "{'spec': {'suspend': false}, 'status': {'conditions':"
                 + " [{'type': 'Complete', 'status': 'True'}]}}");
 
-    RemoteJobFactory.Mirrored mirrored = RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW);
+    RemoteJobFactory.Mirrored mirrored =
+        RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW);
 
     assertThat(mirrored.heldBack()).isFalse();
     assertThat(mirrored.patch().path("status")).isEqualTo(remote.path("status"));
@@ -117,7 +125,8 @@ class RemoteJobFactoryTest {
     assertThat(RemoteJobFactory.withoutPodCounts(MultiKueueKinds.JOB, running, NOW)).isEmpty();
 
     JsonNode suspended = json("{'spec': {'suspend': true}, 'status': {'active': 2, 'failed': 1}}");
-    JsonNode status = RemoteJobFactory.withoutPodCounts(MultiKueueKinds.JOB, suspended, NOW).path("status");
+    JsonNode status =
+        RemoteJobFactory.withoutPodCounts(MultiKueueKinds.JOB, suspended, NOW).path("status");
     assertThat(status.path("active").isNull()).isTrue();
     assertThat(status.has("failed")).isFalse();
     assertThat(status.path("conditions").path(0).path("type").asText()).isEqualTo("Suspended");

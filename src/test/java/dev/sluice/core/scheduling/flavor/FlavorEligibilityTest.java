@@ -3,9 +3,9 @@ package dev.sluice.core.scheduling.flavor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.LabelRequirement;
 import dev.sluice.core.model.LabelRequirement.Operator;
-import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.NodeConstraints;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.Toleration;
@@ -46,11 +46,13 @@ class FlavorEligibilityTest {
     assertThat(FlavorEligibility.obstacle(tainted, NodeConstraints.ANYWHERE))
         .contains(new FlavorRejection.UntoleratedTaint(SPOT));
     assertThat(
-            FlavorEligibility.obstacle(tainted, new NodeConstraints(Map.of(), List.of(), List.of(tolerates))))
+            FlavorEligibility.obstacle(
+                tainted, new NodeConstraints(Map.of(), List.of(), List.of(tolerates))))
         .isEmpty();
     assertThat(
             FlavorEligibility.obstacle(
-                new Flavor("f", Map.of(), List.of(SPOT), List.of(tolerates)), NodeConstraints.ANYWHERE))
+                new Flavor("f", Map.of(), List.of(SPOT), List.of(tolerates)),
+                NodeConstraints.ANYWHERE))
         .isEmpty();
   }
 
@@ -74,7 +76,8 @@ class FlavorEligibilityTest {
   @Test
   void oneTermOfTheAffinityMustMatch() {
     Flavor flavor = flavor(Map.of("zone", "a"));
-    assertThat(FlavorEligibility.obstacle(flavor, terms(List.of(List.of(zoneIn("b")))))).isPresent();
+    assertThat(FlavorEligibility.obstacle(flavor, terms(List.of(List.of(zoneIn("b"))))))
+        .isPresent();
     assertThat(
             FlavorEligibility.obstacle(
                 flavor, terms(List.of(List.of(zoneIn("b")), List.of(zoneIn("a", "c"))))))

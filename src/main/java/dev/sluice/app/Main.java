@@ -1,0 +1,53 @@
+package dev.sluice.app;
+
+import dev.sluice.visibility.explain.ExplainCommand;
+import picocli.AutoComplete;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/**
+ * The command {@code sluice} as the image ships it: the operator, and what explains its decisions.
+ * The laboratory adds its own subcommands.
+ */
+@Command(
+    name = "sluice",
+    mixinStandardHelpOptions = true,
+    version = "sluice 0.1.0",
+    description = "A job queue for Kubernetes: decides when a job may start, and where.",
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:it worked (for demo and bench: every expectation held)",
+      "1:it did not work; the message says why",
+      "2:the command line could not be understood",
+      "3:something that is needed is missing (a JDK, binaries, a cluster)"
+    },
+    subcommands = {
+      OperatorCommand.class,
+      ExplainCommand.class,
+      AutoComplete.GenerateCompletion.class,
+      CommandLine.HelpCommand.class
+    })
+public final class Main implements Runnable {
+
+  @Spec
+  @SuppressWarnings("NullAway.Init") // set by picocli before run
+  private CommandSpec spec;
+
+  /** Runs a command and exits with its code. */
+  public static void main(String[] args) {
+    System.exit(commandLine().execute(args));
+  }
+
+  /** The command line, ready to be executed. */
+  public static CommandLine commandLine() {
+    return new CommandLine(new Main()).setCaseInsensitiveEnumValuesAllowed(true);
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(spec.commandLine(), "which command?");
+  }
+}

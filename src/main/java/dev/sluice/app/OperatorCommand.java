@@ -1,0 +1,105 @@
+package dev.sluice.app;
+
+import dev.sluice.api.config.ConfigurationException;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** {@code sluice operator}: runs the operator in the foreground. */
+@Command(
+    name = "operator",
+    description = {
+      "Runs the operator in the foreground, against any cluster, until it is told to end.",
+      "With --install it first applies the API's definitions and the registration of its webhooks;"
+          + " outside of the cluster these point at this process. Without, it changes nothing but"
+          + " its own objects."
+    },
+    mixinStandardHelpOptions = true,
+    exitCodeListHeading = "%nExit codes:%n",
+    exitCodeList = {
+      "0:it was told to end, and did",
+      "1:it could not start, or had to end (its lease was lost); the log says why",
+      "2:the command line or the configuration is wrong"
+    })
+public final class OperatorCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec = CommandSpec.create();
+
+  @Option(
+      names = "--kubeconfig",
+      paramLabel = "FILE",
+      description = "The cluster; found as any client finds it unless given.")
+  private @Nullable Path kubeconfig;
+
+  @Option(names = "--config", paramLabel = "FILE", description = "The configuration file.")
+  private @Nullable Path config;
+
+  @Option(
+      names = "--feature-gates",
+      paramLabel = "A=true,B=false",
+      description = "Feature gates; not together with featureGates in the file.")
+  private @Nullable String featureGates;
+
+  @Option(
+      names = "--install",
+      description = "First apply namespace, roles, definitions and webhook registration.")
+  private boolean install;
+
+  @Option(
+      names = "--webhook-host",
+      paramLabel = "HOST",
+      defaultValue = "127.0.0.1",
+      description =
+          "With --install outside of a cluster: where the API server reaches this process"
+              + " (${DEFAULT-VALUE}).")
+  private String webhookHost = "127.0.0.1";
+
+  @Option(
+      names = "--webhook-client-ca",
+      paramLabel = "FILE",
+      description =
+          "Answer admission reviews only to clients with a certificate of an authority in this PEM"
+              + " file; the API server has to be set up to show one.")
+  private @Nullable Path webhookClientAuthority;
+
+  @Option(
+      names = "--log-level",
+      paramLabel = "LEVEL",
+      defaultValue = "info",
+      description = "How much is logged: " + LogLevels.ALLOWED + " (${DEFAULT-VALUE}).")
+  private String logLevel = "info";
+
+  @Override
+  public Integer call() {
+    if (!LogLevels.set(logLevel)) {
+      throw new ParameterException(
+          spec.commandLine(), "--log-level: \"" + logLevel + "\" is not " + LogLevels.ALLOWED);
+    }
+    try {
+      return OperatorRunner.run(
+          new OperatorRunner.Options(
+              Optional.ofNullable(kubeconfig),
+              Optional.ofNullable(config),
+              Optional.ofNullable(featureGates),
+              install,
+              webhookHost,
+              Optional.ofNullable(webhookClientAuthority)));
+    } catch (ConfigurationException e) {
+      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+    } catch (IOException | GeneralSecurityException | KubernetesClientException e) {
+      spec.commandLine()
+          .getErr()
+          .println("sluice: the operator could not start: " + e.getMessage());
+      return 1;
+    }
+  }
+}

@@ -1,0 +1,30 @@
+package dev.sluice.lab;
+
+import dev.sluice.app.Main;
+import dev.sluice.lab.bench.BenchCommand;
+import dev.sluice.lab.controlplane.ControlPlaneCommand;
+import dev.sluice.lab.demo.DemoCommand;
+import picocli.CommandLine;
+
+/**
+ * The command {@code sluice} of a checkout: all subcommands of {@link Main}, and those of the
+ * laboratory. The image doesn't contain this class.
+ */
+public final class LabMain {
+
+  private LabMain() {}
+
+  /** Runs a command and exits with its code. */
+  public static void main(String[] args) {
+    System.exit(commandLine().execute(args));
+  }
+
+  /** The command line with the subcommands of the laboratory, ready to be executed. */
+  static CommandLine commandLine() {
+    return Main.commandLine()
+        .addSubcommand(new DemoCommand())
+        .addSubcommand(new ControlPlaneCommand())
+        .addSubcommand(new BenchCommand())
+        .setCaseInsensitiveEnumValuesAllowed(true);
+  }
+}

@@ -1,0 +1,17 @@
+package dev.sluice.architecture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+
+class SourceFormatTest {
+
+  @Test
+  void everySourceFileIsInTheProjectsFormat() throws IOException {
+    assertThat(SourceFormat.deviating(Path.of("src")))
+        .as("files to be formatted with: mvn test-compile exec:exec@format")
+        .isEmpty();
+  }
+}

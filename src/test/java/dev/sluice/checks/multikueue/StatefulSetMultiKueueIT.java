@@ -1,0 +1,206 @@
+package dev.sluice.checks.multikueue;
+
+import static dev.sluice.checks.multikueue.MultiClusterFixture.apply;
+import static dev.sluice.checks.multikueue.MultiClusterFixture.eventually;
+import static dev.sluice.checks.multikueue.TwoWorkersFixture.NAMESPACE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.api.v1beta2.Workload;
+import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.Pod;
+import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.parallel.Isolated;
+
+/** A StatefulSet of a manager that runs in its workers: its status here is the truth. */
+@ControlPlaneTest(exclusive = true)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Isolated("needs the processors for itself")
+class StatefulSetMultiKueueIT {
+
+  private static final List<String> WORKERS = List.of("onsite", "remote");
+  private static final String SETS = "integrations: {frameworks: [batch/job, pod, statefulset]}\n";
+
+  @SuppressWarnings("NullAway.Init") // made before all tests
+  private TwoWorkersFixture twoWorkersFixture;
+
+  @BeforeAll
+  void start(ControlPlane controlPlane, TestCluster cluster) {
+    twoWorkersFixture =
+        TwoWorkersFixture.start(
+            controlPlane,
+            cluster,
+            SETS + "multiKueue: {workerLostTimeout: 10s, gcInterval: 5s}\n",
+            WORKERS,
+            SETS);
+    twoWorkersFixture.connect();
+  }
+
+  @AfterAll
+  void stop() throws Exception {
+    twoWorkersFixture.close();
+  }
+
+  private KubernetesClient manager() {
+    return twoWorkersFixture.manager();
+  }
+
+  private static @Nullable StatefulSet find(KubernetesClient client) {
+    return client.apps().statefulSets().inNamespace(NAMESPACE).withName("web").get();
+  }
+
+  private StatefulSet here() {
+    return Objects.requireNonNull(find(manager()));
+  }
+
+  private static int ready(@Nullable StatefulSet set) {
+    return set == null || set.getStatus() == null
+        ? 0
+        : Optional.ofNullable(set.getStatus().getReadyReplicas()).orElse(0);
+  }
+
+  private Workload workload() {
+    return manager().resources(Workload.class).inNamespace(NAMESPACE).list().getItems().stream()
+        .filter(it -> it.getMetadata().getName().startsWith("statefulset-web"))
+        .findFirst()
+        .orElseThrow(() -> new AssertionError("no Workload"));
+  }
+
+  private String cluster() {
+    return Optional.ofNullable(workload().getStatus())
+        .flatMap(status -> Optional.ofNullable(status.clusterName()))
+        .orElse("");
+  }
+
+  private static List<Pod> pods(KubernetesClient client) {
+    return client.pods().inNamespace(NAMESPACE).withLabel("app", "web").list().getItems();
+  }
+
+  private void awaitNothingLeft(String cluster) {
+    KubernetesClient worker = twoWorkersFixture.worker(cluster);
+    eventually(
+        () -> {
+          assertThat(find(worker)).isNull();
+          assertThat(pods(worker)).isEmpty();
+          assertThat(worker.resources(Workload.class).inNamespace(NAMESPACE).list().getItems())
+              .isEmpty();
+        });
+  }
+
+  @Test
+  void itsStatusIsThatOfTheWorkerThroughItsWholeLife() throws Exception {
+    apply(
+        manager(),
+        """
+        apiVersion: apps/v1
+        kind: StatefulSet
+        metadata:
+          name: web
+          namespace: physics
+          labels: {kueue.x-k8s.io/queue-name: analysis}
+        spec:
+          replicas: 2
+          serviceName: web
+          selector: {matchLabels: {app: web}}
+          template:
+            metadata: {labels: {app: web}}
+            spec:
+              containers:
+              - {name: c, image: i, resources: {requests: {cpu: 100m}}}
+        """);
+
+    // it runs in one worker, and is ready here as it is there
+    eventually(() -> assertThat(ready(here())).isEqualTo(2));
+    String first = cluster();
+    String other = first.equals("onsite") ? "remote" : "onsite";
+    assertThat(ready(find(twoWorkersFixture.worker(first)))).isEqualTo(2);
+    assertThat(
+            Objects.requireNonNull(find(twoWorkersFixture.worker(first)))
+                .getMetadata()
+                .getAnnotations())
+        .containsEntry("kueue.x-k8s.io/multikueue-origin-uid", here().getMetadata().getUid());
+    awaitNothingLeft(other);
+    assertThat(pods(manager()))
+        .hasSize(2)
+        .allSatisfy(
+            pod -> {
+              assertThat(pod.getSpec().getNodeName()).isNull();
+              assertThat(pod.getSpec().getSchedulingGates()).isNotEmpty();
+              assertThat(pod.getStatus().getPhase()).isEqualTo("Running");
+            });
+
+    // a pod that dies there is seen here
+    Set<Integer> seen = ConcurrentHashMap.newKeySet();
+    try (var watched =
+        manager()
+            .apps()
+            .statefulSets()
+            .inNamespace(NAMESPACE)
+            .withName("web")
+            .inform(new Readiness(seen))) {
+      assertThat(watched.isRunning()).isTrue();
+      twoWorkersFixture.worker(first).pods().inNamespace(NAMESPACE).withName("web-1").delete();
+      eventually(() -> assertThat(seen).contains(1));
+      eventually(() -> assertThat(ready(here())).isEqualTo(2));
+    }
+
+    // its worker is lost: it moves, and what was there is withdrawn when that is back
+    twoWorkersFixture.cutOff(first);
+    eventually(
+        () -> {
+          assertThat(cluster()).isEqualTo(other);
+          assertThat(ready(find(twoWorkersFixture.worker(other)))).isEqualTo(2);
+        });
+    eventually(() -> assertThat(ready(here())).isEqualTo(2));
+    twoWorkersFixture.bringBack(first, SETS);
+    awaitNothingLeft(first);
+    assertThat(ready(here())).isEqualTo(2);
+
+    // nothing is left anywhere when it has nothing to run, and it can come again
+    manager().apps().statefulSets().inNamespace(NAMESPACE).withName("web").scale(0);
+    eventually(
+        () -> {
+          assertThat(pods(manager())).isEmpty();
+          assertThat(workload().getStatus().admission()).isNull();
+        });
+    awaitNothingLeft(other);
+    manager().apps().statefulSets().inNamespace(NAMESPACE).withName("web").scale(2);
+    eventually(() -> assertThat(ready(here())).isEqualTo(2));
+
+    String last = cluster();
+    manager().resource(here()).delete();
+    awaitNothingLeft(last);
+  }
+
+  /** Notes how many replicas were ever ready. */
+  private record Readiness(Set<Integer> seen) implements ResourceEventHandler<StatefulSet> {
+
+    @Override
+    public void onAdd(StatefulSet set) {
+      seen.add(ready(set));
+    }
+
+    @Override
+    public void onUpdate(StatefulSet before, StatefulSet after) {
+      seen.add(ready(after));
+    }
+
+    @Override
+    public void onDelete(StatefulSet set, boolean unknown) {
+      seen.add(0);
+    }
+  }
+}

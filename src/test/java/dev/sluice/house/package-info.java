@@ -1,5 +1,0 @@
-/** The rules of the house: format and direction of dependencies, held by tests. */
-@NullMarked
-package dev.sluice.house;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** Tests of what people are shown. */
+@NullMarked
+package dev.sluice.visibility;
+
+import org.jspecify.annotations.NullMarked;
