@@ -33,7 +33,7 @@ public class EngineBenchmark {
     @Param({"1000", "100000"})
     public int pending;
 
-    /** How many ClusterQueueMapper there are. */
+    /** How many ClusterQueues there are. */
     @Param({"10", "10000"})
     public int queues;
 

@@ -38,9 +38,9 @@ import java.util.TreeMap;
 import java.util.UUID;
 
 /**
- * A full cluster in which work ends and waits: so many ClusterQueueMapper in cohorts, all quota in
- * use, so many Workloads pending. In each round some that run in one cohort end, as many new ones
- * arrive there, and the engine decides until nothing is left to look at; the next round is another
+ * A full cluster in which work ends and waits: so many ClusterQueues in cohorts, all quota in use,
+ * so many Workloads pending. In each round some that run in one cohort end, as many new ones arrive
+ * there, and the engine decides until nothing is left to look at; the next round is another
  * cohort's turn. Everything the engine hears of in production is part of it: arrivals, written
  * admissions, ends; explanations are taken, views are published.
  *
@@ -88,7 +88,7 @@ public final class EngineScenario {
   /**
    * How large the cluster is.
    *
-   * @param queues how many ClusterQueueMapper
+   * @param queues how many ClusterQueues
    * @param perCohort how many of them share a cohort; at most all
    * @param shapes how many different requests there are
    */

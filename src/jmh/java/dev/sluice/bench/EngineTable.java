@@ -9,8 +9,8 @@ import java.util.Locale;
 
 /**
  * The engine alone, from a thousand to a million pending and from ten to ten thousand
- * ClusterQueueMapper, as a table in Markdown. Time is that of the engine's thread on a processor,
- * not of the clock, so that other work on the machine disturbs little; each figure is the median of
+ * ClusterQueues, as a table in Markdown. Time is that of the engine's thread on a processor, not of
+ * the clock, so that other work on the machine disturbs little; each figure is the median of
  * several measurements, with the least and the greatest.
  */
 public final class EngineTable {

@@ -25,7 +25,7 @@ record WorkloadMetricsFactory(
     Supplier<ReplicaRole> role) {
 
   /**
-   * Measures what {@code reader} reads, and reports the LocalQueueMapper of {@code world}.
+   * Measures what {@code reader} reads, and reports the LocalQueues of {@code world}.
    *
    * @return what else counts Workloads with
    */

@@ -28,8 +28,8 @@ import java.util.function.Function;
 
 /**
  * What a job needs, given how it and its Workload stand: a pure function, in the contract's order
- * (Workload life cycle, section 8). It answers with what can be done now; what depends on its
- * outcome is decided when the outcome is seen.
+ * (docs/workload-semantics.md#reconciliation-of-jobs). It answers with what can be done now; what
+ * depends on its outcome is decided when the outcome is seen.
  */
 public final class JobPolicy {
 

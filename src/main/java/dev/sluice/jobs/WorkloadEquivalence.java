@@ -5,7 +5,7 @@ import dev.sluice.workload.CachedWorkload.Assignment;
 import java.util.List;
 import java.util.Optional;
 
-/** Whether a Workload says what its job says (contract: Workload life cycle, section 7). */
+/** Whether a Workload says what its job says (docs/workload-semantics.md#creation-of-workloads). */
 final class WorkloadEquivalence {
 
   private WorkloadEquivalence() {}

@@ -9,7 +9,7 @@ import dev.sluice.api.placement.PlacementLimits;
 import java.util.List;
 import java.util.Map;
 
-/** Writes the Workload of a job (contract: Workload life cycle, section 7). */
+/** Writes the Workload of a job (docs/workload-semantics.md#creation-of-workloads). */
 public final class WorkloadFactory {
 
   private static final List<String> COPIED_ANNOTATIONS =

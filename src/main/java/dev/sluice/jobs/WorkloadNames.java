@@ -6,7 +6,9 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Locale;
 
-/** Names of the Workloads that are made for jobs (contract: Workload life cycle, section 7). */
+/**
+ * Names of the Workloads that are made for jobs (docs/workload-semantics.md#creation-of-workloads).
+ */
 public final class WorkloadNames {
 
   /** The longest name of an object. */

@@ -120,7 +120,7 @@ public final class QueueGauges {
   /**
    * What is reported beside the rest.
    *
-   * @param resources quota and use of ClusterQueueMapper by flavor and resource
+   * @param resources quota and use of ClusterQueues by flavor and resource
    * @param cohorts the place of queues and cohorts in their tree
    */
   public record Options(boolean resources, boolean cohorts) {}
@@ -128,7 +128,7 @@ public final class QueueGauges {
   /**
    * With what it reads.
    *
-   * @param reported the LocalQueueMapper that have metrics of their own
+   * @param reported the LocalQueues that have metrics of their own
    */
   public QueueGauges(
       SchedulerViews schedulerViews,

@@ -60,7 +60,7 @@ public final class WorkloadMetrics {
    *
    * @param views the queues and cohorts that there are
    * @param role what this replica is at the moment
-   * @param reported the LocalQueueMapper that have metrics of their own
+   * @param reported the LocalQueues that have metrics of their own
    */
   public WorkloadMetrics(
       PrometheusRegistry registry,

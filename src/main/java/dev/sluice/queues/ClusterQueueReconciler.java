@@ -36,11 +36,11 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
   private final InstantSource clock;
 
   /**
-   * A reconciler of ClusterQueueMapper.
+   * A reconciler of ClusterQueues.
    *
    * @param holdsQuota whether any Workload holds quota of the ClusterQueue of this name, by what
    *     the API server says
-   * @param notes what others say of ClusterQueueMapper, to be shown as a condition
+   * @param notes what others say of ClusterQueues, to be shown as a condition
    */
   ClusterQueueReconciler(
       Leadership leadership,

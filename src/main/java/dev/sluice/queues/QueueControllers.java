@@ -216,7 +216,7 @@ public final class QueueControllers implements AutoCloseable {
         informerCaches.workloadPriorityClasses());
   }
 
-  /** Where it is said who keeps the quota of ClusterQueueMapper. */
+  /** Where it is said who keeps the quota of ClusterQueues. */
   public ExternalConditions quotaNotes() {
     return quotaNotes;
   }

@@ -125,8 +125,8 @@ public final class ExplanationText {
   }
 
   /**
-   * The flavors that were looked at, per pod set (contract: Workload life cycle, section 10); those
-   * that plainly fit are left out.
+   * The flavors that were looked at, per pod set (docs/workload-semantics.md#events); those that
+   * plainly fit are left out.
    */
   static String considered(List<FlavorAttempt> attempts) {
     List<String> podSets = new ArrayList<>();

@@ -8,7 +8,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Quotas, which ClusterQueueMapper and Cohorts write alike.
+ * Quotas, which ClusterQueues and Cohorts write alike.
  *
  * @param parentField the field that names what can be borrowed from
  * @param lendingWithinNominal whether no more can be lent than is had

@@ -15,7 +15,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedSet;
 
-/** The list of admission checks in a Workload's status (contract: life cycle, section 5). */
+/**
+ * The list of admission checks in a Workload's status
+ * (docs/workload-semantics.md#admission-checks).
+ */
 public final class CheckStates {
 
   private CheckStates() {}

@@ -9,8 +9,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 
 /**
- * First phase of an eviction (contract: Workload life cycle, section 4): the decision is written
- * into the status; quota is held until the job has stopped.
+ * First phase of an eviction (docs/workload-semantics.md#eviction): the decision is written into
+ * the status; quota is held until the job has stopped.
  */
 public final class Evictions {
 

@@ -92,7 +92,7 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
 
   /**
    * The LimitRanges of a namespace as one: of several bounds the strictest holds, of several
-   * defaults the first (contract: scheduling semantics, section 1, step 2).
+   * defaults the first (docs/scheduling-semantics.md#what-is-pending).
    */
   static NamespaceLimits merged(List<LimitRange> ranges) {
     return new NamespaceLimits(merged(ranges, "Container"), merged(ranges, "Pod"));

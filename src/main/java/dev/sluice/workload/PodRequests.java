@@ -13,8 +13,7 @@ import java.util.TreeMap;
 
 /**
  * A pod template as it counts in its namespace: with the defaults of LimitRanges and RuntimeClass,
- * and with limits standing in for absent requests (contract: scheduling semantics, section 1, steps
- * 1 to 4).
+ * and with limits standing in for absent requests (docs/scheduling-semantics.md#what-is-pending).
  */
 final class PodRequests {
 

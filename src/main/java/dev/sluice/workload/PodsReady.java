@@ -3,8 +3,9 @@ package dev.sluice.workload;
 import dev.sluice.workload.CachedWorkload.Condition;
 
 /**
- * The condition PodsReady: whether the pods of an admitted Workload are all there (contract:
- * Workload life cycle, section 8). It exists only where somebody waits for that.
+ * The condition PodsReady: whether the pods of an admitted Workload are all there
+ * (docs/workload-semantics.md#reconciliation-of-jobs). It exists only where somebody waits for
+ * that.
  */
 public final class PodsReady {
 

@@ -23,7 +23,7 @@ public final class Preemptions {
   }
 
   /**
-   * For whom, for whose sake and why a victim goes (contract: Workload life cycle, section 10).
+   * For whom, for whose sake and why a victim goes (docs/workload-semantics.md#events).
    *
    * @param jobUid the UID of the preemptor's job; empty when it has none
    */

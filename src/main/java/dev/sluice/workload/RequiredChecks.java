@@ -4,7 +4,7 @@ import java.util.Collection;
 import java.util.Optional;
 import java.util.SortedSet;
 
-/** Knows which admission checks ClusterQueueMapper ask for. Usable from any thread. */
+/** Knows which admission checks ClusterQueues ask for. Usable from any thread. */
 @FunctionalInterface
 public interface RequiredChecks {
 

@@ -12,8 +12,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Which of a pod's requests count, and as what (contract: scheduling semantics, section 1, steps 5,
- * 6 and 8).
+ * Which of a pod's requests count, and as what (docs/scheduling-semantics.md#what-is-pending 6 and
+ * 8).
  */
 final class ResourceTransformer {
 

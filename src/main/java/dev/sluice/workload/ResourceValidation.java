@@ -15,8 +15,8 @@ import java.util.TreeSet;
 
 /**
  * Why a Workload can't be admitted whatever the quota: requests above limits, LimitRanges that it
- * violates, devices that quota can't count, fields that can't be read (contract: scheduling
- * semantics, section 1).
+ * violates, devices that quota can't count, fields that can't be read
+ * (docs/scheduling-semantics.md#what-is-pending).
  */
 final class ResourceValidation {
 

@@ -34,8 +34,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Translates records of Workloads into facts (contract: scheduling semantics, sections 1 and 2).
- * The result depends on nothing but the record, the context and the rules. Usable from any thread.
+ * Translates records of Workloads into facts (docs/scheduling-semantics.md#what-is-pending). The
+ * result depends on nothing but the record, the context and the rules. Usable from any thread.
  */
 public final class WorkloadTranslator {
 

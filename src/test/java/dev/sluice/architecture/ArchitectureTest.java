@@ -35,7 +35,9 @@ class ArchitectureTest {
 
   private static final String ROOT = "dev.sluice.";
 
-  /** From the ground up: a package may depend on those of earlier rows and on none of later ones. */
+  /**
+   * From the ground up: a package may depend on those of earlier rows and on none of later ones.
+   */
   private static final List<List<String>> LAYERS =
       List.of(
           List.of("core"),

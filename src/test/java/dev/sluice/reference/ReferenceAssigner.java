@@ -25,7 +25,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** Flavor assignment, word by word (contract: scheduling semantics, section 6). */
+/** Flavor assignment, word by word (docs/scheduling-semantics.md#flavor-assignment). */
 final class ReferenceAssigner {
 
   /** How well something fits, worst first. */

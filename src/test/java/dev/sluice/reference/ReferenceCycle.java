@@ -23,7 +23,7 @@ import java.util.TreeMap;
 
 /**
  * One cycle: the head of every queue is nominated, the nominated are put in order, and each is
- * processed after those before it (contract: scheduling semantics, section 4).
+ * processed after those before it (docs/scheduling-semantics.md#the-cycle).
  */
 final class ReferenceCycle {
 

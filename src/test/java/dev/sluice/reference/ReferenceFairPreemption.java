@@ -17,7 +17,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Preemption where queues share fairly, word by word (contract: scheduling semantics, section 8):
+ * Preemption where queues share fairly, word by word (docs/scheduling-semantics.md#fair-sharing):
  * whom to evict so that one Workload fits.
  */
 final class ReferenceFairPreemption {

@@ -15,8 +15,7 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Who was looked at in vain, and when that is forgotten (contract: scheduling semantics, section
- * 3).
+ * Who was looked at in vain, and when that is forgotten (docs/scheduling-semantics.md#requeueing).
  */
 final class ReferenceParking {
 

@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Classical preemption, word by word (contract: scheduling semantics, section 7): whom to evict so
- * that one Workload fits.
+ * Classical preemption, word by word (docs/scheduling-semantics.md#classical-preemption): whom to
+ * evict so that one Workload fits.
  */
 final class ReferencePreemption {
 

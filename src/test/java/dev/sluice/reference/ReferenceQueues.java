@@ -17,7 +17,7 @@ import java.util.TreeMap;
 
 /**
  * What is declared and who is there: which queue a Workload waits in, whether it is set aside, and
- * who comes first (contract: scheduling semantics, sections 1 and 2).
+ * who comes first (docs/scheduling-semantics.md#what-is-pending).
  */
 final class ReferenceQueues {
 

@@ -8,7 +8,9 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
-/** A Workload that may start with fewer pods (contract: scheduling semantics, section 6, end). */
+/**
+ * A Workload that may start with fewer pods (docs/scheduling-semantics.md#flavor-assignment, end).
+ */
 record ReferenceReduction(RequestShape shape) {
 
   private static int delta(PodSetRequest set) {

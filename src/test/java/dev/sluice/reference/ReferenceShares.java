@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** Dominant resource shares, word by word (contract: scheduling semantics, section 8). */
+/** Dominant resource shares, word by word (docs/scheduling-semantics.md#fair-sharing). */
 final class ReferenceShares {
 
   private final ReferenceTree tree;

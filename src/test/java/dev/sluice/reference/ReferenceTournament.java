@@ -10,8 +10,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Who is next in a cycle where queues share fairly, word by word (contract: scheduling semantics,
- * section 4).
+ * Who is next in a cycle where queues share fairly, word by word
+ * (docs/scheduling-semantics.md#the-cycle).
  */
 final class ReferenceTournament {
 

@@ -18,7 +18,7 @@ import java.util.Set;
 
 /**
  * The quota tree as a copy of the world at one moment; every number is worked out anew each time it
- * is asked for (contract: scheduling semantics, section 5).
+ * is asked for (docs/scheduling-semantics.md#quota-tree).
  */
 final class ReferenceTree {
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** ClusterQueueMapper, Cohorts and ResourceFlavors. */
+/** ClusterQueues, Cohorts and ResourceFlavors. */
 class QueueRulesTest {
 
   private static final JsonNode QUEUE =

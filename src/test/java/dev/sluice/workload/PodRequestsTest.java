@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a pod counts as (contract: scheduling semantics, section 1, steps 1 to 4). */
+/** What a pod counts as (docs/scheduling-semantics.md#what-is-pending). */
 class PodRequestsTest {
 
   private static final Templates.Context NOTHING = new Templates.Context();

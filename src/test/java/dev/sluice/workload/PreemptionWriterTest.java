@@ -19,7 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Victims of preemptions are evicted (contract: Workload life cycle, sections 4 and 10). */
+/** Victims of preemptions are evicted (docs/workload-semantics.md#eviction). */
 class PreemptionWriterTest {
 
   private static final Instant NOW = Instant.parse("2026-03-01T12:00:00.5Z");

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Workloads whose pods have resource claims (contract: scheduling semantics, section 14). */
+/** Workloads whose pods have resource claims (docs/scheduling-semantics.md#device-claims). */
 class ResourceClaimsTest {
 
   private static final TranslationOptions CLAIMS_PASS =

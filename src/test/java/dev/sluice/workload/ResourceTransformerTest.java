@@ -13,9 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/**
- * Which resources count, and as what (contract: scheduling semantics, section 1, steps 5, 6 and 8).
- */
+/** Which resources count, and as what (docs/scheduling-semantics.md#what-is-pending). */
 class ResourceTransformerTest {
 
   /** The worked example of docs/resources.md, and a few rules more. */

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which fact a Workload is (contract: scheduling semantics, sections 1 and 2). */
+/** Which fact a Workload is (docs/scheduling-semantics.md#what-is-pending). */
 class WorkloadTranslatorTest {
 
   private static final String PENDING =

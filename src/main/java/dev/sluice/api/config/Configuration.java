@@ -93,7 +93,7 @@ public record Configuration(
    *
    * @param bindAddress where; empty: nowhere
    * @param enableClusterQueueResources whether quota and usage per flavor and resource are reported
-   * @param localQueueMetrics which LocalQueueMapper are reported
+   * @param localQueueMetrics which LocalQueues are reported
    * @param customLabels further labels, from the objects measured
    */
   public record Metrics(
@@ -103,7 +103,7 @@ public record Configuration(
       List<CustomLabel> customLabels) {}
 
   /**
-   * Which LocalQueueMapper are reported.
+   * Which LocalQueues are reported.
    *
    * @param enable whether any is
    * @param localQueueSelector those whose labels match

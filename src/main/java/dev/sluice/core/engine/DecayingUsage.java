@@ -11,9 +11,9 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What one LocalQueue used over time (scheduling semantics, section 9): the average in which past
- * use counts less and less, and the entry penalties of those that were given quota and are not
- * admitted yet. Amounts are in the unit of their resource: cores for cpu.
+ * What one LocalQueue used over time (docs/scheduling-semantics.md#admission-fair-sharing): the
+ * average in which past use counts less and less, and the entry penalties of those that were given
+ * quota and are not admitted yet. Amounts are in the unit of their resource: cores for cpu.
  */
 final class DecayingUsage {
 

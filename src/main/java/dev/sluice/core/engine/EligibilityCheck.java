@@ -7,7 +7,10 @@ import dev.sluice.core.queue.QueuedWorkload;
 import java.util.Map;
 import java.util.Optional;
 
-/** What bars a Workload from being considered, whatever the quota (scheduling semantics, 1). */
+/**
+ * What bars a Workload from being considered, whatever the quota
+ * (docs/scheduling-semantics.md#what-is-pending).
+ */
 final class EligibilityCheck {
 
   private final SpecRegistry specRegistry;

@@ -9,8 +9,7 @@ import java.util.Optional;
  *
  * @param sharing how queues share by weight; empty: they don't
  * @param blockAdmission whether nobody is admitted while pods of admitted Workloads are not ready
- * @param turns how LocalQueueMapper of a ClusterQueue take turns by what they used; empty: they
- *     don't
+ * @param turns how LocalQueues of a ClusterQueue take turns by what they used; empty: they don't
  */
 public record EngineOptions(
     Optional<FairSharing> sharing, boolean blockAdmission, Optional<AdmissionFairSharing> turns) {
@@ -18,7 +17,7 @@ public record EngineOptions(
   /** The defaults of the configuration. */
   public static final EngineOptions DEFAULT = new EngineOptions(Optional.empty(), false);
 
-  /** Rules by which no LocalQueueMapper take turns. */
+  /** Rules by which no LocalQueues take turns. */
   public EngineOptions(Optional<FairSharing> sharing, boolean blockAdmission) {
     this(sharing, blockAdmission, Optional.empty());
   }

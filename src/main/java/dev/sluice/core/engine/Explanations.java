@@ -7,7 +7,7 @@ import dev.sluice.core.queue.QueuedWorkload;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Why a Workload waits, found where it stands (Workload life cycle, section 2). */
+/** Why a Workload waits, found where it stands (docs/workload-semantics.md#reasons-for-waiting). */
 final class Explanations {
 
   private final SpecRegistry specRegistry;

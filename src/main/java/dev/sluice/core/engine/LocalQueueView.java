@@ -16,7 +16,7 @@ import java.util.Optional;
  * @param reserving Workloads that hold quota
  * @param admitted those of them that are admitted
  * @param usage use by flavor and resource of its ClusterQueue; limits are of the ClusterQueue
- * @param pastUse what it used over time; empty where LocalQueueMapper don't take turns by that
+ * @param pastUse what it used over time; empty where LocalQueues don't take turns by that
  */
 public record LocalQueueView(
     LocalQueueId id,

@@ -8,9 +8,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets nobody in before the pods of all who were admitted are ready (scheduling semantics, section
- * 4, step 11). Once somebody was turned away who fits, it is shut: there are no cycles until
- * everybody is ready.
+ * Lets nobody in before the pods of all who were admitted are ready
+ * (docs/scheduling-semantics.md#the-cycle). Once somebody was turned away who fits, it is shut:
+ * there are no cycles until everybody is ready.
  */
 final class PodsReadyGate {
 

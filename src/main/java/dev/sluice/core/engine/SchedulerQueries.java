@@ -36,7 +36,7 @@ public interface SchedulerQueries {
    * @param clusterQueue the queue it waits in
    * @param explanation what its last evaluation found; empty if it was not evaluated yet
    * @param holders who holds the quota that it lacks, largest first
-   * @param turn whose turn it is before, where LocalQueueMapper take turns by what they used
+   * @param turn whose turn it is before, where LocalQueues take turns by what they used
    */
   record Waiting(
       PendingPosition position,
@@ -59,7 +59,7 @@ public interface SchedulerQueries {
   }
 
   /**
-   * Other LocalQueueMapper that come first because they used less.
+   * Other LocalQueues that come first because they used less.
    *
    * @param used what its own LocalQueue used, as it counts for the order
    * @param first the one that comes first of all

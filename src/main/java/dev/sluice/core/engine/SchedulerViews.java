@@ -16,10 +16,10 @@ public interface SchedulerViews {
   /** A cohort that has an object or members. */
   Optional<CohortView> cohort(String name);
 
-  /** All ClusterQueueMapper. */
+  /** All ClusterQueues. */
   Collection<ClusterQueueView> clusterQueues();
 
-  /** All LocalQueueMapper. */
+  /** All LocalQueues. */
   Collection<LocalQueueView> localQueues();
 
   /** All cohorts. */

@@ -117,7 +117,7 @@ final class SpecRegistry {
     }
   }
 
-  /** LocalQueueMapper that name this ClusterQueue. */
+  /** LocalQueues that name this ClusterQueue. */
   Collection<LocalQueueState> localQueuesOf(String clusterQueue) {
     return List.copyOf(localQueuesByTarget.getOrDefault(clusterQueue, Set.of()));
   }

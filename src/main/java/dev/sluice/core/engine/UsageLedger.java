@@ -17,7 +17,7 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What LocalQueueMapper used over time, where they take turns by that: it is kept for those whose
+ * What LocalQueues used over time, where they take turns by that: it is kept for those whose
  * ClusterQueue says so, sampled at a steady pace while the engine decides, and orders who waits.
  */
 final class UsageLedger {
@@ -47,7 +47,7 @@ final class UsageLedger {
     this.dirtySet = dirtySet;
   }
 
-  /** Whether it matters in a queue of this kind what its LocalQueueMapper used. */
+  /** Whether it matters in a queue of this kind what its LocalQueues used. */
   private boolean counts(@Nullable ClusterQueueSpec spec) {
     return rules != null && spec != null && spec.takesTurnsByUse();
   }
@@ -108,7 +108,7 @@ final class UsageLedger {
     return new DecayingUsage(by, before.consumed(), at);
   }
 
-  /** How queues of this name are ordered from now on, and what is known of its LocalQueueMapper. */
+  /** How queues of this name are ordered from now on, and what is known of its LocalQueues. */
   void declared(ClusterQueueState queue) {
     boolean counts = counts(queue.spec);
     queue.pending.orderByUsage(counts ? id -> specRegistry.localQueue(id).use : null);

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * How LocalQueueMapper of one ClusterQueue take turns by what they used over time (scheduling
- * semantics, section 9).
+ * How LocalQueues of one ClusterQueue take turns by what they used over time
+ * (docs/scheduling-semantics.md#admission-fair-sharing).
  *
  * @param halfLife the time in which past use comes to count half; zero: use isn't remembered
  * @param samplingInterval how often use is sampled; more than zero

@@ -1,6 +1,6 @@
 package dev.sluice.core.model;
 
-/** How a request fits a flavor (scheduling semantics, section 6), worst first. */
+/** How a request fits a flavor (docs/scheduling-semantics.md#flavor-assignment), worst first. */
 public enum AssignmentMode {
   /** Not at all, or not before something is given back. */
   NO_FIT,
@@ -8,7 +8,7 @@ public enum AssignmentMode {
   NO_CANDIDATES,
   /** If others are preempted, of its own ClusterQueue among them. */
   PREEMPT,
-  /** If others are preempted, all of them in other ClusterQueueMapper that borrow. */
+  /** If others are preempted, all of them in other ClusterQueues that borrow. */
   RECLAIM,
   /** As it is. */
   FIT

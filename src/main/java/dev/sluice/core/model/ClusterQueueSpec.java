@@ -20,8 +20,8 @@ import java.util.List;
  * @param problems further reasons, found outside the engine, why it can't be active
  * @param ignoresUndeclared whether requests for resources that its groups don't cover are ignored,
  *     instead of keeping a Workload out
- * @param takesTurnsByUse whether its LocalQueueMapper come in the order of what they used so far,
- *     where that is reckoned
+ * @param takesTurnsByUse whether its LocalQueues come in the order of what they used so far, where
+ *     that is reckoned
  */
 public record ClusterQueueSpec(
     String name,
@@ -75,7 +75,7 @@ public record ClusterQueueSpec(
         false);
   }
 
-  /** One whose LocalQueueMapper don't take turns by what they used. */
+  /** One whose LocalQueues don't take turns by what they used. */
   public ClusterQueueSpec(
       String name,
       String cohort,
@@ -126,7 +126,7 @@ public record ClusterQueueSpec(
         takesTurnsByUse);
   }
 
-  /** The same queue, whose LocalQueueMapper take turns by what they used. */
+  /** The same queue, whose LocalQueues take turns by what they used. */
   public ClusterQueueSpec takingTurnsByUse() {
     return new ClusterQueueSpec(
         name,

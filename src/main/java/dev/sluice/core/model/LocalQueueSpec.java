@@ -8,7 +8,7 @@ import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
  * @param id which
  * @param clusterQueue the ClusterQueue behind it
  * @param stopPolicy whether it is stopped
- * @param weight by what its past use is divided, where LocalQueueMapper take turns by that
+ * @param weight by what its past use is divided, where LocalQueues take turns by that
  */
 public record LocalQueueSpec(
     LocalQueueId id, String clusterQueue, StopPolicy stopPolicy, double weight) {

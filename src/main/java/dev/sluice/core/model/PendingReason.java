@@ -1,8 +1,6 @@
 package dev.sluice.core.model;
 
-/**
- * Reasons of QuotaReserved=False (contract: Workload life cycle, section 1), by rising severity.
- */
+/** Reasons of QuotaReserved=False (docs/workload-semantics.md#conditions), by rising severity. */
 public enum PendingReason {
   PENDING_EVALUATION("PendingEvaluation"),
   WAITING_FOR_PREEMPTED_WORKLOADS("WaitingForPreemptedWorkloads"),

@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * A Workload that may be queued (contract: scheduling semantics, section 1).
+ * A Workload that may be queued (docs/scheduling-semantics.md#what-is-pending).
  *
  * @param id which
  * @param version its resourceVersion as a number: later states have higher ones

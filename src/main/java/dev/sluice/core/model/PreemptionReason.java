@@ -1,6 +1,6 @@
 package dev.sluice.core.model;
 
-/** Why a Workload is preempted (contract: Workload life cycle, section 1, condition Preempted). */
+/** Why a Workload is preempted (docs/workload-semantics.md#conditions). */
 public enum PreemptionReason {
   /** For a Workload of its own ClusterQueue. */
   IN_CLUSTER_QUEUE("InClusterQueue"),

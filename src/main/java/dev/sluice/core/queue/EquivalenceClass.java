@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Pending Workloads of one queue that are decided alike: same shape, same priority, and the same
- * LocalQueue where LocalQueueMapper take turns by their use. When one doesn't fit, none does, and
- * the class is parked as a whole. Confined to the engine's thread.
+ * LocalQueue where LocalQueues take turns by their use. When one doesn't fit, none does, and the
+ * class is parked as a whole. Confined to the engine's thread.
  */
 public final class EquivalenceClass extends IndexedHeap.Entry {
 

@@ -1,8 +1,8 @@
 package dev.sluice.core.queue;
 
 /**
- * How far the search through the flavors came for a Workload that stays in line (scheduling
- * semantics, section 6).
+ * How far the search through the flavors came for a Workload that stays in line
+ * (docs/scheduling-semantics.md#flavor-assignment).
  *
  * @param last by pod set and resource group, the last flavor that was tried; -1 to start at the
  *     first

@@ -3,8 +3,8 @@ package dev.sluice.core.queue;
 import java.util.Comparator;
 
 /**
- * Classes in line of one LocalQueue, where LocalQueueMapper take turns by their use; elsewhere
- * those of the whole ClusterQueue. Confined to the engine's thread.
+ * Classes in line of one LocalQueue, where LocalQueues take turns by their use; elsewhere those of
+ * the whole ClusterQueue. Confined to the engine's thread.
  */
 final class LocalQueueLane extends IndexedHeap.Entry {
 

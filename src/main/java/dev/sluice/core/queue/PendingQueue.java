@@ -18,10 +18,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The pending Workloads of one ClusterQueue. Those in line stand in classes of equals, ordered by
- * their eldest, and where LocalQueueMapper take turns by their use in a line for each of these; a
- * class that was found not to fit is parked as a whole until it is woken; a Workload whose trouble
- * is its own (its namespace, its limits, its back-off) is set aside alone. Parking and waking cost
- * the same for one as for a million. Confined to the engine's thread.
+ * their eldest, and where LocalQueues take turns by their use in a line for each of these; a class
+ * that was found not to fit is parked as a whole until it is woken; a Workload whose trouble is its
+ * own (its namespace, its limits, its back-off) is set aside alone. Parking and waking cost the
+ * same for one as for a million. Confined to the engine's thread.
  */
 public final class PendingQueue {
 
@@ -81,8 +81,9 @@ public final class PendingQueue {
   }
 
   /**
-   * Sets whether LocalQueueMapper take turns by what they used (scheduling semantics, 2.1); if that
-   * is new, everybody who is parked is back in line.
+   * Sets whether LocalQueues take turns by what they used
+   * (docs/scheduling-semantics.md#queue-order); if that is new, everybody who is parked is back in
+   * line.
    *
    * @param of what a LocalQueue used, always the same object for the same one; null: use doesn't
    *     count
@@ -116,7 +117,7 @@ public final class PendingQueue {
     item.join(classOf(item.localQueue(), former.shape(), former.priority()));
   }
 
-  /** Whether LocalQueueMapper take turns by what they used. */
+  /** Whether LocalQueues take turns by what they used. */
   public boolean isOrderedByUsage() {
     return uses != null;
   }
@@ -156,7 +157,7 @@ public final class PendingQueue {
 
   /**
    * Sets whether the queue is StrictFIFO: then nobody stands before others because he preempted
-   * (scheduling semantics, 2.2).
+   * (docs/scheduling-semantics.md#queue-order).
    */
   public void strict(boolean strictFifo) {
     strict = strictFifo;
@@ -164,8 +165,8 @@ public final class PendingQueue {
 
   /**
    * Others were preempted for this one: whenever it is in line it stands before everybody, but for
-   * LocalQueueMapper that used less where that counts, until it is gone for good or another one
-   * takes its place (scheduling semantics, 2.2).
+   * LocalQueues that used less where that counts, until it is gone for good or another one takes
+   * its place (docs/scheduling-semantics.md#queue-order).
    */
   public void markSticky(QueuedWorkload item) {
     sticky = item;

@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class QueuedWorkload extends IndexedHeap.Entry {
 
-  /** Order among equals: who waits longest, then the UID (scheduling semantics, 2.4 and 2.5). */
+  /**
+   * Order among equals: who waits longest, then the UID (docs/scheduling-semantics.md#queue-order).
+   */
   static final Comparator<QueuedWorkload> BY_AGE =
       (one, two) -> {
         int byTime = Long.compare(one.queuedAtMicros, two.queuedAtMicros);

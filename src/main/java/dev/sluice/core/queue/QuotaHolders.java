@@ -87,7 +87,8 @@ public final class QuotaHolders {
   }
 
   /**
-   * Sets whether those go first whose LocalQueue used more (scheduling semantics, section 7).
+   * Sets whether those go first whose LocalQueue used more
+   * (docs/scheduling-semantics.md#classical-preemption).
    *
    * @param of what a LocalQueue used, always the same object for the same one; null: use doesn't
    *     count
@@ -110,7 +111,7 @@ public final class QuotaHolders {
 
   /**
    * Those that are being evicted, or those that are not, first victim first: in groups whose
-   * LocalQueueMapper used equally much, and each group in the order of victims.
+   * LocalQueues used equally much, and each group in the order of victims.
    */
   public Iterator<Iterator<QuotaHolder>> groups(boolean ofEvicted) {
     Map<LocalQueueUsage, NavigableSet<QuotaHolder>> sets = of(ofEvicted);

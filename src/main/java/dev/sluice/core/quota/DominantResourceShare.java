@@ -4,9 +4,9 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 
 /**
- * What a queue or cohort has of what its cohort can lend (dominant resource share; scheduling
- * semantics, section 8): of the resource of which it has most, {@code borrowed / lendable /
- * weight}. Comparison is exact.
+ * What a queue or cohort has of what its cohort can lend (dominant resource share;
+ * docs/scheduling-semantics.md#fair-sharing): of the resource of which it has most, {@code borrowed
+ * / lendable / weight}. Comparison is exact.
  *
  * @param borrowed what it uses beyond its own, of that resource
  * @param lendable what its cohort could ever lend of it; positive

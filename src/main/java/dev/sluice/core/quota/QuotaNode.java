@@ -10,9 +10,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A ClusterQueue or a cohort in the quota tree. Formulae: scheduling semantics, section 5. For each
- * pair N is the nominal quota, S that of the subtree, U the usage seen here; B and L are the limits
- * of borrowing and lending. Confined to one thread.
+ * A ClusterQueue or a cohort in the quota tree. Formulae: docs/scheduling-semantics.md#quota-tree.
+ * For each pair N is the nominal quota, S that of the subtree, U the usage seen here; B and L are
+ * the limits of borrowing and lending. Confined to one thread.
  */
 public final class QuotaNode {
 

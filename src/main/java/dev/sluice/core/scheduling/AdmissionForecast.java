@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Of those who wait for quota of one tree, and whom a release can help: those who will get some in
  * the next cycle. It can be foretold where what is to be decided about each is plain, since none
  * has a choice of flavors and none would have to preempt: they are put in the order of the cycle
- * (scheduling semantics, section 4), and each takes what it asks for if it is still free.
+ * (docs/scheduling-semantics.md#the-cycle), and each takes what it asks for if it is still free.
  */
 final class AdmissionForecast {
 

@@ -7,8 +7,8 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * Those who borrow least come first, then by priority and by age; the UID breaks ties (scheduling
- * semantics, section 4).
+ * Those who borrow least come first, then by priority and by age; the UID breaks ties
+ * (docs/scheduling-semantics.md#the-cycle).
  */
 public final class ClassicalOrdering implements WorkloadOrdering {
 

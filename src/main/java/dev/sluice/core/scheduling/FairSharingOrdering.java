@@ -16,8 +16,8 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A tournament in each tree (scheduling semantics, section 4): at each cohort, those compete who
- * won below it, by the share that the child they come from would have with them. What a winner
+ * A tournament in each tree (docs/scheduling-semantics.md#the-cycle): at each cohort, those compete
+ * who won below it, by the share that the child they come from would have with them. What a winner
  * takes changes shares only on its way up; so all others stay as they are.
  */
 public final class FairSharingOrdering implements WorkloadOrdering {

@@ -32,9 +32,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One scheduling cycle (scheduling semantics, section 4): the head of every queue is nominated, the
- * nominated are put in order, and each gets its quota if it still fits after those before it. It
- * changes usage of the quota tree for whom it admits, and nothing else.
+ * One scheduling cycle (docs/scheduling-semantics.md#the-cycle): the head of every queue is
+ * nominated, the nominated are put in order, and each gets its quota if it still fits after those
+ * before it. It changes usage of the quota tree for whom it admits, and nothing else.
  */
 public final class SchedulingCycle {
 

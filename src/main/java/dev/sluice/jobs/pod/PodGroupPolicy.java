@@ -27,8 +27,8 @@ import java.util.Optional;
 
 /**
  * What a group of pods needs, given how its pods and its Workload stand: a pure function (contract:
- * integrations, Pod group; Workload life cycle, section 8). It answers with what can be done now;
- * what depends on its outcome is decided when the outcome is seen.
+ * integrations, Pod group; docs/workload-semantics.md#reconciliation-of-jobs). It answers with what
+ * can be done now; what depends on its outcome is decided when the outcome is seen.
  */
 final class PodGroupPolicy {
 

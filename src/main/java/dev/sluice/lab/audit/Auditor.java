@@ -10,8 +10,7 @@ import java.util.Map;
 
 /**
  * Replays a history, change by change, and notes every broken rule. Quotas are those of
- * ClusterQueueMapper without a cohort; it says so of others instead of judging them. For one
- * thread.
+ * ClusterQueues without a cohort; it says so of others instead of judging them. For one thread.
  */
 public final class Auditor {
 

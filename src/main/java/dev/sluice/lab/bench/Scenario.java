@@ -73,7 +73,7 @@ public record Scenario(
     classes = List.copyOf(classes);
   }
 
-  /** All ClusterQueueMapper. */
+  /** All ClusterQueues. */
   public int queues() {
     return cohorts * clusterQueuesPerCohort;
   }

@@ -45,8 +45,8 @@ public final class CacheEventFeed {
   /**
    * A feed that is closed: it observes the world's stores, and tells nothing yet.
    *
-   * @param ignoreUndeclared whether ClusterQueueMapper ignore requests for resources that they
-   *     don't declare (scheduling semantics, section 19)
+   * @param ignoreUndeclared whether ClusterQueues ignore requests for resources that they don't
+   *     declare (docs/scheduling-semantics.md#quota-check-strategy)
    */
   public CacheEventFeed(
       InformerCaches informerCaches, SchedulerEventSink mailbox, boolean ignoreUndeclared) {

@@ -6,9 +6,7 @@ import java.util.Collection;
 import java.util.Optional;
 import java.util.SortedSet;
 
-/**
- * The checks that ClusterQueueMapper ask for, by what the informers know. Usable from any thread.
- */
+/** The checks that ClusterQueues ask for, by what the informers know. Usable from any thread. */
 public final class CachedRequiredChecks implements RequiredChecks {
 
   private final InformerCaches informerCaches;

@@ -16,8 +16,8 @@ import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
  * All that the informers know of the cluster, except Workloads and jobs.
  *
  * @param flavors the ResourceFlavors
- * @param clusterQueues the ClusterQueueMapper
- * @param localQueues the LocalQueueMapper
+ * @param clusterQueues the ClusterQueues
+ * @param localQueues the LocalQueues
  * @param cohorts the Cohort objects
  * @param checks the AdmissionChecks
  * @param topologies the Topologies
@@ -50,7 +50,7 @@ public record InformerCaches(
         new ObservableItemStore<>());
   }
 
-  /** What stands around ClusterQueueMapper, as known at the moment of each lookup. */
+  /** What stands around ClusterQueues, as known at the moment of each lookup. */
   public ReferenceLookup surroundings() {
     return new ReferenceLookup(
         checks::find, flavors::find, name -> topologies.find(name).isPresent());

@@ -12,7 +12,7 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** Which checks a ClusterQueue asks for (contract: Workload life cycle, section 5). */
+/** Which checks a ClusterQueue asks for (docs/workload-semantics.md#admission-checks). */
 public final class CheckStrategy {
 
   /** The most checks that the status of a Workload may have. */

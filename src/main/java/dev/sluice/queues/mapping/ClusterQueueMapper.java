@@ -22,7 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 
-/** ClusterQueueMapper as the engine knows them. */
+/** ClusterQueues as the engine knows them. */
 public final class ClusterQueueMapper {
 
   private ClusterQueueMapper() {}

@@ -27,7 +27,7 @@ public final class LabelSelectorMapper {
    * if it is empty.
    */
   public static MappingResult<LabelSelector> translate(
-      io.fabric8.kubernetes.api.model.LabelSelector selector, String field) {
+      io.fabric8.kubernetes.api.model.@Nullable LabelSelector selector, String field) {
     if (selector == null) {
       return new MappingResult<>(new LabelSelector.Nothing(), List.of());
     }

@@ -15,7 +15,7 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** LocalQueueMapper as the engine knows them. */
+/** LocalQueues as the engine knows them. */
 public final class LocalQueueMapper {
 
   private static final Logger LOG = LoggerFactory.getLogger(LocalQueueMapper.class);

@@ -16,9 +16,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Resource groups of ClusterQueueMapper and Cohorts. What validation should have kept out is
- * reported, and read so that it gives nobody more than was meant: a bad quota is none, a bad limit
- * is zero, and of a resource or flavor that is there twice the first counts.
+ * Resource groups of ClusterQueues and Cohorts. What validation should have kept out is reported,
+ * and read so that it gives nobody more than was meant: a bad quota is none, a bad limit is zero,
+ * and of a resource or flavor that is there twice the first counts.
  */
 final class ResourceGroupMapper {
 

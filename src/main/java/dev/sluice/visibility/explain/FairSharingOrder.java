@@ -14,16 +14,16 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The order of LocalQueueMapper in a ClusterQueue that lets those go first that used least, as the
- * status of the LocalQueueMapper tells what they used. What the configuration says of the weights
- * of resources isn't known here: each counts 1.
+ * The order of LocalQueues in a ClusterQueue that lets those go first that used least, as the
+ * status of the LocalQueues tells what they used. What the configuration says of the weights of
+ * resources isn't known here: each counts 1.
  */
 final class FairSharingOrder {
 
   private final Map<String, Double> used = new TreeMap<>();
   private boolean byUse;
 
-  /** Whether the ClusterQueue has its LocalQueueMapper take turns. */
+  /** Whether the ClusterQueue has its LocalQueues take turns. */
   void look(GenericKubernetesResource clusterQueue) {
     byUse =
         JsonPaths.text(clusterQueue, "spec", "admissionScope", "admissionMode")
@@ -49,9 +49,7 @@ final class FairSharingOrder {
     return Quantity.getAmountInBytes(Quantity.parse(quantity));
   }
 
-  /**
-   * Those of LocalQueueMapper that used less come first; where that doesn't count, all are equal.
-   */
+  /** Those of LocalQueues that used less come first; where that doesn't count, all are equal. */
   Comparator<GenericKubernetesResource> order() {
     return Comparator.comparingDouble(this::usedBy);
   }

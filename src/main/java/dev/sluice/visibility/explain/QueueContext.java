@@ -131,7 +131,7 @@ final class QueueContext {
     return root;
   }
 
-  /** The LocalQueueMapper that lead to the ClusterQueue, with their namespaces. */
+  /** The LocalQueues that lead to the ClusterQueue, with their namespaces. */
   private Set<String> localQueues(KubernetesClient client) {
     Set<String> result = new HashSet<>(Set.of(namespace + "/" + localQueue));
     for (GenericKubernetesResource each :
@@ -154,7 +154,7 @@ final class QueueContext {
     return strict;
   }
 
-  /** Whether others come first because their LocalQueueMapper used less; empty if not. */
+  /** Whether others come first because their LocalQueues used less; empty if not. */
   String turn(GenericKubernetesResource workload) {
     return fairSharingOrder.sentence(workload, inLine);
   }

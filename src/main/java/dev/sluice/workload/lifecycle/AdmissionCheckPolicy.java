@@ -15,7 +15,7 @@ import java.util.stream.Collectors;
 
 /**
  * What admission checks do to a Workload: the list of them is kept in step with the queue, and what
- * they refuse is taken back (Workload life cycle, sections 3, 4 and 5).
+ * they refuse is taken back (docs/workload-semantics.md#order-of-reconciliation, 4 and 5).
  */
 final class AdmissionCheckPolicy {
 

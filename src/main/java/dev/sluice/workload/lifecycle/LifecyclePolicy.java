@@ -19,9 +19,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the life cycle asks of a Workload: a pure function, in the contract's order (Workload life
- * cycle, section 3). It answers with one write at most; what comes after that is decided when the
- * write is seen.
+ * What the life cycle asks of a Workload: a pure function, in the contract's order
+ * (docs/workload-semantics.md#order-of-reconciliation). It answers with one write at most; what
+ * comes after that is decided when the write is seen.
  */
 public final class LifecyclePolicy {
 

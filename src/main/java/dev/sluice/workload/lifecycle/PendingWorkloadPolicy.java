@@ -14,7 +14,7 @@ import java.util.Set;
 
 /**
  * What an active Workload without quota needs: to be let back into the queue, to be kept out by a
- * gate, to say so (Workload life cycle, sections 2 and 3, steps 7 to 11).
+ * gate, to say so (docs/workload-semantics.md#reasons-for-waiting, steps 7 to 11).
  */
 final class PendingWorkloadPolicy {
 

@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What becomes of an admitted Workload whose pods take too long to be ready (contract: scheduling
- * semantics, section 11).
+ * What becomes of an admitted Workload whose pods take too long to be ready
+ * (docs/scheduling-semantics.md#waiting-for-pods).
  */
 final class PodsReadyPolicy {
 

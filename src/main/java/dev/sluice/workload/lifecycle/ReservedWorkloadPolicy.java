@@ -15,7 +15,8 @@ import java.util.Optional;
 
 /**
  * What an active Workload with quota needs: to be admitted when nothing is missing, or to be sent
- * back when its queues or its time demand it (Workload life cycle, section 3, steps 11 and 12).
+ * back when its queues or its time demand it (docs/workload-semantics.md#order-of-reconciliation,
+ * steps 11 and 12).
  */
 final class ReservedWorkloadPolicy {
 

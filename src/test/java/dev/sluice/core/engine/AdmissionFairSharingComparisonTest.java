@@ -26,9 +26,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * LocalQueueMapper that take turns, in random worlds: the engine and a twin, written from the
- * contract with nothing but lists, admit the same Workloads in the same order. The half-life is the
- * interval and all weights are powers of two, so that sums are exact and ties are ties.
+ * LocalQueues that take turns, in random worlds: the engine and a twin, written from the contract
+ * with nothing but lists, admit the same Workloads in the same order. The half-life is the interval
+ * and all weights are powers of two, so that sums are exact and ties are ties.
  */
 class AdmissionFairSharingComparisonTest {
 

@@ -31,9 +31,9 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 /**
- * LocalQueueMapper of one ClusterQueue take turns by what they used, computed by hand from
- * scheduling semantics, sections 2, 7 and 9. The half-life is ten minutes, a sample is taken each
- * minute.
+ * LocalQueues of one ClusterQueue take turns by what they used, computed by hand from
+ * docs/scheduling-semantics.md#queue-order, 7 and 9. The half-life is ten minutes, a sample is
+ * taken each minute.
  */
 class AdmissionFairSharingTest {
 
@@ -68,7 +68,7 @@ class AdmissionFairSharingTest {
         List.of());
   }
 
-  /** ClusterQueue {@code pool} whose LocalQueueMapper take turns, and these of them. */
+  /** ClusterQueue {@code pool} whose LocalQueues take turns, and these of them. */
   private static void pool(
       SchedulerFixture schedulerFixture, ClusterQueueSpec spec, String... localQueues) {
     schedulerFixture.engine.apply(new SchedulerEvent.ClusterQueueChanged(spec.takingTurnsByUse()));

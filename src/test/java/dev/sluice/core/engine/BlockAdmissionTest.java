@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
-/** Nobody is admitted before all pods are ready (scheduling semantics, section 4, step 11). */
+/** Nobody is admitted before all pods are ready (docs/scheduling-semantics.md#the-cycle). */
 class BlockAdmissionTest {
 
   private final SchedulerFixture schedulerFixture =

@@ -10,7 +10,10 @@ import java.time.Instant;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Past use of a LocalQueue, computed by hand from scheduling semantics, section 9. */
+/**
+ * Past use of a LocalQueue, computed by hand from
+ * docs/scheduling-semantics.md#admission-fair-sharing.
+ */
 class DecayingUsageTest {
 
   private static final Instant START = Instant.parse("2026-01-01T00:00:00Z");

@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
-/** Fair sharing, computed by hand from scheduling semantics, sections 4 and 8. */
+/** Fair sharing, computed by hand from docs/scheduling-semantics.md#the-cycle. */
 class FairSharingTest {
 
   private static final PreemptionPolicies ANY =

@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
-/** Workloads that may start with fewer pods (scheduling semantics, section 6). */
+/** Workloads that may start with fewer pods (docs/scheduling-semantics.md#flavor-assignment). */
 class PartialAdmissionTest {
 
   private static final PreemptionPolicies LOWER_PRIORITY =

@@ -13,7 +13,7 @@ import dev.sluice.core.model.PreemptionPolicies.WithinClusterQueue;
 import java.util.OptionalInt;
 import org.junit.jupiter.api.Test;
 
-/** Who has a closed preemption gate preempts nobody (contract: scheduling semantics, 4.6). */
+/** Who has a closed preemption gate preempts nobody (docs/scheduling-semantics.md#the-cycle). */
 class PreemptionGatesTest {
 
   private static final PreemptionPolicies LOWER =

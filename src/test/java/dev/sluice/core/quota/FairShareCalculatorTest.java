@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
-/** Shares, computed by hand from scheduling semantics, section 8. */
+/** Shares, computed by hand from docs/scheduling-semantics.md#fair-sharing. */
 class FairShareCalculatorTest {
 
   private final FlavorResourceIndex pairs = new FlavorResourceIndex();

@@ -135,7 +135,7 @@ final class ServingApi {
     return "absent";
   }
 
-  /** A flavor, a ClusterQueue with so many CPUs of it, and the LocalQueueMapper lq and other. */
+  /** A flavor, a ClusterQueue with so many CPUs of it, and the LocalQueues lq and other. */
   void givenQueues(int cpus) {
     cluster.applyText(
         """

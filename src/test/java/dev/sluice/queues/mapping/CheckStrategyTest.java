@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Which checks a Workload needs (contract: Workload life cycle, section 5). */
+/** Which checks a Workload needs (docs/workload-semantics.md#admission-checks). */
 class CheckStrategyTest {
 
   private static final ClusterQueue QUEUE =

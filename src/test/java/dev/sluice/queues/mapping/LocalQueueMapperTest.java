@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** LocalQueueMapper as people write them, and the past that their status tells. */
+/** LocalQueues as people write them, and the past that their status tells. */
 class LocalQueueMapperTest {
 
   private static LocalQueue queue(String rest) {

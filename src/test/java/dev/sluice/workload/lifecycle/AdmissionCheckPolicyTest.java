@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What admission checks do to a Workload (contract: Workload life cycle, section 5). */
+/** What admission checks do to a Workload (docs/workload-semantics.md#admission-checks). */
 class AdmissionCheckPolicyTest {
 
   private static final Instant NOW = SINCE.plusSeconds(60);

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 
 /**
- * LocalQueueMapper of one ClusterQueue take turns by what they used, on a real control plane, and
- * an operator that is started again knows what was used before.
+ * LocalQueues of one ClusterQueue take turns by what they used, on a real control plane, and an
+ * operator that is started again knows what was used before.
  */
 @ControlPlaneTest(exclusive = true)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)

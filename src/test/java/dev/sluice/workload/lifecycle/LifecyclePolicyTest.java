@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What the life cycle asks of a Workload (contract: Workload life cycle, sections 2 to 4). */
+/** What the life cycle asks of a Workload (docs/workload-semantics.md#reasons-for-waiting). */
 class LifecyclePolicyTest {
 
   private static final Instant NOW = SINCE.plusSeconds(60);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Workloads whose pods take too long (contract: scheduling semantics, section 11). */
+/** Workloads whose pods take too long (docs/scheduling-semantics.md#waiting-for-pods). */
 class PodsReadyPolicyTest {
 
   private static final QueueLookup OPEN = new QueueLookup(QueueState.OPEN, QueueState.OPEN);

@@ -62,8 +62,8 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
   }
 
   /**
-   * The quota that a connected worker guarantees to the ClusterQueueMapper behind its
-   * LocalQueueMapper of these names, each once.
+   * The quota that a connected worker guarantees to the ClusterQueues behind its LocalQueues of
+   * these names, each once.
    *
    * @param localQueues as {@code namespace/name}
    */

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Who may preempt for a Workload that several workers are asked to run: the one that first said
- * that it would have to, and when that led to nothing for a while, the next (contract: scheduling,
- * section 16).
+ * that it would have to, and when that led to nothing for a while, the next
+ * (docs/scheduling-semantics.md#multikueue).
  */
 final class PreemptionGateCoordinator {
 

@@ -21,8 +21,9 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Decides what becomes of a Workload between manager and workers (contract: scheduling, section
- * 16). The first step that has something to do decides; the rest is for the next look.
+ * Decides what becomes of a Workload between manager and workers
+ * (docs/scheduling-semantics.md#multikueue). The first step that has something to do decides; the
+ * rest is for the next look.
  *
  * @param dispatcher says who is asked
  * @param workerLostTimeout how long a worker that is lost keeps what runs there

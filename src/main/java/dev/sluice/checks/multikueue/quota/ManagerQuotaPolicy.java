@@ -16,7 +16,10 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
 
-/** What the quota of a ClusterQueue should be, given its workers' (contract: scheduling, 16). */
+/**
+ * What the quota of a ClusterQueue should be, given its workers'
+ * (docs/scheduling-semantics.md#multikueue).
+ */
 final class ManagerQuotaPolicy {
 
   private ManagerQuotaPolicy() {}

@@ -30,8 +30,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the sum of the workers' quotas to the manager's ClusterQueueMapper that ask for it,
- * whenever anything changes that it depends on. Several changes in a row are looked at once.
+ * Writes the sum of the workers' quotas to the manager's ClusterQueues that ask for it, whenever
+ * anything changes that it depends on. Several changes in a row are looked at once.
  */
 public final class QuotaAutomation {
 
@@ -60,7 +60,7 @@ public final class QuotaAutomation {
    *
    * @param config the MultiKueueConfig of a check, if the check is one that sends elsewhere; empty
    *     inside if there is no such config
-   * @param worker how a worker stands, given the names of LocalQueueMapper ({@code namespace/name})
+   * @param worker how a worker stands, given the names of LocalQueues ({@code namespace/name})
    * @param delays runs a task after a while, on another thread
    */
   public record Dependencies(
@@ -72,7 +72,7 @@ public final class QuotaAutomation {
   @FunctionalInterface
   public interface Progress {
 
-    /** How this worker stands, and what it has behind its LocalQueueMapper of these names. */
+    /** How this worker stands, and what it has behind its LocalQueues of these names. */
     WorkerQuotaState of(String worker, List<String> localQueues);
   }
 

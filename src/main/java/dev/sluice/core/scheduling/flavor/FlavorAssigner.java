@@ -23,8 +23,9 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds flavors for a Workload in a queue, as quota stands (scheduling semantics, section 6). One
- * instance makes one search. It changes nothing.
+ * Finds flavors for a Workload in a queue, as quota stands
+ * (docs/scheduling-semantics.md#flavor-assignment). One instance makes one search. It changes
+ * nothing.
  */
 public final class FlavorAssigner {
 

@@ -11,7 +11,10 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Whether pods may run on the nodes of a flavor at all (scheduling semantics, section 6). */
+/**
+ * Whether pods may run on the nodes of a flavor at all
+ * (docs/scheduling-semantics.md#flavor-assignment).
+ */
 final class FlavorEligibility {
 
   private FlavorEligibility() {}

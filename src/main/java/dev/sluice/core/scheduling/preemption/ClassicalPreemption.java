@@ -14,8 +14,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Preemption by priority and by who borrows (scheduling semantics, section 7): candidates are taken
- * one by one until the preemptor fits, then those that turn out not to be needed are left alone.
+ * Preemption by priority and by who borrows (docs/scheduling-semantics.md#classical-preemption):
+ * candidates are taken one by one until the preemptor fits, then those that turn out not to be
+ * needed are left alone.
  */
 public final class ClassicalPreemption implements PreemptionStrategy {
 

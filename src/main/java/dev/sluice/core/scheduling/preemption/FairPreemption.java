@@ -21,8 +21,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Preemption by fair shares (scheduling semantics, section 8): victims come from where most is, as
- * long as the preemptor's side ends up with less than the other had, or with no more than it keeps.
+ * Preemption by fair shares (docs/scheduling-semantics.md#fair-sharing): victims come from where
+ * most is, as long as the preemptor's side ends up with less than the other had, or with no more
+ * than it keeps.
  */
 public final class FairPreemption implements PreemptionStrategy {
 
