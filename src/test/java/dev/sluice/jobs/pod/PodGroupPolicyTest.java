@@ -94,7 +94,7 @@ class PodGroupPolicyTest {
     @Test
     void hasThePodsOfOneTooManyDeletedTheYoungestFirst() {
       List<PodGroupAction> steps = decide(member("a", 1).later(1), member("b", 1));
-      assertThat(told(steps)).containsExactly("ReleaseJob a", "DeleteJob a");
+      assertThat(told(steps)).containsExactly("RemoveFinalizers a", "DeleteJob a");
       assertThat(((DeleteJob) steps.get(1).action()).reason()).isEqualTo("ExcessPodDeleted");
       assertThat(((RemoveFinalizers) steps.get(0).action()).patch().body().toString())
           .isEqualTo("{\"metadata\":{\"finalizers\":[\"other.example/finalizer\"]}}");
@@ -156,7 +156,7 @@ class PodGroupPolicyTest {
     void isStoppedWhereItRunsAndReleasedWhereItEnded() {
       List<PodGroupAction> steps =
           decide(member("a", 3).running(), member("b", 3).ended("Succeeded", 1), member("c", 3));
-      assertThat(told(steps)).containsExactly("ReleaseJob b", "Stop a");
+      assertThat(told(steps)).containsExactly("RemoveFinalizers b", "Stop a");
       assertThat(((Stop) steps.get(1).action()).reason())
           .isEqualTo(StopReason.NO_MATCHING_WORKLOAD);
     }
@@ -173,7 +173,7 @@ class PodGroupPolicyTest {
     void needsNothingWhenItIsNotOurs() {
       managementStatus = new ManagementStatus.Unmanaged();
       assertThat(told(decide(member("a", 1), member("b", 1).deletedBy("11:00"))))
-          .containsExactly("ReleaseJob b");
+          .containsExactly("RemoveFinalizers b");
     }
   }
 
@@ -246,7 +246,7 @@ class PodGroupPolicyTest {
     void aDeletedPodIsReleasedAndMissed() {
       GivenPod[] pods = {member("a", 2), member("b", 2).deletedBy("11:00")};
       assertThat(told(given(workload("worker", 2).ownedBy(pods), pods)))
-          .containsExactly("ReleaseJob b");
+          .containsExactly("RemoveFinalizers b");
       PatchStatus status =
           only(
               PatchStatus.class,
@@ -330,14 +330,14 @@ class PodGroupPolicyTest {
       assertThat(
               told(
                   given(workload("boss", 1).and("worker", 1).ownedBy(pods).admitted("spot"), pods)))
-          .containsExactly("ReleaseJob b", "DeleteJob b");
+          .containsExactly("RemoveFinalizers b", "DeleteJob b");
     }
 
     @Test
     void whoRunsStaysBeforeWhoWaits() {
       GivenPod[] pods = {member("a", 1), member("b", 1).running().later(9)};
       assertThat(told(given(workload("worker", 1).ownedBy(pods).admitted("spot"), pods)))
-          .containsExactly("ReleaseJob a", "DeleteJob a");
+          .containsExactly("RemoveFinalizers a", "DeleteJob a");
     }
 
     @Test
@@ -365,7 +365,7 @@ class PodGroupPolicyTest {
               .ownedBy(failed, good, other)
               .admitted("spot")
               .condition("WaitingForReplacementPods", "True", "PodsFailed", "");
-      assertThat(told(given(waiting, failed, good, other))).containsExactly("ReleaseJob a");
+      assertThat(told(given(waiting, failed, good, other))).containsExactly("RemoveFinalizers a");
       status = only(PatchStatus.class, given(waiting, failed.withoutFinalizer(), good, other));
       assertThat(condition(status, "WaitingForReplacementPods")).isEqualTo("False PodsReady");
     }
@@ -378,7 +378,7 @@ class PodGroupPolicyTest {
         member("c", 2).running()
       };
       assertThat(told(given(workload("worker", 2).ownedBy(pods).admitted("spot"), pods)))
-          .containsExactly("ReleaseJob a");
+          .containsExactly("RemoveFinalizers a");
     }
 
     @Test
@@ -457,7 +457,7 @@ class PodGroupPolicyTest {
                           .ownedBy(pods)
                           .condition("Finished", "True", "Succeeded", ""),
                       pods)))
-          .containsExactly("RemoveFinalizer a", "ReleaseJob a", "ReleaseJob b");
+          .containsExactly("RemoveFinalizer a", "RemoveFinalizers a", "RemoveFinalizers b");
     }
   }
 
@@ -555,7 +555,7 @@ class PodGroupPolicyTest {
         member("b", 2).ended("Failed", 1).deletedBy("11:00")
       };
       assertThat(told(given(workload("worker", 2).ownedBy(pods).admitted("spot"), pods)))
-          .containsExactly("ReleaseJob a", "ReleaseJob b");
+          .containsExactly("RemoveFinalizers a", "RemoveFinalizers b");
     }
 
     @Test
