@@ -104,7 +104,7 @@ public final class Installer {
   }
 
   private CustomResourceDefinition definition(String plural) throws IOException {
-    String file = "crds/" + ApiVersions.GROUP + "_" + plural + ".yaml";
+    String file = "/dev/sluice/crds/" + ApiVersions.GROUP + "_" + plural + ".yaml";
     try (InputStream text = Installer.class.getResourceAsStream(file)) {
       if (text == null) {
         throw new IOException(file + " is missing from the program");
