@@ -62,6 +62,9 @@ final class InstallFiles {
   private static final Set<String> PERMISSIONS =
       Set.of("ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding");
 
+  private static final Set<String> POLICIES =
+      Set.of("ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding");
+
   private final KubernetesSerialization serialization = new KubernetesSerialization();
   private final ObjectMapper json = new ObjectMapper();
   private final ObjectMapper yaml =
@@ -85,6 +88,7 @@ final class InstallFiles {
             + Files.readString(RULES).indent(2));
     files.put(TEMPLATES + "permissions.yaml", TEMPLATE + template(PERMISSIONS::contains));
     files.put(TEMPLATES + "services.yaml", TEMPLATE + template("Service"::equals));
+    files.put(TEMPLATES + "policies.yaml", TEMPLATE + template(POLICIES::contains));
     files.put(
         TEMPLATES + "roles-for-people.yaml",
         TEMPLATE

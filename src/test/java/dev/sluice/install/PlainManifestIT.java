@@ -1,16 +1,23 @@
 package dev.sluice.install;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReview;
 import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuilder;
+import io.fabric8.kubernetes.api.model.batch.v1.JobBuilder;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBindingBuilder;
 import io.fabric8.kubernetes.api.model.rbac.RoleBindingBuilder;
+import io.fabric8.kubernetes.client.Config;
+import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -66,6 +73,51 @@ class PlainManifestIT {
     await()
         .atMost(LIMIT)
         .untilAsserted(() -> assertThat(versions(apply)).isNotEmpty().isEqualTo(versions(apply)));
+  }
+
+  /** No operator runs here, so that only the policy can refuse. */
+  @Test
+  void whatAJobTellsOfAnotherClusterIsWrittenByTheOperatorOnly(TestCluster cluster) {
+    String policy = "kueue-remote-status";
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThatThrownBy(() -> createJobWithRemoteStatus(cluster.client(), cluster))
+                    .hasMessageContaining(policy)
+                    .hasMessageContaining("may be written by the operator only"));
+
+    Config config = new ConfigBuilder(cluster.client().getConfiguration()).build();
+    config.setImpersonateUsername(InstallManifests.user(InstallManifests.NAMESPACE));
+    config.setImpersonateGroups("system:masters");
+    try (KubernetesClient operator = new KubernetesClientBuilder().withConfig(config).build()) {
+      assertThatCode(() -> createJobWithRemoteStatus(operator, cluster)).doesNotThrowAnyException();
+    }
+  }
+
+  private static void createJobWithRemoteStatus(KubernetesClient client, TestCluster cluster) {
+    client
+        .resource(
+            new JobBuilder()
+                .withNewMetadata()
+                .withName("forged")
+                .withNamespace(cluster.namespace())
+                .addToAnnotations(LocalClusterAnnotations.REMOTE_STATUS, "{}")
+                .endMetadata()
+                .withNewSpec()
+                .withNewTemplate()
+                .withNewSpec()
+                .withRestartPolicy("Never")
+                .addNewContainer()
+                .withName("main")
+                .withImage("example")
+                .endContainer()
+                .endSpec()
+                .endTemplate()
+                .endSpec()
+                .build())
+        .dryRun()
+        .create();
   }
 
   private static Map<String, String> versions(ServerSideApply apply) throws IOException {
