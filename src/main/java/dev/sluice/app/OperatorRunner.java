@@ -82,15 +82,18 @@ public final class OperatorRunner {
     }
     CompletableFuture<Void> end = new CompletableFuture<>();
     String identity = hostName() + "_" + UUID.randomUUID();
-    OperatorApplication operatorApplication =
+    OperatorApplication operator =
         new OperatorApplication(
             configuration,
             client,
             faults,
             metrics,
             InstantSource.system(),
-            identity,
-            OperatorRunner::halt);
+            new ProcessSettings(
+                identity,
+                hosts(configuration, options.webhookHost(), inCluster),
+                options.webhookClientAuthority(),
+                OperatorRunner::halt));
     CompletableFuture<Void> closed = new CompletableFuture<>();
     Thread hook =
         Thread.ofPlatform()
@@ -101,14 +104,13 @@ public final class OperatorRunner {
                 });
     Runtime.getRuntime().addShutdownHook(hook);
     try {
-      operatorApplication.start(
-          hosts(configuration, options.webhookHost(), inCluster), options.webhookClientAuthority());
+      operator.start();
       end.join();
       LOG.info("operator ends reason=\"told to\"");
       return 0;
     } finally {
       try {
-        operatorApplication.close();
+        operator.close();
       } finally {
         closed.complete(null);
       }

@@ -1,10 +1,7 @@
 package dev.sluice.app;
 
 import dev.sluice.jobs.AdmissionCheckEvents;
-import dev.sluice.jobs.IntegrationRegistry;
-import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.JobReconciler;
-import dev.sluice.jobs.OwnerChainResolver;
 import dev.sluice.jobs.RemoteExecutionLookup;
 import dev.sluice.jobs.pod.PodController;
 import dev.sluice.jobs.pod.PodGroupReconciler;
@@ -12,124 +9,103 @@ import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.jobs.pod.SinglePod;
 import dev.sluice.jobs.statefulset.StatefulSetController;
 import dev.sluice.jobs.statefulset.StatefulSetReconciler;
-import dev.sluice.jobs.statefulset.StatefulSetWorkloads;
-import dev.sluice.kube.leader.Leadership;
-import dev.sluice.queues.cache.InformerCaches;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.Executor;
-import java.util.function.BiConsumer;
 
-/** What handles pods, and what makes pods: as far as the configuration asks for it. */
-final class PodIntegrationModule implements AutoCloseable {
+/** The integrations of pods and StatefulSets, as far as the configuration enables them. */
+final class PodIntegrationModule implements OperatorModule {
 
   private static final int WRITES_AT_A_TIME = 16;
 
+  private final OperatorContext context;
+  private final JobModule jobs;
+  private final PodIndex podIndex;
+  private final RemoteExecutionLookup remoteExecution;
   private final Optional<PodController> pods;
-  private final Optional<StatefulSetController> sets;
+  private final Optional<StatefulSetController> statefulSets;
 
-  /**
-   * What they work with.
-   *
-   * @param jobs the kinds that are handled
-   * @param background runs what must not hold up watches
-   * @param later runs a task after a delay
-   */
-  record Dependencies(
-      KubernetesClient client,
-      InformerCaches informerCaches,
-      JobOptions rules,
-      OwnerChainResolver ownerChainResolver,
-      IntegrationRegistry jobs,
-      StatefulSetWorkloads statefulSetWorkloads,
-      JobReconciler.Dependencies around,
-      Executor background,
-      BiConsumer<Duration, Runnable> later,
-      Leadership leadership) {}
-
-  /** Not started; {@code directory} is kept up to date. */
+  /** Fills {@code podIndex} after the start. */
   PodIntegrationModule(
-      OptionsFactory optionsFactory, PodIndex directory, Dependencies dependencies) {
-    this.pods =
-        optionsFactory.managesPods()
-            ? Optional.of(pods(directory, dependencies))
-            : Optional.empty();
-    this.sets =
-        optionsFactory.manages("statefulset")
-            ? Optional.of(sets(directory, dependencies))
-            : Optional.empty();
+      OperatorContext context, InformerModule informers, JobModule jobs, PodIndex podIndex) {
+    this.context = context;
+    this.jobs = jobs;
+    this.podIndex = podIndex;
+    remoteExecution = new RemoteExecutionLookup(informers.caches());
+    pods = context.options().managesPods() ? Optional.of(pods()) : Optional.empty();
+    statefulSets =
+        context.options().manages("statefulset") ? Optional.of(statefulSets()) : Optional.empty();
   }
 
-  private static PodController pods(PodIndex directory, Dependencies dependencies) {
-    JobReconciler.Dependencies around = dependencies.around();
-    around
+  private PodController pods() {
+    JobReconciler.Dependencies dependencies = jobs.dependencies();
+    dependencies
         .workloads()
         .listen(
             new AdmissionCheckEvents(
-                SinglePod.KIND, around.events(), dependencies.leadership()::leading));
-    RemoteExecutionLookup elsewhere = new RemoteExecutionLookup(dependencies.informerCaches());
+                SinglePod.KIND, dependencies.events(), context.leadership()::leading));
     return new PodController(
-        dependencies.client(),
-        directory,
+        context.client(),
+        podIndex,
         new JobReconciler(
             new SinglePod(),
-            dependencies.rules(),
-            dependencies.ownerChainResolver(),
-            elsewhere,
-            around,
+            jobs.options(),
+            jobs.owners(),
+            remoteExecution,
+            dependencies,
             WRITES_AT_A_TIME),
         new PodGroupReconciler(
-            directory,
-            dependencies.rules(),
-            dependencies.ownerChainResolver(),
-            elsewhere,
-            around,
+            podIndex,
+            jobs.options(),
+            jobs.owners(),
+            remoteExecution,
+            dependencies,
             WRITES_AT_A_TIME),
-        around,
-        dependencies.background(),
-        dependencies.later(),
-        dependencies.leadership()::leading);
+        dependencies,
+        context.executor(),
+        context::schedule,
+        context.leadership()::leading);
   }
 
-  private static StatefulSetController sets(PodIndex directory, Dependencies dependencies) {
+  private StatefulSetController statefulSets() {
     return new StatefulSetController(
-        dependencies.client(),
+        context.client(),
         new StatefulSetReconciler(
-            dependencies.rules(),
-            dependencies.ownerChainResolver(),
-            new RemoteExecutionLookup(dependencies.informerCaches()),
-            dependencies.statefulSetWorkloads(),
-            dependencies.around(),
+            jobs.options(),
+            jobs.owners(),
+            remoteExecution,
+            jobs.statefulSetWorkloads(),
+            jobs.dependencies(),
             WRITES_AT_A_TIME),
-        directory,
-        dependencies.jobs(),
-        dependencies.around(),
-        dependencies.background(),
-        dependencies.later(),
-        dependencies.leadership()::leading);
-  }
-
-  /** Starts watching; returns when all there is is known, or fails when that isn't in time. */
-  void start(CacheSyncWaiter cacheSyncWaiter) throws IOException {
-    if (pods.isPresent()) {
-      cacheSyncWaiter.await("pods", pods.get().start());
-    }
-    if (sets.isPresent()) {
-      cacheSyncWaiter.await("StatefulSets", sets.get().start());
-    }
-  }
-
-  /** This process leads from now on. */
-  void leadershipStarted() {
-    pods.ifPresent(PodController::leadershipStarted);
-    sets.ifPresent(StatefulSetController::leadershipStarted);
+        podIndex,
+        jobs.registry(),
+        jobs.dependencies(),
+        context.executor(),
+        context::schedule,
+        context.leadership()::leading);
   }
 
   @Override
-  public void close() {
-    pods.ifPresent(PodController::close);
-    sets.ifPresent(StatefulSetController::close);
+  public void start(CacheSyncWaiter cacheSync) throws IOException {
+    if (pods.isPresent()) {
+      cacheSync.await("pods", pods.get().start());
+    }
+    if (statefulSets.isPresent()) {
+      cacheSync.await("StatefulSets", statefulSets.get().start());
+    }
+  }
+
+  @Override
+  public void leadershipStarted() {
+    pods.ifPresent(PodController::leadershipStarted);
+    statefulSets.ifPresent(StatefulSetController::leadershipStarted);
+  }
+
+  @Override
+  public void stop() {
+    try {
+      pods.ifPresent(PodController::close);
+    } finally {
+      statefulSets.ifPresent(StatefulSetController::close);
+    }
   }
 }

@@ -35,15 +35,14 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.time.Duration;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What the operator serves: webhooks, health and metrics. */
-final class ServerModule implements AutoCloseable {
+/** What the operator serves: webhooks, health, metrics, and explanations of pending Workloads. */
+final class ServerModule implements OperatorModule {
 
   private static final Duration GRACE = Duration.ofSeconds(5);
   private static final Duration CERTIFICATE_LOOKS = Duration.ofSeconds(10);
@@ -55,88 +54,105 @@ final class ServerModule implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ServerModule.class);
 
+  private final OperatorContext context;
   private final Configuration configuration;
-  private final InstantSource clock;
-  private final HealthEndpoint.Condition watches;
+  private final ClusterLookup clusterLookup;
+  private final WorkloadLister workloads;
+  private final SchedulerQueries queries;
   private final ReloadableKeyManager keys = new ReloadableKeyManager();
   private final List<AutoCloseable> open = new ArrayList<>();
   private volatile boolean warm;
 
-  ServerModule(Configuration configuration, InstantSource clock, HealthEndpoint.Condition watches) {
-    this.configuration = configuration;
-    this.clock = clock;
-    this.watches = watches;
+  /**
+   * Servers that are not started.
+   *
+   * @param clusterLookup answers the webhooks' questions
+   * @param workloads the Workloads that are explained
+   * @param queries asks the engine about them
+   */
+  ServerModule(
+      OperatorContext context,
+      ClusterLookup clusterLookup,
+      WorkloadLister workloads,
+      SchedulerQueries queries) {
+    this.context = context;
+    this.configuration = context.configuration();
+    this.clusterLookup = clusterLookup;
+    this.workloads = workloads;
+    this.queries = queries;
   }
 
-  /**
-   * Serves everything.
-   *
-   * @param hosts names and addresses by which the API server reaches this process
-   * @param clientAuthority PEM file of the authorities whose clients are answered about admission;
-   *     everybody is without one
-   * @throws IOException when an address can't be bound
-   */
-  void start(
-      KubernetesClient client,
-      ClusterLookup facts,
-      MetricsScrape metrics,
-      List<String> hosts,
-      Optional<Path> clientAuthority,
-      WorkloadLister workloads,
-      SchedulerQueries engine)
-      throws IOException, GeneralSecurityException {
-    CertificateRotator keeper =
-        opened(new CertificateRotator(certificates(client, hosts), CERTIFICATE_LOOKS));
+  @Override
+  public void start(CacheSyncWaiter cacheSync) throws IOException, GeneralSecurityException {
+    CertificateRotator certificates =
+        opened(new CertificateRotator(certificates(), CERTIFICATE_LOOKS));
+    TlsSettings tls = TlsSettings.of(configuration.tls());
+    serveHealth(certificates);
+    HttpService webhooks = serveWebhooks(tls);
+    serveMetrics(tls);
+    serveExplanations(tls);
+    certificates
+        .whenReady()
+        .thenRunAsync(
+            () -> warmUp(webhooks.port()), task -> Thread.ofVirtual().name("warm-up").start(task));
+  }
+
+  private void serveHealth(CertificateRotator certificates) throws IOException {
     HealthEndpoint health =
         new HealthEndpoint(
             configuration.health().livenessPath(),
             configuration.health().readinessPath(),
-            List.of(new HealthEndpoint.Check("watches", watches)),
+            List.of(new HealthEndpoint.Check("watches", context.informers()::alive)),
             List.of(
-                new HealthEndpoint.Check("certificates", keeper::isReady),
+                new HealthEndpoint.Check("certificates", certificates::isReady),
                 new HealthEndpoint.Check("webhooks", () -> warm)));
     if (configuration.health().bindAddress().isPresent()) {
       opened(HttpService.plain(configuration.health().bindAddress().get(), health, GRACE));
     }
-    TlsSettings tls = TlsSettings.of(configuration.tls());
-    HttpService webhooks =
-        opened(
-            HttpService.tls(
-                new BindAddress(configuration.webhook().host(), configuration.webhook().port()),
-                clientAuthority.isPresent()
-                    ? keys.context(ClientAuthority.of(clientAuthority.get(), keys))
-                    : keys.context(),
-                tls,
-                new WebhookEndpoint(
-                    new WebhookRouter(Webhooks.functions(WebhookSettings.of(configuration), facts)),
-                    new ConversionWebhook(new HubConverter()),
-                    clientAuthority.isPresent()),
-                GRACE));
+  }
+
+  private HttpService serveWebhooks(TlsSettings tls) throws IOException, GeneralSecurityException {
+    Optional<Path> clientAuthority = context.process().webhookClientAuthority();
+    return opened(
+        HttpService.tls(
+            new BindAddress(configuration.webhook().host(), configuration.webhook().port()),
+            clientAuthority.isPresent()
+                ? keys.context(ClientAuthority.of(clientAuthority.get(), keys))
+                : keys.context(),
+            tls,
+            new WebhookEndpoint(
+                new WebhookRouter(
+                    Webhooks.functions(WebhookSettings.of(configuration), clusterLookup)),
+                new ConversionWebhook(new HubConverter()),
+                clientAuthority.isPresent()),
+            GRACE));
+  }
+
+  private void serveMetrics(TlsSettings tls) throws IOException, GeneralSecurityException {
     if (configuration.metrics().bindAddress().isPresent()) {
       opened(
           HttpService.tls(
               configuration.metrics().bindAddress().get(),
               keys.context(),
               tls,
-              new MetricsEndpoint(
-                  authorizer(client, MetricsEndpoint.PATH), accept -> exposition(metrics)),
+              new MetricsEndpoint(authorizer(MetricsEndpoint.PATH), accept -> exposition()),
               GRACE));
     }
+  }
+
+  private void serveExplanations(TlsSettings tls) throws IOException, GeneralSecurityException {
     var visibility = configuration.visibilityServer();
     opened(
         HttpService.tls(
             new BindAddress(visibility.bindAddress(), visibility.bindPort()),
             keys.context(),
             tls,
-            new ExplainEndpoint(authorizer(client, ExplainEndpoint.PREFIX), workloads, engine),
+            new ExplainEndpoint(authorizer(ExplainEndpoint.PREFIX), workloads, queries),
             GRACE));
-    keeper
-        .whenReady()
-        .thenRunAsync(
-            () -> warmUp(webhooks.port()), task -> Thread.ofVirtual().name("warm-up").start(task));
   }
 
-  private CertificateSource certificates(KubernetesClient client, List<String> hosts) {
+  private CertificateSource certificates() {
+    KubernetesClient client = context.client();
     var internal = configuration.internalCertManagement();
     if (!internal.enable()) {
       return new CertificateDirectory(Path.of(configuration.webhook().certDir()), keys);
@@ -146,18 +162,21 @@ final class ServerModule implements AutoCloseable {
         new KubernetesCaBundleInjector(
             client, internal.webhookServiceName(), KubernetesCaBundleInjector.CONVERTED),
         keys,
-        hosts,
-        clock,
+        context.process().hosts(),
+        context.clock(),
         new SecureRandom());
   }
 
-  private CachingRequestAuthorizer authorizer(KubernetesClient client, String path) {
+  private CachingRequestAuthorizer authorizer(String path) {
     return new CachingRequestAuthorizer(
-        new KubernetesRequestAuthorizer(client, path), SCRAPER_MEMORY, REFUSAL_MEMORY, clock);
+        new KubernetesRequestAuthorizer(context.client(), path),
+        SCRAPER_MEMORY,
+        REFUSAL_MEMORY,
+        context.clock());
   }
 
-  private static Response exposition(MetricsScrape metrics) {
-    MetricsScrape.Exposition exposition = metrics.scrape();
+  private Response exposition() {
+    MetricsScrape.Exposition exposition = context.metrics().scrape();
     return new Response(200, exposition.contentType(), exposition.body());
   }
 
@@ -165,7 +184,7 @@ final class ServerModule implements AutoCloseable {
   private void warmUp(int port) {
     try {
       String host = configuration.webhook().host();
-      new WarmUp(keys, clock)
+      new WarmUp(keys, context.clock())
           .run(
               host.isEmpty() ? LOOPBACK : host,
               port,
@@ -187,14 +206,19 @@ final class ServerModule implements AutoCloseable {
     return service;
   }
 
+  /** Closes all servers, the newest first. */
   @Override
   public void close() {
+    IllegalStateException failure = new IllegalStateException("not all servers could be closed");
     for (AutoCloseable each : open) {
       try {
         each.close();
       } catch (Exception e) {
-        throw new IllegalStateException(each + " can't be closed", e);
+        failure.addSuppressed(e);
       }
+    }
+    if (failure.getSuppressed().length > 0) {
+      throw failure;
     }
   }
 }

@@ -17,8 +17,8 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
-/** The configuration, cut into what each room needs to know of it. */
-record OptionsFactory(Configuration configuration) {
+/** Maps the configuration to the options of each package. */
+record OptionsMapper(Configuration configuration) {
 
   private static final Set<String> PODS =
       Set.of("pod", "deployment", "statefulset", "leaderworkerset.x-k8s.io/leaderworkerset");
@@ -85,7 +85,7 @@ record OptionsFactory(Configuration configuration) {
         .map(
             sharing ->
                 new FairSharing(
-                    sharing.preemptionStrategies().stream().map(OptionsFactory::strategy).toList(),
+                    sharing.preemptionStrategies().stream().map(OptionsMapper::strategy).toList(),
                     on(FeatureGate.FAIR_SHARING_PREEMPT_WITHIN_NOMINAL),
                     on(FeatureGate.FAIR_SHARING_PRIORITIZE_NON_BORROWING)));
   }
@@ -128,7 +128,9 @@ record OptionsFactory(Configuration configuration) {
     return configuration.integrations().frameworks().stream().anyMatch(PODS::contains);
   }
 
-  /** Whether this cluster sends jobs to others: what checks of {@code world} say at any moment. */
+  /**
+   * Whether this cluster sends jobs to others: what the cached admission checks say at any moment.
+   */
   BooleanSupplier manager(InformerCaches informerCaches) {
     return () ->
         on(FeatureGate.MULTI_KUEUE)

@@ -1,0 +1,45 @@
+package dev.sluice.app;
+
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.kube.reading.ReadErrorLog;
+import dev.sluice.metrics.BuildInfo;
+import dev.sluice.metrics.ReadErrorRecorder;
+import dev.sluice.metrics.SchedulerMetrics;
+import dev.sluice.metrics.WorkloadMetrics;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.workload.WorkloadReader;
+import java.time.Duration;
+
+/** The metrics of scheduling cycles, queues and Workloads, and of objects that can't be read. */
+final class MetricsModule implements OperatorModule {
+
+  private final OperatorContext context;
+  private final SchedulerMetrics cycles;
+
+  /** Records what {@code readErrors} reports. */
+  MetricsModule(OperatorContext context, ReadErrorLog readErrors) {
+    this.context = context;
+    cycles =
+        new SchedulerMetrics(
+            context.metrics().registry(),
+            context::role,
+            context.isEnabled(FeatureGate.METRIC_FOR_WORKLOAD_CREATION_LATENCY),
+            BuildInfo.ofThisProcess());
+    readErrors.listen(
+        new ReadErrorRecorder(context.metrics().registry(), context.events(), context::role));
+  }
+
+  /** Records a scheduling cycle; {@code admitted} tells whether it admitted a Workload. */
+  void recordCycle(long nanos, boolean admitted) {
+    cycles.cycleEnded(admitted, Duration.ofNanos(nanos));
+  }
+
+  /** Measures the Workloads that {@code reader} reads and the queues of {@code views}. */
+  WorkloadMetrics workloads(
+      SchedulerViews views, WorkloadReader reader, InformerCaches informerCaches) {
+    return new WorkloadMetricsFactory(
+            context.configuration(), context.metrics(), views, context::role)
+        .of(reader, informerCaches, context.clock());
+  }
+}

@@ -1,0 +1,140 @@
+package dev.sluice.app;
+
+import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.kube.events.EventRecorder;
+import dev.sluice.kube.events.KubernetesEventSink;
+import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.leader.ReplicaRole;
+import dev.sluice.kube.reading.InformerSupervisor;
+import dev.sluice.metrics.EventCounts;
+import dev.sluice.metrics.MetricsScrape;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+
+/** What all modules of an operator share. */
+final class OperatorContext implements AutoCloseable {
+
+  private final Configuration configuration;
+  private final OptionsMapper options;
+  private final KubernetesClient client;
+  private final MetricsScrape metrics;
+  private final InstantSource clock;
+  private final Leadership leadership;
+  private final ProcessSettings process;
+  private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+  private final InformerSupervisor informers = new InformerSupervisor();
+  private final EventRecorder events;
+
+  /**
+   * A context for one operator.
+   *
+   * @param client closed with the context
+   * @param metrics closed with the context
+   * @param leadership whether this process may decide and write
+   */
+  OperatorContext(
+      Configuration configuration,
+      KubernetesClient client,
+      MetricsScrape metrics,
+      InstantSource clock,
+      Leadership leadership,
+      ProcessSettings process) {
+    this.configuration = configuration;
+    this.options = new OptionsMapper(configuration);
+    this.client = client;
+    this.metrics = metrics;
+    this.clock = clock;
+    this.leadership = leadership;
+    this.process = process;
+    this.events =
+        new EventRecorder(
+            new KubernetesEventSink(client),
+            clock,
+            process.identity(),
+            EventRecorder.Budget.DEFAULT,
+            new EventCounts(metrics.registry(), this::role));
+  }
+
+  Configuration configuration() {
+    return configuration;
+  }
+
+  /** The configuration by package. */
+  OptionsMapper options() {
+    return options;
+  }
+
+  /** Whether a feature gate is on. */
+  boolean isEnabled(FeatureGate gate) {
+    return options.on(gate);
+  }
+
+  /** The client of the operator's own API server. */
+  KubernetesClient client() {
+    return client;
+  }
+
+  MetricsScrape metrics() {
+    return metrics;
+  }
+
+  InstantSource clock() {
+    return clock;
+  }
+
+  Leadership leadership() {
+    return leadership;
+  }
+
+  /** The label of metrics that tells the leader's samples from those of other replicas. */
+  ReplicaRole role() {
+    return ReplicaRole.valueOf(leadership.role().name());
+  }
+
+  ProcessSettings process() {
+    return process;
+  }
+
+  /** Runs tasks that may block, each on a virtual thread. */
+  ExecutorService executor() {
+    return executor;
+  }
+
+  /** Runs a task after the delay, and never before it has passed. */
+  void schedule(Duration delay, Runnable task) {
+    long millis = delay.toMillis() + 1; // toMillis rounds down
+    CompletableFuture.delayedExecutor(millis, TimeUnit.MILLISECONDS, executor).execute(task);
+  }
+
+  /** Restarts the watches of all informers. */
+  InformerSupervisor informers() {
+    return informers;
+  }
+
+  EventRecorder events() {
+    return events;
+  }
+
+  /** Ends the process, for this reason. */
+  void fatal(String reason) {
+    process.fatal().accept(reason);
+  }
+
+  @Override
+  public void close() {
+    try (client) {
+      try (metrics;
+          events) {
+        // Events are closed before the metrics that count them.
+      } finally {
+        executor.shutdownNow();
+      }
+    }
+  }
+}

@@ -1,0 +1,145 @@
+package dev.sluice.app;
+
+import dev.sluice.core.engine.SchedulerThread;
+import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.SchedulerEvent;
+import dev.sluice.metrics.WorkloadMetrics;
+import dev.sluice.queues.cache.CachedRequiredChecks;
+import dev.sluice.visibility.ExplanationText;
+import dev.sluice.workload.DecisionExecutor;
+import dev.sluice.workload.NewerVersionWaiter;
+import dev.sluice.workload.PendingReasonReporter;
+import dev.sluice.workload.WorkloadEventFeed;
+import dev.sluice.workload.WorkloadTranslator;
+import java.time.Duration;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The engine's thread, the feed of Workloads into it, and the executor of its decisions. */
+final class SchedulerModule implements OperatorModule {
+
+  private static final Logger LOG = LoggerFactory.getLogger(SchedulerModule.class);
+
+  /** How long the shutdown waits for writes in flight. */
+  private static final Duration DRAIN_LIMIT = Duration.ofSeconds(10);
+
+  /** How long a write that depends on another one waits for that one to be in the cache. */
+  private static final Duration NEWER_VERSION_LIMIT = Duration.ofSeconds(5);
+
+  private final OperatorContext context;
+  private final WorkloadModule workloads;
+  private final SchedulerThread engine;
+  private final SchedulingEventRecorder events;
+  private final PendingReasonReporter pendingReasons;
+  private final DecisionExecutor executor;
+
+  /** Connected to the Workloads that {@code workloads} reads. */
+  SchedulerModule(
+      OperatorContext context,
+      MetricsModule metrics,
+      InformerModule informers,
+      WorkloadModule workloads) {
+    this.context = context;
+    this.workloads = workloads;
+    engine =
+        new SchedulerThread(
+            context.options().engine(),
+            this::execute,
+            metrics::recordCycle,
+            context.clock(),
+            this::failed);
+    WorkloadMetrics counts =
+        metrics.workloads(engine.views(), workloads.reflector(), informers.caches());
+    events = new SchedulingEventRecorder(context.events(), context.clock(), counts::preempted);
+    WorkloadTranslator translator =
+        new WorkloadTranslator(
+            informers.resources(),
+            context.options().translation(),
+            informers.localClusters()::avoidedBy);
+    connectFeed(new WorkloadEventFeed(translator, workloads.cache(), engine), informers);
+    NewerVersionWaiter newerVersions =
+        new NewerVersionWaiter(workloads.cache(), NEWER_VERSION_LIMIT);
+    workloads.reflector().listen(newerVersions);
+    pendingReasons = pendingReasons(translator);
+    engine.listen(pendingReasons);
+    executor = executor(new CachedRequiredChecks(informers.caches()), newerVersions);
+  }
+
+  private void connectFeed(WorkloadEventFeed feed, InformerModule informers) {
+    informers.resources().listen(feed);
+    informers.localClusters().observe(feed::placesChanged);
+    workloads.reflector().listen(feed);
+  }
+
+  private PendingReasonReporter pendingReasons(WorkloadTranslator translator) {
+    return new PendingReasonReporter(
+        engine,
+        workloads.cache(),
+        workloads.writer(),
+        translator,
+        ExplanationText::message,
+        context.options().readiness(),
+        events,
+        context.clock());
+  }
+
+  private DecisionExecutor executor(
+      CachedRequiredChecks requiredChecks, NewerVersionWaiter newerVersions) {
+    return new DecisionExecutor(
+        workloads.cache(),
+        workloads.writer(),
+        engine,
+        requiredChecks,
+        context.options().readiness(),
+        pendingReasons,
+        events,
+        context.clock(),
+        context.executor(),
+        newerVersions);
+  }
+
+  SchedulerThread engine() {
+    return engine;
+  }
+
+  /** Records what happens to Workloads. */
+  SchedulingEventRecorder events() {
+    return events;
+  }
+
+  /** The engine's thread calls this method, and starts after the constructor has returned. */
+  private void execute(Decision decision) {
+    executor.accept(decision);
+  }
+
+  private void failed(Throwable fault) {
+    LOG.error("engine failed", fault);
+    context.fatal("the engine failed");
+  }
+
+  @Override
+  public void start(CacheSyncWaiter cacheSync) {
+    engine.start();
+  }
+
+  @Override
+  public void leadershipStarted() {
+    engine.submit(new SchedulerEvent.DecidingEnabled(true));
+    pendingReasons.start();
+  }
+
+  @Override
+  public void leadershipEnded() {
+    engine.submit(new SchedulerEvent.DecidingEnabled(false));
+  }
+
+  @Override
+  public void stop() {
+    try {
+      engine.close();
+      pendingReasons.close();
+    } finally {
+      workloads.writer().drain(DRAIN_LIMIT).join();
+    }
+  }
+}

@@ -1,0 +1,73 @@
+package dev.sluice.app;
+
+import dev.sluice.kube.reading.ReadErrorLog;
+import dev.sluice.workload.PatchingWorkloadWriter;
+import dev.sluice.workload.ReflectorOptions;
+import dev.sluice.workload.WorkloadCache;
+import dev.sluice.workload.WorkloadParser;
+import dev.sluice.workload.WorkloadReflector;
+import java.io.IOException;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The Workload cache, the reflector that fills it, and the writer of Workloads. Starts last: a
+ * Workload is of use to the engine when its queues are known.
+ */
+final class WorkloadModule implements OperatorModule {
+
+  private static final Logger LOG = LoggerFactory.getLogger(WorkloadModule.class);
+  private static final int WRITES_AT_A_TIME = 32;
+
+  private final WorkloadCache cache = new WorkloadCache();
+  private final WorkloadReflector reflector;
+  private final PatchingWorkloadWriter writer;
+
+  /** {@code readErrors} is told of Workloads that can't be read. */
+  WorkloadModule(OperatorContext context, ReadErrorLog readErrors) {
+    WorkloadParser parser = new WorkloadParser();
+    Random jitter = new Random(context.process().identity().hashCode());
+    reflector =
+        new WorkloadReflector(
+            context.client(),
+            parser,
+            cache,
+            ReflectorOptions.DEFAULT,
+            context.clock(),
+            jitter,
+            readErrors);
+    writer =
+        new PatchingWorkloadWriter(
+            context.client(), parser, cache::answered, WRITES_AT_A_TIME, context.clock(), jitter);
+  }
+
+  WorkloadCache cache() {
+    return cache;
+  }
+
+  WorkloadReflector reflector() {
+    return reflector;
+  }
+
+  PatchingWorkloadWriter writer() {
+    return writer;
+  }
+
+  /** Completes when the cache has everything that was committed before this call. */
+  CompletableFuture<Void> caughtUp() {
+    return reflector.caughtUp();
+  }
+
+  @Override
+  public void start(CacheSyncWaiter cacheSync) throws IOException {
+    cacheSync.await("Workloads", reflector.start());
+    LOG.info("workloads={} world=listed", cache.size());
+  }
+
+  @Override
+  public void close() {
+    reflector.close();
+  }
+}
