@@ -1,5 +1,6 @@
 package dev.sluice.install;
 
+import dev.sluice.app.JvmOptions;
 import dev.sluice.app.Main;
 import dev.sluice.lab.controlplane.FreePorts;
 import dev.sluice.lab.controlplane.Lifetime;
@@ -18,6 +19,7 @@ import java.net.NetworkInterface;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -78,21 +80,19 @@ final class ShippedOperator implements AutoCloseable {
     process =
         Optional.of(
             new ProcessLauncher(Lifetime.WITH_THIS_PROCESS)
-                .start(
-                    "operator",
-                    List.of(
-                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                        "--enable-native-access=ALL-UNNAMED",
-                        "--sun-misc-unsafe-memory-access=allow",
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        Main.class.getName(),
-                        "operator",
-                        "--kubeconfig",
-                        kubeconfig(InstallManifests.SERVICE_ACCOUNT).toString(),
-                        "--config",
-                        configuration.toString()),
-                    log()));
+                .start("operator", command(configuration), log()));
+  }
+
+  private List<String> command(Path configuration) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.addAll(JvmOptions.all());
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
+    command.add("operator");
+    command.addAll(
+        List.of("--kubeconfig", kubeconfig(InstallManifests.SERVICE_ACCOUNT).toString()));
+    command.addAll(List.of("--config", configuration.toString()));
+    return command;
   }
 
   boolean isAlive() {

@@ -1,5 +1,6 @@
 package dev.sluice.lab.process;
 
+import dev.sluice.app.JvmOptions;
 import dev.sluice.app.Main;
 import dev.sluice.lab.controlplane.ControlPlaneException;
 import dev.sluice.lab.controlplane.Lifetime;
@@ -30,17 +31,6 @@ public final class OperatorProcess implements AutoCloseable {
   private static final Duration READY_LIMIT = Duration.ofMinutes(2);
   private static final Duration STOP_LIMIT = Duration.ofSeconds(20);
   private static final Duration PROBE_LIMIT = Duration.ofSeconds(2);
-
-  /** What the launcher script gives the operator as well. */
-  private static final List<String> JVM_OPTIONS =
-      List.of(
-          "-XX:+UseG1GC",
-          "-XX:+UseCompactObjectHeaders",
-          "-XX:+UseStringDeduplication",
-          "--enable-native-access=ALL-UNNAMED",
-          "--sun-misc-unsafe-memory-access=allow",
-          "-Dsun.net.httpserver.maxIdleConnections=5000",
-          "-Dsun.net.httpserver.nodelay=true");
 
   private final OperatorSettings settings;
   private final ManagedProcess process;
@@ -94,7 +84,7 @@ public final class OperatorProcess implements AutoCloseable {
     }
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    command.addAll(JVM_OPTIONS);
+    command.addAll(JvmOptions.all());
     command.addAll(furtherJvmOptions(System.getenv()));
     String home = System.getProperty("sluice.home", "");
     if (!home.isEmpty()) {
