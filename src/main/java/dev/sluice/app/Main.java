@@ -1,5 +1,6 @@
 package dev.sluice.app;
 
+import dev.sluice.metrics.BuildInfo;
 import dev.sluice.visibility.explain.ExplainCommand;
 import picocli.AutoComplete;
 import picocli.CommandLine;
@@ -15,7 +16,7 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "sluice",
     mixinStandardHelpOptions = true,
-    version = "sluice 0.1.0",
+    versionProvider = Main.Version.class,
     description = "A job queue for Kubernetes: decides when a job may start, and where.",
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
@@ -31,6 +32,14 @@ import picocli.CommandLine.Spec;
       CommandLine.HelpCommand.class
     })
 public final class Main implements Runnable {
+
+  /** The version of the jar's manifest. */
+  static final class Version implements CommandLine.IVersionProvider {
+    @Override
+    public String[] getVersion() {
+      return new String[] {"sluice " + BuildInfo.ofThisProcess().version()};
+    }
+  }
 
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli before run
