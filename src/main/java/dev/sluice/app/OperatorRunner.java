@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -62,38 +63,9 @@ public final class OperatorRunner {
    */
   public static int run(Options options)
       throws ConfigurationException, IOException, GeneralSecurityException {
-    Configuration configuration =
-        ConfigurationLoader.load(
-            options.config(), options.featureGates(), OperatorRunner::ownNamespace);
-    LOG.info("configuration {}", EffectiveConfiguration.yaml(configuration));
-    MetricsScrape metrics = new MetricsScrape();
-    ReadErrorLog faults = new ReadErrorLog();
-    KubernetesClient client =
-        KubernetesClients.forOperator(
-            options.kubeconfig(), new ApiRequestMetrics(metrics.registry()), faults);
-    boolean inCluster = Files.exists(OWN_NAMESPACE) && options.kubeconfig().isEmpty();
-    if (options.install()) {
-      Optional<String> url =
-          inCluster
-              ? Optional.empty()
-              : Optional.of(
-                  "https://" + options.webhookHost() + ":" + configuration.webhook().port());
-      new Installer(client, configuration, url).install();
-    }
+    Configuration configuration = configuration(options);
+    OperatorApplication operator = application(options, configuration, OperatorRunner::halt);
     CompletableFuture<Void> end = new CompletableFuture<>();
-    String identity = hostName() + "_" + UUID.randomUUID();
-    OperatorApplication operator =
-        new OperatorApplication(
-            configuration,
-            client,
-            faults,
-            metrics,
-            InstantSource.system(),
-            new ProcessSettings(
-                identity,
-                hosts(configuration, options.webhookHost(), inCluster),
-                options.webhookClientAuthority(),
-                OperatorRunner::halt));
     CompletableFuture<Void> closed = new CompletableFuture<>();
     Thread hook =
         Thread.ofPlatform()
@@ -118,6 +90,71 @@ public final class OperatorRunner {
   }
 
   /**
+   * Starts an operator within this process, and returns when it serves webhooks and takes part in
+   * the election; whoever started it closes it.
+   *
+   * @param end is told, with the reason, when the operator may not go on; it must be closed then
+   * @throws ConfigurationException with everything that is wrong with file and gates
+   * @throws IOException when it can't start
+   */
+  public static OperatorApplication start(Options options, Consumer<String> end)
+      throws ConfigurationException, IOException, GeneralSecurityException {
+    Configuration configuration = configuration(options);
+    OperatorApplication application = application(options, configuration, end);
+    boolean started = false;
+    try {
+      application.start();
+      started = true;
+      return application;
+    } finally {
+      if (!started) {
+        application.close();
+      }
+    }
+  }
+
+  private static Configuration configuration(Options options)
+      throws ConfigurationException, IOException {
+    Configuration configuration =
+        ConfigurationLoader.load(
+            options.config(), options.featureGates(), OperatorRunner::ownNamespace);
+    LOG.info("configuration {}", EffectiveConfiguration.yaml(configuration));
+    return configuration;
+  }
+
+  private static OperatorApplication application(
+      Options options, Configuration configuration, Consumer<String> end) throws IOException {
+    MetricsScrape metrics = new MetricsScrape();
+    ReadErrorLog faults = new ReadErrorLog();
+    KubernetesClient client =
+        KubernetesClients.forOperator(
+            options.kubeconfig(), new ApiRequestMetrics(metrics.registry()), faults);
+    if (options.install()) {
+      Optional<String> url =
+          inCluster(options)
+              ? Optional.empty()
+              : Optional.of(
+                  "https://" + options.webhookHost() + ":" + configuration.webhook().port());
+      new Installer(client, configuration, url).install();
+    }
+    return new OperatorApplication(
+        configuration,
+        client,
+        faults,
+        metrics,
+        InstantSource.system(),
+        new ProcessSettings(
+            hostName() + "_" + UUID.randomUUID(),
+            hosts(options, configuration),
+            options.webhookClientAuthority(),
+            end));
+  }
+
+  private static boolean inCluster(Options options) {
+    return Files.exists(OWN_NAMESPACE) && options.kubeconfig().isEmpty();
+  }
+
+  /**
    * Ends the process without sending anything more: another may lead already, whose decisions don't
    * count with what this one still had on its way.
    */
@@ -126,15 +163,14 @@ public final class OperatorRunner {
     Runtime.getRuntime().halt(1);
   }
 
-  private static List<String> hosts(
-      Configuration configuration, String webhookHost, boolean inCluster) {
+  private static List<String> hosts(Options options, Configuration configuration) {
     List<String> hosts =
         new ArrayList<>(
             InternalCertificates.serviceHosts(
                 configuration.internalCertManagement().webhookServiceName(),
                 configuration.namespace()));
-    if (!inCluster) {
-      hosts.add(webhookHost);
+    if (!inCluster(options)) {
+      hosts.add(options.webhookHost());
       hosts.add("localhost");
     }
     return hosts;

@@ -1,6 +1,8 @@
 package dev.sluice.testing;
 
 import dev.sluice.lab.controlplane.ControlPlane;
+import java.lang.annotation.Annotation;
+import java.util.Optional;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ExtensionContext.Store;
@@ -10,7 +12,10 @@ import org.junit.jupiter.api.extension.ParameterResolutionException;
 import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
-/** Gives tests a control plane: one for the whole run, or one for a class. */
+/**
+ * Gives tests a control plane: one for the whole run, one of an operator that classes share, or one
+ * for a class.
+ */
 final class ControlPlaneExtension implements ParameterResolver {
 
   private static final Namespace NAMESPACE = Namespace.create(ControlPlaneExtension.class);
@@ -23,18 +28,33 @@ final class ControlPlaneExtension implements ParameterResolver {
 
   @Override
   public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
-    ControlPlaneTest wish = wish(context);
-    RunningControlPlane running = wish.exclusive() ? exclusive(wish, context) : shared(context);
-    if (parameter.getParameter().getType() == ControlPlane.class) {
-      if (!wish.exclusive()) {
-        throw new ParameterResolutionException(
-            "ControlPlane is given to classes with @ControlPlaneTest(exclusive = true) only;"
-                + " the shared one may not be disturbed");
-      }
-      return running.controlPlane();
+    boolean programs = parameter.getParameter().getType() == ControlPlane.class;
+    Optional<ControlPlaneTest> wish = annotation(ControlPlaneTest.class, context);
+    boolean exclusive = wish.map(ControlPlaneTest::exclusive).orElse(false);
+    if (programs && !exclusive) {
+      throw new ParameterResolutionException(
+          "ControlPlane is given to classes with @ControlPlaneTest(exclusive = true) only;"
+              + " a shared one may not be disturbed");
     }
-    return store(context)
-        .computeIfAbsent("cluster", key -> TestCluster.in(running), TestCluster.class);
+    RunningControlPlane running =
+        wish.map(it -> it.exclusive() ? exclusive(it, context) : shared(context))
+            .orElseGet(() -> operated(context));
+    return programs
+        ? running.controlPlane()
+        : store(context)
+            .computeIfAbsent("cluster", key -> TestCluster.in(running), TestCluster.class);
+  }
+
+  private static RunningControlPlane operated(ExtensionContext context) {
+    SharedOperators operators =
+        context
+            .getStore(StoreScope.LAUNCHER_SESSION, NAMESPACE)
+            .computeIfAbsent("operators", key -> new SharedOperators(), SharedOperators.class);
+    OperatorTest wish = annotation(OperatorTest.class, context).orElseThrow();
+    return store(ofClass(context))
+        .computeIfAbsent(
+            "lease", key -> operators.lease(wish.configuration()), SharedOperators.Lease.class)
+        .plane();
   }
 
   private static RunningControlPlane shared(ExtensionContext context) {
@@ -45,23 +65,25 @@ final class ControlPlaneExtension implements ParameterResolver {
   }
 
   private static RunningControlPlane exclusive(ControlPlaneTest wish, ExtensionContext context) {
-    ExtensionContext ofClass = context;
-    while (ofClass.getTestMethod().isPresent()) {
-      ofClass = ofClass.getParent().orElseThrow();
-    }
-    return store(ofClass)
+    return store(ofClass(context))
         .computeIfAbsent(
             "exclusive",
             key -> RunningControlPlane.start("own", wish.apiServerArguments()),
             RunningControlPlane.class);
   }
 
-  private static ControlPlaneTest wish(ExtensionContext context) {
+  private static ExtensionContext ofClass(ExtensionContext context) {
+    ExtensionContext ofClass = context;
+    while (ofClass.getTestMethod().isPresent()) {
+      ofClass = ofClass.getParent().orElseThrow();
+    }
+    return ofClass;
+  }
+
+  private static <A extends Annotation> Optional<A> annotation(
+      Class<A> type, ExtensionContext context) {
     return AnnotationSupport.findAnnotation(
-            context.getRequiredTestClass(),
-            ControlPlaneTest.class,
-            context.getEnclosingTestClasses())
-        .orElseThrow();
+        context.getRequiredTestClass(), type, context.getEnclosingTestClasses());
   }
 
   private static Store store(ExtensionContext context) {

@@ -19,12 +19,24 @@ import java.util.Optional;
  *
  * @param controlPlane ends with this, or with the test process
  * @param client shared by tests; safe for use by many threads
+ * @param sharedNodes where tests get nodes from, if those of one test serve the others as well
  */
-record RunningControlPlane(ControlPlane controlPlane, KubernetesClient client)
+record RunningControlPlane(
+    ControlPlane controlPlane, KubernetesClient client, Optional<SharedNodes> sharedNodes)
     implements AutoCloseable {
 
   /** Starts one with two large nodes, and a store that doesn't wait for the disk. */
   static RunningControlPlane start(String stem, String... apiServerArguments) {
+    return start(stem, Optional.empty(), apiServerArguments);
+  }
+
+  /** The same; its nodes stay until it ends, because pods of any test may run on them. */
+  static RunningControlPlane startShared(String stem) {
+    return start(stem, Optional.of(new SharedNodes()));
+  }
+
+  private static RunningControlPlane start(
+      String stem, Optional<SharedNodes> sharedNodes, String... apiServerArguments) {
     ControlPlaneSpec spec =
         ControlPlaneSpec.named(stem + "-" + Suffixes.next())
             .withoutSyncedWrites()
@@ -33,7 +45,8 @@ record RunningControlPlane(ControlPlane controlPlane, KubernetesClient client)
     ControlPlane controlPlane =
         new ControlPlanes(ControlPlanes.defaultRoot(System.getenv()), InstantSource.system())
             .start(spec, binaries());
-    return new RunningControlPlane(controlPlane, ApiClients.patient(controlPlane.kubeconfig()));
+    return new RunningControlPlane(
+        controlPlane, ApiClients.patient(controlPlane.kubeconfig()), sharedNodes);
   }
 
   private static Binaries binaries() {

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.function.UnaryOperator;
 import org.awaitility.Awaitility;
 
 /**
@@ -76,9 +77,19 @@ public final class TestCluster implements AutoCloseable {
     return name;
   }
 
-  /** Makes nodes, and waits until they are ready. */
+  /**
+   * Makes nodes, and waits until they are ready. Where tests share an operator they share nodes,
+   * too: those of an earlier group that differs by its name alone are given then, and they stay.
+   */
   public List<Node> createNodes(NodeGroup group) {
-    List<Node> nodes = FakeNodes.of(group).stream().map(this::create).toList();
+    return running
+        .sharedNodes()
+        .map(shared -> shared.of(group, it -> ready(it, node -> client().resource(node).create())))
+        .orElseGet(() -> ready(group, this::create));
+  }
+
+  private List<Node> ready(NodeGroup group, UnaryOperator<Node> make) {
+    List<Node> nodes = FakeNodes.of(group).stream().map(make).toList();
     for (Node node : nodes) {
       Awaitility.await("readiness of " + node.getMetadata().getName())
           .atMost(LIMIT)

@@ -4,38 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.NodeGroup;
-import dev.sluice.lab.process.OperatorProcess;
-import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.testing.TestOperator;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 
 /** Single pods and groups of pods in a queue, told through the API of a real control plane. */
-@ControlPlaneTest(exclusive = true)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@OperatorTest(configuration = "integrations: {frameworks: [batch/job, pod]}")
 class PodsIT {
 
-  private OperatorProcess operator;
   private PodApi api;
   private TestCluster cluster;
-
-  @BeforeAll
-  void anOperatorRuns(ControlPlane controlPlane) {
-    operator =
-        TestOperator.start(
-            controlPlane, "operator-of-pods", "integrations: {frameworks: [batch/job, pod]}");
-  }
-
-  @AfterAll
-  void theOperatorEnds() {
-    operator.close();
-  }
 
   @BeforeEach
   void look(TestCluster own) {

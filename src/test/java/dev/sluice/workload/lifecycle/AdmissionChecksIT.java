@@ -3,42 +3,24 @@ package dev.sluice.workload.lifecycle;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.NodeGroup;
-import dev.sluice.lab.process.OperatorProcess;
-import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.testing.TestOperator;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 
 /**
  * Admission in two phases, told through the API of a real control plane; the controllers of the
  * checks are played by the test, which writes what the contract lets them write.
  */
-@ControlPlaneTest(exclusive = true)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@OperatorTest
 class AdmissionChecksIT {
 
-  private OperatorProcess operator;
   private TestCluster cluster;
   private Api api;
   private String budget;
   private String capacity;
-
-  @BeforeAll
-  void anOperatorRuns(ControlPlane controlPlane) {
-    operator = TestOperator.start(controlPlane, "operator-of-admission-checks");
-  }
-
-  @AfterAll
-  void theOperatorEnds() {
-    operator.close();
-  }
 
   /** A queue with a check for every flavor, and another one for flavor spot only. */
   @BeforeEach

@@ -2,40 +2,21 @@ package dev.sluice.workload.lifecycle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.NodeGroup;
-import dev.sluice.lab.process.OperatorProcess;
-import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.testing.TestOperator;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Jobs that are admitted one at a time, when all pods are ready, on a real control plane. */
-@ControlPlaneTest(exclusive = true)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@OperatorTest(configuration = "waitForPodsReady: {timeout: 5m, blockAdmission: true}\n")
+@Execution(ExecutionMode.SAME_THREAD) // one job holds up those of all queues
 class BlockAdmissionIT {
 
-  private OperatorProcess operator;
   private TestCluster cluster;
   private Api api;
-
-  @BeforeAll
-  void anOperatorRuns(ControlPlane controlPlane) {
-    operator =
-        TestOperator.start(
-            controlPlane,
-            "operator-of-block-admission",
-            "waitForPodsReady: {timeout: 5m, blockAdmission: true}\n");
-  }
-
-  @AfterAll
-  void theOperatorEnds() {
-    operator.close();
-  }
 
   @BeforeEach
   void look(TestCluster own) {
@@ -45,14 +26,18 @@ class BlockAdmissionIT {
     givenANodeIn("a");
   }
 
+  private String late() {
+    return cluster.name("late");
+  }
+
   private void givenANodeIn(String zone) {
     cluster.createNodes(
-        NodeGroup.plentiful(cluster.name("spot-" + zone), 1)
+        NodeGroup.plentiful(cluster.name(zone.equals("a") ? "spot" : "spot-late"), 1)
             .withLabel("pool", "spot")
             .withLabel("zone", zone));
   }
 
-  /** A Job of one pod that starts when there is a node in zone {@code late}. */
+  /** A Job of one pod that starts when there is a node in zone {@link #late}. */
   private String submitWhatNoNodeTakesYet(String job) {
     api.submit(
         """
@@ -64,10 +49,10 @@ class BlockAdmissionIT {
             metadata: {annotations: {sluice.dev/run-for: "10m"}}
             spec:
               restartPolicy: Never
-              nodeSelector: {zone: late}
+              nodeSelector: {zone: %s}
               containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
         """
-            .formatted(job));
+            .formatted(job, late()));
     String workload = api.workloadOf(job);
     api.awaitCondition("Workload", workload, "Admitted", "True Admitted");
     api.awaitCondition("Workload", workload, "PodsReady", "False WaitForStart");
@@ -92,7 +77,7 @@ class BlockAdmissionIT {
     api.awaitEvent(second, "WaitingForPodsReady");
     assertThat(api.get("Job", "second").at("/spec/suspend").asBoolean()).isTrue();
 
-    givenANodeIn("late");
+    givenANodeIn(late());
 
     api.awaitCondition("Workload", first, "PodsReady", "True Started");
     api.awaitRunning("second", 1);

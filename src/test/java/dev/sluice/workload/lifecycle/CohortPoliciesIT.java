@@ -3,48 +3,28 @@ package dev.sluice.workload.lifecycle;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.NodeGroup;
-import dev.sluice.lab.process.OperatorProcess;
-import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.testing.TestOperator;
 import java.time.Duration;
 import java.util.Map;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 
 /** Whom queues of a cohort take quota from, which flavor they take, and whose jobs they hold. */
-@ControlPlaneTest(exclusive = true)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class CohortPoliciesIT {
-
-  private OperatorProcess operator;
-  private TestCluster cluster;
-  private Api api;
-
-  @BeforeAll
-  void anOperatorRuns(ControlPlane controlPlane) {
-    operator =
-        TestOperator.start(
-            controlPlane,
-            "operator-of-cohort-policies",
-            """
+@OperatorTest(
+    configuration =
+        """
             manageJobsWithoutQueueName: true
             managedJobsNamespaceSelector:
               matchExpressions:
               - {key: kubernetes.io/metadata.name, operator: NotIn, values: [kube-system, kueue-system]}
               - {key: left-alone, operator: DoesNotExist}
-            """);
-  }
+            """)
+class CohortPoliciesIT {
 
-  @AfterAll
-  void theOperatorEnds() {
-    operator.close();
-  }
+  private TestCluster cluster;
+  private Api api;
 
   @BeforeEach
   void twoFlavors(TestCluster own) {

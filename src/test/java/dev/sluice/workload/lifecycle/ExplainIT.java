@@ -3,11 +3,8 @@ package dev.sluice.workload.lifecycle;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.sluice.lab.controlplane.ControlPlane;
-import dev.sluice.lab.process.OperatorProcess;
-import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.testing.TestOperator;
 import dev.sluice.visibility.explain.ExplainCommand;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -19,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
 /** What {@code explain} says in six situations, and that it is not said over and over. */
-@ControlPlaneTest(exclusive = true)
+@OperatorTest
 class ExplainIT {
 
   private static final Path OUTPUTS = Path.of("target", "explanations.txt");
@@ -116,87 +113,84 @@ class ExplainIT {
   }
 
   @Test
-  void eachIsToldInOneSentence(ControlPlane controlPlane, TestCluster cluster) throws Exception {
+  void eachIsToldInOneSentence(TestCluster cluster) throws Exception {
     Api api = new Api(cluster);
     Files.deleteIfExists(OUTPUTS);
     String flavor = cluster.name("flavor");
-    try (OperatorProcess operator = TestOperator.start(controlPlane, "operator-of-explanations")) {
-      given(cluster, api);
-      String holder = submit(api, "lq", "holder", 1);
-      api.awaitCondition("Workload", holder, "Admitted", "True Admitted");
-      String never = submit(api, "lq", "never", 2);
-      String waits = submit(api, "lq", "waits", 1);
-      String gated =
-          submit(
-              api,
-              "lq",
-              "gated",
-              1,
-              ", annotations: {kueue.x-k8s.io/admission-gated-by: example.com/data}");
-      submit(api, "strict", "front", 1);
-      String head = submit(api, "strict", "head", 2);
-      api.awaitCondition("Workload", head, "QuotaReserved", "False WaitingForQuota");
-      await().pollDelay(Duration.ofMillis(1100)).until(() -> true);
-      String behind = submit(api, "strict", "behind", 1);
-      String checked = submit(api, "checked", "checked", 1);
-      String retried = submit(api, "checked", "retried", 1);
-      api.awaitCheck(checked, cluster.name("budget"), "Pending");
-      api.awaitCheck(retried, cluster.name("budget"), "Pending");
-      api.answerCheck(
-          checked, cluster.name("budget"), "'state': 'Pending', 'message': 'asking finance'");
-      api.answerCheck(
-          retried,
-          cluster.name("budget"),
-          "'state': 'Retry', 'message': 'no budget left', 'requeueAfterSeconds': 600");
-      api.awaitCondition("Workload", never, "QuotaReserved", "False ExceedsMaxQuota");
-      api.awaitCondition("Workload", waits, "QuotaReserved", "False WaitingForQuota");
-      api.awaitCondition("Workload", gated, "QuotaReserved", "False AdmissionGated");
-      api.awaitCondition("Workload", retried, "Requeued", "False AdmissionCheck");
-      api.awaitEvent(waits, "WaitingForQuota");
-      String version = api.get("Workload", waits).at("/metadata/resourceVersion").asText();
+    given(cluster, api);
+    String holder = submit(api, "lq", "holder", 1);
+    api.awaitCondition("Workload", holder, "Admitted", "True Admitted");
+    String never = submit(api, "lq", "never", 2);
+    String waits = submit(api, "lq", "waits", 1);
+    String gated =
+        submit(
+            api,
+            "lq",
+            "gated",
+            1,
+            ", annotations: {kueue.x-k8s.io/admission-gated-by: example.com/data}");
+    submit(api, "strict", "front", 1);
+    String head = submit(api, "strict", "head", 2);
+    api.awaitCondition("Workload", head, "QuotaReserved", "False WaitingForQuota");
+    await().pollDelay(Duration.ofMillis(1100)).until(() -> true);
+    String behind = submit(api, "strict", "behind", 1);
+    String checked = submit(api, "checked", "checked", 1);
+    String retried = submit(api, "checked", "retried", 1);
+    api.awaitCheck(checked, cluster.name("budget"), "Pending");
+    api.awaitCheck(retried, cluster.name("budget"), "Pending");
+    api.answerCheck(
+        checked, cluster.name("budget"), "'state': 'Pending', 'message': 'asking finance'");
+    api.answerCheck(
+        retried,
+        cluster.name("budget"),
+        "'state': 'Retry', 'message': 'no budget left', 'requeueAfterSeconds': 600");
+    api.awaitCondition("Workload", never, "QuotaReserved", "False ExceedsMaxQuota");
+    api.awaitCondition("Workload", waits, "QuotaReserved", "False WaitingForQuota");
+    api.awaitCondition("Workload", gated, "QuotaReserved", "False AdmissionGated");
+    api.awaitCondition("Workload", retried, "Requeued", "False AdmissionCheck");
+    api.awaitEvent(waits, "WaitingForQuota");
+    String version = api.get("Workload", waits).at("/metadata/resourceVersion").asText();
 
-      assertThat(explained(cluster, "never fits", never))
-          .contains(
-              "why: it can't be admitted as it is: ExceedsMaxQuota, pod set main: flavor "
-                  + flavor
-                  + ": cpu: 2 requested, more than the maximum of 1");
-      assertThat(explained(cluster, "waits for quota", waits))
-          .contains(
-              "why: it waits for quota: preemption was considered: nobody whom it may preempt would"
-                  + " free enough | pod set main: flavor "
-                  + flavor
-                  + ": cpu: 1 requested, 0 available of 1, 1 missing; what it lacks is held by "
-                  + cluster.namespace()
-                  + "/"
-                  + holder
-                  + " (cpu 1)");
-      assertThat(explained(cluster, "waits behind", behind))
-          .contains(
-              "why: it waits behind 1 other, whom nobody overtakes in a StrictFIFO queue; the first"
-                  + " is "
-                  + cluster.namespace()
-                  + "/"
-                  + head
-                  + ", priority 0, which waits itself: WaitingForQuota, pod set main: flavor ",
-              "cpu: 2 requested, 1 available of 2, 1 missing | preemption would not help");
-      assertThat(explained(cluster, "blocked by check", checked))
-          .contains(
-              "why: it holds quota of ClusterQueue "
-                  + cluster.name("checked")
-                  + " and waits for admission checks: "
-                  + cluster.name("budget")
-                  + " is Pending (asking finance)");
-      assertThat(explained(cluster, "evicted and backing off", retried))
-          .contains("why: it was sent back (AdmissionCheck, ", " and is not in line before 2");
-      assertThat(explained(cluster, "gated", gated))
-          .contains("why: it is not in line: example.com/data in the annotation");
+    assertThat(explained(cluster, "never fits", never))
+        .contains(
+            "why: it can't be admitted as it is: ExceedsMaxQuota, pod set main: flavor "
+                + flavor
+                + ": cpu: 2 requested, more than the maximum of 1");
+    assertThat(explained(cluster, "waits for quota", waits))
+        .contains(
+            "why: it waits for quota: preemption was considered: nobody whom it may preempt would"
+                + " free enough | pod set main: flavor "
+                + flavor
+                + ": cpu: 1 requested, 0 available of 1, 1 missing; what it lacks is held by "
+                + cluster.namespace()
+                + "/"
+                + holder
+                + " (cpu 1)");
+    assertThat(explained(cluster, "waits behind", behind))
+        .contains(
+            "why: it waits behind 1 other, whom nobody overtakes in a StrictFIFO queue; the first"
+                + " is "
+                + cluster.namespace()
+                + "/"
+                + head
+                + ", priority 0, which waits itself: WaitingForQuota, pod set main: flavor ",
+            "cpu: 2 requested, 1 available of 2, 1 missing | preemption would not help");
+    assertThat(explained(cluster, "blocked by check", checked))
+        .contains(
+            "why: it holds quota of ClusterQueue "
+                + cluster.name("checked")
+                + " and waits for admission checks: "
+                + cluster.name("budget")
+                + " is Pending (asking finance)");
+    assertThat(explained(cluster, "evicted and backing off", retried))
+        .contains("why: it was sent back (AdmissionCheck, ", " and is not in line before 2");
+    assertThat(explained(cluster, "gated", gated))
+        .contains("why: it is not in line: example.com/data in the annotation");
 
-      submit(api, "lq", "another", 1);
-      api.awaitEvent(api.workloadOf("another"), "WaitingForQuota");
-      assertThat(api.get("Workload", waits).at("/metadata/resourceVersion").asText())
-          .as("not rewritten when nothing changed")
-          .isEqualTo(version);
-      assertThat(operator.isAlive()).isTrue();
-    }
+    submit(api, "lq", "another", 1);
+    api.awaitEvent(api.workloadOf("another"), "WaitingForQuota");
+    assertThat(api.get("Workload", waits).at("/metadata/resourceVersion").asText())
+        .as("not rewritten when nothing changed")
+        .isEqualTo(version);
   }
 }

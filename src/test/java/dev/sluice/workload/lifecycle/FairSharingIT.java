@@ -2,45 +2,25 @@ package dev.sluice.workload.lifecycle;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.NodeGroup;
-import dev.sluice.lab.process.OperatorProcess;
-import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.testing.TestOperator;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 
 /** Queues that share idle quota by weight, through the API alone. */
-@ControlPlaneTest(exclusive = true)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@OperatorTest(
+    configuration =
+        "fairSharing: {preemptionStrategies: [LessThanOrEqualToFinalShare,"
+            + " LessThanInitialShare]}\n")
 class FairSharingIT {
 
-  private OperatorProcess operator;
   private TestCluster cluster;
   private Api api;
-
-  @BeforeAll
-  void anOperatorRuns(ControlPlane controlPlane) {
-    operator =
-        TestOperator.start(
-            controlPlane,
-            "operator-of-fair-sharing",
-            "fairSharing: {preemptionStrategies: [LessThanOrEqualToFinalShare,"
-                + " LessThanInitialShare]}\n");
-  }
-
-  @AfterAll
-  void theOperatorEnds() {
-    operator.close();
-  }
 
   @BeforeEach
   void threeQueuesOfTwoCpusEach(TestCluster own) {

@@ -3,36 +3,18 @@ package dev.sluice.workload.lifecycle;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.NodeGroup;
-import dev.sluice.lab.process.OperatorProcess;
-import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.testing.TestOperator;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 
 /** A Job that changes, and its Workload, on a real control plane. */
-@ControlPlaneTest(exclusive = true)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@OperatorTest
 class JobChangesIT {
 
-  private OperatorProcess operator;
   private TestCluster cluster;
   private Api api;
-
-  @BeforeAll
-  void anOperatorRuns(ControlPlane controlPlane) {
-    operator = TestOperator.start(controlPlane, "operator-of-job-changes");
-  }
-
-  @AfterAll
-  void theOperatorEnds() {
-    operator.close();
-  }
 
   @BeforeEach
   void givenQueues(TestCluster own) {

@@ -3,50 +3,17 @@ package dev.sluice.workload.lifecycle;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.lab.controlplane.ControlPlane;
-import dev.sluice.lab.process.OperatorProcess;
-import dev.sluice.lab.process.OperatorSettings;
-import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
-import java.nio.file.Path;
-import java.util.List;
-import java.util.Random;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 
 /** Preemption gates, as people and other controllers see them. */
-@ControlPlaneTest(exclusive = true)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@OperatorTest(configuration = "featureGates: {MultiKueueOrchestratedPreemption: true}\n")
 class PreemptionGatesIT {
 
-  private OperatorProcess operator;
   private TestCluster cluster;
   private Api api;
-
-  @BeforeAll
-  void anOperatorRuns(ControlPlane controlPlane) {
-    operator =
-        OperatorProcess.start(
-                "operator-of-gates",
-                controlPlane.kubeconfig(),
-                OperatorSettings.onFreePorts(new Random())
-                    .with(
-                        """
-                        featureGates:
-                          MultiKueueOrchestratedPreemption: true
-                        """),
-                Path.of("target", "operators"),
-                List.of())
-            .awaitReady();
-  }
-
-  @AfterAll
-  void theOperatorEnds() {
-    operator.close();
-  }
 
   @BeforeEach
   void oneRunsInAQueueOfTwo(TestCluster own) {

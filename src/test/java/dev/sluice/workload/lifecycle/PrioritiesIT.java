@@ -4,37 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.NodeGroup;
-import dev.sluice.lab.process.OperatorProcess;
-import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.testing.TestOperator;
 import java.time.Duration;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 
 /** The example of docs/priorities.md, and its changes, on a real control plane. */
-@ControlPlaneTest(exclusive = true)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@OperatorTest
 class PrioritiesIT {
 
-  private OperatorProcess operator;
   private TestCluster cluster;
   private Api api;
-
-  @BeforeAll
-  void anOperatorRuns(ControlPlane controlPlane) {
-    operator = TestOperator.start(controlPlane, "operator-of-priorities");
-  }
-
-  @AfterAll
-  void theOperatorEnds() {
-    operator.close();
-  }
 
   @BeforeEach
   void givenTheExample(TestCluster own) {

@@ -3,47 +3,27 @@ package dev.sluice.workload.lifecycle;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.NodeGroup;
-import dev.sluice.lab.process.OperatorProcess;
-import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.testing.TestOperator;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 
 /** Pods that must be ready, retention and priority boosts, on a real control plane. */
-@ControlPlaneTest(exclusive = true)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-class ReadinessIT {
-
-  private OperatorProcess operator;
-  private Api api;
-
-  @BeforeAll
-  void anOperatorRuns(ControlPlane controlPlane) {
-    operator =
-        TestOperator.start(
-            controlPlane,
-            "operator-of-readiness",
-            """
+@OperatorTest(
+    configuration =
+        """
             waitForPodsReady:
-              timeout: 4s
-              recoveryTimeout: 4s
+              timeout: 6s
+              recoveryTimeout: 6s
               requeuingStrategy: {backoffLimitCount: 1, backoffBaseSeconds: 3}
             objectRetentionPolicies:
               workloads: {afterFinished: 3s, afterDeactivatedByKueue: 3s}
             featureGates: {PriorityBoost: true, UnadmittedWorkloadsExplicitStatus: true}
-            """);
-  }
+            """)
+class ReadinessIT {
 
-  @AfterAll
-  void theOperatorEnds() {
-    operator.close();
-  }
+  private Api api;
 
   @BeforeEach
   void look(TestCluster own) {

@@ -4,10 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.NodeGroup;
-import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.testing.TestOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -17,9 +16,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.SAME_THREAD) // one operator at a time
 class ResourcesIT {
 
-  private static OperatorProcess operator(
-      String name, ControlPlane controlPlane, String resources) {
-    return TestOperator.start(controlPlane, name, resources);
+  private static LocalOperator operator(String name, ControlPlane controlPlane, String resources) {
+    return LocalOperator.start(name, controlPlane.kubeconfig(), resources);
   }
 
   private static void givenQueue(TestCluster cluster, String quotas) {
@@ -76,7 +74,7 @@ class ResourcesIT {
           - {input: example.com/gpu, outputs: {example.com/credits: "10"}}
           - {input: example.com/slice, strategy: Replace, multiplyBy: example.com/gib, outputs: {example.com/credits: 500m}}
         """;
-    try (OperatorProcess operator = operator("operator-of-resources", controlPlane, resources)) {
+    try (LocalOperator operator = operator("operator-of-resources", controlPlane, resources)) {
       givenQueue(
           cluster,
           """
@@ -173,7 +171,7 @@ class ResourcesIT {
       ControlPlane controlPlane, TestCluster cluster) {
     Api api = new Api(cluster);
     String resources = "resources: {quotaCheckStrategy: IgnoreUndeclared}\n";
-    try (OperatorProcess operator = operator("operator-of-undeclared", controlPlane, resources)) {
+    try (LocalOperator operator = operator("operator-of-undeclared", controlPlane, resources)) {
       givenQueue(
           cluster,
           """
@@ -210,7 +208,7 @@ class ResourcesIT {
     String container = "containers: [{name: main, image: none, resources: {requests: {cpu: 1}%s}}]";
     String claim = "resourceClaims: [{name: gpu, resourceClaimTemplateName: one-gpu}]\n";
     String held;
-    try (OperatorProcess operator = operator("operator-of-claims", controlPlane, "")) {
+    try (LocalOperator operator = operator("operator-of-claims", controlPlane, "")) {
       givenQueue(
           cluster,
           """
@@ -243,7 +241,7 @@ class ResourcesIT {
       assertThat(operator.isAlive()).isTrue();
     }
     String gate = "featureGates: {KueueDRARejectWorkloadsWhenDRADisabled: false}\n";
-    try (OperatorProcess operator = operator("operator-of-passing-claims", controlPlane, gate)) {
+    try (LocalOperator operator = operator("operator-of-passing-claims", controlPlane, gate)) {
       api.awaitCondition("Workload", held, "Admitted", "True Admitted");
       assertThat(operator.isAlive()).isTrue();
     }

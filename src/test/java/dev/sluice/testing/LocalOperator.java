@@ -1,0 +1,118 @@
+package dev.sluice.testing;
+
+import dev.sluice.api.config.ConfigurationException;
+import dev.sluice.app.OperatorApplication;
+import dev.sluice.app.OperatorRunner;
+import dev.sluice.lab.process.OperatorSettings;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import org.awaitility.Awaitility;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The whole operator within the process of the tests: it starts in a fraction of the time that a
+ * process of its own needs. It can't be killed, and its log is that of the tests.
+ */
+public final class LocalOperator implements AutoCloseable {
+
+  private static final Logger LOG = LoggerFactory.getLogger(LocalOperator.class);
+  private static final Duration READY_LIMIT = Duration.ofMinutes(2);
+  private static final Duration PROBE_LIMIT = Duration.ofSeconds(2);
+  private static final Duration INTERVAL = Duration.ofMillis(25);
+  private static final String HOST = "127.0.0.1";
+
+  private final OperatorSettings settings;
+  private final OperatorApplication application;
+  private final CountDownLatch ended;
+
+  private LocalOperator(
+      OperatorSettings settings, OperatorApplication application, CountDownLatch ended) {
+    this.settings = settings;
+    this.application = application;
+    this.ended = ended;
+  }
+
+  /**
+   * Installs what an operator needs and starts one on free ports; it is ready when this returns.
+   *
+   * @param name of its configuration file, and for the log
+   * @param kubeconfig the cluster it works for
+   * @param yaml fields of the configuration file that differ from what is shipped
+   */
+  public static LocalOperator start(String name, Path kubeconfig, String yaml) {
+    return start(name, kubeconfig, OperatorSettings.onFreePorts(new SecureRandom()).with(yaml));
+  }
+
+  /** The same with ports and times that were chosen before. */
+  public static LocalOperator start(String name, Path kubeconfig, OperatorSettings settings) {
+    CountDownLatch ended = new CountDownLatch(1);
+    try {
+      Path file = Files.createTempFile(name, ".yaml");
+      Files.writeString(file, settings.yaml());
+      OperatorApplication application =
+          OperatorRunner.start(
+              new OperatorRunner.Options(
+                  Optional.of(kubeconfig),
+                  Optional.of(file),
+                  Optional.empty(),
+                  true,
+                  HOST,
+                  Optional.empty()),
+              reason -> {
+                LOG.warn("operator {} ends reason=\"{}\"", name, reason);
+                ended.countDown();
+              });
+      LocalOperator operator = new LocalOperator(settings, application, ended);
+      Files.delete(file);
+      operator.awaitReady(name);
+      return operator;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    } catch (ConfigurationException | GeneralSecurityException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private void awaitReady(String name) {
+    try (HttpClient http = HttpClient.newBuilder().connectTimeout(PROBE_LIMIT).build()) {
+      HttpRequest probe =
+          HttpRequest.newBuilder(
+                  URI.create("http://" + HOST + ":" + settings.healthPort() + "/readyz"))
+              .timeout(PROBE_LIMIT)
+              .build();
+      Awaitility.await("readiness of " + name)
+          .atMost(READY_LIMIT)
+          .pollInterval(INTERVAL)
+          .ignoreExceptionsInstanceOf(IOException.class)
+          .until(() -> http.send(probe, BodyHandlers.discarding()).statusCode() == 200);
+    }
+  }
+
+  /** Whether it has not said that it must end. */
+  public boolean isAlive() {
+    return ended.getCount() > 0;
+  }
+
+  /** Its ports and times. */
+  public OperatorSettings settings() {
+    return settings;
+  }
+
+  /** Stops it; what it holds is released, also its lease. */
+  @Override
+  public void close() {
+    application.close();
+  }
+}
