@@ -64,7 +64,7 @@ import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 /** Queue kinds, the engine and a real API server. */
-@ControlPlaneTest(exclusive = true)
+@ControlPlaneTest(exclusive = true, controllers = false)
 @TestInstance(Lifecycle.PER_CLASS)
 class QueueControllersIT {
 

@@ -20,7 +20,7 @@ class EngineAgainstReferenceTest {
   void everyCycleAdmitsTheSameInTheSameOrder() {
     play(
         "admission",
-        150_000,
+        15_000,
         (seed, length) -> new RandomWorld(seed, true, false).steps(length),
         () -> new Rerun(Rerun.reference(Waking.HELPED), true));
   }
@@ -29,7 +29,7 @@ class EngineAgainstReferenceTest {
   void aQueueOfItsOwnAdmitsTheSameInTheSameOrderAsIfEverythingWereWoken() {
     play(
         "a queue of its own",
-        30_000,
+        3_000,
         (seed, length) -> new RandomWorld(seed, false, false).steps(length),
         () -> new Rerun(Rerun.reference(Waking.ALL), false));
   }
@@ -38,7 +38,7 @@ class EngineAgainstReferenceTest {
   void whoMayStartWithFewerPodsGetsAsManyInTheSameOrder() {
     play(
         "admission with fewer pods",
-        60_000,
+        6_000,
         (seed, length) -> new RandomWorld(seed, true, false, Pods.FEWER).steps(length),
         () -> new Rerun(Rerun.reference(Waking.HELPED), true));
   }
@@ -48,7 +48,7 @@ class EngineAgainstReferenceTest {
     EngineOptions rules = new EngineOptions(Optional.empty(), true);
     play(
         "admission one at a time",
-        30_000,
+        3_000,
         (seed, length) -> new RandomWorld(seed, true, false, Pods.GET_READY).steps(length),
         () ->
             new Rerun(

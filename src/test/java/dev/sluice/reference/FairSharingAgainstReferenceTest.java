@@ -23,12 +23,12 @@ class FairSharingAgainstReferenceTest {
 
   @Test
   void everyCycleDecidesTheSameInTheSameOrder() {
-    play("fair sharing", 300_000, Pods.ALL);
+    play("fair sharing", 30_000, Pods.ALL);
   }
 
   @Test
   void whoMayStartWithFewerPodsSharesTheSame() {
-    play("fair sharing with fewer pods", 60_000, Pods.FEWER);
+    play("fair sharing with fewer pods", 6_000, Pods.FEWER);
   }
 
   private static void play(String what, int steps, Pods pods) {

@@ -12,12 +12,12 @@ class PreemptionAgainstReferenceTest {
 
   @Test
   void everyCycleDecidesTheSameInTheSameOrder() {
-    play("preemption", 400_000, Pods.ALL);
+    play("preemption", 40_000, Pods.ALL);
   }
 
   @Test
   void whoMayStartWithFewerPodsPreemptsTheSame() {
-    play("preemption with fewer pods", 60_000, Pods.FEWER);
+    play("preemption with fewer pods", 6_000, Pods.FEWER);
   }
 
   private static void play(String what, int steps, Pods pods) {

@@ -13,8 +13,8 @@ import java.util.stream.LongStream;
  * Plays random worlds, several at the same time, and makes the first one that fails as small as it
  * gets.
  *
- * <p>{@code -Dsluice.property.steps=N} plays N steps instead of as many as the test says; {@code
- * -Dsluice.property.seed=N} starts at another world.
+ * <p>{@code -Dsluice.property.factor=N} plays N times as many steps as the test says, {@code
+ * -Dsluice.property.steps=N} plays N; {@code -Dsluice.property.seed=N} starts at another world.
  */
 final class Worlds {
 
@@ -35,7 +35,8 @@ final class Worlds {
       int most,
       BiFunction<Long, Integer, List<Step>> make,
       BiConsumer<Long, List<Step>> play) {
-    long worlds = (Long.getLong("sluice.property.steps", most) + LENGTH - 1) / LENGTH;
+    long usual = most * Long.getLong("sluice.property.factor", 1);
+    long worlds = (Long.getLong("sluice.property.steps", usual) + LENGTH - 1) / LENGTH;
     long first = Long.getLong("sluice.property.seed", 1);
     long start = System.nanoTime();
     Optional<Long> failed =

@@ -9,6 +9,15 @@ import java.nio.file.Files;
 /** A control plane beside that of a test class, such as a worker cluster's; the test closes it. */
 public final class AdditionalControlPlane implements AutoCloseable {
 
+  /**
+   * A class of tests with several control planes takes one of two places, as a {@code
+   * ResourceLock}: more of them at a time would starve each other.
+   */
+  public static final String PLACE_A = "several-control-planes-a";
+
+  /** See {@link #PLACE_A}. */
+  public static final String PLACE_B = "several-control-planes-b";
+
   private final RunningControlPlane running;
 
   private AdditionalControlPlane(RunningControlPlane running) {

@@ -68,7 +68,11 @@ final class ControlPlaneExtension implements ParameterResolver {
     return store(ofClass(context))
         .computeIfAbsent(
             "exclusive",
-            key -> RunningControlPlane.start("own", wish.apiServerArguments()),
+            key ->
+                wish.controllers()
+                    ? RunningControlPlane.start("own", wish.apiServerArguments())
+                    : RunningControlPlane.startWithoutControllers(
+                        "own", wish.apiServerArguments()),
             RunningControlPlane.class);
   }
 

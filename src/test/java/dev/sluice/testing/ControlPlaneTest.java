@@ -24,10 +24,17 @@ public @interface ControlPlaneTest {
    * False: the control plane is shared with all tests of the run, so a test disturbs nothing and
    * gives cluster-wide objects names from {@link TestCluster#name}. True: the class has one of its
    * own, and its methods may also have a parameter of type {@link
-   * dev.sluice.cli.controlplane.ControlPlane}, whose programs can be crashed, paused and restarted.
+   * dev.sluice.lab.controlplane.ControlPlane}, whose programs can be crashed, paused and restarted.
    */
   boolean exclusive() default false;
 
   /** Additional arguments of the API server; only with {@link #exclusive}. */
   String[] apiServerArguments() default {};
+
+  /**
+   * False: the store and the API server alone run; only with {@link #exclusive}. There are no nodes
+   * then, nothing makes pods or service accounts or collects garbage, and a namespace that is
+   * deleted doesn't end.
+   */
+  boolean controllers() default true;
 }

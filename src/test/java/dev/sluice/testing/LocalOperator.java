@@ -16,14 +16,16 @@ import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.Optional;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.awaitility.Awaitility;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The whole operator within the process of the tests: it starts in a fraction of the time that a
- * process of its own needs. It can't be killed, and its log is that of the tests.
+ * process of its own needs. It can't be killed, and its log is that of the tests. It stops when it
+ * may not go on, as one does that has lost its lease.
  */
 public final class LocalOperator implements AutoCloseable {
 
@@ -35,10 +37,13 @@ public final class LocalOperator implements AutoCloseable {
 
   private final OperatorSettings settings;
   private final OperatorApplication application;
-  private final CountDownLatch ended;
+  private final CompletableFuture<String> ended;
+  private final AtomicBoolean closed = new AtomicBoolean();
 
   private LocalOperator(
-      OperatorSettings settings, OperatorApplication application, CountDownLatch ended) {
+      OperatorSettings settings,
+      OperatorApplication application,
+      CompletableFuture<String> ended) {
     this.settings = settings;
     this.application = application;
     this.ended = ended;
@@ -57,7 +62,7 @@ public final class LocalOperator implements AutoCloseable {
 
   /** The same with ports and times that were chosen before. */
   public static LocalOperator start(String name, Path kubeconfig, OperatorSettings settings) {
-    CountDownLatch ended = new CountDownLatch(1);
+    CompletableFuture<String> ended = new CompletableFuture<>();
     try {
       Path file = Files.createTempFile(name, ".yaml");
       Files.writeString(file, settings.yaml());
@@ -72,10 +77,12 @@ public final class LocalOperator implements AutoCloseable {
                   Optional.empty()),
               reason -> {
                 LOG.warn("operator {} ends reason=\"{}\"", name, reason);
-                ended.countDown();
+                ended.complete(reason);
               });
       LocalOperator operator = new LocalOperator(settings, application, ended);
       Files.delete(file);
+      // a process would end here
+      ended.thenAcceptAsync(reason -> operator.close());
       operator.awaitReady(name);
       return operator;
     } catch (IOException e) {
@@ -102,7 +109,7 @@ public final class LocalOperator implements AutoCloseable {
 
   /** Whether it has not said that it must end. */
   public boolean isAlive() {
-    return ended.getCount() > 0;
+    return !ended.isDone();
   }
 
   /** Its ports and times. */
@@ -110,9 +117,11 @@ public final class LocalOperator implements AutoCloseable {
     return settings;
   }
 
-  /** Stops it; what it holds is released, also its lease. */
+  /** Stops it, if it hasn't ended by itself; what it holds is released, also its lease. */
   @Override
   public void close() {
-    application.close();
+    if (closed.compareAndSet(false, true)) {
+      application.close();
+    }
   }
 }

@@ -20,33 +20,45 @@ import java.util.Optional;
  * @param controlPlane ends with this, or with the test process
  * @param client shared by tests; safe for use by many threads
  * @param sharedNodes where tests get nodes from, if those of one test serve the others as well
+ * @param controllers whether more than the store and the API server runs
  */
 record RunningControlPlane(
-    ControlPlane controlPlane, KubernetesClient client, Optional<SharedNodes> sharedNodes)
+    ControlPlane controlPlane, KubernetesClient client, Optional<SharedNodes> sharedNodes,
+    boolean controllers)
     implements AutoCloseable {
 
   /** Starts one with two large nodes, and a store that doesn't wait for the disk. */
   static RunningControlPlane start(String stem, String... apiServerArguments) {
-    return start(stem, Optional.empty(), apiServerArguments);
+    return start(spec(stem, apiServerArguments), Optional.empty());
+  }
+
+  /** One of a store and an API server alone. */
+  static RunningControlPlane startWithoutControllers(String stem, String... apiServerArguments) {
+    return start(spec(stem, apiServerArguments).withoutControllers(), Optional.empty());
   }
 
   /** The same; its nodes stay until it ends, because pods of any test may run on them. */
   static RunningControlPlane startShared(String stem) {
-    return start(stem, Optional.of(new SharedNodes()));
+    return start(spec(stem), Optional.of(new SharedNodes()));
+  }
+
+  private static ControlPlaneSpec spec(String stem, String... apiServerArguments) {
+    return ControlPlaneSpec.named(stem + "-" + Suffixes.next())
+        .withoutSyncedWrites()
+        .withNodes(List.of(NodeGroup.plentiful("node", 2)))
+        .withApiServerArguments(List.of(apiServerArguments));
   }
 
   private static RunningControlPlane start(
-      String stem, Optional<SharedNodes> sharedNodes, String... apiServerArguments) {
-    ControlPlaneSpec spec =
-        ControlPlaneSpec.named(stem + "-" + Suffixes.next())
-            .withoutSyncedWrites()
-            .withNodes(List.of(NodeGroup.plentiful("node", 2)))
-            .withApiServerArguments(List.of(apiServerArguments));
+      ControlPlaneSpec spec, Optional<SharedNodes> sharedNodes) {
     ControlPlane controlPlane =
         new ControlPlanes(ControlPlanes.defaultRoot(System.getenv()), InstantSource.system())
             .start(spec, binaries());
     return new RunningControlPlane(
-        controlPlane, ApiClients.patient(controlPlane.kubeconfig()), sharedNodes);
+        controlPlane,
+        ApiClients.patient(controlPlane.kubeconfig()),
+        sharedNodes,
+        spec.controllers());
   }
 
   private static Binaries binaries() {

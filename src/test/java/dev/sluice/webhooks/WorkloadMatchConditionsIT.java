@@ -32,7 +32,7 @@ import org.junit.jupiter.api.TestInstance;
  * Nobody answers where the webhooks are registered: a write that is asked about fails, and one that
  * isn't goes through.
  */
-@ControlPlaneTest(exclusive = true)
+@ControlPlaneTest(exclusive = true, controllers = false)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class WorkloadMatchConditionsIT {
 

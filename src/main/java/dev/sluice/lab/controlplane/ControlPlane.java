@@ -85,12 +85,15 @@ public final class ControlPlane implements AutoCloseable {
     return process;
   }
 
-  /** Starts all programs, makes the nodes, and returns when all is ready for use. */
+  /** Starts all wished programs, makes the nodes, and returns when all is ready for use. */
   void start() {
     launch(Program.ETCD);
     launch(Program.API_SERVER);
     try (KubernetesClient client = ApiClients.once(layout.kubeconfig())) {
       awaitApiServer(client);
+      if (!spec.controllers()) {
+        return;
+      }
       launch(Program.CONTROLLER_MANAGER);
       launch(Program.SCHEDULER);
       launch(Program.KWOK);

@@ -23,7 +23,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Objects that go through an older version, or come from one, on a real API server. */
-@ControlPlaneTest(exclusive = true)
+@ControlPlaneTest(exclusive = true, controllers = false)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ConversionRoundTripIT {
 

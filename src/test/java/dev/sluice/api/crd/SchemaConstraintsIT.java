@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * from the definitions, the values from objects in which every field is set; so none can be
  * forgotten.
  */
-@ControlPlaneTest(exclusive = true)
+@ControlPlaneTest(exclusive = true, controllers = false)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class SchemaConstraintsIT {
 

@@ -9,9 +9,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.FlavorUsage;
 import dev.sluice.api.v1beta2.Workload;
-import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.FakeNodes;
 import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.batch.v1.JobCondition;
@@ -26,22 +26,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The manager, under the name here, is one of the clusters that its jobs run in. */
 @ControlPlaneTest(exclusive = true)
 @Execution(ExecutionMode.SAME_THREAD)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Isolated("needs the processors for itself")
+@ResourceLock(AdditionalControlPlane.PLACE_A)
 class LocalWorkerIT {
 
   @SuppressWarnings("NullAway.Init") // made before all tests
   private MultiClusterFixture clusters;
 
   @BeforeAll
-  void start(ControlPlane controlPlane, TestCluster cluster) {
+  void start(TestCluster cluster) {
     clusters = new MultiClusterFixture(cluster.client());
-    clusters.operator("manager", cluster.kubeconfig(), controlPlane.logs(), "");
+    clusters.operator("manager", cluster.kubeconfig(), "");
     FakeNodes.of(NodeGroup.plentiful("own", 1))
         .forEach(node -> clusters.manager().resource(node).create());
     apply(

@@ -6,7 +6,7 @@ import static dev.sluice.checks.multikueue.TwoWorkersFixture.NAMESPACE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.Workload;
-import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.OwnerReference;
@@ -24,13 +24,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Pods and groups of pods of a manager that run in its workers. */
 @ControlPlaneTest(exclusive = true)
 @Execution(ExecutionMode.SAME_THREAD)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Isolated("needs the processors for itself")
+@ResourceLock(AdditionalControlPlane.PLACE_B)
 class PodMultiKueueIT {
 
   private static final List<String> WORKERS = List.of("onsite", "remote");
@@ -40,10 +40,9 @@ class PodMultiKueueIT {
   private TwoWorkersFixture twoWorkersFixture;
 
   @BeforeAll
-  void start(ControlPlane controlPlane, TestCluster cluster) {
+  void start(TestCluster cluster) {
     twoWorkersFixture =
         TwoWorkersFixture.start(
-            controlPlane,
             cluster,
             PODS + "multiKueue: {workerLostTimeout: 10s, gcInterval: 5s}\n",
             WORKERS,

@@ -13,9 +13,6 @@ import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.APIResource;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -31,12 +28,10 @@ final class TwoWorkersFixture implements AutoCloseable {
 
   private final MultiClusterFixture clusters;
   private final List<String> workers;
-  private final Path log;
 
-  private TwoWorkersFixture(MultiClusterFixture clusters, List<String> workers, Path log) {
+  private TwoWorkersFixture(MultiClusterFixture clusters, List<String> workers) {
     this.clusters = clusters;
     this.workers = workers;
-    this.log = log;
   }
 
   /**
@@ -44,26 +39,24 @@ final class TwoWorkersFixture implements AutoCloseable {
    * kubeconfig lies in a Secret here.
    */
   static TwoWorkersFixture start(
-      ControlPlane controlPlane, TestCluster cluster, String settings, List<String> workers) {
-    return start(controlPlane, cluster, settings, workers, "");
+      TestCluster cluster, String settings, List<String> workers) {
+    return start(cluster, settings, workers, "");
   }
 
   /** The same where the workers' operators have settings, too. */
   static TwoWorkersFixture start(
-      ControlPlane controlPlane,
       TestCluster cluster,
       String settings,
       List<String> workers,
       String workerSettings) {
     MultiClusterFixture clusters = new MultiClusterFixture(cluster.client());
-    Path log =
-        clusters.operator("manager", cluster.kubeconfig(), controlPlane.logs(), settings).log();
+    clusters.operator("manager", cluster.kubeconfig(), settings);
     for (String name : workers) {
       apply(
           clusters.joinAndOperate(name, workerSettings).client(),
           text(SCENARIO + name + "/setup.yaml"));
     }
-    return new TwoWorkersFixture(clusters, List.copyOf(workers), log);
+    return new TwoWorkersFixture(clusters, List.copyOf(workers));
   }
 
   /** Makes the manager's queues, and has it connect to all workers. */
@@ -108,13 +101,8 @@ final class TwoWorkersFixture implements AutoCloseable {
   void bringBack(String name, String settings) {
     ControlPlane plane = control(name).controlPlane();
     plane.startAgain(Program.API_SERVER);
-    clusters.operator(name + "-again", plane.kubeconfig(), plane.logs(), settings);
+    clusters.operator(name + "-again", plane.kubeconfig(), settings);
     awaitConnected();
-  }
-
-  /** What the manager's operator has logged. */
-  String managerLog() throws IOException {
-    return Files.readString(log);
   }
 
   /** Serves a kind whose objects may have any fields. */

@@ -139,6 +139,10 @@ class StatefulSetsIT {
     api.givenQueues(1);
     api.serve("StatefulSet", "web", 2, "");
     api.awaitPods(Map.of("Gated", 1));
+    ServingApi.soon("the first revision is noted")
+        .until(
+            () ->
+                !api.get("StatefulSet", "web").at("/status/currentRevision").asText().isEmpty());
 
     api.patch(
         "StatefulSet", "web", "{'spec':{'template':{'metadata':{'annotations':{'version':'2'}}}}}");

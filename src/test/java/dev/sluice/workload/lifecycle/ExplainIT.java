@@ -85,6 +85,7 @@ class ExplainIT {
           parallelism: %d
           completions: %d
           template:
+            metadata: {annotations: {sluice.dev/run-for: "10m"}}
             spec:
               restartPolicy: Never
               containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]

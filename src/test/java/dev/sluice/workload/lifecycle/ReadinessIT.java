@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
             waitForPodsReady:
               timeout: 6s
               recoveryTimeout: 6s
-              requeuingStrategy: {backoffLimitCount: 1, backoffBaseSeconds: 3}
+              requeuingStrategy: {backoffLimitCount: 1, backoffBaseSeconds: 6}
             objectRetentionPolicies:
               workloads: {afterFinished: 3s, afterDeactivatedByKueue: 3s}
             featureGates: {PriorityBoost: true, UnadmittedWorkloadsExplicitStatus: true}
