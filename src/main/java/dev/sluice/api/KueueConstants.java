@@ -1,7 +1,7 @@
 package dev.sluice.api;
 
 /**
- * The words of the contract that objects carry as label, annotation, finalizer or gate. A name that
+ * The words of the API that objects carry as label, annotation, finalizer or gate. A name that
  * is used in several of these places has one constant.
  */
 public final class KueueConstants {

@@ -31,7 +31,7 @@ public sealed interface JobAction {
   record PatchStatus(CachedWorkload workload, ObjectNode status, String change)
       implements JobAction {}
 
-  /** Mark its Workload finished, for a reason of the contract. */
+  /** Mark its Workload finished, for a reason of docs/workload-semantics.md#conditions. */
   record FinishWorkload(CachedWorkload workload, ObjectNode status, String reason, String message)
       implements JobAction {}
 
@@ -72,7 +72,7 @@ public sealed interface JobAction {
    * Stop the job and give its templates back what they had before it was started; or delete it, if
    * it is of a kind that can't be stopped otherwise.
    *
-   * @param reason why, as the contract names it
+   * @param reason why the job is stopped
    * @param original the Workload that knows the templates; empty when none does
    */
   record Stop(StopReason reason, Optional<CachedWorkload> original, String note)
@@ -97,7 +97,7 @@ public sealed interface JobAction {
       this.word = word;
     }
 
-    /** The contract's word for it. */
+    /** The reason as the API writes it. */
     public String word() {
       return word;
     }

@@ -27,8 +27,8 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * What a job needs, given how it and its Workload stand: a pure function, in the contract's order
- * (docs/workload-semantics.md#reconciliation-of-jobs). It answers with what can be done now; what
+ * What a job needs, given how it and its Workload stand: a pure function, in the order of
+ * docs/workload-semantics.md#reconciliation-of-jobs. It answers with what can be done now; what
  * depends on its outcome is decided when the outcome is seen.
  */
 public final class JobPolicy {

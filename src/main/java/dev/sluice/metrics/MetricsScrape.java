@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Writes every metric of the process in the plain text format, whatever the scraper asks for: the
- * contract has a gauge {@code kueue_finished_workloads} beside a counter {@code
+ * Writes every metric of the process in the plain text format, whatever the scraper asks for: there
+ * is a gauge {@code kueue_finished_workloads} beside a counter {@code
  * kueue_finished_workloads_total}, which OpenMetrics takes for one family of two types.
  */
 public final class MetricsScrape implements AutoCloseable {
@@ -54,12 +54,12 @@ public final class MetricsScrape implements AutoCloseable {
     collections.bindTo(meters);
   }
 
-  /** Where counters and histograms of the contract are registered. */
+  /** Where the counters and histograms of docs/metrics.md are registered. */
   public PrometheusRegistry registry() {
     return registry;
   }
 
-  /** Where libraries register theirs; they are written together with the contract's. */
+  /** Where libraries register theirs; they are written together with the operator's own. */
   public MeterRegistry meters() {
     return meters;
   }

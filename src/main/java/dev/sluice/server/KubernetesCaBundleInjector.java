@@ -45,7 +45,7 @@ public final class KubernetesCaBundleInjector implements CaBundleInjector {
   private final List<String> definitions;
 
   /**
-   * For the objects that the contract names.
+   * For the webhook configurations and definitions that an installation has.
    *
    * @param webhookServiceName as configured; the webhook configurations are named after it
    * @param definitions full names of the custom resource definitions

@@ -27,7 +27,7 @@ public record WebhookKind(
   private static final List<String> C = List.of("CREATE");
   private static final List<String> CU = List.of("CREATE", "UPDATE");
 
-  /** Every kind of the contract. */
+  /** Every kind that is reviewed (docs/webhooks.md). */
   public static List<WebhookKind> all() {
     return List.of(
         own("ClusterQueue", "clusterqueues", C),

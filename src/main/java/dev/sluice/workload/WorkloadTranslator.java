@@ -154,7 +154,7 @@ public final class WorkloadTranslator {
         .isPresent();
   }
 
-  /** Effective priority (section 2, rule 3). */
+  /** Effective priority (docs/scheduling-semantics.md#queue-order, rule 3). */
   private long priority(CachedWorkload workload) {
     return workload.spec().priority() + (rules.priorityBoost() ? boost(workload) : 0L);
   }
@@ -168,7 +168,7 @@ public final class WorkloadTranslator {
     }
   }
 
-  /** Queue timestamp (section 2, rule 4). */
+  /** Queue timestamp (docs/scheduling-semantics.md#queue-order, rule 4). */
   private Instant queuedAt(CachedWorkload workload) {
     Optional<Condition> evicted = trueCondition(workload, "Evicted");
     String reason = evicted.map(Condition::reason).orElse("");
@@ -299,7 +299,7 @@ public final class WorkloadTranslator {
             .orElse(workload.createdAt()));
   }
 
-  /** Usage as assigned, less what reclaimable pods no longer need (section 1, end). */
+  /** Usage as assigned, less what reclaimable pods no longer need (docs/scheduling-semantics.md#what-is-pending). */
   private static PodSetAssignment assignment(CachedWorkload workload, Assignment assignment) {
     int needed = assignment.count();
     for (PodSet podSet : workload.spec().podSets()) {

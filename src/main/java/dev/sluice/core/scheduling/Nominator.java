@@ -75,8 +75,8 @@ final class Nominator {
 
   /**
    * Considers it with all of its pods and, when that is in vain and it may start with fewer, with
-   * as many as possible: by halving, as if whatever fits fitted with fewer, too (section 6, partial
-   * admission).
+   * as many as possible: by halving, as if whatever fits fitted with fewer, too (partial admission,
+   * docs/scheduling-semantics.md#flavor-assignment).
    */
   private NominatedWorkload inFullOrInPart(
       QueuedWorkload head,

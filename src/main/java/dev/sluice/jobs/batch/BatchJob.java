@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Jobs of batch/v1 (contract: integrations, batch/v1 Job). */
+/** Jobs of batch/v1. */
 public final class BatchJob implements JobIntegration {
 
   /** The kind. */

@@ -26,9 +26,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a group of pods needs, given how its pods and its Workload stand: a pure function (contract:
- * integrations, Pod group; docs/workload-semantics.md#reconciliation-of-jobs). It answers with what
- * can be done now; what depends on its outcome is decided when the outcome is seen.
+ * What a group of pods needs, given how its pods and its Workload stand: a pure function
+ * (docs/workload-semantics.md#reconciliation-of-jobs, docs/pods.md). It answers with what can be
+ * done now; what depends on its outcome is decided when the outcome is seen.
  */
 final class PodGroupPolicy {
 

@@ -24,7 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** A Pod that is a job of its own (contract: integrations, Pod (single)). */
+/** A Pod that is a job of its own (docs/pods.md). */
 public final class SinglePod implements JobIntegration {
 
   /** The kind. */

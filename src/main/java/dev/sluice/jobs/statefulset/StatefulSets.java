@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * StatefulSets as jobs (contract: integrations, StatefulSet). They are neither started nor stopped
+ * StatefulSets as jobs (docs/pods.md). They are neither started nor stopped
  * themselves: that happens to their pods.
  */
 public final class StatefulSets implements JobIntegration {

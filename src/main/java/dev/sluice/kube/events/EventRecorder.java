@@ -124,7 +124,7 @@ public final class EventRecorder implements AutoCloseable {
   /**
    * Records an event; returns at once.
    *
-   * @param reason one of the contract's reasons
+   * @param reason one of docs/workload-semantics.md#events
    * @param action what was done or tried, in UpperCamelCase
    * @param note what happened, for people; cut off at 1024 characters
    */

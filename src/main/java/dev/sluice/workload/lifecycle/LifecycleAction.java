@@ -79,7 +79,7 @@ public record LifecycleAction(Optional<Action> action, Optional<Instant> lookAga
    * An event about the Workload.
    *
    * @param warning whether people should look after it
-   * @param reason one word of the contract
+   * @param reason one of docs/workload-semantics.md#events
    * @param note one sentence
    */
   public record EventSpec(boolean warning, String reason, String note) {}

@@ -19,8 +19,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the life cycle asks of a Workload: a pure function, in the contract's order
- * (docs/workload-semantics.md#order-of-reconciliation). It answers with one write at most; what
+ * What the life cycle asks of a Workload: a pure function, in the order of
+ * docs/workload-semantics.md#order-of-reconciliation. It answers with one write at most; what
  * comes after that is decided when the write is seen.
  */
 public final class LifecyclePolicy {

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * LocalQueues of one ClusterQueue take turns by what they used, computed by hand from
- * docs/scheduling-semantics.md#queue-order, 7 and 9. The half-life is ten minutes, a sample is
+ * docs/scheduling-semantics.md#queue-order and docs/scheduling-semantics.md#admission-fair-sharing. The half-life is ten minutes, a sample is
  * taken each minute.
  */
 class AdmissionFairSharingTest {

@@ -1,0 +1,215 @@
+package dev.sluice.architecture;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.architecture.ProjectRules.Source;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+
+/** The rules about names and references: the project keeps them, and each finds a violation. */
+class ProjectRulesTest {
+
+  /** Names that describe a type by a picture. docs/glossary.md has the words to use. */
+  private static final Set<String> PICTURES =
+      Set.of(
+          """
+          Absent AccessSource AdmissionWriter AdvicePump AlphaQuotas AmountSums Ancestry
+          Around AwaitedFacts Bars Board Cable Carrier CatchingUp CertificateKeeper
+          CheckDecisions CheckMessages ClusterBoard ClusterFacts ClusterLink ClusterLinks
+          Complaints ConditionNotes CountedResources CycleOrder DecisionSwitch Defects
+          Desk Dormitory Elections Elsewhere EngineLoop EngineMailbox EngineQuestions
+          EngineRules Errand FactFeed FairOrder FenceKeeper FenceTerms Fences
+          FirstJobStory Fitting FlavorMode GatedByRules Gates GroupDecisions GroupMaking
+          GroupSituation GroupStep GuardedReading HeldByPriority Holders Holdings
+          JobDecisions JobDirectory JobEnding JobFacts JobFile JobMarks JobMirror
+          JobNotices JobObjects JobView JobViews KnownPods LateAnswerException
+          LeavingWorkloads Leftovers LifecycleDecisions LinkState ListSplitter Listings
+          LocalUse LostConnectionException ManagedPods Measures Narrator NotActedUpon
+          Notices ObjectCarrier Obstacle Orders OwnName OwnWorkloads Pacer Patience
+          PendingItem PlainFit PlayedNodes PluginLogin PodCarrier PodDirectory PodMirror
+          PodUnit PodView PodViews PoolBoard QueueProblem QueueRoom QueueStanding
+          QuotaForest Reach ReadFaults ReadinessGate Remarks Renewals ReservingDecisions
+          ReviewedKind RolesForPeople Roster RunsAtOnce SameObjects SentKind SentKinds
+          Shortlist Sight Situation Sleepers Standing StartPlan StatusGuard SteadyClock
+          StoryCluster StoryClusters StoryException StoryJob StoryMember StoryObjects
+          Surroundings SwappableKeyManager Telling Tokens Turns UnitQueue Untold Unusable
+          UseHistory UseLine Verdict Verdicts VersionGoneException VictimSearch Visit
+          WaitingDecisions WarmUpSamples WhileConnected WithoutQueue WorkGate
+          WorkloadCensus WorkloadMatch WorkloadNews WorkloadUpkeep World WorldChecks
+          WorldFacts WorldFeed WorldInformers WorldLookups WorldQueues WriteLanes
+          WrittenStatuses
+          """
+              .trim()
+              .split("\\s+", -1));
+
+  /** Nested types that have the name of another type today. No name may be added. */
+  private static final Set<String> SHADOWING =
+      Set.of(
+          "CachedWorkload.Assignment",
+          "CachedWorkload.Condition",
+          "ControlPlaneStatus.Condition",
+          "HealthEndpoint.Condition",
+          "ResourceDemand.Bundle",
+          "Configuration.AdmissionFairSharing",
+          "Configuration.FairSharing",
+          "Configuration.PreemptionStrategy",
+          "QuotaAutomation.Progress",
+          "ConversionWebhook.Text");
+
+  private static final List<Source> MAIN = sources("src/main/java", ".java");
+  private static final List<Source> PAGES = pages();
+
+  @Test
+  void oneSimpleNameIsOneType() {
+    assertThat(MAIN).hasSizeGreaterThan(500);
+    assertThat(ProjectRules.sharedNames(MAIN)).isEmpty();
+  }
+
+  @Test
+  void aNestedTypeHasNoNameOfAnotherType() {
+    assertThat(ProjectRules.shadowingNames(MAIN)).isSubsetOf(SHADOWING);
+  }
+
+  @Test
+  void noTypeIsNamedAfterAPicture() {
+    assertThat(ProjectRules.typesNamed(MAIN, PICTURES)).isEmpty();
+    assertThat(ProjectRules.pagesNaming(PAGES, PICTURES)).isEmpty();
+  }
+
+  @Test
+  void everyReferenceToAPageResolves() {
+    List<Source> all = new ArrayList<>(PAGES);
+    all.addAll(MAIN);
+    all.addAll(sources("src/test/java", ".java"));
+    all.addAll(sources("src/jmh/java", ".java"));
+    assertThat(PAGES).hasSizeGreaterThan(15);
+    Predicate<String> exists = path -> Files.exists(Path.of(path));
+    assertThat(ProjectRules.brokenReferences(planted(all), exists)).isEmpty();
+  }
+
+  @Test
+  void nothingCitesADocumentThatIsNotHere() {
+    assertThat(ProjectRules.foreignDocuments(MAIN)).isEmpty();
+  }
+
+  @Test
+  void twoTypesOfOneNameAreFound() {
+    List<Source> bad =
+        List.of(
+            new Source("src/main/java/a/Lane.java", "package a;\n\npublic final class Lane {}\n"),
+            new Source("src/main/java/b/Lane.java", "package b;\n\nrecord Lane(int x) {}\n"),
+            new Source("src/main/java/api/v1beta1/Lane.java", "public record Lane() {}\n"),
+            new Source("src/main/java/c/C.java", "/** class Lane {} */\nclass C {}\n"));
+    assertThat(ProjectRules.sharedNames(bad))
+        .containsExactly(
+            "Lane is the name of several types: "
+                + "[src/main/java/a/Lane.java, src/main/java/b/Lane.java]");
+    assertThat(ProjectRules.sharedNames(bad.subList(1, 4))).isEmpty();
+  }
+
+  @Test
+  void aNestedTypeWithTheNameOfAnotherIsFound() {
+    List<Source> bad =
+        List.of(
+            new Source("src/main/java/a/Lane.java", "public final class Lane {}\n"),
+            new Source(
+                "src/main/java/b/Road.java",
+                "final class Road {\n  public record Lane(int x) {}\n\n"
+                    + "  private enum Lane {}\n  static final String S = \"\";\n}\n"));
+    assertThat(ProjectRules.shadowingNames(bad)).containsExactly("Road.Lane");
+  }
+
+  @Test
+  void aPictureIsFound() {
+    List<Source> bad =
+        List.of(new Source("src/main/java/a/B.java", "class B {\n  static class Desk {}\n}\n"));
+    assertThat(ProjectRules.typesNamed(bad, PICTURES))
+        .containsExactly("Desk is declared in src/main/java/a/B.java");
+    List<Source> page =
+        List.of(new Source("docs/a.md", "A desk and a Desk.\n`engine.EngineLoop` runs.\n"));
+    assertThat(ProjectRules.pagesNaming(page, PICTURES))
+        .containsExactly("docs/a.md names the type EngineLoop");
+  }
+
+  @Test
+  void aBrokenReferenceIsFound() {
+    List<Source> bad =
+        List.of(
+            new Source(
+                "docs/a.md",
+                "# A page\n## Steps, one `by` one\n[1](b.md) [2](#a-page) [3](#other) [4](c/d.md)\n"
+                    + "[5](https://example.org/x#y) [6](../README.md)\n"
+                    + "```\n## not-a-heading\n[7](gone.md)\n```\n"),
+            new Source("docs/b.md", "[8](a.md#steps-one-by-one) [9](a.md#not-a-heading)\n"),
+            new Source(
+                "src/main/java/X.java",
+                planted("// (DOCS/a.md#a-page), DOCS/a.md#none, DOCS/no.md\n")));
+    Predicate<String> exists = Set.of("docs/a.md", "docs/b.md", "README.md")::contains;
+    assertThat(ProjectRules.brokenReferences(bad, exists))
+        .containsExactly(
+            "docs/a.md refers to docs/a.md#other",
+            "docs/a.md refers to docs/c/d.md",
+            "docs/b.md refers to docs/a.md#not-a-heading",
+            "src/main/java/X.java refers to " + planted("DOCS/a.md#none"),
+            "src/main/java/X.java refers to " + planted("DOCS/no.md"));
+  }
+
+  @Test
+  void aForeignDocumentIsFound() {
+    List<Source> bad =
+        List.of(
+            new Source(
+                "src/main/java/X.java",
+                "/** In the contract's order. */\n/** Steps (section 6). */\nclass Contracts {}\n"));
+    assertThat(ProjectRules.foreignDocuments(bad))
+        .containsExactly(
+            "src/main/java/X.java:1 cites no page of docs: /** In the contract's order. */",
+            "src/main/java/X.java:2 cites no page of docs: /** Steps (section 6). */");
+  }
+
+  /** The planted violations of this class are no references of the project. */
+  private static List<Source> planted(List<Source> all) {
+    return all.stream().filter(source -> !source.path().contains("ProjectRulesTest")).toList();
+  }
+
+  private static String planted(String text) {
+    return text.replace("DOCS", "docs");
+  }
+
+  private static List<Source> pages() {
+    List<Source> pages = new ArrayList<>(sources("docs", ".md"));
+    pages.addAll(sources("tools", ".md"));
+    pages.add(source(Path.of("README.md")));
+    return pages;
+  }
+
+  private static List<Source> sources(String root, String ending) {
+    if (!Files.isDirectory(Path.of(root))) {
+      return List.of();
+    }
+    try (var files = Files.walk(Path.of(root))) {
+      return files
+          .filter(file -> file.toString().endsWith(ending))
+          .sorted()
+          .map(ProjectRulesTest::source)
+          .toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static Source source(Path file) {
+    try {
+      return new Source(file.toString().replace('\\', '/'), Files.readString(file));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
