@@ -9,7 +9,6 @@ import dev.sluice.api.v1beta2.FlavorQuotas;
 import dev.sluice.api.v1beta2.QueueingStrategy;
 import dev.sluice.api.v1beta2.ResourceGroup;
 import dev.sluice.api.v1beta2.ResourceQuota;
-import dev.sluice.api.v1beta2.Workload;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
 import io.fabric8.kubernetes.api.model.Quantity;
 import io.fabric8.kubernetes.client.utils.Serialization;
@@ -50,43 +49,6 @@ class ManifestReadingTest {
                         "spot",
                         List.of(new ResourceQuota("cpu", new Quantity("1500m"), null, null))))));
     assertThat(queue.getStatus()).isNull();
-  }
-
-  @Test
-  void aWorkloadWrittenAndReadAgainIsTheSame() {
-    String manifest =
-        """
-        apiVersion: kueue.x-k8s.io/v1beta2
-        kind: Workload
-        metadata: {name: w, namespace: team}
-        spec:
-          active: true
-          priority: 7
-          priorityClassRef: {group: kueue.x-k8s.io, kind: WorkloadPriorityClass, name: high}
-          queueName: training
-          podSets:
-          - name: main
-            count: 3
-            template:
-              metadata: {labels: {app: x}}
-              spec:
-                containers:
-                - name: c
-                  resources: {requests: {cpu: "1"}}
-        status:
-          admission:
-            clusterQueue: pool
-            podSetAssignments:
-            - {name: main, flavors: {cpu: spot}, resourceUsage: {cpu: "3"}, count: 3}
-        """;
-    Workload workload = Serialization.unmarshal(manifest, Workload.class);
-
-    String written = Serialization.asYaml(workload);
-
-    assertThat(Serialization.<Object>unmarshal(written, Object.class))
-        .isEqualTo(Serialization.<Object>unmarshal(manifest, Object.class));
-    assertThat(Serialization.unmarshal(written, Workload.class).getSpec())
-        .isEqualTo(workload.getSpec());
   }
 
   @Test

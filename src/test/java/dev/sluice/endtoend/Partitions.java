@@ -3,12 +3,12 @@ package dev.sluice.endtoend;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.sluice.api.v1beta2.Workload;
 import dev.sluice.checks.multikueue.fencing.FenceAnnotations;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.TestCluster;
+import dev.sluice.testing.Workload;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;

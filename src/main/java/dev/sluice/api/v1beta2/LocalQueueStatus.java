@@ -1,10 +1,6 @@
 package dev.sluice.api.v1beta2;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import dev.sluice.api.schema.Defaults;
-import dev.sluice.api.schema.ListMap;
-import io.fabric8.generator.annotation.Size;
 import io.fabric8.kubernetes.api.model.Condition;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -12,33 +8,13 @@ import org.jspecify.annotations.Nullable;
 /** What a local queue holds at present. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record LocalQueueStatus(
-    @JsonPropertyDescription("Workloads of this queue that are admitted and not finished.")
-        @Nullable Integer admittedWorkloads,
-    @Size(max = 16)
-        @ListMap("type")
-        @JsonInclude(JsonInclude.Include.NON_EMPTY)
-        @JsonPropertyDescription(
-            "Latest observations. Active tells whether workloads of this queue can be "
-                + "admitted, and if not, why.")
-        List<Condition> conditions,
-    @JsonPropertyDescription(
-            "Past usage of the queue. Present only while admission goes by past usage.")
-        @Nullable LocalQueueFairSharingStatus fairSharing,
-    @Size(max = 64)
-        @ListMap("name")
-        @JsonInclude(JsonInclude.Include.NON_EMPTY)
-        @JsonPropertyDescription("Quota that is reserved by workloads of this queue, by flavor.")
-        List<LocalQueueFlavorUsage> flavorsReservation,
-    @Size(max = 64)
-        @ListMap("name")
-        @JsonInclude(JsonInclude.Include.NON_EMPTY)
-        @JsonPropertyDescription(
-            "Quota that is used by admitted workloads of this queue, by flavor.")
-        List<LocalQueueFlavorUsage> flavorsUsage,
-    @JsonPropertyDescription("Workloads of this queue that wait.")
-        @Nullable Integer pendingWorkloads,
-    @JsonPropertyDescription("Workloads of this queue that hold quota and are not finished.")
-        @Nullable Integer reservingWorkloads) {
+    @Nullable Integer admittedWorkloads,
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) List<Condition> conditions,
+    @Nullable LocalQueueFairSharingStatus fairSharing,
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) List<LocalQueueFlavorUsage> flavorsReservation,
+    @JsonInclude(JsonInclude.Include.NON_EMPTY) List<LocalQueueFlavorUsage> flavorsUsage,
+    @Nullable Integer pendingWorkloads,
+    @Nullable Integer reservingWorkloads) {
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public LocalQueueStatus {

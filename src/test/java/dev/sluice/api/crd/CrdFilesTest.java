@@ -2,44 +2,187 @@ package dev.sluice.api.crd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.sluice.api.BadManifests;
+import dev.sluice.api.BadManifests.Needs;
+import dev.sluice.api.BadManifests.Row;
+import dev.sluice.api.conversion.HubConverter;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
+import java.io.InputStream;
+import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
-import org.junit.jupiter.api.Test;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
+/**
+ * The schemas of the definitions, in every version that is served, accept full objects and reject
+ * the manifests of the table. {@code SchemaConstraintsIT} and {@code BadManifestsIT} ask the API
+ * server the same.
+ */
 class CrdFilesTest {
 
-  private static final Path DIRECTORY = Path.of("crds");
+  private static final BadManifests TABLE = BadManifests.read();
+  private static final List<ObjectNode> DEFINITIONS = new CrdFiles().definitions();
 
-  @Test
-  void theCommittedDefinitionsAreThoseOfTheTypes() throws IOException {
-    Map<String, String> generated = new CrdFiles().all();
-    if (Boolean.getBoolean("sluice.crds.write")) {
-      write(generated);
+  /** A version of a definition. */
+  record Version(JsonNode definition, JsonNode version) {
+
+    String kind() {
+      return definition.at("/spec/names/kind").asText();
     }
 
-    assertThat(committed())
-        .as(
-            "files of the directory crds; renew: mvn test -Dtest=CrdFilesTest -Dsluice.crds.write=true")
-        .isEqualTo(generated);
+    String name() {
+      return version.path("name").asText();
+    }
+
+    String apiVersion() {
+      return definition.at("/spec/group").asText() + "/" + name();
+    }
+
+    JsonNode schema() {
+      return version.at("/schema/openAPIV3Schema");
+    }
+
+    boolean isOf(JsonNode object) {
+      return object.path("kind").asText().equals(kind());
+    }
+
+    @Override
+    public String toString() {
+      return kind() + " " + name();
+    }
   }
 
-  private static void write(Map<String, String> files) throws IOException {
-    Files.createDirectories(DIRECTORY);
-    for (var file : files.entrySet()) {
-      Files.writeString(DIRECTORY.resolve(file.getKey()), file.getValue());
+  static Stream<Version> versions() {
+    return DEFINITIONS.stream()
+        .flatMap(
+            definition ->
+                definition
+                    .at("/spec/versions")
+                    .valueStream()
+                    .map(version -> new Version(definition, version)));
+  }
+
+  @ParameterizedTest
+  @MethodSource("versions")
+  void everyVersionIsServedAndOneIsStored(Version version) {
+    assertThat(version.version().path("served").asBoolean()).isTrue();
+    assertThat(version.version().path("storage").asBoolean())
+        .isEqualTo(version.name().equals("v1beta2"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("versions")
+  void fullObjectsAreAccepted(Version version) throws IOException {
+    List<ObjectNode> objects = fullObjects().stream().filter(version::isOf).toList();
+
+    assertThat(objects).isNotEmpty();
+    for (ObjectNode object : objects) {
+      ObjectNode converted = converted(object, version);
+      assertThat(SchemaValidator.problems(version.schema(), converted)).as("%s", object).isEmpty();
+      assertThat(SchemaValidator.unknownFields(version.schema(), converted)).isEmpty();
     }
   }
 
-  private static Map<String, String> committed() throws IOException {
-    Map<String, String> files = new TreeMap<>();
-    try (var paths = Files.newDirectoryStream(DIRECTORY, "*.yaml")) {
-      for (Path path : paths) {
-        files.put(path.getFileName().toString(), Files.readString(path));
-      }
+  static Stream<Row> rows() {
+    return TABLE.rows().stream()
+        .filter(row -> TABLE.base(row).object().at("/apiVersion").asText().startsWith("kueue"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("rows")
+  void goodObjectsAndGoodNeighboursAreAccepted(Row row) {
+    ObjectNode base = before(row);
+    Version version = version(base);
+
+    assertThat(SchemaValidator.problems(version.schema(), base)).isEmpty();
+    assertThat(
+            SchemaValidator.problems(version.schema(), BadManifests.changed(base, row.neighbour())))
+        .isEmpty();
+  }
+
+  static Stream<Row> rejectedBySchema() {
+    return rows().filter(row -> row.requirement() == Needs.SCHEMA);
+  }
+
+  @ParameterizedTest
+  @MethodSource("rejectedBySchema")
+  void badManifestsAreRejectedOrLeftToAnExpression(Row row) {
+    ObjectNode bad = BadManifests.changed(before(row), row.set());
+    JsonNode schema = version(bad).schema();
+    boolean byName = row.set().containsKey("/metadata/name");
+    boolean byExpression = row.set().keySet().stream().anyMatch(at -> hasExpression(schema, at));
+
+    assertThat(byName || byExpression || !SchemaValidator.problems(schema, bad).isEmpty())
+        .as("%s", bad)
+        .isTrue();
+  }
+
+  /** Whether the field at a pointer, or an object that it is part of, has rules as expressions. */
+  private static boolean hasExpression(JsonNode schema, String pointer) {
+    JsonNode at = schema;
+    boolean found = at.has("x-kubernetes-validations");
+    for (String step : pointer.substring(1).split("/", -1)) {
+      JsonNode property = at.path("properties").path(step);
+      at = property.isMissingNode() ? at.path("items") : property;
+      found |= at.has("x-kubernetes-validations");
     }
-    return files;
+    return found;
+  }
+
+  @ParameterizedTest
+  @MethodSource("versions")
+  void columnsAndSelectableFieldsAreFieldsOfTheSchema(Version version) {
+    Stream.concat(
+            version.version().path("additionalPrinterColumns").valueStream(),
+            version.version().path("selectableFields").valueStream())
+        .map(each -> each.path("jsonPath").asText())
+        .filter(path -> !path.startsWith(".metadata."))
+        .forEach(
+            path -> {
+              String pointer =
+                  path.replaceAll("\\[[^]]*\\]", "/items").replace(".", "/properties/");
+              assertThat(version.schema().at(pointer).isMissingNode()).as(path).isFalse();
+            });
+  }
+
+  /** The good object that a row changes. */
+  private static ObjectNode before(Row row) {
+    Map<String, JsonNode> given = row.given() == null ? Map.of() : row.given();
+    ObjectNode object = BadManifests.changed(TABLE.base(row).object(), given);
+    TABLE.statuses(row).forEach(status -> object.set("status", status));
+    return object;
+  }
+
+  private static Version version(JsonNode object) {
+    return versions()
+        .filter(each -> each.isOf(object))
+        .filter(each -> each.apiVersion().equals(object.path("apiVersion").asText()))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private static ObjectNode converted(ObjectNode object, Version version) {
+    ObjectNode copy = object.deepCopy();
+    if (version.definition().at("/spec/conversion/strategy").asText().equals("Webhook")) {
+      return new HubConverter().convert(copy, version.apiVersion());
+    }
+    if (version.kind().equals("MultiKueueConfig") && !version.name().equals("v1beta2")) {
+      // There is no conversion for this kind: the older version loses this field.
+      copy.withObject("/spec").remove("quotaManagement");
+    }
+    return copy.put("apiVersion", version.apiVersion());
+  }
+
+  private static List<ObjectNode> fullObjects() throws IOException {
+    try (InputStream in = BadManifests.class.getResourceAsStream("full-objects.yaml")) {
+      return new YAMLMapper()
+          .readerForListOf(ObjectNode.class)
+          .readValue(Objects.requireNonNull(in, "full-objects.yaml"));
+    }
   }
 }

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.api.v1beta2.MultiKueueCluster;
-import dev.sluice.api.v1beta2.Workload;
+import dev.sluice.testing.Workload;
 import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.LocalOperator;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -150,8 +150,7 @@ final class MultiClusterFixture implements AutoCloseable {
   /** The message of the first check of a job's Workload; empty while it has none. */
   String checkMessage(String job) {
     return Optional.ofNullable(workload(job).getStatus()).stream()
-        .flatMap(status -> status.admissionChecks().stream())
-        .map(check -> check.message())
+        .flatMap(status -> status.checkMessages().stream())
         .findFirst()
         .orElse("");
   }

@@ -5,10 +5,10 @@ import static dev.sluice.checks.multikueue.MultiClusterFixture.eventually;
 import static dev.sluice.checks.multikueue.TwoWorkersFixture.NAMESPACE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.api.v1beta2.Workload;
 import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
+import dev.sluice.testing.Workload;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.client.KubernetesClient;
