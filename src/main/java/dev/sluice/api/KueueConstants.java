@@ -1,8 +1,8 @@
 package dev.sluice.api;
 
 /**
- * The words of the API that objects carry as label, annotation, finalizer or gate. A name that
- * is used in several of these places has one constant.
+ * The words of the API that objects carry as label, annotation, finalizer or gate. A name that is
+ * used in several of these places has one constant.
  */
 public final class KueueConstants {
 

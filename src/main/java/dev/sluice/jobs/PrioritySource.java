@@ -5,7 +5,10 @@ import dev.sluice.workload.CachedWorkload.PriorityClassRef;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/** Where the priority of a job comes from, in the order of docs/workload-semantics.md#creation-of-workloads. */
+/**
+ * Where the priority of a job comes from, in the order of
+ * docs/workload-semantics.md#creation-of-workloads.
+ */
 public sealed interface PrioritySource {
 
   /** A value, and the class that it was read from; empty when nobody gave any. */

@@ -9,8 +9,8 @@ public final class Webhooks {
   private Webhooks() {}
 
   /**
-   * A function for every path of docs/webhooks.md. Integrations that aren't enabled, or aren't there
-   * yet, allow everything and change nothing.
+   * A function for every path of docs/webhooks.md. Integrations that aren't enabled, or aren't
+   * there yet, allow everything and change nothing.
    */
   public static Map<String, AdmissionFunction> functions(
       WebhookSettings settings, ClusterLookup cluster) {

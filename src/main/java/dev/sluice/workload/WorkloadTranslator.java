@@ -299,7 +299,10 @@ public final class WorkloadTranslator {
             .orElse(workload.createdAt()));
   }
 
-  /** Usage as assigned, less what reclaimable pods no longer need (docs/scheduling-semantics.md#what-is-pending). */
+  /**
+   * Usage as assigned, less what reclaimable pods no longer need
+   * (docs/scheduling-semantics.md#what-is-pending).
+   */
   private static PodSetAssignment assignment(CachedWorkload workload, Assignment assignment) {
     int needed = assignment.count();
     for (PodSet podSet : workload.spec().podSets()) {

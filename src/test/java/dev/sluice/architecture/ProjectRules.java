@@ -127,8 +127,8 @@ final class ProjectRules {
   }
 
   /**
-   * References that lead nowhere: references of sources to pages and their headings, and relative links of
-   * Markdown pages.
+   * References that lead nowhere: references of sources to pages and their headings, and relative
+   * links of Markdown pages.
    *
    * @param exists whether the project has a file or directory with this path
    */
@@ -184,8 +184,7 @@ final class ProjectRules {
     if (!exists.test(path)) {
       return false;
     }
-    return hash < 0
-        || headings.getOrDefault(path, Set.of()).contains(target.substring(hash + 1));
+    return hash < 0 || headings.getOrDefault(path, Set.of()).contains(target.substring(hash + 1));
   }
 
   /** Anchors of a page's headings, as Markdown viewers make them. */

@@ -122,7 +122,10 @@ final class SpecRegistry {
     return List.copyOf(localQueuesByTarget.getOrDefault(clusterQueue, Set.of()));
   }
 
-  /** Why a ClusterQueue can't be active, in the order of docs/workload-semantics.md#conditions-of-queues. */
+  /**
+   * Why a ClusterQueue can't be active, in the order of
+   * docs/workload-semantics.md#conditions-of-queues.
+   */
   List<InactiveReason> problemsOf(ClusterQueueSpec spec) {
     List<InactiveReason> problems = new ArrayList<>();
     if (spec.terminating()) {

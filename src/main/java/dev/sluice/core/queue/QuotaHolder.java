@@ -15,7 +15,10 @@ import java.util.Comparator;
  */
 public final class QuotaHolder {
 
-  /** Who is preempted first: low priority, then late reservation, then the UID (docs/scheduling-semantics.md#classical-preemption). */
+  /**
+   * Who is preempted first: low priority, then late reservation, then the UID
+   * (docs/scheduling-semantics.md#classical-preemption).
+   */
   public static final Comparator<QuotaHolder> VICTIM_ORDER =
       (one, two) -> {
         int byPriority = Long.compare(one.priority, two.priority);

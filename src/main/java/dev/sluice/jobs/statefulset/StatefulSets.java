@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * StatefulSets as jobs (docs/pods.md). They are neither started nor stopped
- * themselves: that happens to their pods.
+ * StatefulSets as jobs (docs/pods.md). They are neither started nor stopped themselves: that
+ * happens to their pods.
  */
 public final class StatefulSets implements JobIntegration {
 

@@ -4,7 +4,10 @@ import dev.sluice.core.model.InactiveReason;
 import java.util.Comparator;
 import java.util.List;
 
-/** Reasons of a queue's {@code Active} condition, by precedence (docs/workload-semantics.md#conditions-of-queues). */
+/**
+ * Reasons of a queue's {@code Active} condition, by precedence
+ * (docs/workload-semantics.md#conditions-of-queues).
+ */
 public final class InactiveReasonText {
 
   /** All is well. */

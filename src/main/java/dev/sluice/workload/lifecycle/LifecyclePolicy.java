@@ -20,8 +20,8 @@ import java.util.Optional;
 
 /**
  * What the life cycle asks of a Workload: a pure function, in the order of
- * docs/workload-semantics.md#order-of-reconciliation. It answers with one write at most; what
- * comes after that is decided when the write is seen.
+ * docs/workload-semantics.md#order-of-reconciliation. It answers with one write at most; what comes
+ * after that is decided when the write is seen.
  */
 public final class LifecyclePolicy {
 

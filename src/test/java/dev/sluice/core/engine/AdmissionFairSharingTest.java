@@ -32,8 +32,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * LocalQueues of one ClusterQueue take turns by what they used, computed by hand from
- * docs/scheduling-semantics.md#queue-order and docs/scheduling-semantics.md#admission-fair-sharing. The half-life is ten minutes, a sample is
- * taken each minute.
+ * docs/scheduling-semantics.md#queue-order and docs/scheduling-semantics.md#admission-fair-sharing.
+ * The half-life is ten minutes, a sample is taken each minute.
  */
 class AdmissionFairSharingTest {
 

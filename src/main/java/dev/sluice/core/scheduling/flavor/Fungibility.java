@@ -3,7 +3,10 @@ package dev.sluice.core.scheduling.flavor;
 import dev.sluice.core.model.AssignmentMode;
 import dev.sluice.core.model.FlavorFungibility;
 
-/** Which of several flavors is preferred, and when the search stops (docs/scheduling-semantics.md#flavor-assignment). */
+/**
+ * Which of several flavors is preferred, and when the search stops
+ * (docs/scheduling-semantics.md#flavor-assignment).
+ */
 record Fungibility(FlavorFungibility spec) {
 
   /** How a request fits, and how high in the tree it borrows. */

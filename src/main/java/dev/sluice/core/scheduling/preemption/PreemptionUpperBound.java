@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
  * borrows, and either the request stays within the quota of the own queue or of a cohort below the
  * root (docs/scheduling-semantics.md#classical-preemption: hierarchical advantage, or without
  * borrowing), or borrowWithinCohort lets it borrow over lower priorities, or shares decide
- * (docs/scheduling-semantics.md#fair-sharing): then somebody beside must have as much as the own queue would have, at least where all are
- * beside it.
+ * (docs/scheduling-semantics.md#fair-sharing): then somebody beside must have as much as the own
+ * queue would have, at least where all are beside it.
  */
 public final class PreemptionUpperBound {
 
