@@ -56,16 +56,13 @@ final class CapabilityDecoder {
 
   private static final Duration NANOSECOND = Duration.ofNanos(1);
 
-  private final ConfigurationVersion configurationVersion;
-  private final ValidationErrors validationErrors;
+  private final ConfigurationVersion version;
+  private final ValidationErrors errors;
   private final FeatureGates gates;
 
-  CapabilityDecoder(
-      ConfigurationVersion configurationVersion,
-      ValidationErrors validationErrors,
-      FeatureGates gates) {
-    this.configurationVersion = configurationVersion;
-    this.validationErrors = validationErrors;
+  CapabilityDecoder(ConfigurationVersion version, ValidationErrors errors, FeatureGates gates) {
+    this.version = version;
+    this.errors = errors;
     this.gates = gates;
   }
 
@@ -74,21 +71,21 @@ final class CapabilityDecoder {
    * block says so.
    */
   Optional<WaitForPodsReady> waitForPodsReady(ObjectFieldReader file) {
-    boolean old = configurationVersion == ConfigurationVersion.V1BETA1;
-    ObjectFieldReader objectFieldReader = file.object("waitForPodsReady");
+    boolean old = version == ConfigurationVersion.V1BETA1;
+    ObjectFieldReader fields = file.object("waitForPodsReady");
     boolean enabled =
         old
-            ? objectFieldReader.flag("enable", false)
+            ? fields.flag("enable", false)
             : !gates.enabled(FeatureGate.DISABLE_WAIT_FOR_PODS_READY);
     if (!old) {
-      objectFieldReader.onlyIn(ConfigurationVersion.V1BETA1.apiVersion(), "enable");
+      fields.onlyIn(ConfigurationVersion.V1BETA1.apiVersion(), "enable");
     }
     Duration timeout =
-        objectFieldReader.duration(
+        fields.duration(
             "timeout", old ? Duration.ofMinutes(5) : Duration.ofMinutes(30), NANOSECOND);
-    boolean block = objectFieldReader.flag("blockAdmission", old);
-    Duration recovery = objectFieldReader.duration("recoveryTimeout", timeout, Duration.ZERO);
-    ObjectFieldReader requeuing = objectFieldReader.object("requeuingStrategy");
+    boolean block = fields.flag("blockAdmission", old);
+    Duration recovery = fields.duration("recoveryTimeout", timeout, Duration.ZERO);
+    ObjectFieldReader requeuing = fields.object("requeuingStrategy");
     boolean byEviction =
         requeuing.word("timestamp", Map.of("Eviction", true, "Creation", false)).orElse(true);
     Optional<Integer> limit =
@@ -96,7 +93,7 @@ final class CapabilityDecoder {
     int base = requeuing.whole("backoffBaseSeconds", 60, 0, Integer.MAX_VALUE);
     int max = requeuing.whole("backoffMaxSeconds", 3600, 0, Integer.MAX_VALUE);
     requeuing.nothingElse();
-    objectFieldReader.nothingElse();
+    fields.nothingElse();
     WaitForPodsReady result =
         new WaitForPodsReady(
             timeout,
@@ -109,59 +106,49 @@ final class CapabilityDecoder {
     return enabled ? Optional.of(result) : Optional.empty();
   }
 
-  Integrations integrations(ObjectFieldReader objectFieldReader) {
-    List<String> given = objectFieldReader.texts("frameworks");
-    List<String> frameworks = objectFieldReader.has("frameworks") ? given : List.of("batch/job");
-    checkAll(
-        objectFieldReader,
-        "frameworks",
-        frameworks,
-        FRAMEWORKS::contains,
-        String.join(", ", FRAMEWORKS));
+  Integrations integrations(ObjectFieldReader fields) {
+    List<String> given = fields.texts("frameworks");
+    List<String> frameworks = fields.has("frameworks") ? given : List.of("batch/job");
+    checkAll(fields, "frameworks", frameworks, FRAMEWORKS::contains, String.join(", ", FRAMEWORKS));
     if (frameworks.contains("sparkoperator.k8s.io/sparkapplication")
         && !gates.enabled(FeatureGate.SPARK_APPLICATION_INTEGRATION)) {
-      validationErrors.add(
-          objectFieldReader.path("frameworks"),
+      fields.refuse(
+          "frameworks",
           "sparkoperator.k8s.io/sparkapplication needs the feature gate"
               + " SparkApplicationIntegration, which is off");
     }
-    List<String> external = objectFieldReader.texts("externalFrameworks");
+    List<String> external = fields.texts("externalFrameworks");
     checkAll(
-        objectFieldReader,
+        fields,
         "externalFrameworks",
         external,
         KubernetesNames::isGroupVersionKind,
         KubernetesNames.GVK_RULE);
-    List<String> labels = objectFieldReader.texts("labelKeysToCopy");
+    List<String> labels = fields.texts("labelKeysToCopy");
     checkAll(
-        objectFieldReader,
+        fields,
         "labelKeysToCopy",
         labels,
         KubernetesNames::isLabelKey,
         KubernetesNames.LABEL_KEY_RULE);
-    if (configurationVersion == ConfigurationVersion.V1BETA1) {
-      objectFieldReader.accept("podOptions");
+    if (version == ConfigurationVersion.V1BETA1) {
+      fields.accept("podOptions");
     }
-    objectFieldReader.nothingElse();
-    return new Integrations(frameworks, external, labels);
+    return fields.done(new Integrations(frameworks, external, labels));
   }
 
-  MultiKueue multiKueue(ObjectFieldReader objectFieldReader) {
+  MultiKueue multiKueue(ObjectFieldReader fields) {
     MultiKueue otherwise = MultiKueue.DEFAULT;
-    Duration gc = objectFieldReader.duration("gcInterval", otherwise.gcInterval(), Duration.ZERO);
-    String origin = objectFieldReader.text("origin", otherwise.origin());
-    validationErrors.check(
-        KubernetesNames.isLabelValue(origin),
-        objectFieldReader.path("origin"),
-        origin,
-        KubernetesNames.LABEL_VALUE_RULE);
+    Duration gc = fields.duration("gcInterval", otherwise.gcInterval(), Duration.ZERO);
+    String origin = fields.text("origin", otherwise.origin());
+    fields.check(
+        "origin", KubernetesNames.isLabelValue(origin), origin, KubernetesNames.LABEL_VALUE_RULE);
     Duration lost =
-        objectFieldReader.duration(
-            "workerLostTimeout", otherwise.workerLostTimeout(), Duration.ZERO);
-    String dispatcher = objectFieldReader.text("dispatcherName", otherwise.dispatcherName());
-    validationErrors.check(
+        fields.duration("workerLostTimeout", otherwise.workerLostTimeout(), Duration.ZERO);
+    String dispatcher = fields.text("dispatcherName", otherwise.dispatcherName());
+    fields.check(
+        "dispatcherName",
         KubernetesNames.isLabelKey(dispatcher),
-        objectFieldReader.path("dispatcherName"),
         dispatcher,
         String.join(
             ", ",
@@ -170,37 +157,36 @@ final class CapabilityDecoder {
             MultiKueue.BEST_FIT,
             "or another's domain/name"));
     List<String> external = new ArrayList<>();
-    for (ObjectFieldReader each : objectFieldReader.objects("externalFrameworks")) {
+    for (ObjectFieldReader each : fields.objects("externalFrameworks")) {
       external.add(each.required("name", KubernetesNames.GVK_RULE));
       each.nothingElse();
     }
     checkAll(
-        objectFieldReader,
+        fields,
         "externalFrameworks",
         external,
         KubernetesNames::isGroupVersionKind,
         KubernetesNames.GVK_RULE);
-    refuseBuiltIn(objectFieldReader, external);
+    refuseBuiltIn(fields, external);
     Optional<Integer> step = Optional.empty();
     List<AccessProvider> providers = List.of();
-    if (configurationVersion == ConfigurationVersion.V1BETA1) {
-      objectFieldReader.onlyIn(
+    if (version == ConfigurationVersion.V1BETA1) {
+      fields.onlyIn(
           ConfigurationVersion.V1BETA2.apiVersion(),
           "clusterProfile",
           "incrementalDispatcherConfig");
     } else {
-      step = stepSize(objectFieldReader, dispatcher);
-      providers = accessProviders(objectFieldReader.object("clusterProfile"));
+      step = stepSize(fields, dispatcher);
+      providers = accessProviders(fields.object("clusterProfile"));
     }
-    objectFieldReader.nothingElse();
-    return new MultiKueue(gc, origin, lost, dispatcher, step, external, providers);
+    return fields.done(new MultiKueue(gc, origin, lost, dispatcher, step, external, providers));
   }
 
   private void refuseBuiltIn(ObjectFieldReader multiKueue, List<String> external) {
     for (int i = 0; i < external.size(); i++) {
       String kind = external.get(i).replaceFirst("\\.[^.]*", "");
       if (MultiKueue.BUILT_IN.contains(kind)) {
-        validationErrors.add(
+        errors.add(
             multiKueue.path("externalFrameworks") + "[" + i + "].name",
             "\"" + external.get(i) + "\" is built in; allowed: kinds other than those built in");
       }
@@ -208,20 +194,20 @@ final class CapabilityDecoder {
   }
 
   private Optional<Integer> stepSize(ObjectFieldReader multiKueue, String dispatcher) {
-    ObjectFieldReader objectFieldReader = multiKueue.object("incrementalDispatcherConfig");
-    int step = objectFieldReader.whole("stepSize", 3, 1, Integer.MAX_VALUE);
-    objectFieldReader.nothingElse();
+    ObjectFieldReader fields = multiKueue.object("incrementalDispatcherConfig");
+    int step = fields.whole("stepSize", 3, 1, Integer.MAX_VALUE);
+    fields.nothingElse();
     if (!multiKueue.has("incrementalDispatcherConfig")) {
       return Optional.empty();
     }
     if (!gates.enabled(FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_CONFIG)) {
-      validationErrors.add(
-          multiKueue.path("incrementalDispatcherConfig"),
+      multiKueue.refuse(
+          "incrementalDispatcherConfig",
           "needs the feature gate MultiKueueIncrementalDispatcherConfig, which is off");
     }
     if (!dispatcher.equals(MultiKueue.INCREMENTAL)) {
-      validationErrors.add(
-          multiKueue.path("incrementalDispatcherConfig"),
+      multiKueue.refuse(
+          "incrementalDispatcherConfig",
           "only goes with dispatcherName " + MultiKueue.INCREMENTAL + "; it is " + dispatcher);
     }
     return Optional.of(step);
@@ -232,24 +218,22 @@ final class CapabilityDecoder {
     profile.objects("accessProviders").forEach(each -> result.add(accessProvider(each)));
     profile.objects("credentialsProviders").forEach(each -> result.add(accessProvider(each)));
     if (profile.has("accessProviders") && profile.has("credentialsProviders")) {
-      validationErrors.add(
-          profile.path("credentialsProviders"),
+      profile.refuse(
+          "credentialsProviders",
           "is the old name of accessProviders and can't be combined with it; give one");
     }
     Set<String> seen = new HashSet<>();
     for (AccessProvider provider : result) {
       if (!seen.add(provider.name())) {
-        validationErrors.add(
-            profile.path("accessProviders"), "\"" + provider.name() + "\" is given twice");
+        profile.refuse("accessProviders", "\"" + provider.name() + "\" is given twice");
       }
     }
-    profile.nothingElse();
-    return List.copyOf(result);
+    return profile.done(List.copyOf(result));
   }
 
-  private AccessProvider accessProvider(ObjectFieldReader objectFieldReader) {
-    String name = objectFieldReader.required("name", "a name");
-    ObjectFieldReader exec = objectFieldReader.object("execConfig");
+  private AccessProvider accessProvider(ObjectFieldReader fields) {
+    String name = fields.required("name", "a name");
+    ObjectFieldReader exec = fields.object("execConfig");
     String modes = "Never, IfAvailable, Always";
     Map<String, String> env = new LinkedHashMap<>();
     for (ObjectFieldReader each : exec.objects("env")) {
@@ -265,77 +249,74 @@ final class CapabilityDecoder {
             exec.texts("args"),
             env,
             exec.flag("provideClusterInfo", true));
-    validationErrors.check(
+    exec.check(
+        "interactiveMode",
         List.of("", "Never", "IfAvailable", "Always").contains(provider.interactiveMode()),
-        exec.path("interactiveMode"),
         provider.interactiveMode(),
         modes);
     exec.accept("installHint");
     exec.nothingElse();
-    objectFieldReader.nothingElse();
-    return provider;
+    return fields.done(provider);
   }
 
   Optional<FairSharing> fairSharing(ObjectFieldReader file) {
     boolean present = file.has("fairSharing");
-    ObjectFieldReader objectFieldReader = file.object("fairSharing");
+    ObjectFieldReader fields = file.object("fairSharing");
     boolean enabled = present;
-    if (configurationVersion == ConfigurationVersion.V1BETA1) {
-      enabled = objectFieldReader.flag("enable", false);
+    if (version == ConfigurationVersion.V1BETA1) {
+      enabled = fields.flag("enable", false);
     } else {
-      objectFieldReader.onlyIn(ConfigurationVersion.V1BETA1.apiVersion(), "enable");
+      fields.onlyIn(ConfigurationVersion.V1BETA1.apiVersion(), "enable");
     }
-    List<String> names = objectFieldReader.texts("preemptionStrategies");
+    List<String> names = fields.texts("preemptionStrategies");
     List<PreemptionStrategy> strategies = STRATEGIES.getOrDefault(names, BOTH_STRATEGIES);
-    boolean mayBeEmpty = configurationVersion == ConfigurationVersion.V1BETA1 || !present;
-    validationErrors.check(
+    boolean mayBeEmpty = version == ConfigurationVersion.V1BETA1 || !present;
+    fields.check(
+        "preemptionStrategies",
         STRATEGIES.containsKey(names) || (names.isEmpty() && mayBeEmpty),
-        objectFieldReader.path("preemptionStrategies"),
         names,
         "[LessThanOrEqualToFinalShare], [LessThanInitialShare] or"
             + " [LessThanOrEqualToFinalShare, LessThanInitialShare]");
-    objectFieldReader.nothingElse();
-    return enabled ? Optional.of(new FairSharing(strategies)) : Optional.empty();
+    return fields.done(enabled ? Optional.of(new FairSharing(strategies)) : Optional.empty());
   }
 
   Optional<AdmissionFairSharing> admissionFairSharing(ObjectFieldReader file) {
-    ObjectFieldReader objectFieldReader = file.object("admissionFairSharing");
+    ObjectFieldReader fields = file.object("admissionFairSharing");
     Map<String, Double> weights =
-        objectFieldReader.map(
+        fields.map(
             "resourceWeights",
             (node, at) -> {
               boolean good = node.isNumber() && node.doubleValue() >= 0;
-              validationErrors.check(good, at, node, "a number of at least 0");
+              errors.check(good, at, node, "a number of at least 0");
               return good ? Optional.of(node.doubleValue()) : Optional.empty();
             });
     AdmissionFairSharing result =
         new AdmissionFairSharing(
-            objectFieldReader.duration("usageHalfLifeTime", Duration.ZERO, Duration.ZERO),
-            objectFieldReader.duration("usageSamplingInterval", Duration.ofMinutes(5), NANOSECOND),
+            fields.duration("usageHalfLifeTime", Duration.ZERO, Duration.ZERO),
+            fields.duration("usageSamplingInterval", Duration.ofMinutes(5), NANOSECOND),
             weights);
-    objectFieldReader.nothingElse();
-    return file.has("admissionFairSharing") ? Optional.of(result) : Optional.empty();
+    return fields.done(file.has("admissionFairSharing") ? Optional.of(result) : Optional.empty());
   }
 
   /** Fields that old files have and that never change anything. */
   void acceptAndDrop(ObjectFieldReader file) {
-    if (configurationVersion == ConfigurationVersion.V1BETA1) {
+    if (version == ConfigurationVersion.V1BETA1) {
       file.accept("queueVisibility");
     }
   }
 
   private void checkAll(
-      ObjectFieldReader objectFieldReader,
+      ObjectFieldReader fields,
       String name,
       List<String> values,
       Predicate<String> good,
       String allowed) {
     Set<String> seen = new HashSet<>();
     for (int i = 0; i < values.size(); i++) {
-      String path = objectFieldReader.path(name) + "[" + i + "]";
-      validationErrors.check(good.test(values.get(i)), path, values.get(i), allowed);
+      String path = fields.path(name) + "[" + i + "]";
+      errors.check(good.test(values.get(i)), path, values.get(i), allowed);
       if (!seen.add(values.get(i))) {
-        validationErrors.add(path, "\"" + values.get(i) + "\" is given twice");
+        errors.add(path, "\"" + values.get(i) + "\" is given twice");
       }
     }
   }

@@ -38,14 +38,9 @@ public final class ConfigurationLoader {
               .put("kind", KIND);
       return settle("the command line", empty, new ValidationErrors(), gates, defaultNamespace);
     }
-    ValidationErrors validationErrors = new ValidationErrors();
+    ValidationErrors errors = new ValidationErrors();
     String source = "configuration file " + file.get();
-    return settle(
-        source,
-        read(file.get(), source, validationErrors),
-        validationErrors,
-        gates,
-        defaultNamespace);
+    return settle(source, read(file.get(), source, errors), errors, gates, defaultNamespace);
   }
 
   /**
@@ -59,62 +54,59 @@ public final class ConfigurationLoader {
   public static Configuration parse(
       String yaml, String featureGates, Supplier<String> defaultNamespace)
       throws ConfigurationException {
-    ValidationErrors validationErrors = new ValidationErrors();
+    ValidationErrors errors = new ValidationErrors();
     String source = "configuration";
     try {
-      JsonNode tree = StrictYamlDocument.read(yaml, validationErrors);
-      return settle(source, tree, validationErrors, featureGates, defaultNamespace);
+      JsonNode tree = StrictYamlDocument.read(yaml, errors);
+      return settle(source, tree, errors, featureGates, defaultNamespace);
     } catch (IOException e) {
-      validationErrors.add("", "can't be read: " + e.getMessage());
-      throw new ConfigurationException(source, validationErrors.all());
+      errors.add("", "can't be read: " + e.getMessage());
+      throw new ConfigurationException(source, errors.all());
     }
   }
 
-  private static JsonNode read(Path file, String source, ValidationErrors validationErrors)
+  private static JsonNode read(Path file, String source, ValidationErrors errors)
       throws ConfigurationException {
     try {
-      return StrictYamlDocument.read(Files.readString(file), validationErrors);
+      return StrictYamlDocument.read(Files.readString(file), errors);
     } catch (IOException e) {
-      validationErrors.add(
-          "", "can't be read: " + e.getClass().getSimpleName() + " " + e.getMessage());
-      throw new ConfigurationException(source, validationErrors.all());
+      errors.add("", "can't be read: " + e.getClass().getSimpleName() + " " + e.getMessage());
+      throw new ConfigurationException(source, errors.all());
     }
   }
 
   private static Configuration settle(
       String source,
       JsonNode tree,
-      ValidationErrors validationErrors,
+      ValidationErrors errors,
       String featureGates,
       Supplier<String> defaultNamespace)
       throws ConfigurationException {
     if (tree.isMissingNode()) {
-      throw new ConfigurationException(source, validationErrors.all());
+      throw new ConfigurationException(source, errors.all());
     }
-    ObjectFieldReader file = new ObjectFieldReader(tree, "", validationErrors);
-    Optional<ConfigurationVersion> configurationVersion = version(file, validationErrors);
+    ObjectFieldReader file = new ObjectFieldReader(tree, "", errors);
+    Optional<ConfigurationVersion> version = version(file, errors);
     Configuration configuration =
         new ConfigurationDecoder(
-                configurationVersion.orElse(ConfigurationVersion.V1BETA2),
-                validationErrors,
-                defaultNamespace)
+                version.orElse(ConfigurationVersion.V1BETA2), errors, defaultNamespace)
             .decode(file, featureGates);
-    SupportedFeatures.refuseMissing(configuration, file, validationErrors);
-    if (!validationErrors.all().isEmpty()) {
-      throw new ConfigurationException(source, validationErrors.all());
+    SupportedFeatures.refuseMissing(configuration, file, errors);
+    if (!errors.all().isEmpty()) {
+      throw new ConfigurationException(source, errors.all());
     }
     return configuration;
   }
 
   private static Optional<ConfigurationVersion> version(
-      ObjectFieldReader file, ValidationErrors validationErrors) {
+      ObjectFieldReader file, ValidationErrors errors) {
     Map<String, ConfigurationVersion> known = ConfigurationVersion.byName();
     file.required("kind", KIND);
     file.text("kind")
         .filter(kind -> !kind.isEmpty())
-        .ifPresent(kind -> validationErrors.check(kind.equals(KIND), "kind", kind, KIND));
+        .ifPresent(kind -> errors.check(kind.equals(KIND), "kind", kind, KIND));
     String apiVersion = file.required("apiVersion", String.join(" or ", known.keySet()));
-    validationErrors.check(
+    errors.check(
         apiVersion.isEmpty() || known.containsKey(apiVersion),
         "apiVersion",
         apiVersion,

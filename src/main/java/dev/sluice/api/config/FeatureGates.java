@@ -44,18 +44,15 @@ public record FeatureGates(Set<FeatureGate> on) {
    * @param given gates by name, as they were asked for
    * @param where the path that a gate's problems are told at, a prefix of its name
    */
-  static FeatureGates settle(
-      Map<String, Boolean> given, String where, ValidationErrors validationErrors) {
+  static FeatureGates settle(Map<String, Boolean> given, String where, ValidationErrors errors) {
     Map<FeatureGate, Boolean> asked = new LinkedHashMap<>();
     given.forEach(
         (name, value) ->
             FeatureGate.named(name)
                 .ifPresentOrElse(
                     gate -> asked.put(gate, value),
-                    () ->
-                        validationErrors.add(
-                            where + name, "unknown feature gate" + similar(name))));
-    asked.forEach((gate, value) -> checkAsked(gate, value, where, validationErrors));
+                    () -> errors.add(where + name, "unknown feature gate" + similar(name))));
+    asked.forEach((gate, value) -> checkAsked(gate, value, where, errors));
     Set<FeatureGate> on = EnumSet.noneOf(FeatureGate.class);
     for (FeatureGate gate : FeatureGate.values()) {
       boolean value = asked.getOrDefault(gate, SupportedFeatures.valueToday(gate));
@@ -63,7 +60,7 @@ public record FeatureGates(Set<FeatureGate> on) {
         on.add(gate);
       }
     }
-    checkNeeds(on, where, validationErrors);
+    checkNeeds(on, where, errors);
     return new FeatureGates(on);
   }
 
@@ -72,7 +69,7 @@ public record FeatureGates(Set<FeatureGate> on) {
    *
    * @param where the path that problems are told at
    */
-  static Map<String, Boolean> parse(String text, String where, ValidationErrors validationErrors) {
+  static Map<String, Boolean> parse(String text, String where, ValidationErrors errors) {
     Map<String, Boolean> result = new LinkedHashMap<>();
     for (String part : text.split(",", -1)) {
       if (part.isBlank()) {
@@ -82,9 +79,9 @@ public record FeatureGates(Set<FeatureGate> on) {
       String name = sides[0].strip();
       Optional<Boolean> value = sides.length == 2 ? flag(sides[1].strip()) : Optional.empty();
       if (value.isEmpty()) {
-        validationErrors.value(where, part.strip(), "NAME=true or NAME=false, separated by commas");
+        errors.value(where, part.strip(), "NAME=true or NAME=false, separated by commas");
       } else if (result.put(name, value.get()) != null) {
-        validationErrors.add(where + " " + name, "given twice; each gate may be given once");
+        errors.add(where + " " + name, "given twice; each gate may be given once");
       }
     }
     return result;
@@ -99,12 +96,11 @@ public record FeatureGates(Set<FeatureGate> on) {
   }
 
   private static void checkAsked(
-      FeatureGate gate, boolean value, String where, ValidationErrors validationErrors) {
+      FeatureGate gate, boolean value, String where, ValidationErrors errors) {
     if (gate.locked() && value != gate.onByDefault()) {
-      validationErrors.value(
-          where + gate.text(), value, gate.onByDefault() + " (the gate is locked)");
+      errors.value(where + gate.text(), value, gate.onByDefault() + " (the gate is locked)");
     } else if (!SupportedFeatures.works(gate, value)) {
-      validationErrors.add(
+      errors.add(
           where + gate.text(),
           value
               + " is not supported yet: in this version of Sluice "
@@ -117,8 +113,7 @@ public record FeatureGates(Set<FeatureGate> on) {
     }
   }
 
-  private static void checkNeeds(
-      Set<FeatureGate> on, String where, ValidationErrors validationErrors) {
+  private static void checkNeeds(Set<FeatureGate> on, String where, ValidationErrors errors) {
     for (FeatureGate gate : on) {
       List<String> missing = new ArrayList<>();
       for (FeatureGate needed : gate.needs()) {
@@ -127,7 +122,7 @@ public record FeatureGates(Set<FeatureGate> on) {
         }
       }
       if (!missing.isEmpty()) {
-        validationErrors.add(
+        errors.add(
             where + gate.text(),
             "is on, but needs " + String.join(" and ", missing) + ", which is off");
       }

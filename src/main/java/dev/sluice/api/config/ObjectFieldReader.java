@@ -23,15 +23,15 @@ final class ObjectFieldReader {
 
   private final JsonNode object;
   private final String path;
-  private final ValidationErrors validationErrors;
+  private final ValidationErrors errors;
   private final Set<String> asked = new LinkedHashSet<>();
 
-  ObjectFieldReader(JsonNode object, String path, ValidationErrors validationErrors) {
-    this.validationErrors = validationErrors;
+  ObjectFieldReader(JsonNode object, String path, ValidationErrors errors) {
+    this.errors = errors;
     this.path = path;
     boolean usable = object.isObject() || object.isMissingNode() || object.isNull();
     if (!usable) {
-      validationErrors.value(path, shown(object), "fields with values");
+      errors.value(path, shown(object), "fields with values");
     }
     this.object = object.isObject() ? object : JsonNodeFactory.instance.objectNode();
   }
@@ -43,10 +43,6 @@ final class ObjectFieldReader {
   /** The full path of a field of this object. */
   String path(String name) {
     return below(path, name);
-  }
-
-  ValidationErrors problems() {
-    return validationErrors;
   }
 
   /** Whether the field is there with a value. */
@@ -72,7 +68,7 @@ final class ObjectFieldReader {
   String required(String name, String allowed) {
     Optional<String> text = text(name).filter(value -> !value.isEmpty());
     if (text.isEmpty() && (!has(name) || object.get(name).isTextual())) {
-      validationErrors.add(path(name), "is missing; needed: " + allowed);
+      errors.add(path(name), "is missing; needed: " + allowed);
     }
     return text.orElse("");
   }
@@ -97,7 +93,7 @@ final class ObjectFieldReader {
             && number.canConvertToLong()
             && number.longValue() >= least
             && number.longValue() <= most;
-    validationErrors.check(fits, path(name), shown(number), allowed);
+    errors.check(fits, path(name), shown(number), allowed);
     return fits ? Optional.of(number.longValue()) : Optional.empty();
   }
 
@@ -119,7 +115,7 @@ final class ObjectFieldReader {
     try {
       return Optional.of(GoDuration.parse(text.get()));
     } catch (IllegalArgumentException e) {
-      validationErrors.add(path(name), String.valueOf(e.getMessage()));
+      errors.add(path(name), String.valueOf(e.getMessage()));
       return Optional.empty();
     }
   }
@@ -128,8 +124,7 @@ final class ObjectFieldReader {
   Duration duration(String name, Duration otherwise, Duration least) {
     Duration duration = duration(name).orElse(otherwise);
     if (duration.compareTo(least) < 0) {
-      validationErrors.value(
-          path(name), GoDuration.format(duration), "at least " + GoDuration.format(least));
+      errors.value(path(name), GoDuration.format(duration), "at least " + GoDuration.format(least));
       return otherwise;
     }
     return duration;
@@ -139,19 +134,19 @@ final class ObjectFieldReader {
   <T> Optional<T> word(String name, Map<String, T> words) {
     Optional<String> text = text(name);
     text.filter(value -> !words.containsKey(value))
-        .ifPresent(value -> validationErrors.value(path(name), value, alternatives(words)));
+        .ifPresent(value -> errors.value(path(name), value, alternatives(words)));
     return text.map(words::get);
   }
 
   /** The fields of an object below this one; empty ones when it is absent. */
   ObjectFieldReader object(String name) {
     asked.add(name);
-    return new ObjectFieldReader(object.path(name), path(name), validationErrors);
+    return new ObjectFieldReader(object.path(name), path(name), errors);
   }
 
   /** The fields of each object of a list. */
   List<ObjectFieldReader> objects(String name) {
-    return each(name, (node, at) -> Optional.of(new ObjectFieldReader(node, at, validationErrors)));
+    return each(name, (node, at) -> Optional.of(new ObjectFieldReader(node, at, errors)));
   }
 
   /** The texts of a list. */
@@ -164,7 +159,7 @@ final class ObjectFieldReader {
     return each(
         name,
         (node, at) -> {
-          validationErrors.check(node.isInt() || node.isLong(), at, shown(node), "a whole number");
+          errors.check(node.isInt() || node.isLong(), at, shown(node), "a whole number");
           return node.isNumber() ? Optional.of(node.intValue()) : Optional.empty();
         });
   }
@@ -188,7 +183,7 @@ final class ObjectFieldReader {
 
   /** A text at a path, or empty with a problem noted. */
   Optional<String> textAt(JsonNode node, String at) {
-    validationErrors.check(node.isTextual(), at, shown(node), "a text" + quoteHint(node));
+    errors.check(node.isTextual(), at, shown(node), "a text" + quoteHint(node));
     return Optional.ofNullable(node.textValue());
   }
 
@@ -204,10 +199,25 @@ final class ObjectFieldReader {
         .forEach(
             entry -> {
               if (!asked.contains(entry.getKey())) {
-                validationErrors.add(
-                    path(entry.getKey()), "unknown field" + suggestion(entry.getKey()));
+                errors.add(path(entry.getKey()), "unknown field" + suggestion(entry.getKey()));
               }
             });
+  }
+
+  /** The value that the fields make; ends the reading as {@link #nothingElse} does. */
+  <T> T done(T value) {
+    nothingElse();
+    return value;
+  }
+
+  /** Notes a problem with a field of this object unless its value is good. */
+  void check(String name, boolean good, Object value, String allowed) {
+    errors.check(good, path(name), value, allowed);
+  }
+
+  /** Notes a problem with a field of this object. */
+  void refuse(String name, String message) {
+    errors.add(path(name), message);
   }
 
   /**
@@ -217,8 +227,7 @@ final class ObjectFieldReader {
     for (String name : names) {
       asked.add(name);
       if (object.has(name)) {
-        validationErrors.add(
-            path(name), "unknown field: only files of version " + version + " have it");
+        errors.add(path(name), "unknown field: only files of version " + version + " have it");
       }
     }
   }
@@ -242,7 +251,7 @@ final class ObjectFieldReader {
     if (list.isMissingNode() || list.isNull()) {
       return List.of();
     }
-    validationErrors.check(list.isArray(), path(name), shown(list), "a list");
+    errors.check(list.isArray(), path(name), shown(list), "a list");
     List<T> result = new ArrayList<>();
     for (int i = 0; list.isArray() && i < list.size(); i++) {
       read.apply(list.get(i), path(name) + "[" + i + "]").ifPresent(result::add);
@@ -258,7 +267,7 @@ final class ObjectFieldReader {
     }
     if (node.getNodeType() != type) {
       String hint = type == JsonNodeType.STRING ? quoteHint(node) : "";
-      validationErrors.value(path(name), shown(node), allowed + hint);
+      errors.value(path(name), shown(node), allowed + hint);
       return Optional.empty();
     }
     return Optional.of(node);

@@ -22,61 +22,52 @@ final class ResourcesDecoder {
   private static final int MOST_CLASSES = 8;
   private static final Pattern C_IDENTIFIER = Pattern.compile("([^/]+/)?[A-Za-z_][A-Za-z0-9_]*");
 
-  private final ConfigurationVersion configurationVersion;
-  private final ValidationErrors validationErrors;
+  private final ConfigurationVersion version;
+  private final ValidationErrors errors;
   private final FeatureGates gates;
 
-  ResourcesDecoder(
-      ConfigurationVersion configurationVersion,
-      ValidationErrors validationErrors,
-      FeatureGates gates) {
-    this.configurationVersion = configurationVersion;
-    this.validationErrors = validationErrors;
+  ResourcesDecoder(ConfigurationVersion version, ValidationErrors errors, FeatureGates gates) {
+    this.version = version;
+    this.errors = errors;
     this.gates = gates;
   }
 
-  Resources decode(ObjectFieldReader objectFieldReader) {
+  Resources decode(ObjectFieldReader fields) {
     boolean block = true;
-    if (configurationVersion == ConfigurationVersion.V1BETA1) {
-      objectFieldReader.onlyIn(ConfigurationVersion.V1BETA2.apiVersion(), "quotaCheckStrategy");
+    if (version == ConfigurationVersion.V1BETA1) {
+      fields.onlyIn(ConfigurationVersion.V1BETA2.apiVersion(), "quotaCheckStrategy");
     } else {
       block =
-          objectFieldReader
+          fields
               .word(
                   "quotaCheckStrategy", Map.of("BlockUndeclared", true, "IgnoreUndeclared", false))
               .orElse(true);
     }
-    List<String> prefixes = objectFieldReader.texts("excludeResourcePrefixes");
+    List<String> prefixes = fields.texts("excludeResourcePrefixes");
     if (!block && !prefixes.isEmpty()) {
-      validationErrors.add(
-          objectFieldReader.path("quotaCheckStrategy"),
+      fields.refuse(
+          "quotaCheckStrategy",
           "IgnoreUndeclared can't be combined with excludeResourcePrefixes; give one");
     }
-    Resources resources =
-        new Resources(
-            block, prefixes, transformations(objectFieldReader), mappings(objectFieldReader));
-    objectFieldReader.nothingElse();
-    return resources;
+    return fields.done(new Resources(block, prefixes, transformations(fields), mappings(fields)));
   }
 
   private List<Transformation> transformations(ObjectFieldReader resources) {
     List<Transformation> result = new ArrayList<>();
     Set<String> inputs = new HashSet<>();
-    for (ObjectFieldReader objectFieldReader : resources.objects("transformations")) {
-      String input = objectFieldReader.required("input", "the name of a resource");
-      checkResource(objectFieldReader.path("input"), input);
+    for (ObjectFieldReader fields : resources.objects("transformations")) {
+      String input = fields.required("input", "the name of a resource");
+      checkResource(fields.path("input"), input);
       if (!inputs.add(input)) {
-        validationErrors.add(objectFieldReader.path("input"), "\"" + input + "\" is given twice");
+        fields.refuse("input", "\"" + input + "\" is given twice");
       }
       boolean replace =
-          objectFieldReader
-              .word("strategy", Map.of("Retain", false, "Replace", true))
-              .orElse(false);
-      String multiplyBy = objectFieldReader.text("multiplyBy", "");
-      checkResource(objectFieldReader.path("multiplyBy"), multiplyBy);
-      Map<String, BigDecimal> outputs = objectFieldReader.map("outputs", this::quantity);
-      outputs.keySet().forEach(output -> checkResource(objectFieldReader.path("outputs"), output));
-      objectFieldReader.nothingElse();
+          fields.word("strategy", Map.of("Retain", false, "Replace", true)).orElse(false);
+      String multiplyBy = fields.text("multiplyBy", "");
+      checkResource(fields.path("multiplyBy"), multiplyBy);
+      Map<String, BigDecimal> outputs = fields.map("outputs", this::quantity);
+      outputs.keySet().forEach(output -> checkResource(fields.path("outputs"), output));
+      fields.nothingElse();
       result.add(new Transformation(input, replace, multiplyBy, outputs));
     }
     return List.copyOf(result);
@@ -88,16 +79,16 @@ final class ResourcesDecoder {
       try {
         return Optional.of(Quantity.getAmountInBytes(Quantity.parse(node.asText())));
       } catch (IllegalArgumentException e) {
-        validationErrors.value(path, node.asText(), allowed);
+        errors.value(path, node.asText(), allowed);
         return Optional.empty();
       }
     }
-    validationErrors.value(path, node, allowed);
+    errors.value(path, node, allowed);
     return Optional.empty();
   }
 
   private void checkResource(String path, String name) {
-    validationErrors.check(
+    errors.check(
         name.isEmpty() || KubernetesNames.isLabelKey(name), path, name, "the name of a resource");
   }
 
@@ -105,16 +96,14 @@ final class ResourcesDecoder {
     String path = resources.path("deviceClassMappings");
     List<DeviceClassMapping> result = new ArrayList<>();
     Set<String> names = new HashSet<>();
-    for (ObjectFieldReader objectFieldReader : resources.objects("deviceClassMappings")) {
-      DeviceClassMapping mapping = mapping(objectFieldReader);
+    for (ObjectFieldReader fields : resources.objects("deviceClassMappings")) {
+      DeviceClassMapping mapping = mapping(fields);
       result.add(mapping);
       if (!names.add(mapping.name())) {
-        validationErrors.add(
-            objectFieldReader.path("name"), "\"" + mapping.name() + "\" is given twice");
+        fields.refuse("name", "\"" + mapping.name() + "\" is given twice");
       }
     }
-    validationErrors.check(
-        result.size() <= MOST_MAPPINGS, path, result.size(), "at most 16 mappings");
+    errors.check(result.size() <= MOST_MAPPINGS, path, result.size(), "at most 16 mappings");
     checkSharedClasses(path, result);
     return List.copyOf(result);
   }
@@ -133,7 +122,7 @@ final class ResourcesDecoder {
                     && !mapping.sources().isEmpty()
                     && mapping.sources().stream().noneMatch(sources::contains));
         if (!apart) {
-          validationErrors.add(
+          errors.add(
               path,
               "device class \""
                   + device
@@ -144,51 +133,45 @@ final class ResourcesDecoder {
     }
   }
 
-  private DeviceClassMapping mapping(ObjectFieldReader objectFieldReader) {
-    String name = objectFieldReader.required("name", "the name of a resource");
-    validationErrors.check(
+  private DeviceClassMapping mapping(ObjectFieldReader fields) {
+    String name = fields.required("name", "the name of a resource");
+    fields.check(
+        "name",
         name.isEmpty() || (KubernetesNames.isLabelKey(name) && name.length() <= 253),
-        objectFieldReader.path("name"),
         name,
         KubernetesNames.LABEL_KEY_RULE);
-    List<String> classes = objectFieldReader.texts("deviceClassNames");
-    String path = objectFieldReader.path("deviceClassNames");
-    validationErrors.check(
+    List<String> classes = fields.texts("deviceClassNames");
+    String path = fields.path("deviceClassNames");
+    errors.check(
         !classes.isEmpty() && classes.size() <= MOST_CLASSES,
         path,
         classes.size() + " names",
         "1 to 8 names");
-    validationErrors.check(
-        new HashSet<>(classes).size() == classes.size(), path, classes, "each name once");
+    errors.check(new HashSet<>(classes).size() == classes.size(), path, classes, "each name once");
     classes.forEach(
         each ->
-            validationErrors.check(
+            errors.check(
                 KubernetesNames.isLabelKey(each), path, each, KubernetesNames.LABEL_KEY_RULE));
     List<DeviceSource> sources = new ArrayList<>();
-    if (configurationVersion == ConfigurationVersion.V1BETA1) {
-      objectFieldReader.onlyIn(ConfigurationVersion.V1BETA2.apiVersion(), "sources");
+    if (version == ConfigurationVersion.V1BETA1) {
+      fields.onlyIn(ConfigurationVersion.V1BETA2.apiVersion(), "sources");
     } else {
-      objectFieldReader
-          .objects("sources")
-          .forEach(source -> source(source).ifPresent(sources::add));
+      fields.objects("sources").forEach(source -> source(source).ifPresent(sources::add));
     }
-    validationErrors.check(
+    fields.check(
+        "sources",
         sources.stream().map(DeviceSource::counter).distinct().count() < 2,
-        objectFieldReader.path("sources"),
         "counters and capacities",
         "only counters or only capacities in one mapping");
-    objectFieldReader.nothingElse();
-    return new DeviceClassMapping(name, classes, List.copyOf(sources));
+    return fields.done(new DeviceClassMapping(name, classes, List.copyOf(sources)));
   }
 
-  private Optional<DeviceSource> source(ObjectFieldReader objectFieldReader) {
-    boolean counter = objectFieldReader.has("counter");
-    if (counter == objectFieldReader.has("capacity")) {
-      objectFieldReader.accept("counter", "capacity");
-      validationErrors.add(
-          objectFieldReader.path("counter"), "exactly one of counter and capacity is needed");
-      objectFieldReader.nothingElse();
-      return Optional.empty();
+  private Optional<DeviceSource> source(ObjectFieldReader fields) {
+    boolean counter = fields.has("counter");
+    if (counter == fields.has("capacity")) {
+      fields.accept("counter", "capacity");
+      fields.refuse("counter", "exactly one of counter and capacity is needed");
+      return fields.done(Optional.empty());
     }
     String kind = counter ? "counter" : "capacity";
     FeatureGate gate =
@@ -196,30 +179,28 @@ final class ResourcesDecoder {
             ? FeatureGate.KUEUE_DRA_INTEGRATION_PARTITIONABLE_DEVICES
             : FeatureGate.KUEUE_DRA_INTEGRATION_CONSUMABLE_CAPACITY;
     if (!gates.enabled(gate)) {
-      validationErrors.add(
-          objectFieldReader.path(kind), "needs the feature gate " + gate.text() + ", which is off");
+      errors.add(fields.path(kind), "needs the feature gate " + gate.text() + ", which is off");
     }
-    DeviceSource source = content(objectFieldReader.object(kind), counter);
-    objectFieldReader.nothingElse();
-    return Optional.of(source);
+    DeviceSource source = content(fields.object(kind), counter);
+    return fields.done(Optional.of(source));
   }
 
-  private DeviceSource content(ObjectFieldReader objectFieldReader, boolean counter) {
+  private DeviceSource content(ObjectFieldReader fields, boolean counter) {
     String rule =
         counter
             ? KubernetesNames.DNS_LABEL_RULE
             : "letters, digits and \"_\", not beginning with a digit, after an optional domain/";
-    String name = objectFieldReader.required("name", rule);
+    String name = fields.required("name", rule);
     boolean good =
         counter ? KubernetesNames.isDnsLabel(name) : C_IDENTIFIER.matcher(name).matches();
-    validationErrors.check(name.isEmpty() || good, objectFieldReader.path("name"), name, rule);
-    String driver = objectFieldReader.required("driver", "the driver's DNS subdomain");
-    validationErrors.check(
+    fields.check("name", name.isEmpty() || good, name, rule);
+    String driver = fields.required("driver", "the driver's DNS subdomain");
+    fields.check(
+        "driver",
         driver.isEmpty() || (KubernetesNames.isSubdomain(driver) && driver.length() <= 63),
-        objectFieldReader.path("driver"),
         driver,
         "a DNS subdomain of at most 63 characters");
-    ObjectFieldReader selector = objectFieldReader.object("deviceSelector");
+    ObjectFieldReader selector = fields.object("deviceSelector");
     ObjectFieldReader cel = selector.object("cel");
     String expression =
         counter || selector.has("cel")
@@ -227,7 +208,6 @@ final class ResourcesDecoder {
             : cel.text("expression", "");
     cel.nothingElse();
     selector.nothingElse();
-    objectFieldReader.nothingElse();
-    return new DeviceSource(counter, name, driver, expression);
+    return fields.done(new DeviceSource(counter, name, driver, expression));
   }
 }

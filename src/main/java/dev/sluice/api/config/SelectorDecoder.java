@@ -15,10 +15,10 @@ final class SelectorDecoder {
   private static final String KUBE_SYSTEM = "kube-system";
   private static final Map<String, Operator> OPERATORS = operators();
 
-  private final ValidationErrors validationErrors;
+  private final ValidationErrors errors;
 
-  SelectorDecoder(ValidationErrors validationErrors) {
-    this.validationErrors = validationErrors;
+  SelectorDecoder(ValidationErrors errors) {
+    this.errors = errors;
   }
 
   /** The namespaces whose jobs are managed: never the system's own, nor the operator's. */
@@ -35,7 +35,7 @@ final class SelectorDecoder {
     Selector selector = decode(file.object(name));
     for (String own : List.of(KUBE_SYSTEM, operatorNamespace)) {
       if (selector.matches(Map.of(NAMESPACE_NAME, own))) {
-        validationErrors.add(
+        errors.add(
             file.path(name),
             "must not match the namespace \""
                 + own
@@ -52,49 +52,43 @@ final class SelectorDecoder {
   }
 
   /** A selector, all of whose parts are checked. */
-  Selector decode(ObjectFieldReader objectFieldReader) {
-    Map<String, String> labels = objectFieldReader.map("matchLabels", objectFieldReader::textAt);
-    labels.forEach(
-        (key, value) -> checkLabel(objectFieldReader.path("matchLabels"), key, List.of(value)));
+  Selector decode(ObjectFieldReader fields) {
+    Map<String, String> labels = fields.map("matchLabels", fields::textAt);
+    labels.forEach((key, value) -> checkLabel(fields.path("matchLabels"), key, List.of(value)));
     List<Requirement> requirements = new ArrayList<>();
-    for (ObjectFieldReader expression : objectFieldReader.objects("matchExpressions")) {
+    for (ObjectFieldReader expression : fields.objects("matchExpressions")) {
       requirement(expression).ifPresent(requirements::add);
     }
-    objectFieldReader.nothingElse();
-    return new Selector(labels, requirements);
+    return fields.done(new Selector(labels, requirements));
   }
 
-  private Optional<Requirement> requirement(ObjectFieldReader objectFieldReader) {
-    String key = objectFieldReader.required("key", "a label key");
-    Optional<Operator> operator = objectFieldReader.word("operator", OPERATORS);
-    if (!objectFieldReader.has("operator")) {
-      validationErrors.add(
-          objectFieldReader.path("operator"),
-          "is missing; needed: " + String.join(", ", OPERATORS.keySet()));
+  private Optional<Requirement> requirement(ObjectFieldReader fields) {
+    String key = fields.required("key", "a label key");
+    Optional<Operator> operator = fields.word("operator", OPERATORS);
+    if (!fields.has("operator")) {
+      fields.refuse("operator", "is missing; needed: " + String.join(", ", OPERATORS.keySet()));
     }
-    List<String> values = objectFieldReader.texts("values");
+    List<String> values = fields.texts("values");
     if (!key.isEmpty()) {
-      checkLabel(objectFieldReader.path("key"), key, values);
+      checkLabel(fields.path("key"), key, values);
     }
     operator.ifPresent(
         known ->
-            validationErrors.check(
+            fields.check(
+                "values",
                 known.takesValues() != values.isEmpty(),
-                objectFieldReader.path("values"),
                 values,
                 known.takesValues()
                     ? "at least one value for " + known.text()
                     : "no values for " + known.text()));
-    objectFieldReader.nothingElse();
-    return operator.map(known -> new Requirement(key, known, values));
+    return fields.done(operator.map(known -> new Requirement(key, known, values)));
   }
 
   private void checkLabel(String path, String key, List<String> values) {
-    validationErrors.check(
-        KubernetesNames.isLabelKey(key), path, key, KubernetesNames.LABEL_KEY_RULE);
+    errors.check(KubernetesNames.isLabelKey(key), path, key, KubernetesNames.LABEL_KEY_RULE);
     values.stream()
         .filter(value -> !KubernetesNames.isLabelValue(value))
-        .forEach(value -> validationErrors.value(path, value, KubernetesNames.LABEL_VALUE_RULE));
+        .forEach(value -> errors.value(path, value, KubernetesNames.LABEL_VALUE_RULE));
   }
 
   private static Map<String, Operator> operators() {

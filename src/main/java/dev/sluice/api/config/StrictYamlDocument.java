@@ -20,25 +20,24 @@ final class StrictYamlDocument {
   private static final JsonNodeFactory NODES = JsonNodeFactory.instance;
 
   private final YAMLParser parser;
-  private final ValidationErrors validationErrors;
+  private final ValidationErrors errors;
 
-  private StrictYamlDocument(YAMLParser parser, ValidationErrors validationErrors) {
+  private StrictYamlDocument(YAMLParser parser, ValidationErrors errors) {
     this.parser = parser;
-    this.validationErrors = validationErrors;
+    this.errors = errors;
   }
 
   /**
    * The document as a tree. What can't be read is noted in {@code problems}; the tree then holds
    * what was read before.
    */
-  static JsonNode read(String yaml, ValidationErrors validationErrors) throws IOException {
+  static JsonNode read(String yaml, ValidationErrors errors) throws IOException {
     try (YAMLParser parser = new YAMLFactory().createParser(yaml)) {
-      return new StrictYamlDocument(parser, validationErrors).whole();
+      return new StrictYamlDocument(parser, errors).whole();
     } catch (JsonProcessingException e) {
       JsonLocation at = e.getLocation();
       String line = at == null ? "" : "line " + at.getLineNr() + ": ";
-      validationErrors.add(
-          "", line + "not YAML: " + e.getOriginalMessage().lines().findFirst().orElse(""));
+      errors.add("", line + "not YAML: " + e.getOriginalMessage().lines().findFirst().orElse(""));
       return NODES.missingNode();
     }
   }
@@ -46,20 +45,19 @@ final class StrictYamlDocument {
   private JsonNode whole() throws IOException {
     JsonToken first = parser.nextToken();
     if (first == null) {
-      validationErrors.add("", "the file is empty; at least apiVersion and kind are needed");
+      errors.add("", "the file is empty; at least apiVersion and kind are needed");
       return NODES.missingNode();
     }
     JsonNode root = value(first, "");
     if (parser.nextToken() != null) {
-      validationErrors.add("", "line " + line() + ": a second YAML document; only one is allowed");
+      errors.add("", "line " + line() + ": a second YAML document; only one is allowed");
     }
     return root;
   }
 
   private JsonNode value(JsonToken token, String path) throws IOException {
     if (parser.isCurrentAlias()) {
-      validationErrors.add(
-          path, "line " + line() + ": YAML aliases are not allowed; write the value out");
+      errors.add(path, "line " + line() + ": YAML aliases are not allowed; write the value out");
       return NODES.nullNode();
     }
     return switch (token) {
@@ -85,7 +83,7 @@ final class StrictYamlDocument {
       int line = line();
       JsonNode value = value(parser.nextToken(), below);
       if (object.has(name)) {
-        validationErrors.add(below, "line " + line + ": given twice; each field may be given once");
+        errors.add(below, "line " + line + ": given twice; each field may be given once");
       } else {
         object.set(name, value);
       }

@@ -154,16 +154,16 @@ final class SupportedFeatures {
 
   /** Notes every field that the file gives and that can't be used yet. */
   static void refuseMissing(
-      Configuration configuration, ObjectFieldReader file, ValidationErrors validationErrors) {
+      Configuration configuration, ObjectFieldReader file, ValidationErrors errors) {
     for (Missing missing : MISSING) {
       if (file.given(missing.path()) && missing.wanted().test(configuration)) {
-        validationErrors.add(missing.path(), "not supported yet: " + missing.today());
+        errors.add(missing.path(), "not supported yet: " + missing.today());
       }
     }
     List<String> frameworks = configuration.integrations().frameworks();
     for (int i = 0; i < frameworks.size(); i++) {
       if (!FRAMEWORKS.contains(frameworks.get(i))) {
-        validationErrors.add(
+        errors.add(
             "integrations.frameworks[" + i + "]",
             "\""
                 + frameworks.get(i)
