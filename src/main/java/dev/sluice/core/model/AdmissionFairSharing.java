@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * How LocalQueues of one ClusterQueue take turns by what they used over time
- * (docs/scheduling-semantics.md#admission-fair-sharing).
+ * Parameters of admission fair sharing: LocalQueues of one ClusterQueue are ordered by their usage
+ * over time (docs/scheduling-semantics.md#admission-fair-sharing).
  *
- * @param halfLife the time in which past use comes to count half; zero: use isn't remembered
- * @param samplingInterval how often use is sampled; more than zero
- * @param resourceWeights how much a unit of a resource counts; 1 where none is given
+ * @param halfLife the time after which past usage counts half; zero: past usage is ignored
+ * @param samplingInterval the interval between two samples of the usage; more than zero
+ * @param resourceWeights the factor of one unit of a resource; 1 for a resource without an entry
  */
 public record AdmissionFairSharing(
     Duration halfLife, Duration samplingInterval, Map<String, Double> resourceWeights) {
@@ -23,20 +23,20 @@ public record AdmissionFairSharing(
     }
   }
 
-  /** Whether use is remembered at all. */
+  /** Whether past usage counts at all. */
   public boolean remembers() {
     return !halfLife.isZero();
   }
 
   /**
-   * What part of the average is new after this time: 0 at once, one half after the half-life, and
-   * towards 1 from then on; always 1 when use isn't remembered.
+   * The fraction of the average that a new sample contributes after this time: 0 for no time, one
+   * half after the half-life, and towards 1 from then on; always 1 when past usage is ignored.
    */
   public double renewed(Duration elapsed) {
     return remembers() ? 1 - StrictMath.pow(0.5, seconds(elapsed) / seconds(halfLife)) : 1;
   }
 
-  /** How much a unit of a resource counts. */
+  /** The factor of one unit of a resource. */
   public double weight(String resource) {
     return resourceWeights.getOrDefault(resource, 1.0);
   }

@@ -2,14 +2,16 @@ package dev.sluice.core.model;
 
 /** How a request fits a flavor (docs/scheduling-semantics.md#flavor-assignment), worst first. */
 public enum AssignmentMode {
-  /** Not at all, or not before something is given back. */
+  /** The request doesn't fit and no preemption can make it fit now. */
   NO_FIT,
-  /** It would take preemption, and there is nobody whom it may preempt, or not enough. */
+  /** The request needs preemption, but no candidates exist, or too few. */
   NO_CANDIDATES,
-  /** If others are preempted, of its own ClusterQueue among them. */
+  /**
+   * The request fits after preemption of Workloads, at least one of them in the same ClusterQueue.
+   */
   PREEMPT,
-  /** If others are preempted, all of them in other ClusterQueues that borrow. */
+  /** The request fits after preemption of Workloads in other ClusterQueues, which borrow. */
   RECLAIM,
-  /** As it is. */
+  /** The request fits without preemption. */
   FIT
 }

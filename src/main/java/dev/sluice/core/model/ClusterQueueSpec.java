@@ -4,24 +4,24 @@ import java.math.BigDecimal;
 import java.util.List;
 
 /**
- * A ClusterQueue as the engine knows it.
+ * The part of a ClusterQueue's spec that the engine needs.
  *
- * @param name its name
- * @param cohort its cohort; empty when it has none
- * @param groups its resource groups
- * @param strategy how its head may block those behind
- * @param namespaceSelector the namespaces that may use it
- * @param stopPolicy whether it admits
- * @param terminating whether it is being deleted
- * @param preemption whom it may preempt
- * @param fungibility when the search stops at a flavor
- * @param fairWeight its weight where idle quota is shared fairly; not negative
- * @param admissionChecks names of the checks that it asks for
- * @param problems further reasons, found outside the engine, why it can't be active
- * @param ignoresUndeclared whether requests for resources that its groups don't cover are ignored,
- *     instead of keeping a Workload out
- * @param takesTurnsByUse whether its LocalQueues come in the order of what they used so far, where
- *     that is reckoned
+ * @param name name of the ClusterQueue
+ * @param cohort name of the cohort; empty when the queue belongs to no cohort
+ * @param groups the resource groups, in the order of the spec
+ * @param strategy whether a head that doesn't fit blocks the Workloads behind the head
+ * @param namespaceSelector the namespaces whose Workloads may use the queue
+ * @param stopPolicy whether the queue admits Workloads
+ * @param terminating whether the object is being deleted
+ * @param preemption which Workloads the queue's Workloads may preempt
+ * @param fungibility when the search for a flavor stops
+ * @param fairWeight the weight for fair sharing; not negative
+ * @param admissionChecks names of the admission checks that every Workload needs
+ * @param problems further reasons, found outside the engine, why the queue is inactive
+ * @param ignoresUndeclared whether requests for resources that no group covers are ignored;
+ *     otherwise such a request keeps the Workload pending
+ * @param takesTurnsByUse whether the LocalQueues are ordered by their usage over time, when the
+ *     configuration enables admission fair sharing
  */
 public record ClusterQueueSpec(
     String name,
@@ -46,7 +46,7 @@ public record ClusterQueueSpec(
     problems = List.copyOf(problems);
   }
 
-  /** One of weight 1 that keeps out who requests what it doesn't cover. */
+  /** A queue of weight 1 that rejects requests for resources that no group covers. */
   public ClusterQueueSpec(
       String name,
       String cohort,
@@ -75,7 +75,7 @@ public record ClusterQueueSpec(
         false);
   }
 
-  /** One whose LocalQueues don't take turns by what they used. */
+  /** A queue whose LocalQueues are not ordered by usage. */
   public ClusterQueueSpec(
       String name,
       String cohort,
@@ -107,7 +107,7 @@ public record ClusterQueueSpec(
         false);
   }
 
-  /** The same queue, with requests for what it doesn't cover ignored. */
+  /** The same queue, with requests for uncovered resources ignored. */
   public ClusterQueueSpec ignoringUndeclared() {
     return new ClusterQueueSpec(
         name,
@@ -126,7 +126,7 @@ public record ClusterQueueSpec(
         takesTurnsByUse);
   }
 
-  /** The same queue, whose LocalQueues take turns by what they used. */
+  /** The same queue, with its LocalQueues ordered by usage. */
   public ClusterQueueSpec takingTurnsByUse() {
     return new ClusterQueueSpec(
         name,
@@ -145,13 +145,16 @@ public record ClusterQueueSpec(
         true);
   }
 
-  /** How the head of a queue that doesn't fit treats those behind it. */
+  /** What happens to the Workloads behind a head that doesn't fit: blocked, or evaluated. */
   public enum QueueingStrategy {
     STRICT_FIFO,
     BEST_EFFORT_FIFO
   }
 
-  /** Whether a queue admits: freely, no more, or no more and those admitted are sent back. */
+  /**
+   * Whether a queue admits: NONE admits, HOLD doesn't admit, HOLD_AND_DRAIN also evicts the
+   * admitted Workloads.
+   */
   public enum StopPolicy {
     NONE,
     HOLD,

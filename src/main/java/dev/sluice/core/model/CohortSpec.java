@@ -4,12 +4,12 @@ import java.math.BigDecimal;
 import java.util.List;
 
 /**
- * A Cohort object.
+ * The part of a Cohort's spec that the engine needs.
  *
- * @param name its name
- * @param parent its parent; empty for a root
- * @param groups the quota it adds of its own
- * @param fairWeight its weight where idle quota is shared fairly; not negative
+ * @param name name of the cohort
+ * @param parent name of the parent cohort; empty for a root
+ * @param groups the quota that the cohort adds to the quota of its members
+ * @param fairWeight the weight for fair sharing; not negative
  */
 public record CohortSpec(
     String name, String parent, List<ResourceGroup> groups, BigDecimal fairWeight) {
@@ -19,7 +19,7 @@ public record CohortSpec(
     fairWeight = fairWeight.stripTrailingZeros();
   }
 
-  /** One of weight 1. */
+  /** A cohort of weight 1. */
   public CohortSpec(String name, String parent, List<ResourceGroup> groups) {
     this(name, parent, groups, BigDecimal.ONE);
   }

@@ -3,21 +3,24 @@ package dev.sluice.core.model;
 import java.time.Instant;
 import java.util.List;
 
-/** What the engine wants done; others do it, and report back as facts. */
+/**
+ * A decision of the engine. Other components carry decisions out and report the result as {@link
+ * SchedulerEvent}s.
+ */
 public sealed interface Decision {
 
-  /** Which Workload it is about. */
+  /** The Workload that the decision is about. */
   WorkloadId id();
 
   /**
-   * Give this Workload quota, and admit it.
+   * Reserve quota for this Workload, and admit the Workload.
    *
-   * @param version the version of the Workload that was looked at
-   * @param clusterQueue the queue whose quota it gets
+   * @param version the resourceVersion of the Workload that the decision is based on
+   * @param clusterQueue the ClusterQueue whose quota is reserved
    * @param podSets the flavors and amounts of each pod set
-   * @param at when it was decided
-   * @param queuedAt since when it waited
-   * @param considered the flavors that were looked at, for the event
+   * @param at time of the decision
+   * @param queuedAt the time since which the Workload was queued
+   * @param considered the flavors that were tried, for the event
    */
   record Admit(
       WorkloadId id,
@@ -35,14 +38,14 @@ public sealed interface Decision {
   }
 
   /**
-   * Evict these Workloads, so that this one fits when they are gone.
+   * Evict the targets, so that this Workload fits after their eviction.
    *
-   * @param version the version of the Workload that was looked at
-   * @param clusterQueue the queue it waits in
-   * @param path names from the root of the cohort tree down to that queue
-   * @param priority its effective priority
-   * @param victims whom to evict; none of them is being evicted already
-   * @param at when it was decided
+   * @param version the resourceVersion of the Workload that the decision is based on
+   * @param clusterQueue the ClusterQueue that the Workload waits in
+   * @param path names from the root of the cohort tree down to that ClusterQueue
+   * @param priority effective priority of the Workload
+   * @param victims the Workloads to evict; none of them is being evicted already
+   * @param at time of the decision
    */
   record Preempt(
       WorkloadId id,
@@ -60,13 +63,13 @@ public sealed interface Decision {
   }
 
   /**
-   * A Workload that is to be evicted for another one.
+   * A Workload to evict for another Workload.
    *
-   * @param id which
-   * @param version the version of it that was looked at
-   * @param path names from the root of the cohort tree down to its queue
-   * @param priority its effective priority
-   * @param reason by which policy
+   * @param id the Workload to evict
+   * @param version the resourceVersion that the decision is based on
+   * @param path names from the root of the cohort tree down to the ClusterQueue of the Workload
+   * @param priority effective priority of the Workload
+   * @param reason the preemption policy that selected the Workload
    */
   record Victim(
       WorkloadId id, long version, List<String> path, long priority, PreemptionReason reason) {
@@ -76,9 +79,10 @@ public sealed interface Decision {
   }
 
   /**
-   * Tell people why this Workload waits. It is advice: it may be late, and lost without harm.
+   * Report why this Workload is pending. The report is best effort: a late or lost report does no
+   * harm.
    *
-   * @param version the version of the Workload that was looked at
+   * @param version the resourceVersion of the Workload that the decision is based on
    */
   record Explain(WorkloadId id, long version, Explanation explanation) implements Decision {}
 }

@@ -3,17 +3,18 @@ package dev.sluice.core.model;
 import java.util.List;
 
 /**
- * Why a Workload waits, as data. Conditions, events, logs and {@code explain} are renderings of it.
+ * Why a Workload is pending, as data. Conditions, events, logs and {@code explain} are renderings
+ * of this data.
  *
- * @param reason the reason of its QuotaReserved=False condition
- * @param attempts the flavors that were tried, per pod set; none where it didn't come to that
- * @param detail what else there is to say; empty where the attempts say it all
- * @param gated whether it would preempt, but for a preemption gate that is closed
+ * @param reason the reason of the QuotaReserved=False condition
+ * @param attempts the flavors that were tried, per pod set; empty if no flavor was tried
+ * @param detail additional text; empty where the attempts are the whole explanation
+ * @param gated whether the Workload would preempt, but a preemption gate is closed
  */
 public record Explanation(
     PendingReason reason, List<FlavorAttempt> attempts, String detail, boolean gated) {
 
-  /** Of one that no preemption gate holds up. */
+  /** An explanation for a Workload that no preemption gate blocks. */
   public Explanation(PendingReason reason, List<FlavorAttempt> attempts, String detail) {
     this(reason, attempts, detail, false);
   }
@@ -23,8 +24,9 @@ public record Explanation(
   }
 
   /**
-   * Whether it says the same to people: same reason, same obstacles on the same flavors. What
-   * happens to be free at the moment doesn't count, since it changes all the time.
+   * Whether the other explanation has the same content for a reader: same reason, same rejections
+   * of the same flavors. The quota that is free at the moment is not compared, because that amount
+   * changes all the time.
    */
   public boolean hasSameContentAs(Explanation other) {
     if (reason != other.reason

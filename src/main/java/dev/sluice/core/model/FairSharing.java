@@ -3,22 +3,23 @@ package dev.sluice.core.model;
 import java.util.List;
 
 /**
- * How queues of a cohort share what is idle by their weights.
+ * Parameters of fair sharing: how queues of a cohort share idle quota by their weights.
  *
- * @param strategies when one may preempt another's, in the order in which they are tried; at least
- *     one
- * @param reclaimsWithinNominal whether one that stays within its own quota takes it back from those
- *     who borrow whatever the shares
- * @param nonBorrowingFirst whether those who don't borrow are admitted before those who do
+ * @param strategies the conditions under which a queue may preempt Workloads of another queue, in
+ *     the order in which the conditions are tried; at least one
+ * @param reclaimsWithinNominal whether a queue that stays within its nominal quota may reclaim
+ *     quota from borrowing queues whatever the shares
+ * @param nonBorrowingFirst whether Workloads that don't borrow are admitted before Workloads that
+ *     borrow
  */
 public record FairSharing(
     List<Strategy> strategies, boolean reclaimsWithinNominal, boolean nonBorrowingFirst) {
 
-  /** When a preemptor's share allows a victim of another queue. */
+  /** The condition on the preemptor's share under which a target of another queue is allowed. */
   public enum Strategy {
-    /** It is at most what is left to the other one. */
+    /** The preemptor's share is at most the share of the target's queue after the preemption. */
     LESS_THAN_OR_EQUAL_TO_FINAL_SHARE,
-    /** It is below what the other one has now. */
+    /** The preemptor's share is less than the share of the target's queue before the preemption. */
     LESS_THAN_INITIAL_SHARE
   }
 

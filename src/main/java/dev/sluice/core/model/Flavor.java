@@ -3,7 +3,7 @@ package dev.sluice.core.model;
 import java.util.List;
 import java.util.Map;
 
-/** A ResourceFlavor: the labels and taints of its nodes, and the tolerations it lends to pods. */
+/** A ResourceFlavor: the labels and taints of its nodes, and the tolerations it adds to pods. */
 public record Flavor(
     String name,
     Map<String, String> nodeLabels,

@@ -3,13 +3,14 @@ package dev.sluice.core.model;
 import java.util.List;
 
 /**
- * One flavor that was looked at for a pod set, and what stood in the way.
+ * One flavor that was tried for a pod set, and the reasons for its rejection.
  *
- * @param podSet the pod set
- * @param flavor the flavor; empty where no flavor could be looked at
- * @param mode how it fits, preemption considered
- * @param borrowLevel how high in the cohort tree quota would be borrowed; 0 for its own
- * @param obstacles what stood in the way; none if it fits
+ * @param podSet name of the pod set
+ * @param flavor name of the flavor; empty where no flavor covers the resource
+ * @param mode how the request fits the flavor, with preemption considered
+ * @param borrowLevel the level of the cohort tree from which quota would be borrowed; 0 without
+ *     borrowing
+ * @param flavorRejections why the flavor was rejected; empty if the request fits
  */
 public record FlavorAttempt(
     String podSet,
@@ -22,7 +23,7 @@ public record FlavorAttempt(
     flavorRejections = List.copyOf(flavorRejections);
   }
 
-  /** An attempt where preemption was not considered: it fits if nothing stands in the way. */
+  /** An attempt without preemption: the request fits if there are no rejections. */
   public FlavorAttempt(
       String podSet, String flavor, int borrowLevel, List<FlavorRejection> flavorRejections) {
     this(

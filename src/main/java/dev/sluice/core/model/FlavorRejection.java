@@ -1,9 +1,12 @@
 package dev.sluice.core.model;
 
-/** What stands between a pod set and a flavor. Amounts are in thousandths for cpu. */
+/**
+ * Why a flavor was rejected for a pod set. Amounts are in thousandths for cpu and in whole units
+ * otherwise.
+ */
 public sealed interface FlavorRejection {
 
-  /** The same without what is true only at the moment. */
+  /** This rejection without the values that are valid only at the moment. */
   default FlavorRejection lasting() {
     return this;
   }
@@ -11,19 +14,19 @@ public sealed interface FlavorRejection {
   /** The ResourceFlavor object doesn't exist. */
   record FlavorMissing() implements FlavorRejection {}
 
-  /** The pods don't tolerate a taint of its nodes. */
+  /** The pods don't tolerate a taint of the flavor's nodes. */
   record UntoleratedTaint(Taint taint) implements FlavorRejection {}
 
-  /** Node selector or affinity of the pods exclude its nodes. */
+  /** The node selector or the node affinity of the pods excludes the flavor's nodes. */
   record PlacementMismatch() implements FlavorRejection {}
 
-  /** The queue has no quota for a resource at all. */
+  /** No resource group of the queue covers the resource. */
   record ResourceNotCovered(String resource, long requested) implements FlavorRejection {}
 
-  /** More than the queue could ever get: it never fits. */
+  /** The request exceeds the most that the queue could ever get: the request never fits. */
   record ExceedsMaximum(String resource, long requested, long maximum) implements FlavorRejection {}
 
-  /** More than is free now. */
+  /** The request exceeds the quota that is available now. */
   record InsufficientQuota(String resource, long requested, long available, long maximum)
       implements FlavorRejection {
     @Override

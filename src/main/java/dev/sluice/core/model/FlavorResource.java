@@ -1,6 +1,6 @@
 package dev.sluice.core.model;
 
-/** The pair that quota is kept by: one resource as offered by one flavor. */
+/** A resource of a flavor: the unit by which quota is declared and usage is counted. */
 public record FlavorResource(String flavor, String resource) implements Comparable<FlavorResource> {
 
   @Override

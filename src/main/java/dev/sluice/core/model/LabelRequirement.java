@@ -5,15 +5,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One requirement on labels, of a label selector or of node affinity.
+ * One requirement on labels, from a label selector or from node affinity.
  *
- * @param key the label
- * @param operator how it is compared
- * @param values what it is compared with; empty for Exists and DoesNotExist, one for Gt and Lt
+ * @param key key of the label
+ * @param operator how the label's value is compared
+ * @param values the values of the comparison; empty for Exists and DoesNotExist, one value for Gt
+ *     and Lt
  */
 public record LabelRequirement(String key, Operator operator, List<String> values) {
 
-  /** How a label is compared; Gt and Lt exist for nodes only. */
+  /** How the value of a label is compared; Gt and Lt exist for nodes only. */
   public enum Operator {
     IN,
     NOT_IN,
@@ -27,7 +28,7 @@ public record LabelRequirement(String key, Operator operator, List<String> value
     values = List.copyOf(values);
   }
 
-  /** Whether {@code labels} meet it, by Kubernetes' rules. */
+  /** Whether {@code labels} meet the requirement, by the rules of Kubernetes. */
   public boolean matches(Map<String, String> labels) {
     String actual = labels.get(key);
     return switch (operator) {
@@ -40,7 +41,10 @@ public record LabelRequirement(String key, Operator operator, List<String> value
     };
   }
 
-  /** The sign of (actual - wanted) for whole numbers; 0, which meets neither, if one is none. */
+  /**
+   * The sign of (actual - wanted) for whole numbers; 0, which meets neither Gt nor Lt, if either
+   * value is not a whole number.
+   */
   private int compare(@Nullable String actual) {
     if (actual == null || values.size() != 1) {
       return 0;

@@ -17,7 +17,7 @@ public sealed interface LabelSelector {
     }
   }
 
-  /** Selects what meets all requirements; with none, everything. */
+  /** Selects objects that meet all requirements; without requirements, every object. */
   record Requirements(List<LabelRequirement> requirements) implements LabelSelector {
     public Requirements {
       requirements = List.copyOf(requirements);

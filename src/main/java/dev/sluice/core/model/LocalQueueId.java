@@ -1,6 +1,6 @@
 package dev.sluice.core.model;
 
-/** Which LocalQueue: its namespace and name. */
+/** Identity of a LocalQueue: namespace and name. */
 public record LocalQueueId(String namespace, String name) implements Comparable<LocalQueueId> {
 
   @Override
@@ -9,7 +9,7 @@ public record LocalQueueId(String namespace, String name) implements Comparable<
     return byNamespace != 0 ? byNamespace : name.compareTo(other.name);
   }
 
-  /** {@code namespace/name}, as logs and messages name it. */
+  /** {@code namespace/name}, the form in logs and messages. */
   @Override
   public String toString() {
     return namespace + "/" + name;

@@ -3,17 +3,17 @@ package dev.sluice.core.model;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
 
 /**
- * A LocalQueue.
+ * The part of a LocalQueue's spec that the engine needs.
  *
- * @param id which
- * @param clusterQueue the ClusterQueue behind it
- * @param stopPolicy whether it is stopped
- * @param weight by what its past use is divided, where LocalQueues take turns by that
+ * @param id identity of the LocalQueue
+ * @param clusterQueue name of the ClusterQueue that the LocalQueue feeds
+ * @param stopPolicy whether the LocalQueue is stopped
+ * @param weight the divisor of the usage over time, for admission fair sharing
  */
 public record LocalQueueSpec(
     LocalQueueId id, String clusterQueue, StopPolicy stopPolicy, double weight) {
 
-  /** One of weight 1. */
+  /** A LocalQueue of weight 1. */
   public LocalQueueSpec(LocalQueueId id, String clusterQueue, StopPolicy stopPolicy) {
     this(id, clusterQueue, stopPolicy, 1);
   }

@@ -4,19 +4,20 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Where the pods of a pod set may run, as their template says.
+ * The nodes that the pods of a pod set may run on, from the pod template.
  *
- * @param nodeSelector labels a node must have
- * @param affinityTerms required node affinity, of which one term must match; empty when there is
- *     none. Each term is a list of requirements on labels; a term that had only fields is empty.
- * @param tolerations taints the pods tolerate
+ * @param nodeSelector labels that a node must have
+ * @param affinityTerms required node affinity, of which one term must match; empty without node
+ *     affinity. Each term is a list of requirements on labels; a term that had only fields is
+ *     empty.
+ * @param tolerations tolerations of the pods
  */
 public record NodeConstraints(
     Map<String, String> nodeSelector,
     List<List<LabelRequirement>> affinityTerms,
     List<Toleration> tolerations) {
 
-  /** Anywhere. */
+  /** No constraints. */
   public static final NodeConstraints ANYWHERE =
       new NodeConstraints(Map.of(), List.of(), List.of());
 

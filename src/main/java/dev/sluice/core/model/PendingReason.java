@@ -1,6 +1,9 @@
 package dev.sluice.core.model;
 
-/** Reasons of QuotaReserved=False (docs/workload-semantics.md#conditions), by rising severity. */
+/**
+ * Reasons of QuotaReserved=False (docs/workload-semantics.md#conditions), in order of increasing
+ * severity.
+ */
 public enum PendingReason {
   PENDING_EVALUATION("PendingEvaluation"),
   WAITING_FOR_PREEMPTED_WORKLOADS("WaitingForPreemptedWorkloads"),
@@ -18,7 +21,7 @@ public enum PendingReason {
     this.reason = reason;
   }
 
-  /** The word of the API. */
+  /** The reason as the API spells it. */
   public String apiReason() {
     return reason;
   }

@@ -6,17 +6,21 @@ import java.util.Optional;
 /**
  * A Workload that may be queued (docs/scheduling-semantics.md#what-is-pending).
  *
- * @param id which
- * @param version its resourceVersion as a number: later states have higher ones
- * @param queueName its LocalQueue, in its own namespace
- * @param shape what it asks for
- * @param priority its effective priority
- * @param createdAt when it was created
- * @param queuedAt its place in the queue: creation, or the eviction that sent it back
- * @param notBefore when its back-off ends, if it has one
- * @param held whether it must stay out of the queue until told otherwise (Requeued=False)
- * @param defect why it can't be considered whatever the quota (limits, LimitRange), if so
- * @param gated whether it may not preempt yet: one of its preemption gates is closed
+ * @param id identity of the Workload
+ * @param version the resourceVersion as a number: a later state has a higher version
+ * @param queueName name of the LocalQueue, in the Workload's namespace
+ * @param shape the request
+ * @param priority the effective priority
+ * @param createdAt the time of creation
+ * @param queuedAt the position in the queue: the time of creation, or of the eviction that requeued
+ *     the Workload
+ * @param notBefore the end of the requeue backoff, if there is a backoff
+ * @param held whether the Workload must stay out of the queue until its condition changes
+ *     (Requeued=False)
+ * @param defect why the Workload can't be evaluated whatever the quota (limits, LimitRange); empty
+ *     if it can
+ * @param gated whether the Workload may not preempt yet because one of its preemption gates is
+ *     closed
  */
 public record PendingWorkload(
     WorkloadId id,
@@ -31,7 +35,7 @@ public record PendingWorkload(
     Optional<String> defect,
     boolean gated) {
 
-  /** One without closed gates. */
+  /** A Workload without closed preemption gates. */
   public PendingWorkload(
       WorkloadId id,
       long version,
@@ -48,7 +52,7 @@ public record PendingWorkload(
         false);
   }
 
-  /** The LocalQueue it is in. */
+  /** The LocalQueue of the Workload. */
   public LocalQueueId localQueue() {
     return new LocalQueueId(id.namespace(), queueName);
   }

@@ -5,12 +5,12 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What a pod set was given.
+ * The quota that was assigned to a pod set.
  *
- * @param name the pod set
- * @param flavors the flavor chosen for each resource that has one
- * @param usage the amount of each resource for all its pods (thousandths for cpu)
- * @param count pods it was given quota for
+ * @param name name of the pod set
+ * @param flavors the assigned flavor of each resource
+ * @param usage the amount of each resource for all pods of the pod set (thousandths for cpu)
+ * @param count the number of pods that have quota
  */
 public record PodSetAssignment(
     String name, SortedMap<String, String> flavors, SortedMap<String, Long> usage, int count) {

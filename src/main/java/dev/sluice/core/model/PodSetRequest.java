@@ -5,13 +5,13 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What one pod set of a pending Workload asks for.
+ * The request of one pod set of a pending Workload.
  *
- * @param name its name in the Workload
- * @param count pods that still need quota (reclaimable ones are already taken off)
- * @param minCount the least number of pods it can start with; 0 when it must be all
- * @param perPod amounts one pod requests, by resource (thousandths for cpu, whole units otherwise)
- * @param placement where its pods may run
+ * @param name name of the pod set in the Workload
+ * @param count pods that still need quota; reclaimable pods are already subtracted
+ * @param minCount the fewest pods that the pod set can start with; 0 without partial admission
+ * @param perPod the request of one pod, by resource (thousandths for cpu, whole units otherwise)
+ * @param nodeConstraints the nodes that the pods may run on
  * @param group pod sets with the same non-empty group get the same flavors
  */
 public record PodSetRequest(
@@ -26,12 +26,12 @@ public record PodSetRequest(
     perPod = Collections.unmodifiableSortedMap(new TreeMap<>(perPod));
   }
 
-  /** Pods it can do without at its start. */
+  /** The number of pods that the pod set can start without. */
   public long spare() {
     return minCount > 0 ? Math.max(0, count - minCount) : 0;
   }
 
-  /** The same with another number of pods, all of which it needs. */
+  /** The same request with another number of pods, all of which are required. */
   public PodSetRequest withCount(int pods) {
     return new PodSetRequest(name, pods, 0, perPod, nodeConstraints, group);
   }

@@ -2,13 +2,13 @@ package dev.sluice.core.model;
 
 /** Why a Workload is preempted (docs/workload-semantics.md#conditions). */
 public enum PreemptionReason {
-  /** For a Workload of its own ClusterQueue. */
+  /** The preemptor is in the same ClusterQueue. */
   IN_CLUSTER_QUEUE("InClusterQueue"),
-  /** Its ClusterQueue borrows what another one takes back. */
+  /** The preemptor's ClusterQueue reclaims quota that the target's ClusterQueue borrows. */
   IN_COHORT_RECLAMATION("InCohortReclamation"),
-  /** Its ClusterQueue has more than its fair share. */
+  /** The target's ClusterQueue has more than its fair share. */
   IN_COHORT_FAIR_SHARING("InCohortFairSharing"),
-  /** Another ClusterQueue takes quota back and borrows at the same time. */
+  /** The preemptor's ClusterQueue reclaims quota and borrows at the same time. */
   IN_COHORT_RECLAIM_WHILE_BORROWING("InCohortReclaimWhileBorrowing");
 
   private final String reason;
@@ -17,7 +17,7 @@ public enum PreemptionReason {
     this.reason = reason;
   }
 
-  /** The word of the API. */
+  /** The reason as the API spells it. */
   public String apiReason() {
     return reason;
   }

@@ -3,8 +3,9 @@ package dev.sluice.core.model;
 import java.util.List;
 
 /**
- * All that flavor assignment looks at in a Workload. Workloads alike share one: equal shapes of
- * equal priority are one equivalence class, so that what is learned of one holds for all.
+ * Everything in a Workload that flavor assignment depends on. Equal shapes are shared between
+ * Workloads: Workloads of one queue with equal shape and priority form one equivalence class, and
+ * an evaluation result of one is valid for all.
  */
 public record RequestShape(List<PodSetRequest> podSets) {
 

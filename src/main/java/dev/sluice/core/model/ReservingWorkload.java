@@ -4,19 +4,22 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * A Workload that holds quota, as its status says.
+ * A Workload that has quota reserved, according to its status.
  *
- * @param id which
- * @param version its resourceVersion as a number
- * @param queueName its LocalQueue, in its own namespace
- * @param clusterQueue the ClusterQueue whose quota it holds
- * @param podSets what each pod set was assigned, after reclaimable pods are taken off
- * @param priority its effective priority
- * @param queuedAt its place in the queue, as for a pending one: who came first among equals
- * @param evicted whether its eviction is decided: it holds quota until its job has stopped
- * @param admitted whether its Admitted condition is True
- * @param podsReady whether nobody has to wait for its pods: they are ready, or that doesn't count
- * @param reservedAt when it got its quota
+ * @param id identity of the Workload
+ * @param version the resourceVersion as a number
+ * @param queueName name of the LocalQueue, in the Workload's namespace
+ * @param clusterQueue the ClusterQueue whose quota is reserved
+ * @param podSets the assignment of each pod set, with reclaimable pods subtracted
+ * @param priority the effective priority
+ * @param queuedAt the position in the queue, as for a pending Workload; orders Workloads of equal
+ *     priority
+ * @param evicted whether the eviction is decided; the quota stays reserved until the job has
+ *     stopped
+ * @param admitted whether the Admitted condition is True
+ * @param podsReady whether no other Workload has to wait for the pods: the pods are ready, or
+ *     waiting for pods is disabled
+ * @param reservedAt the time at which the quota was reserved
  */
 public record ReservingWorkload(
     WorkloadId id,
@@ -35,7 +38,7 @@ public record ReservingWorkload(
     podSets = List.copyOf(podSets);
   }
 
-  /** The LocalQueue it came from. */
+  /** The LocalQueue of the Workload. */
   public LocalQueueId localQueue() {
     return new LocalQueueId(id.namespace(), queueName);
   }

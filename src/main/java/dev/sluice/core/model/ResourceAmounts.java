@@ -2,16 +2,17 @@ package dev.sluice.core.model;
 
 /**
  * Arithmetic on amounts of a resource: {@code long}s, in thousandths for {@code cpu} and in whole
- * units for everything else. It saturates instead of overflowing; {@link #UNLIMITED} absorbs.
+ * units for every other resource. Results saturate instead of overflowing; {@link #UNLIMITED}
+ * absorbs.
  */
 public final class ResourceAmounts {
 
-  /** No limit: larger than any amount, and unchanged by adding to or subtracting from it. */
+  /** No limit: larger than any amount, and unchanged by addition and subtraction. */
   public static final long UNLIMITED = Long.MAX_VALUE;
 
   private ResourceAmounts() {}
 
-  /** {@code a + b}, held within the range of {@code long}; unlimited if either is. */
+  /** {@code a + b}, clamped to the range of {@code long}; unlimited if either is. */
   public static long add(long a, long b) {
     if (a == UNLIMITED || b == UNLIMITED) {
       return UNLIMITED;
@@ -23,7 +24,7 @@ public final class ResourceAmounts {
     return sum;
   }
 
-  /** {@code a - b}, held within the range of {@code long}; unlimited if {@code a} is. */
+  /** {@code a - b}, clamped to the range of {@code long}; unlimited if {@code a} is. */
   public static long subtract(long a, long b) {
     if (a == UNLIMITED) {
       return UNLIMITED;
@@ -35,7 +36,7 @@ public final class ResourceAmounts {
     return difference;
   }
 
-  /** {@code a * b}, held within the range of {@code long}; unlimited if {@code a} is and b > 0. */
+  /** {@code a * b}, clamped to the range of {@code long}; unlimited if {@code a} is and b > 0. */
   public static long multiply(long a, long b) {
     if (b == 0 || a == 0) {
       return 0;

@@ -3,10 +3,7 @@ package dev.sluice.core.model;
 import java.util.List;
 import java.util.Map;
 
-/**
- * Resources that are given from the same flavor, and the flavors in the order in which they are
- * tried.
- */
+/** Resources that get the same flavor, and the flavors in the order in which they are tried. */
 public record ResourceGroup(List<String> resources, List<FlavorQuotas> flavors) {
 
   public ResourceGroup {

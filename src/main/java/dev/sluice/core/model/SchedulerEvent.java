@@ -4,41 +4,42 @@ import java.time.Instant;
 import java.util.Map;
 
 /**
- * What the world tells the engine. The engine is a function of the facts in their order: the same
- * facts give the same decisions.
+ * An input of the engine: a change in the cluster, a result of a decision, or the passing of time.
+ * The engine is a function of its events in their order: the same events lead to the same
+ * decisions.
  */
 public sealed interface SchedulerEvent {
 
-  /** A flavor appeared or changed. */
+  /** A ResourceFlavor was created or changed. */
   record FlavorChanged(Flavor flavor) implements SchedulerEvent {}
 
-  /** A flavor is gone. */
+  /** A ResourceFlavor was deleted. */
   record FlavorRemoved(String name) implements SchedulerEvent {}
 
-  /** A ClusterQueue appeared or changed. */
+  /** A ClusterQueue was created or changed. */
   record ClusterQueueChanged(ClusterQueueSpec queue) implements SchedulerEvent {}
 
-  /** A ClusterQueue is gone. */
+  /** A ClusterQueue was deleted. */
   record ClusterQueueRemoved(String name) implements SchedulerEvent {}
 
-  /** A Cohort object appeared or changed. */
+  /** A Cohort object was created or changed. */
   record CohortChanged(CohortSpec cohort) implements SchedulerEvent {}
 
-  /** A Cohort object is gone; the name may live on in its members. */
+  /** A Cohort object was deleted; the cohort continues to exist while members name it. */
   record CohortRemoved(String name) implements SchedulerEvent {}
 
-  /** A LocalQueue appeared or changed. */
+  /** A LocalQueue was created or changed. */
   record LocalQueueChanged(LocalQueueSpec queue) implements SchedulerEvent {}
 
-  /** A LocalQueue is gone. */
+  /** A LocalQueue was deleted. */
   record LocalQueueRemoved(LocalQueueId id) implements SchedulerEvent {}
 
   /**
-   * What a LocalQueue used in the past, as its status tells: it counts for an engine that doesn't
-   * decide yet, or doesn't know better.
+   * The usage over time of a LocalQueue, from its status. The engine uses this value while the
+   * engine doesn't decide, or has no value of its own.
    *
-   * @param consumed use over time by resource, in the resource's own unit (cores for cpu)
-   * @param sampledAt when that was right
+   * @param consumed usage over time by resource, in the resource's own unit (cores for cpu)
+   * @param sampledAt the time of the last sample
    */
   record LocalQueueUsed(LocalQueueId id, Map<String, Double> consumed, Instant sampledAt)
       implements SchedulerEvent {
@@ -47,63 +48,67 @@ public sealed interface SchedulerEvent {
     }
   }
 
-  /** A namespace appeared, or its labels changed. */
+  /** A namespace was created, or its labels changed. */
   record NamespaceChanged(String name, Map<String, String> labels) implements SchedulerEvent {
     public NamespaceChanged {
       labels = Map.copyOf(labels);
     }
   }
 
-  /** A namespace is gone. */
+  /** A namespace was deleted. */
   record NamespaceRemoved(String name) implements SchedulerEvent {}
 
-  /** A Workload waits for quota. */
+  /** A Workload is pending. */
   record WorkloadPending(PendingWorkload workload) implements SchedulerEvent {}
 
-  /** A Workload holds quota. */
+  /** A Workload has quota reserved. */
   record WorkloadReserving(ReservingWorkload workload) implements SchedulerEvent {}
 
   /**
-   * A Workload neither waits nor holds quota: finished, deleted, inactive, gated or on hold.
+   * A Workload is neither pending nor has quota reserved: it is finished, deleted, inactive, gated
+   * or on hold.
    *
-   * @param version its last resourceVersion; {@link Long#MAX_VALUE} when the object is gone
+   * @param version the last resourceVersion; {@link Long#MAX_VALUE} when the object was deleted
    */
   record WorkloadReleased(WorkloadId id, long version) implements SchedulerEvent {}
 
   /**
-   * The admission that was decided stands in the API server, in the given (new) version.
+   * The decided admission was written to the API server, in the given (new) version.
    *
-   * @param admitted whether the Workload is admitted with that, not only given quota
+   * @param admitted whether the Workload is admitted, and doesn't only have quota reserved
    */
   record AdmissionWritten(WorkloadId id, long version, boolean admitted) implements SchedulerEvent {
 
-    /** Of one that is admitted. */
+    /** An event for a Workload that is admitted. */
     public AdmissionWritten(WorkloadId id, long version) {
       this(id, version, true);
     }
   }
 
   /**
-   * The admission that was decided was not written, and never will be.
+   * The decided admission was not written and will not be written.
    *
-   * @param decided the version that had been looked at
-   * @param superseded whether the Workload has moved on, so that a newer version is sure to be
-   *     seen; otherwise it is tried again after a while
+   * @param decided the resourceVersion that the decision was based on
+   * @param superseded whether the Workload has a newer version, which a later event will report;
+   *     otherwise the admission is retried after a backoff
    */
   record AdmissionRefused(WorkloadId id, long decided, boolean superseded)
       implements SchedulerEvent {}
 
   /**
-   * An eviction that was decided was not written, and never will be: if it is still wanted, it is
-   * to be decided anew.
+   * A decided eviction was not written and will not be written: an eviction that is still needed
+   * must be decided again.
    *
-   * @param decided the version of the victim that had been looked at
+   * @param decided the resourceVersion of the target that the decision was based on
    */
   record EvictionRefused(WorkloadId id, long decided) implements SchedulerEvent {}
 
-  /** It is now {@code now}. */
+  /** The current time is {@code now}. */
   record TimePassed(Instant now) implements SchedulerEvent {}
 
-  /** From here on the engine decides (true: it is complete and leads), or only listens (false). */
+  /**
+   * Whether the engine decides: true once its state is complete and this replica leads, false while
+   * the engine only applies events.
+   */
   record DecidingEnabled(boolean enabled) implements SchedulerEvent {}
 }

@@ -1,9 +1,12 @@
 package dev.sluice.core.model;
 
-/** A taint of the nodes behind a flavor; {@code value} is empty when it has none. */
+/** A taint of the nodes of a flavor; {@code value} is empty for a taint without value. */
 public record Taint(String key, String value, String effect) {
 
-  /** Whether pods that don't tolerate it are kept off: NoSchedule and NoExecute, not Prefer…. */
+  /**
+   * Whether the taint keeps pods without a toleration off the nodes: NoSchedule and NoExecute do,
+   * PreferNoSchedule doesn't.
+   */
   public boolean keepsPodsOff() {
     return effect.equals("NoSchedule") || effect.equals("NoExecute");
   }

@@ -2,7 +2,7 @@ package dev.sluice.core.model;
 
 /**
  * A toleration of a pod or of a flavor. Absent fields are empty strings; an empty operator means
- * Equal, an empty effect every effect, an empty key (with Exists) every key.
+ * Equal, an empty effect matches every effect, an empty key (with Exists) matches every key.
  */
 public record Toleration(String key, String operator, String value, String effect) {
 

@@ -1,11 +1,12 @@
 package dev.sluice.core.model;
 
 /**
- * Which Workload.
+ * Identity of a Workload.
  *
- * @param uid its UID in the API server, which decides identity and breaks ties in queue order
- * @param namespace its namespace
- * @param name its name
+ * @param uid UID in the API server; two ids are equal if their UIDs are equal, and the UID breaks
+ *     ties in queue order
+ * @param namespace namespace of the Workload
+ * @param name name of the Workload
  */
 public record WorkloadId(String uid, String namespace, String name) {
 
@@ -19,7 +20,7 @@ public record WorkloadId(String uid, String namespace, String name) {
     return uid.hashCode();
   }
 
-  /** {@code namespace/name}, as logs and messages name it. */
+  /** {@code namespace/name}, the form in logs and messages. */
   @Override
   public String toString() {
     return namespace + "/" + name;

@@ -1,7 +1,7 @@
 /**
- * The core's vocabulary: small immutable values for amounts, flavors, requests, quotas, facts,
- * decisions and explanations. Only plain values of the JDK may enter. What leaves are these values,
- * the words in which every other room speaks to the engine.
+ * The core's data types: small immutable values for amounts, flavors, requests, quotas, events,
+ * decisions and explanations. They depend on plain values of the JDK only. Every other package
+ * communicates with the engine through these types.
  */
 @NullMarked
 package dev.sluice.core.model;
