@@ -16,23 +16,24 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Queues whose head the next cycle looks at. A StrictFIFO queue whose head doesn't fit is blocked:
- * it is looked at again when that head is woken, or another one stands before it. A head that lays
- * claim to quota without getting it yet stands: it takes part in every cycle of its tree, but is no
- * reason for one until something in the tree changes.
+ * ClusterQueues whose heads the next cycle evaluates. The head of a StrictFIFO queue that doesn't
+ * fit blocks its queue: the queue becomes active again when that head is requeued or another
+ * Workload becomes the head. A head that reserves quota without being admitted yet holds a claim:
+ * it takes part in every cycle of its cohort tree, but it doesn't trigger a cycle until something
+ * in the tree changes.
  */
 final class ActiveQueues {
 
-  private record Block(QueuedWorkload head, Explanation why) {}
+  private record Block(QueuedWorkload head, Explanation explanation) {}
 
   private Map<String, ClusterQueueCache> ready = new LinkedHashMap<>();
   private final Map<String, Block> blocked = new HashMap<>();
-  private final Map<QuotaNode, Map<String, ClusterQueueCache>> standing = new HashMap<>();
-  private final Map<QuotaNode, Long> changedIn = new HashMap<>();
-  private long allChangedIn;
+  private final Map<QuotaNode, Map<String, ClusterQueueCache>> claims = new HashMap<>();
+  private final Map<QuotaNode, Long> lastChanges = new HashMap<>();
+  private long lastChangeOfAll;
   private long cycle;
 
-  /** Something happened in this queue: its head may be worth a look. */
+  /** Activates a queue whose head may have changed, unless that head blocks the queue. */
   void add(ClusterQueueCache queue) {
     QueuedWorkload head = queue.pending().head();
     if (head == null) {
@@ -46,22 +47,30 @@ final class ActiveQueues {
     }
   }
 
-  /** The head of a StrictFIFO queue doesn't fit: nobody behind it is looked at. */
-  void block(ClusterQueueCache queue, QueuedWorkload head, Explanation why) {
+  /**
+   * Blocks a StrictFIFO queue whose head doesn't fit: no Workload behind that head is evaluated.
+   */
+  void block(ClusterQueueCache queue, QueuedWorkload head, Explanation explanation) {
     ready.remove(queue.name());
-    blocked.put(queue.name(), new Block(head, why));
+    blocked.put(queue.name(), new Block(head, explanation));
   }
 
-  /** The head of a queue keeps its claim: nobody behind it is looked at, and it is, every time. */
-  void holdClaim(ClusterQueueCache queue, QueuedWorkload head, Explanation why) {
-    block(queue, head, why);
-    standing
+  /**
+   * Blocks a queue whose head holds a claim on quota: the head takes part in every cycle of its
+   * tree, and no Workload behind that head is evaluated.
+   */
+  void holdClaim(ClusterQueueCache queue, QueuedWorkload head, Explanation explanation) {
+    block(queue, head, explanation);
+    claims
         .computeIfAbsent(queue.node().root(), root -> new LinkedHashMap<>())
         .put(queue.name(), queue);
   }
 
-  /** Of each tree, the heads in line that the next cycle looks at; empty if some stand there. */
-  Function<QuotaNode, Optional<List<QueueHead>>> active() {
+  /**
+   * The heads that the next cycle evaluates, by root of the tree; empty for a tree in which a head
+   * holds a claim.
+   */
+  Function<QuotaNode, Optional<List<QueueHead>>> headsByTree() {
     Map<QuotaNode, List<QueueHead>> heads = new HashMap<>();
     for (ClusterQueueCache queue : ready.values()) {
       QueuedWorkload head = queue.active() ? queue.pending().head() : null;
@@ -72,54 +81,60 @@ final class ActiveQueues {
       }
     }
     return root ->
-        standing.containsKey(root)
+        claims.containsKey(root)
             ? Optional.empty()
             : Optional.of(heads.getOrDefault(root, List.of()));
   }
 
-  /** A cycle begins. */
-  void begin(long number) {
+  /** Sets the number of the cycle that begins. */
+  void beginCycle(long number) {
     cycle = number;
   }
 
-  /** Who holds what in a tree changed, after the last cycle began. */
-  void changed(QuotaNode node) {
-    changedIn.put(node.root(), cycle);
+  /**
+   * Records that quota reservations in a tree changed during or after the last cycle, and activates
+   * the claims of the tree.
+   */
+  void markChanged(QuotaNode node) {
+    lastChanges.put(node.root(), cycle);
     activate(node);
   }
 
-  /** Whether it changed since a cycle began. */
+  /** Whether reservations in the tree of {@code node} changed in or after the given cycle. */
   boolean changedSince(QuotaNode node, long number) {
-    return changedIn.getOrDefault(node.root(), allChangedIn) >= number;
+    return lastChanges.getOrDefault(node.root(), lastChangeOfAll) >= number;
   }
 
-  /** Every tree changed, and is another one maybe. */
-  void allChanged() {
-    changedIn.clear();
-    allChangedIn = cycle;
+  /** Records that all trees changed, and that their shape may have changed. */
+  void markAllChanged() {
+    lastChanges.clear();
+    lastChangeOfAll = cycle;
   }
 
-  /** Something changed in a tree: heads that stand there are to be looked at. */
+  /** Activates the heads that hold a claim in the tree of {@code node}. */
   void activate(QuotaNode node) {
-    if (!standing.isEmpty()) {
-      ready.putAll(standing.getOrDefault(node.root(), Map.of()));
+    if (!claims.isEmpty()) {
+      ready.putAll(claims.getOrDefault(node.root(), Map.of()));
     }
   }
 
-  /** Whatever blocked this queue may be over. */
+  /** Removes the block of a queue, and activates the queue. */
   void unblock(ClusterQueueCache queue) {
     clear(queue);
     add(queue);
   }
 
-  /** Why this item blocks its queue; null if it doesn't. */
-  @Nullable Explanation blockedWhy(String clusterQueue, QueuedWorkload item) {
+  /**
+   * The explanation for which this Workload blocks its queue; null if the Workload doesn't block
+   * the queue.
+   */
+  @Nullable Explanation blockExplanation(String clusterQueue, QueuedWorkload item) {
     Block block = blocked.get(clusterQueue);
-    return block != null && block.head == item ? block.why : null;
+    return block != null && block.head == item ? block.explanation : null;
   }
 
-  /** The head before which this item can't be looked at; null if there is none. */
-  @Nullable QueuedWorkload blockedBy(String clusterQueue) {
+  /** The head that blocks this queue; null if the queue is not blocked. */
+  @Nullable QueuedWorkload blockingHead(String clusterQueue) {
     Block block = blocked.get(clusterQueue);
     return block == null ? null : block.head;
   }
@@ -129,7 +144,10 @@ final class ActiveQueues {
     return block != null && block.head.equivalenceClass() == equals;
   }
 
-  /** This queue is gone, or has nobody in line; whoever stands beside it may profit from that. */
+  /**
+   * Removes a queue that was deleted or has no active Workload; claims of other queues in its tree
+   * are activated.
+   */
   void remove(ClusterQueueCache queue) {
     if (holdsClaim(queue)) {
       activate(queue.node());
@@ -139,14 +157,14 @@ final class ActiveQueues {
   }
 
   private boolean holdsClaim(ClusterQueueCache queue) {
-    return standing.getOrDefault(queue.node().root(), Map.of()).containsKey(queue.name());
+    return claims.getOrDefault(queue.node().root(), Map.of()).containsKey(queue.name());
   }
 
   private void clear(ClusterQueueCache queue) {
-    if (blocked.remove(queue.name()) == null || standing.isEmpty()) {
+    if (blocked.remove(queue.name()) == null || claims.isEmpty()) {
       return;
     }
-    standing.values().removeIf(ofTree -> ofTree.remove(queue.name()) != null && ofTree.isEmpty());
+    claims.values().removeIf(claimsOfTree -> claimsOfTree.remove(queue.name()) != null && claimsOfTree.isEmpty());
   }
 
   boolean isEmpty() {
@@ -154,18 +172,18 @@ final class ActiveQueues {
   }
 
   /**
-   * All of them, and those that stand in their trees; they are then no longer ready until something
-   * is said of them again.
+   * Returns the active queues, and the queues with a claim in the same trees, and clears the set of
+   * active queues.
    */
-  List<ClusterQueueCache> take() {
+  List<ClusterQueueCache> drain() {
     Map<String, ClusterQueueCache> all = ready;
-    // A map that once held all queues would cost as much to clear each time.
+    // A new map: clearing a map that once contained all queues costs as much as its capacity.
     ready = new LinkedHashMap<>();
-    if (!standing.isEmpty()) {
+    if (!claims.isEmpty()) {
       for (ClusterQueueCache queue : List.copyOf(all.values())) {
-        Map<String, ClusterQueueCache> beside = standing.remove(queue.node().root());
-        if (beside != null) {
-          all.putAll(beside);
+        Map<String, ClusterQueueCache> claimants = claims.remove(queue.node().root());
+        if (claimants != null) {
+          all.putAll(claimants);
         }
       }
     }

@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.PriorityQueue;
 
-/** Workloads whose back-off ends at some time. Those that moved on meanwhile are let pass. */
+/**
+ * Timers for the end of Workloads' backoffs. A timer of a Workload that changed after the timer was
+ * set has no effect.
+ */
 final class BackoffTimers {
 
   private record Timer(Instant at, WorkloadEntry entry, long version) implements Comparable<Timer> {
@@ -22,7 +25,10 @@ final class BackoffTimers {
     timers.add(new Timer(at, entry, entry.version));
   }
 
-  /** Entries whose time has come and that are still in the version for which it was set. */
+  /**
+   * Removes the timers that have expired, and returns their entries that still have the version for
+   * which the timer was set.
+   */
   List<WorkloadEntry> due(Instant now) {
     List<WorkloadEntry> due = new ArrayList<>();
     for (Timer first = timers.peek();

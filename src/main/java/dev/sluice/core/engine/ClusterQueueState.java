@@ -10,8 +10,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A ClusterQueue by name: what is declared of it, who waits in it, who holds its quota. It outlives
- * its declaration as long as somebody holds quota in its name.
+ * State of the ClusterQueue of one name: its spec, its pending Workloads, and the holders of its
+ * quota. The state outlives the ClusterQueue object as long as a Workload has quota of that name
+ * reserved.
  */
 final class ClusterQueueState {
 
@@ -20,7 +21,7 @@ final class ClusterQueueState {
   final QuotaHolders quotaHolders = new QuotaHolders();
   final UsageVector admitted = new UsageVector();
   @Nullable ClusterQueueSpec spec;
-  @Nullable ClusterQueueCache state;
+  @Nullable ClusterQueueCache cache;
   List<InactiveReason> problems = List.of();
   int admittedCount;
 
@@ -28,8 +29,10 @@ final class ClusterQueueState {
     this.name = name;
   }
 
-  /** Whether it may admit: declared, in the tree, and without problems. */
+  /**
+   * Whether the queue may admit: it is declared, is part of the quota tree, and has no problems.
+   */
   boolean active() {
-    return state != null && problems.isEmpty();
+    return cache != null && problems.isEmpty();
   }
 }

@@ -6,18 +6,19 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a ClusterQueue looks like from outside, at one moment.
+ * A snapshot of a ClusterQueue.
  *
- * @param name its name
- * @param cohort its cohort; empty when it has none
- * @param rootCohort the root of its cohort tree; empty when it has none
- * @param problems why it is not active, in the API's order of precedence; none when it is
- * @param pendingActive Workloads that the next cycles will look at
- * @param pendingInadmissible Workloads that wait for something to change
- * @param reserving Workloads that hold quota
- * @param admitted those of them that are admitted
- * @param share its fair share; empty where queues don't share by weight
- * @param usage one entry per flavor and resource that it declares, in the order of its spec
+ * @param name name of the ClusterQueue
+ * @param cohort name of the cohort; empty without cohort
+ * @param rootCohort name of the root of the cohort tree; empty without cohort
+ * @param problems why the queue is inactive, in the API's order of precedence; empty for an
+ *     active queue
+ * @param pendingActive number of Workloads that the next cycles will evaluate
+ * @param pendingInadmissible number of Workloads that wait for a change
+ * @param reserving number of Workloads with quota reserved
+ * @param admitted number of those Workloads that are admitted
+ * @param dominantResourceShare the share for fair sharing; empty without fair sharing
+ * @param usage one entry per declared flavor and resource, in the order of the spec
  */
 public record ClusterQueueView(
     String name,
@@ -36,7 +37,7 @@ public record ClusterQueueView(
     usage = List.copyOf(usage);
   }
 
-  /** Of one that doesn't share by weight. */
+  /** A snapshot without fair sharing. */
   public ClusterQueueView(
       String name,
       String cohort,

@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a cohort looks like from outside, at one moment.
+ * A snapshot of a cohort.
  *
- * @param parent its parent; empty for a root
- * @param root the root of its tree; empty while its chain of parents is a cycle
- * @param share its fair share; empty where queues don't share by weight
- * @param usage per flavor and resource: {@code nominal} is the quota of the whole subtree, {@code
- *     reserved} its usage as seen at this cohort
+ * @param parent name of the parent; empty for a root
+ * @param root name of the root of the tree; empty while the chain of parents is a cycle
+ * @param dominantResourceShare the share for fair sharing; empty without fair sharing
+ * @param usage one entry per flavor and resource: {@code nominal} is the quota of the whole
+ *     subtree, {@code reserved} the usage at this cohort
  */
 public record CohortView(
     String name,
@@ -24,7 +24,7 @@ public record CohortView(
     usage = List.copyOf(usage);
   }
 
-  /** Of one whose queues don't share by weight. */
+  /** A snapshot without fair sharing. */
   public CohortView(String name, String parent, String root, List<FlavorUsage> usage) {
     this(name, parent, root, Optional.empty(), usage);
   }

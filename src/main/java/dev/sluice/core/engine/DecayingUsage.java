@@ -11,116 +11,134 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What one LocalQueue used over time (docs/scheduling-semantics.md#admission-fair-sharing): the
- * average in which past use counts less and less, and the entry penalties of those that were given
- * quota and are not admitted yet. Amounts are in the unit of their resource: cores for cpu.
+ * Usage of one LocalQueue over time (docs/scheduling-semantics.md#admission-fair-sharing): an
+ * average in which past usage decays, and the entry penalties of Workloads that have quota reserved
+ * and are not admitted yet. Amounts are in the unit of their resource: cores for cpu.
  */
 final class DecayingUsage {
 
-  /** Less is nothing: far below what a status can show, so that much of little adds up. */
-  private static final double LEAST = 1e-9;
+  /**
+   * Smaller values are dropped. The limit is far below what a status can show, so that many small
+   * amounts still add up.
+   */
+  private static final double NEGLIGIBLE = 1e-9;
 
-  private final AdmissionFairSharing rules;
+  private final AdmissionFairSharing parameters;
   private final SortedMap<String, Double> consumed = new TreeMap<>();
-  private final Map<String, Map<String, Long>> entering = new HashMap<>();
+  private final Map<String, Map<String, Long>> penalties = new HashMap<>();
 
-  /** Sums of those that are entering; exact, since what is added is taken off again. */
-  private final SortedMap<String, Long> requested = new TreeMap<>();
+  /**
+   * Sums of the penalties by resource; exact, because each penalty is subtracted with the amount
+   * that was added.
+   */
+  private final SortedMap<String, Long> penaltySums = new TreeMap<>();
 
   private Instant sampledAt;
 
-  /** One that was {@code consumed} at that time. */
-  DecayingUsage(AdmissionFairSharing rules, Map<String, Double> consumed, Instant sampledAt) {
-    this.rules = rules;
+  /** A usage that was {@code consumed} at that time. */
+  DecayingUsage(AdmissionFairSharing parameters, Map<String, Double> consumed, Instant sampledAt) {
+    this.parameters = parameters;
     this.consumed.putAll(consumed);
     this.sampledAt = sampledAt;
   }
 
-  /** When use was sampled last, or began to be. */
+  /** The time of the last sample, or of the start. */
   Instant sampledAt() {
     return sampledAt;
   }
 
-  /** When it is to be sampled next. */
+  /** The time of the next sample. */
   Instant nextSample() {
-    return sampledAt.plus(rules.samplingInterval());
+    return sampledAt.plus(parameters.samplingInterval());
   }
 
-  /** Use over time by resource; none of them is 0. */
+  /** Average usage by resource; no value is 0. */
   SortedMap<String, Double> consumed() {
     return Collections.unmodifiableSortedMap(consumed);
   }
 
-  /** Past use is averaged with what is used now. */
-  void sample(Instant now, Map<String, Long> used) {
-    double renewed = rules.renewed(Duration.between(sampledAt, now));
+  /** Takes a sample: averages the past usage with the current usage. */
+  void sample(Instant now, Map<String, Long> currentUsage) {
+    double sampleFraction = parameters.sampleFraction(Duration.between(sampledAt, now));
     sampledAt = now;
-    if (!rules.remembers()) {
+    if (!parameters.countsPastUsage()) {
       consumed.clear();
       return;
     }
-    consumed.replaceAll((resource, past) -> past * (1 - renewed));
-    used.forEach(
+    consumed.replaceAll((resource, past) -> past * (1 - sampleFraction));
+    currentUsage.forEach(
         (resource, amount) ->
-            consumed.merge(resource, renewed * units(resource, amount), Double::sum));
-    consumed.values().removeIf(value -> value < LEAST);
+            consumed.merge(resource, sampleFraction * toUnits(resource, amount), Double::sum));
+    consumed.values().removeIf(value -> value < NEGLIGIBLE);
   }
 
-  /** A Workload was given quota: what it requests counts in part, until it is sampled. */
-  void enter(String uid, Map<String, Long> requests) {
-    leave(uid);
-    if (rules.remembers()) {
-      entering.put(uid, requests);
+  /**
+   * Adds an entry penalty for a Workload that got quota: a fraction of its request counts until the
+   * Workload is admitted or loses its quota.
+   */
+  void addPenalty(String uid, Map<String, Long> requests) {
+    removePenalty(uid);
+    if (parameters.countsPastUsage()) {
+      penalties.put(uid, requests);
       requests.forEach(
-          (resource, amount) -> requested.merge(resource, amount, ResourceAmounts::add));
+          (resource, amount) -> penaltySums.merge(resource, amount, ResourceAmounts::add));
     }
   }
 
-  /** The Workload is admitted: its penalty becomes past use. False if it had none. */
-  boolean admit(String uid) {
-    Map<String, Long> requests = entering.getOrDefault(uid, Map.of());
-    double part = entryPart();
+  /**
+   * Converts the penalty of a Workload that is admitted to past usage. Returns false if the
+   * Workload had no penalty.
+   */
+  boolean convertPenalty(String uid) {
+    Map<String, Long> requests = penalties.getOrDefault(uid, Map.of());
+    double fraction = penaltyFraction();
     requests.forEach(
         (resource, amount) ->
-            consumed.merge(resource, part * units(resource, amount), Double::sum));
-    return leave(uid);
+            consumed.merge(resource, fraction * toUnits(resource, amount), Double::sum));
+    return removePenalty(uid);
   }
 
-  /** The Workload isn't admitted after all. False if it had no penalty. */
-  boolean leave(String uid) {
-    Map<String, Long> requests = entering.remove(uid);
+  /**
+   * Removes the penalty of a Workload that is not admitted. Returns false if the Workload had no
+   * penalty.
+   */
+  boolean removePenalty(String uid) {
+    Map<String, Long> requests = penalties.remove(uid);
     if (requests == null) {
       return false;
     }
     requests.forEach(
         (resource, amount) ->
-            requested.computeIfPresent(
+            penaltySums.computeIfPresent(
                 resource, (name, sum) -> sum.equals(amount) ? null : Long.valueOf(sum - amount)));
     return true;
   }
 
-  /** All that counts, in one number: weighted by resource, divided by the queue's weight. */
+  /**
+   * The usage as one number: the sum over resources weighted by resource, penalties included,
+   * divided by the LocalQueue's weight.
+   */
   double amount(double weight) {
     if (weight <= 0) {
       return Double.POSITIVE_INFINITY;
     }
     double sum = 0;
-    for (Map.Entry<String, Double> use : consumed.entrySet()) {
-      sum += rules.weight(use.getKey()) * use.getValue();
+    for (Map.Entry<String, Double> usage : consumed.entrySet()) {
+      sum += parameters.weight(usage.getKey()) * usage.getValue();
     }
-    double part = entryPart();
-    for (Map.Entry<String, Long> request : requested.entrySet()) {
+    double fraction = penaltyFraction();
+    for (Map.Entry<String, Long> request : penaltySums.entrySet()) {
       String resource = request.getKey();
-      sum += rules.weight(resource) * part * units(resource, request.getValue());
+      sum += parameters.weight(resource) * fraction * toUnits(resource, request.getValue());
     }
     return sum / weight;
   }
 
-  private double entryPart() {
-    return rules.renewed(rules.samplingInterval());
+  private double penaltyFraction() {
+    return parameters.sampleFraction(parameters.samplingInterval());
   }
 
-  private static double units(String resource, long amount) {
+  private static double toUnits(String resource, long amount) {
     return resource.equals("cpu") ? amount / 1000.0 : amount;
   }
 }

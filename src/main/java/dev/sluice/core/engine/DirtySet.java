@@ -4,13 +4,13 @@ import dev.sluice.core.model.LocalQueueId;
 import java.util.LinkedHashSet;
 import java.util.Set;
 
-/** Queues whose published views are out of date. */
+/** Queues whose published views are out of date, and whether quota trees have to be rebuilt. */
 final class DirtySet {
 
   final Set<String> clusterQueues = new LinkedHashSet<>();
   final Set<LocalQueueId> localQueues = new LinkedHashSet<>();
 
-  /** Declarations changed: trees are to be built anew before the next decision. */
+  /** Specs changed: the quota trees have to be rebuilt before the next decision. */
   boolean everything;
 
   /** Every view is out of date. */

@@ -8,7 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What bars a Workload from being considered, whatever the quota
+ * Finds reasons that keep a Workload from being evaluated, whatever the quota
  * (docs/scheduling-semantics.md#what-is-pending).
  */
 final class EligibilityCheck {
@@ -19,10 +19,10 @@ final class EligibilityCheck {
     this.specRegistry = specRegistry;
   }
 
-  /** What bars an item from being considered, whatever the quota. */
+  /** The reason that keeps a Workload from being evaluated; empty for an eligible Workload. */
   Optional<Explanation> of(QueuedWorkload item, ClusterQueueCache queue) {
-    Optional<Explanation> ofNamespace = namespaceMismatch(item, queue);
-    return ofNamespace.isPresent() ? ofNamespace : item.defect().map(Explanations::misconfigured);
+    Optional<Explanation> mismatch = namespaceMismatch(item, queue);
+    return mismatch.isPresent() ? mismatch : item.defect().map(Explanations::misconfigured);
   }
 
   private Optional<Explanation> namespaceMismatch(QueuedWorkload item, ClusterQueueCache queue) {
@@ -42,8 +42,11 @@ final class EligibilityCheck {
         : Optional.empty();
   }
 
-  /** Whether one that is barred blocks its queue: a namespace out of order bars it alone. */
-  boolean ineligibility(QueuedWorkload barred, ClusterQueueCache queue) {
-    return queue.isStrict() && namespaceMismatch(barred, queue).isEmpty();
+  /**
+   * Whether an ineligible Workload blocks its queue: it does in a StrictFIFO queue, unless its
+   * namespace is the reason.
+   */
+  boolean blocksQueue(QueuedWorkload ineligible, ClusterQueueCache queue) {
+    return queue.isStrict() && namespaceMismatch(ineligible, queue).isEmpty();
   }
 }

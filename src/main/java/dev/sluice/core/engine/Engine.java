@@ -30,9 +30,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The engine: facts are folded in, decisions come out. It reads no clock and does no I/O: time is a
- * fact, and the same facts in the same order give the same decisions. Not thread-safe: {@link
- * SchedulerThread} is the thread that owns it.
+ * The engine: applies events and makes decisions. It reads no clock and does no I/O: the time is an
+ * event, and the same events in the same order lead to the same decisions. Not thread-safe: {@link
+ * SchedulerThread} is the only thread that calls it.
  */
 public final class Engine {
 
@@ -55,37 +55,37 @@ public final class Engine {
   private long cycles;
 
   /**
-   * An engine that knows nothing and doesn't decide yet.
+   * An empty engine that doesn't decide yet.
    *
-   * @param decisions is given each decision; it must be brief and must not call back
+   * @param decisions receives each decision; must return quickly and must not call the engine
    */
   public Engine(Consumer<Decision> decisions) {
     this(EngineOptions.DEFAULT, decisions);
   }
 
   /**
-   * An engine that knows nothing and doesn't decide yet.
+   * An empty engine that doesn't decide yet.
    *
-   * @param rules how it decides
-   * @param decisions is given each decision; it must be brief and must not call back
+   * @param options options of the engine
+   * @param decisions receives each decision; must return quickly and must not call the engine
    */
-  public Engine(EngineOptions rules, Consumer<Decision> decisions) {
-    this.gate = new PodsReadyGate(rules.blockAdmission());
+  public Engine(EngineOptions options, Consumer<Decision> decisions) {
+    this.gate = new PodsReadyGate(options.blockAdmission());
     this.explanations = new Explanations(specRegistry, activeQueues, gate);
     this.unreportedExplanations = new UnreportedExplanations(explanations::of);
-    this.usageLedger = new UsageLedger(rules.turns(), specRegistry, activeQueues, dirtySet);
-    FairSharing sharing = rules.sharing().orElse(null);
+    this.usageLedger = new UsageLedger(options.turns(), specRegistry, activeQueues, dirtySet);
+    FairSharing sharing = options.sharing().orElse(null);
     if (sharing == null) {
       this.shares = Optional.empty();
       this.strategies = Strategies.classical(specRegistry::queueAt);
     } else {
-      FairShareCalculator known = new FairShareCalculator(specRegistry.pairs);
-      this.shares = Optional.of(known);
-      this.strategies = Strategies.fair(sharing, known, specRegistry::queueAt);
+      FairShareCalculator calculator = new FairShareCalculator(specRegistry.pairs);
+      this.shares = Optional.of(calculator);
+      this.strategies = Strategies.fair(sharing, calculator, specRegistry::queueAt);
     }
     this.inadmissibleIndex =
         new InadmissibleIndex(
-            specRegistry::queueAt, shares.orElse(null), sharing == null && !rules.blockAdmission());
+            specRegistry::queueAt, shares.orElse(null), sharing == null && !options.blockAdmission());
     QuotaAccounting quotaAccounting =
         new QuotaAccounting(specRegistry, inadmissibleIndex, activeQueues, dirtySet, gate);
     this.workloads =
@@ -110,7 +110,7 @@ public final class Engine {
             decisions);
   }
 
-  /** Folds a fact in. */
+  /** Applies an event to the state. */
   public void apply(SchedulerEvent schedulerEvent) {
     switch (schedulerEvent) {
       case SchedulerEvent.WorkloadPending(var workload) -> workloads.pending(workload);
@@ -135,15 +135,15 @@ public final class Engine {
           dirtySet.everything |= !flavor.equals(specRegistry.flavors.put(flavor.name(), flavor));
       case SchedulerEvent.FlavorRemoved(var name) ->
           dirtySet.everything |= specRegistry.flavors.remove(name) != null;
-      case SchedulerEvent.ClusterQueueChanged(var queue) -> declare(queue);
+      case SchedulerEvent.ClusterQueueChanged(var queue) -> setClusterQueue(queue);
       case SchedulerEvent.ClusterQueueRemoved(var name) -> removeClusterQueue(name);
       case SchedulerEvent.CohortChanged(var cohort) ->
           dirtySet.everything |= specRegistry.declare(cohort);
       case SchedulerEvent.CohortRemoved(var name) ->
           dirtySet.everything |= specRegistry.removeCohort(name);
-      case SchedulerEvent.LocalQueueChanged(var queue) -> declare(queue.id(), queue);
-      case SchedulerEvent.LocalQueueRemoved(var id) -> declare(id, null);
-      case SchedulerEvent.LocalQueueUsed used -> usageLedger.restored(used);
+      case SchedulerEvent.LocalQueueChanged(var queue) -> setLocalQueue(queue.id(), queue);
+      case SchedulerEvent.LocalQueueRemoved(var id) -> setLocalQueue(id, null);
+      case SchedulerEvent.LocalQueueUsed used -> usageLedger.usageReported(used);
       case SchedulerEvent.NamespaceChanged(var name, var labels) -> {
         Map<String, String> before = specRegistry.namespaces.put(name, labels);
         if (!labels.equals(before)) {
@@ -158,31 +158,34 @@ public final class Engine {
     }
   }
 
-  /** Those set aside for it may be in order now, and heads that block their queue may not be. */
+  /**
+   * Reconsiders Workloads that are held because of the namespace, and StrictFIFO heads of the
+   * namespace that block their queue.
+   */
   private void namespaceChanged(String name) {
     reconsiderIneligible();
     for (ClusterQueueState queue : specRegistry.clusterQueues.values()) {
-      ClusterQueueCache state = queue.state;
-      QueuedWorkload head = activeQueues.blockedBy(queue.name);
-      if (state != null && head != null && head.id().namespace().equals(name)) {
-        activeQueues.unblock(state);
+      ClusterQueueCache cache = queue.cache;
+      QueuedWorkload head = activeQueues.blockingHead(queue.name);
+      if (cache != null && head != null && head.id().namespace().equals(name)) {
+        activeQueues.unblock(cache);
       }
     }
   }
 
-  private void declare(ClusterQueueSpec spec) {
+  private void setClusterQueue(ClusterQueueSpec spec) {
     if (spec.equals(specRegistry.clusterQueue(spec.name()).spec)) {
       return;
     }
-    boolean isNew = specRegistry.queueState(spec.name()) == null;
+    boolean isNew = specRegistry.cacheOf(spec.name()) == null;
     specRegistry.declare(spec);
     dirtySet.everything = true;
     if (isNew) {
       for (LocalQueueState localQueue : specRegistry.localQueuesOf(spec.name())) {
-        workloads.replaceAll(localQueue, null);
+        workloads.requeueAll(localQueue, null);
       }
     }
-    usageLedger.declared(specRegistry.clusterQueue(spec.name()));
+    usageLedger.specChanged(specRegistry.clusterQueue(spec.name()));
   }
 
   private void removeClusterQueue(String name) {
@@ -190,60 +193,60 @@ public final class Engine {
     if (queue.spec == null) {
       return;
     }
-    ClusterQueueCache state = queue.state;
-    if (state != null) {
-      activeQueues.remove(state);
+    ClusterQueueCache cache = queue.cache;
+    if (cache != null) {
+      activeQueues.remove(cache);
     }
     specRegistry.removeClusterQueue(name);
     for (LocalQueueState localQueue : specRegistry.localQueuesOf(name)) {
-      workloads.replaceAll(localQueue, queue);
+      workloads.requeueAll(localQueue, queue);
     }
-    usageLedger.declared(queue);
+    usageLedger.specChanged(queue);
     dirtySet.everything = true;
   }
 
-  private void declare(LocalQueueId id, @Nullable LocalQueueSpec spec) {
-    LocalQueueState state = specRegistry.localQueue(id);
-    if (Objects.equals(spec, state.spec)) {
+  private void setLocalQueue(LocalQueueId id, @Nullable LocalQueueSpec spec) {
+    LocalQueueState localQueue = specRegistry.localQueue(id);
+    if (Objects.equals(spec, localQueue.spec)) {
       return;
     }
-    ClusterQueueState former = specRegistry.clusterQueues.get(state.clusterQueue());
-    specRegistry.declare(state, spec);
-    workloads.replaceAll(state, former);
-    usageLedger.declared(state);
+    ClusterQueueState former = specRegistry.clusterQueues.get(localQueue.clusterQueue());
+    specRegistry.declare(localQueue, spec);
+    workloads.requeueAll(localQueue, former);
+    usageLedger.specChanged(localQueue);
     dirtySet.localQueues.add(id);
   }
 
-  /** Those set aside for their namespace or their limits may be in order now. */
+  /** Reconsiders Workloads that are held because of their namespace or limits. */
   private void reconsiderIneligible() {
     for (ClusterQueueState queue : specRegistry.clusterQueues.values()) {
-      ClusterQueueCache state = queue.state;
-      if (state == null) {
+      ClusterQueueCache cache = queue.cache;
+      if (cache == null) {
         continue;
       }
       for (QueuedWorkload item : queue.pending.heldWorkloads()) {
-        if (workloads.known(item).kept == null) {
-          reconsider(item, state);
+        if (workloads.entryOf(item).retained == null) {
+          reconsider(item, cache);
         }
       }
-      activeQueues.add(state);
+      activeQueues.add(cache);
     }
   }
 
   private void reconsider(QueuedWorkload item, ClusterQueueCache queue) {
-    Optional<Explanation> trouble = eligibilityCheck.of(item, queue);
-    if (trouble.isPresent() && !eligibilityCheck.ineligibility(item, queue)) {
-      queue.pending().hold(item, trouble.get());
-      unreportedExplanations.add(workloads.known(item));
+    Optional<Explanation> ineligibility = eligibilityCheck.of(item, queue);
+    if (ineligibility.isPresent() && !eligibilityCheck.blocksQueue(item, queue)) {
+      queue.pending().hold(item, ineligibility.get());
+      unreportedExplanations.add(workloads.entryOf(item));
     } else {
       queue.pending().release(item);
     }
   }
 
   /**
-   * Runs one cycle if there is anything to look at.
+   * Runs one cycle if there is a head to evaluate.
    *
-   * @return whether there was
+   * @return whether there was a head to evaluate
    */
   public boolean cycle() {
     rebuildIfDirty();
@@ -256,21 +259,24 @@ public final class Engine {
       return false;
     }
     cycles++;
-    activeQueues.begin(cycles);
-    Set<QuotaNode> moved = new LinkedHashSet<>();
+    activeQueues.beginCycle(cycles);
+    Set<QuotaNode> changedTrees = new LinkedHashSet<>();
     SchedulingCycle schedulingCycle =
         new SchedulingCycle(
             strategies, specRegistry.flavors, eligibilityCheck::of, cycles, gate.admissions());
     for (CycleOutcome cycleOutcome : schedulingCycle.run(heads)) {
       if (outcomeApplier.apply(cycleOutcome, cycles, now)) {
-        moved.add(cycleOutcome.queue().node().root());
+        changedTrees.add(cycleOutcome.queue().node().root());
       }
     }
-    moved.forEach(activeQueues::activate);
+    changedTrees.forEach(activeQueues::activate);
     return true;
   }
 
-  /** A head that went through its flavors in vain may do so again once holdings have changed. */
+  /**
+   * Clears the search progress of a head that tried all flavors without success, if reservations in
+   * its tree have changed since.
+   */
   private void restartFlavorSearch(ClusterQueueCache queue) {
     QueuedWorkload head = queue.pending().head();
     FlavorProgress progress = head == null ? null : head.flavorProgress();
@@ -282,13 +288,15 @@ public final class Engine {
     }
   }
 
-  /** Those in line whose queues are ready, and those asleep whom a release can help. */
+  /**
+   * The heads of the active queues, and inadmissible Workloads that fit after a release of quota.
+   */
   private Map<ClusterQueueCache, QueuedWorkload> heads() {
     List<InadmissibleIndex.InadmissibleQueue> candidates = List.of();
     if (inadmissibleIndex.hasReleases()) {
       candidates =
           inadmissibleIndex.candidates(
-              activeQueues.active(),
+              activeQueues.headsByTree(),
               queueHead -> eligibilityCheck.of(queueHead.item(), queueHead.queue()).isPresent());
     }
     for (InadmissibleIndex.InadmissibleQueue candidate : candidates) {
@@ -300,7 +308,7 @@ public final class Engine {
       }
     }
     Map<ClusterQueueCache, QueuedWorkload> heads = new LinkedHashMap<>();
-    for (ClusterQueueCache queue : activeQueues.take()) {
+    for (ClusterQueueCache queue : activeQueues.drain()) {
       QueuedWorkload head = queue.active() ? queue.pending().head() : null;
       if (head != null) {
         restartFlavorSearch(queue);
@@ -310,35 +318,35 @@ public final class Engine {
     for (InadmissibleIndex.InadmissibleQueue candidate : candidates) {
       if (!candidate.queue().isStrict()) {
         heads.put(candidate.queue(), candidate.equals().head());
-        // Whoever stands in line behind it is looked at afterwards.
+        // Workloads behind the candidate are evaluated in a later cycle.
         activeQueues.unblock(candidate.queue());
       }
     }
     return heads;
   }
 
-  /** Builds quota trees, if declarations changed, and looks at everything anew. */
+  /** Rebuilds the quota trees if specs changed, and requeues all inadmissible Workloads. */
   private void rebuildIfDirty() {
     if (!dirtySet.everything) {
       return;
     }
-    specRegistry.forest.rebuildIfDirty();
+    specRegistry.hierarchy.rebuildIfDirty();
     inadmissibleIndex.clear();
-    activeQueues.allChanged();
+    activeQueues.markAllChanged();
     for (ClusterQueueState queue : specRegistry.clusterQueues.values()) {
       ClusterQueueSpec spec = queue.spec;
-      ClusterQueueCache state = queue.state;
-      if (spec == null || state == null) {
+      ClusterQueueCache cache = queue.cache;
+      if (spec == null || cache == null) {
         continue;
       }
       List<InactiveReason> before = queue.problems;
       queue.problems = specRegistry.problemsOf(spec);
-      state.active(queue.active());
-      state.advanceQuotaGeneration();
+      cache.active(queue.active());
+      cache.advanceQuotaGeneration();
       queue.pending.inadmissibleClasses().forEach(queue.pending::requeue);
-      activeQueues.unblock(state);
+      activeQueues.unblock(cache);
       if (!queue.active() && !before.equals(queue.problems)) {
-        queue.pending.inOrder().forEach(item -> unreportedExplanations.add(workloads.known(item)));
+        queue.pending.inOrder().forEach(item -> unreportedExplanations.add(workloads.entryOf(item)));
       }
     }
     dirtySet.everything = false;
@@ -346,25 +354,25 @@ public final class Engine {
     reconsiderIneligible();
   }
 
-  /** Whether a cycle would find anything to look at, as far as is known. */
+  /** Whether the next cycle has nothing to evaluate, as far as is known without running it. */
   boolean idle() {
     return !dirtySet.everything
         && (gate.isClosed() || (activeQueues.isEmpty() && !inadmissibleIndex.hasReleases()));
   }
 
-  /** Questions about the state as it stands. */
-  QueryHandler answers() {
+  /** Answers queries on the current state. */
+  QueryHandler queries() {
     return queryHandler;
   }
 
-  /** Explanations that people were not told yet. */
+  /** Explanations that were not reported yet. */
   UnreportedExplanations unreported() {
     return unreportedExplanations;
   }
 
-  /** The share of a node; empty where queues don't share by weight. */
+  /** The share of a node; empty without fair sharing. */
   Optional<DominantResourceShare> share(QuotaNode node) {
-    return shares.map(known -> known.of(node));
+    return shares.map(calculator -> calculator.of(node));
   }
 
   SpecRegistry registry() {
@@ -375,7 +383,7 @@ public final class Engine {
     return dirtySet;
   }
 
-  /** How many Workloads it knows, whatever their stage. */
+  /** Number of Workloads in the engine's state, in any stage. */
   public int workloads() {
     return workloads.size();
   }

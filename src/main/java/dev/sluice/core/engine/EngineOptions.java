@@ -5,11 +5,12 @@ import dev.sluice.core.model.FairSharing;
 import java.util.Optional;
 
 /**
- * How an engine decides, by configuration.
+ * Options of the engine, from the configuration.
  *
- * @param sharing how queues share by weight; empty: they don't
- * @param blockAdmission whether nobody is admitted while pods of admitted Workloads are not ready
- * @param turns how LocalQueues of a ClusterQueue take turns by what they used; empty: they don't
+ * @param sharing parameters of fair sharing; empty: disabled
+ * @param blockAdmission whether no Workload is admitted while pods of admitted Workloads are
+ *     not ready
+ * @param turns parameters of admission fair sharing; empty: disabled
  */
 public record EngineOptions(
     Optional<FairSharing> sharing, boolean blockAdmission, Optional<AdmissionFairSharing> turns) {
@@ -17,7 +18,7 @@ public record EngineOptions(
   /** The defaults of the configuration. */
   public static final EngineOptions DEFAULT = new EngineOptions(Optional.empty(), false);
 
-  /** Rules by which no LocalQueues take turns. */
+  /** Options without admission fair sharing. */
   public EngineOptions(Optional<FairSharing> sharing, boolean blockAdmission) {
     this(sharing, blockAdmission, Optional.empty());
   }

@@ -7,7 +7,7 @@ import dev.sluice.core.queue.QueuedWorkload;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Why a Workload waits, found where it stands (docs/workload-semantics.md#reasons-for-waiting). */
+/** Finds out why a Workload is pending (docs/workload-semantics.md#reasons-for-waiting). */
 final class Explanations {
 
   private final SpecRegistry specRegistry;
@@ -28,7 +28,10 @@ final class Explanations {
     return new Explanation(PendingReason.SUSPENDED, List.of(), detail);
   }
 
-  /** Null when it waits for its turn and nothing was found out yet, or when it doesn't wait. */
+  /**
+   * The explanation for a pending Workload; null when the Workload is not pending, or was not
+   * evaluated yet.
+   */
   @Nullable Explanation of(WorkloadEntry entry) {
     if (entry.stage != WorkloadEntry.Stage.PENDING) {
       return null;
@@ -52,12 +55,12 @@ final class Explanations {
     if (item == null) {
       return null;
     }
-    Explanation turnedAway = gate.reason(item);
-    if (turnedAway != null) {
-      return turnedAway;
+    Explanation rejectedByGate = gate.reason(item);
+    if (rejectedByGate != null) {
+      return rejectedByGate;
     }
-    Explanation blocked = activeQueues.blockedWhy(name, item);
-    return blocked != null ? blocked : item.explanation();
+    Explanation blockExplanation = activeQueues.blockExplanation(name, item);
+    return blockExplanation != null ? blockExplanation : item.explanation();
   }
 
   private static String messages(List<InactiveReason> problems) {

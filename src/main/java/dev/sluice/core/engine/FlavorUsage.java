@@ -1,14 +1,14 @@
 package dev.sluice.core.engine;
 
 /**
- * Quota and use of one resource in one flavor (thousandths for cpu; {@link
- * dev.sluice.model.Amounts#UNLIMITED} where there is no limit).
+ * Quota and usage of one resource in one flavor (thousandths for cpu; {@link
+ * dev.sluice.core.model.ResourceAmounts#UNLIMITED} where there is no limit).
  *
- * @param nominal own quota
- * @param borrowingLimit what may be taken from the cohort beyond it
- * @param lendingLimit what of it may be lent
- * @param reserved held by Workloads with quota
- * @param admitted held by those of them that are admitted
+ * @param nominal nominal quota
+ * @param borrowingLimit the most that may be borrowed from the cohort beyond the nominal quota
+ * @param lendingLimit the most of the nominal quota that may be lent
+ * @param reserved amount reserved by Workloads
+ * @param admitted amount reserved by admitted Workloads
  */
 public record FlavorUsage(
     String flavor,
@@ -19,7 +19,7 @@ public record FlavorUsage(
     long reserved,
     long admitted) {
 
-  /** What is reserved beyond the own quota. */
+  /** The reserved amount beyond the nominal quota. */
   public long borrowed() {
     return Math.max(0, reserved - nominal);
   }

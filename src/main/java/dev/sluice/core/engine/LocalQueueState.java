@@ -10,29 +10,34 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A LocalQueue: what is declared of it, who is kept out of its ClusterQueue, and what it uses. */
+/**
+ * State of a LocalQueue: its spec, Workloads that are not in a ClusterQueue's queue, and its usage.
+ */
 final class LocalQueueState {
 
   final LocalQueueId id;
   @Nullable LocalQueueSpec spec;
-  final Set<WorkloadEntry> keptOut = new LinkedHashSet<>();
+  final Set<WorkloadEntry> unqueued = new LinkedHashSet<>();
   final UsageVector reserved = new UsageVector();
   final UsageVector admitted = new UsageVector();
-  final LocalQueueUsage use = new LocalQueueUsage();
+  final LocalQueueUsage usage = new LocalQueueUsage();
   int reserving;
   int admittedCount;
 
-  /** What it used over time; null where that doesn't count. */
+  /** Usage over time; null without admission fair sharing. */
   @Nullable DecayingUsage history;
 
-  /** What is told of its past; null if nothing. */
-  SchedulerEvent.@Nullable LocalQueueUsed usedBefore;
+  /** Usage over time that was reported by an event; null if there was none. */
+  SchedulerEvent.@Nullable LocalQueueUsed reportedUsage;
 
   LocalQueueState(LocalQueueId id) {
     this.id = id;
   }
 
-  /** The ClusterQueue behind it; empty if it doesn't exist or names none. */
+  /**
+   * The ClusterQueue that the LocalQueue feeds; empty if the LocalQueue doesn't exist or names no
+   * ClusterQueue.
+   */
   String clusterQueue() {
     LocalQueueSpec declared = spec;
     return declared == null ? "" : declared.clusterQueue();

@@ -6,12 +6,12 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What a LocalQueue used over time, at one moment.
+ * A snapshot of a LocalQueue's usage over time.
  *
  * @param consumed the average by resource, in the resource's own unit (cores for cpu)
- * @param sampledAt when use was sampled last
- * @param amount all of it in one number, entry penalties included: less comes first; may be
- *     infinite
+ * @param sampledAt the time of the last sample
+ * @param amount the usage as one number, entry penalties included: a LocalQueue with less usage
+ *     comes first; may be infinite
  */
 public record LocalQueueUsageView(
     SortedMap<String, Double> consumed, Instant sampledAt, double amount) {

@@ -6,17 +6,19 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a LocalQueue looks like from outside, at one moment.
+ * A snapshot of a LocalQueue.
  *
- * @param id which
- * @param clusterQueue the ClusterQueue it names
- * @param problems why it is not active (Stopped, ClusterQueueDoesNotExist, ClusterQueueIsInactive)
- * @param pendingActive Workloads that the next cycles will look at
- * @param pendingInadmissible Workloads that wait for something to change
- * @param reserving Workloads that hold quota
- * @param admitted those of them that are admitted
- * @param usage use by flavor and resource of its ClusterQueue; limits are of the ClusterQueue
- * @param pastUse what it used over time; empty where LocalQueues don't take turns by that
+ * @param id identity of the LocalQueue
+ * @param clusterQueue name of the ClusterQueue that the LocalQueue feeds
+ * @param problems why the LocalQueue is inactive (Stopped, ClusterQueueDoesNotExist,
+ *     ClusterQueueIsInactive)
+ * @param pendingActive number of Workloads that the next cycles will evaluate
+ * @param pendingInadmissible number of Workloads that wait for a change
+ * @param reserving number of Workloads with quota reserved
+ * @param admitted number of those Workloads that are admitted
+ * @param usage usage by flavor and resource of the ClusterQueue; the limits are the
+ *     ClusterQueue's
+ * @param pastUse usage over time; empty without admission fair sharing
  */
 public record LocalQueueView(
     LocalQueueId id,
@@ -34,7 +36,7 @@ public record LocalQueueView(
     usage = List.copyOf(usage);
   }
 
-  /** One whose past use doesn't count. */
+  /** A snapshot without admission fair sharing. */
   public LocalQueueView(
       LocalQueueId id,
       String clusterQueue,

@@ -16,8 +16,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Carries out what came of a cycle: who holds, who is to be evicted, who waits where and why, and
- * the decisions that others are told.
+ * Applies the outcomes of a cycle: reserves quota, marks targets as evicted, requeues or holds
+ * Workloads with their explanations, and emits decisions.
  */
 final class OutcomeApplier {
 
@@ -28,7 +28,7 @@ final class OutcomeApplier {
   private final DirtySet dirtySet;
   private final UnreportedExplanations unreportedExplanations;
   private final EligibilityCheck eligibilityCheck;
-  private final PodsReadyGate gate;
+  private final PodsReadyGate podsReadyGate;
   private final Consumer<Decision> decisions;
 
   OutcomeApplier(
@@ -39,7 +39,7 @@ final class OutcomeApplier {
       DirtySet dirtySet,
       UnreportedExplanations unreportedExplanations,
       EligibilityCheck eligibilityCheck,
-      PodsReadyGate gate,
+      PodsReadyGate podsReadyGate,
       Consumer<Decision> decisions) {
     this.specRegistry = specRegistry;
     this.workloads = workloads;
@@ -48,15 +48,15 @@ final class OutcomeApplier {
     this.dirtySet = dirtySet;
     this.unreportedExplanations = unreportedExplanations;
     this.eligibilityCheck = eligibilityCheck;
-    this.gate = gate;
+    this.podsReadyGate = podsReadyGate;
     this.decisions = decisions;
   }
 
   /**
-   * Carries it out.
+   * Applies one outcome.
    *
-   * @param cycle the number of the cycle that decided it
-   * @return whether that may change what comes of other heads of the tree in the next cycle
+   * @param cycle the number of the cycle
+   * @return whether the next cycle may decide differently on other heads of the tree
    */
   boolean apply(CycleOutcome cycleOutcome, long cycle, Instant now) {
     dirtySet.touched(cycleOutcome.queue().name(), cycleOutcome.item().localQueue());
@@ -66,8 +66,8 @@ final class OutcomeApplier {
     return switch (cycleOutcome) {
       case CycleOutcome.Admitted admitted -> admit(admitted, now);
       case CycleOutcome.PendingPreemption pendingPreemption -> preempt(pendingPreemption, now);
-      case CycleOutcome.Skipped skipped -> overtaken(skipped);
-      case CycleOutcome.PreemptionGated preemptionGated -> gate(preemptionGated);
+      case CycleOutcome.Skipped skipped -> skip(skipped);
+      case CycleOutcome.PreemptionGated preemptionGated -> holdGated(preemptionGated);
       case CycleOutcome.TryNextFlavor tryNextFlavor -> {
         activeQueues.add(tryNextFlavor.queue());
         yield true;
@@ -75,8 +75,8 @@ final class OutcomeApplier {
       case CycleOutcome.Ineligible ineligible -> markIneligible(ineligible);
       case CycleOutcome.NoFit noFit -> markInadmissible(noFit, cycle);
       case CycleOutcome.WaitingForPodsReady waitingForPodsReady -> {
-        gate.close(waitingForPodsReady.item(), waitingForPodsReady.explanation());
-        unreportedExplanations.add(workloads.known(waitingForPodsReady.item()));
+        podsReadyGate.close(waitingForPodsReady.item(), waitingForPodsReady.explanation());
+        unreportedExplanations.add(workloads.entryOf(waitingForPodsReady.item()));
         activeQueues.add(waitingForPodsReady.queue());
         yield false;
       }
@@ -87,7 +87,10 @@ final class OutcomeApplier {
     };
   }
 
-  /** Whether it is in line from now on, although it was looked at while its class was parked. */
+  /**
+   * Whether the Workload stays active, although its class may have been inadmissible when the cycle
+   * evaluated it.
+   */
   private static boolean staysActive(CycleOutcome cycleOutcome) {
     return switch (cycleOutcome) {
       case CycleOutcome.PendingPreemption pendingPreemption -> true;
@@ -108,7 +111,7 @@ final class OutcomeApplier {
     }
   }
 
-  private boolean overtaken(CycleOutcome.Skipped skipped) {
+  private boolean skip(CycleOutcome.Skipped skipped) {
     QueuedWorkload item = skipped.item();
     if (!skipped.repeats()) {
       activeQueues.add(skipped.queue());
@@ -120,9 +123,9 @@ final class OutcomeApplier {
     return false;
   }
 
-  private void holdClaim(ClusterQueueCache queue, QueuedWorkload item, Explanation why) {
-    activeQueues.holdClaim(queue, item, why);
-    unreportedExplanations.add(workloads.known(item));
+  private void holdClaim(ClusterQueueCache queue, QueuedWorkload item, Explanation explanation) {
+    activeQueues.holdClaim(queue, item, explanation);
+    unreportedExplanations.add(workloads.entryOf(item));
   }
 
   private boolean preempt(CycleOutcome.PendingPreemption pendingPreemption, Instant now) {
@@ -154,15 +157,16 @@ final class OutcomeApplier {
               now));
     }
     holdClaim(queue, item, pendingPreemption.explanation());
-    // A search that began before the last change is made anew, from the first flavor.
+    // A flavor search that began before the last change of reservations starts again from the first
+// flavor.
     return !victims.isEmpty() || activeQueues.changedSince(queue.node(), pendingPreemption.began());
   }
 
   /**
-   * The head of a StrictFIFO queue goes on to be one; anybody else steps aside until quota is given
-   * back, or its gates change.
+   * A StrictFIFO head stays the head; a Workload of another queue is held until quota is released
+   * in its tree, or its gates change.
    */
-  private boolean gate(CycleOutcome.PreemptionGated preemptionGated) {
+  private boolean holdGated(CycleOutcome.PreemptionGated preemptionGated) {
     QueuedWorkload item = preemptionGated.item();
     ClusterQueueCache queue = preemptionGated.queue();
     if (queue.isStrict()) {
@@ -171,19 +175,20 @@ final class OutcomeApplier {
     }
     queue.pending().hold(item, preemptionGated.explanation());
     inadmissibleIndex.gated(queue, item);
-    unreportedExplanations.add(workloads.known(item));
+    unreportedExplanations.add(workloads.entryOf(item));
     activeQueues.add(queue);
     return true;
   }
 
   /**
-   * A namespace out of order bars the Workload alone; any other trouble blocks a StrictFIFO queue.
+   * Holds the Workload, or blocks its StrictFIFO queue if {@link EligibilityCheck#blocksQueue} says
+   * so.
    */
   private boolean markIneligible(CycleOutcome.Ineligible ineligible) {
     QueuedWorkload item = ineligible.item();
     ClusterQueueCache queue = ineligible.queue();
-    unreportedExplanations.add(workloads.known(item));
-    if (eligibilityCheck.ineligibility(item, queue)) {
+    unreportedExplanations.add(workloads.entryOf(item));
+    if (eligibilityCheck.blocksQueue(item, queue)) {
       activeQueues.block(queue, item, ineligible.explanation());
       return false;
     }
@@ -227,7 +232,7 @@ final class OutcomeApplier {
         holdClaim(queue, item, noFit.explanation());
       } else {
         activeQueues.block(queue, item, noFit.explanation());
-        unreportedExplanations.add(workloads.known(item));
+        unreportedExplanations.add(workloads.entryOf(item));
         inadmissibleIndex.add(
             inadmissibleQueue, noFit.lacks(), noFit.competing(), noFit.preempts());
       }
@@ -235,7 +240,7 @@ final class OutcomeApplier {
     }
     queue.pending().markInadmissible(equals, noFit.explanation(), noFit.lacks());
     for (QueuedWorkload member : equals.drainUnreported()) {
-      unreportedExplanations.add(workloads.known(member));
+      unreportedExplanations.add(workloads.entryOf(member));
     }
     activeQueues.add(queue);
     inadmissibleIndex.add(inadmissibleQueue, noFit.lacks(), noFit.competing(), noFit.preempts());

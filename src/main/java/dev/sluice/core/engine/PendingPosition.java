@@ -4,15 +4,15 @@ import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
 
 /**
- * A pending Workload's place.
+ * Position of a pending Workload.
  *
- * @param id which
- * @param queueName its LocalQueue
- * @param priority its effective priority
- * @param createdAt when it was created
- * @param inClusterQueue its place in the ClusterQueue, from 0
- * @param inLocalQueue its place among those of its LocalQueue, from 0
- * @param inadmissible whether it waits for something to change
+ * @param id identity of the Workload
+ * @param queueName name of the LocalQueue
+ * @param priority effective priority
+ * @param createdAt time of creation
+ * @param inClusterQueue position in the ClusterQueue, from 0
+ * @param inLocalQueue position among the Workloads of the LocalQueue, from 0
+ * @param inadmissible whether the Workload waits for a change
  */
 public record PendingPosition(
     WorkloadId id,

@@ -8,43 +8,43 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets nobody in before the pods of all who were admitted are ready
- * (docs/scheduling-semantics.md#the-cycle). Once somebody was turned away who fits, it is shut:
- * there are no cycles until everybody is ready.
+ * Blocks admission while pods of admitted Workloads are not ready
+ * (docs/scheduling-semantics.md#the-cycle). The gate closes when a cycle rejects a Workload that
+ * fits; then no cycle runs until all pods are ready.
  */
 final class PodsReadyGate {
 
   private final boolean required;
   private final Set<WorkloadEntry> unready = new LinkedHashSet<>();
-  private @Nullable QueuedWorkload turnedAway;
+  private @Nullable QueuedWorkload rejected;
   private @Nullable Explanation reason;
 
   /**
-   * A gate.
+   * Creates an open gate.
    *
-   * @param required whether anybody waits for pods; otherwise it is always open
+   * @param required whether admission waits for pods; if not, the gate is always open
    */
   PodsReadyGate(boolean required) {
     this.required = required;
   }
 
-  /** Some pods of an admitted Workload are not ready, or that is over. */
-  void awaits(WorkloadEntry entry, boolean podsOfIt) {
+  /** Records whether pods of an admitted Workload are not ready. */
+  void setAwaitsPods(WorkloadEntry entry, boolean awaitsPods) {
     if (!required) {
       return;
     }
-    if (podsOfIt) {
+    if (awaitsPods) {
       unready.add(entry);
     } else {
       unready.remove(entry);
     }
     if (unready.isEmpty()) {
-      turnedAway = null;
+      rejected = null;
       reason = null;
     }
   }
 
-  /** How many a cycle may admit. */
+  /** How many Workloads a cycle may admit. */
   Admissions admissions() {
     if (!required) {
       return Admissions.ANY;
@@ -52,19 +52,19 @@ final class PodsReadyGate {
     return unready.isEmpty() ? Admissions.ONE : Admissions.NONE;
   }
 
-  /** One who fits was turned away. */
+  /** Closes the gate, because this Workload fits and was rejected. */
   void close(QueuedWorkload item, Explanation explanation) {
-    turnedAway = item;
+    rejected = item;
     reason = explanation;
   }
 
-  /** Whether there are to be no cycles until everybody is ready. */
+  /** Whether no cycle runs until all pods are ready. */
   boolean isClosed() {
-    return turnedAway != null && !unready.isEmpty();
+    return rejected != null && !unready.isEmpty();
   }
 
-  /** Why this one waits, if it was turned away here. */
+  /** Why this Workload is pending, if the gate rejected it; otherwise null. */
   @Nullable Explanation reason(QueuedWorkload item) {
-    return item == turnedAway ? reason : null;
+    return item == rejected ? reason : null;
   }
 }

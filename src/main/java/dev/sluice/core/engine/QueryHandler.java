@@ -20,13 +20,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Answers to questions about the state as it stands. Cost: those who wait in the queue asked for.
+ * Answers queries on the current state. Cost: proportional to the pending Workloads of the queue.
  */
 final class QueryHandler {
 
-  private static final int HOLDERS = 10;
+  private static final int MAX_HOLDERS = 10;
 
-  private static final Explanation NOBODY_IS_LOOKED_AT =
+  private static final Explanation EVALUATION_PAUSED =
       new Explanation(
           PendingReason.PENDING_EVALUATION,
           List.of(),
@@ -57,9 +57,9 @@ final class QueryHandler {
       return List.of();
     }
     List<PendingPosition> result = new ArrayList<>();
-    Map<LocalQueueId, Integer> next = new HashMap<>();
+    Map<LocalQueueId, Integer> nextPositions = new HashMap<>();
     for (QueuedWorkload item : queue.pending.inOrder()) {
-      int inLocalQueue = next.merge(item.localQueue(), 1, Integer::sum) - 1;
+      int inLocalQueue = nextPositions.merge(item.localQueue(), 1, Integer::sum) - 1;
       boolean inadmissible =
           queue.pending.isHeld(item) || item.equivalenceClass().explanation() != null;
       result.add(
@@ -76,11 +76,11 @@ final class QueryHandler {
   }
 
   List<PendingPosition> pendingIn(LocalQueueId localQueue) {
-    LocalQueueState state = specRegistry.localQueues.get(localQueue);
-    if (state == null) {
+    LocalQueueState queue = specRegistry.localQueues.get(localQueue);
+    if (queue == null) {
       return List.of();
     }
-    return pendingIn(state.clusterQueue()).stream()
+    return pendingIn(queue.clusterQueue()).stream()
         .filter(
             position ->
                 position.queueName().equals(localQueue.name())
@@ -100,9 +100,9 @@ final class QueryHandler {
     Optional<Explanation> explanation = Optional.ofNullable(explanations.of(entry));
     if (explanation.isEmpty() && item != null) {
       explanation =
-          Optional.ofNullable(activeQueues.blockedBy(clusterQueue))
-              .map(this::behind)
-              .or(() -> gate.isClosed() ? Optional.of(NOBODY_IS_LOOKED_AT) : Optional.empty());
+          Optional.ofNullable(activeQueues.blockingHead(clusterQueue))
+              .map(this::blockedBy)
+              .or(() -> gate.isClosed() ? Optional.of(EVALUATION_PAUSED) : Optional.empty());
     }
     return Optional.of(
         new Waiting(
@@ -110,11 +110,11 @@ final class QueryHandler {
             clusterQueue,
             explanation,
             item == null ? List.of() : holders(item.equivalenceClass(), clusterQueue),
-            item == null ? Optional.empty() : turn(item, clusterQueue)));
+            item == null ? Optional.empty() : usageOrder(item, clusterQueue)));
   }
 
-  /** Whose turn it is before this one's, because they used less. */
-  private Optional<Turn> turn(QueuedWorkload item, String clusterQueue) {
+  /** The LocalQueues whose Workloads come first because they have less usage. */
+  private Optional<Turn> usageOrder(QueuedWorkload item, String clusterQueue) {
     ClusterQueueState queue = specRegistry.clusterQueues.get(clusterQueue);
     if (queue == null || !queue.pending.isOrderedByUsage()) {
       return Optional.empty();
@@ -132,7 +132,7 @@ final class QueryHandler {
                 new Turn(item.use().amount(), first.getKey(), first.getValue(), before.size()));
   }
 
-  private Explanation behind(QueuedWorkload head) {
+  private Explanation blockedBy(QueuedWorkload head) {
     return new Explanation(
         PendingReason.PENDING_EVALUATION,
         List.of(),
@@ -144,16 +144,18 @@ final class QueryHandler {
         entry.id, entry.localQueue.id.name(), 0, Instant.EPOCH, -1, -1, true);
   }
 
-  /** Those who hold most of what the class lacks, anywhere in its tree. */
+  /**
+   * The Workloads that have most of the missing quota of the class reserved, anywhere in the tree.
+   */
   private List<Holder> holders(EquivalenceClass equals, String clusterQueue) {
-    ClusterQueueCache state = specRegistry.queueState(clusterQueue);
-    if (state == null) {
+    ClusterQueueCache cache = specRegistry.cacheOf(clusterQueue);
+    if (cache == null) {
       return List.of();
     }
     List<Holder> holders = new ArrayList<>();
     for (ClusterQueueState other : specRegistry.clusterQueues.values()) {
-      ClusterQueueCache otherState = other.state;
-      if (otherState == null || otherState.node().root() != state.node().root()) {
+      ClusterQueueCache otherCache = other.cache;
+      if (otherCache == null || otherCache.node().root() != cache.node().root()) {
         continue;
       }
       for (EquivalenceClass.Lack lack : equals.missingQuota()) {
@@ -173,6 +175,6 @@ final class QueryHandler {
     }
     holders.sort(
         Comparator.comparingLong(Holder::amount).reversed().thenComparing(h -> h.id().uid()));
-    return holders.size() > HOLDERS ? holders.subList(0, HOLDERS) : holders;
+    return holders.size() > MAX_HOLDERS ? holders.subList(0, MAX_HOLDERS) : holders;
   }
 }

@@ -5,7 +5,10 @@ import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.scheduling.InadmissibleIndex;
 import org.jspecify.annotations.Nullable;
 
-/** Who holds quota: the one place where usage of trees and queues is added and taken back. */
+/**
+ * Accounts for reserved quota: the only class that adds and removes usage of quota trees,
+ * ClusterQueues and LocalQueues for reservations.
+ */
 final class QuotaAccounting {
 
   private final SpecRegistry specRegistry;
@@ -28,14 +31,14 @@ final class QuotaAccounting {
   }
 
   /**
-   * Sets what a Workload holds.
+   * Sets the reservation of a Workload.
    *
-   * @param reservation null when it holds nothing any more
-   * @param inTree whether usage of the quota tree has this reservation already
+   * @param reservation null when the Workload has no reservation any more
+   * @param inTree whether the usage of the quota tree contains this reservation already
    */
   void set(WorkloadEntry entry, @Nullable Reservation reservation, boolean inTree) {
     Reservation before = entry.reservation;
-    gate.awaits(entry, reservation != null && reservation.awaitsPods());
+    gate.setAwaitsPods(entry, reservation != null && reservation.awaitsPods());
     if (before != null && reservation != null && before.sameUsageAs(reservation)) {
       countAdmitted(entry, before, false);
       entry.reservation = reservation;
@@ -44,80 +47,83 @@ final class QuotaAccounting {
       return;
     }
     if (before != null) {
-      drop(entry, before);
+      remove(entry, before);
     }
     entry.reservation = reservation;
     if (reservation != null) {
-      take(entry, reservation, inTree);
+      add(entry, reservation, inTree);
     }
   }
 
-  /** It holds what it held, but its place among victims may be another one. */
+  /**
+   * Replaces a reservation by another one with the same amounts, whose position in the order of
+   * targets may differ.
+   */
   private void replace(Reservation before, Reservation after) {
     ClusterQueueState queue = specRegistry.clusterQueue(after.clusterQueue());
     queue.quotaHolders.remove(before.quotaHolder());
     queue.quotaHolders.add(after.quotaHolder());
-    ClusterQueueCache state = queue.state;
-    if (state == null || before.quotaHolder().sameAs(after.quotaHolder())) {
+    ClusterQueueCache cache = queue.cache;
+    if (cache == null || before.quotaHolder().sameAs(after.quotaHolder())) {
       return;
     }
-    activeQueues.changed(state.node());
+    activeQueues.markChanged(cache.node());
     if (before.quotaHolder().priority() != after.quotaHolder().priority()) {
-      inadmissibleIndex.released(state.node());
+      inadmissibleIndex.released(cache.node());
     }
   }
 
-  private void take(WorkloadEntry entry, Reservation reservation, boolean inTree) {
+  private void add(WorkloadEntry entry, Reservation reservation, boolean inTree) {
     ClusterQueueState queue = specRegistry.clusterQueue(reservation.clusterQueue());
-    ClusterQueueCache state = queue.state;
+    ClusterQueueCache cache = queue.cache;
     QuotaHolder quotaHolder = reservation.quotaHolder();
     queue.quotaHolders.add(quotaHolder);
     entry.localQueue.reserving++;
     for (int i = 0; i < quotaHolder.size(); i++) {
       entry.localQueue.reserved.add(quotaHolder.pair(i), quotaHolder.amount(i));
-      if (state != null && !inTree) {
-        state.node().add(quotaHolder.pair(i), quotaHolder.amount(i));
+      if (cache != null && !inTree) {
+        cache.node().add(quotaHolder.pair(i), quotaHolder.amount(i));
       }
     }
-    if (state != null) {
-      activeQueues.changed(state.node());
+    if (cache != null) {
+      activeQueues.markChanged(cache.node());
     }
     countAdmitted(entry, reservation, true);
   }
 
-  private void drop(WorkloadEntry entry, Reservation reservation) {
+  private void remove(WorkloadEntry entry, Reservation reservation) {
     ClusterQueueState queue = specRegistry.clusterQueue(reservation.clusterQueue());
-    ClusterQueueCache state = queue.state;
+    ClusterQueueCache cache = queue.cache;
     QuotaHolder quotaHolder = reservation.quotaHolder();
     countAdmitted(entry, reservation, false);
     queue.quotaHolders.remove(quotaHolder);
     entry.localQueue.reserving--;
     for (int i = 0; i < quotaHolder.size(); i++) {
       entry.localQueue.reserved.subtract(quotaHolder.pair(i), quotaHolder.amount(i));
-      if (state != null) {
-        state.node().remove(quotaHolder.pair(i), quotaHolder.amount(i));
-        state.advanceQuotaGeneration();
+      if (cache != null) {
+        cache.node().remove(quotaHolder.pair(i), quotaHolder.amount(i));
+        cache.advanceQuotaGeneration();
       }
     }
-    if (state != null) {
-      inadmissibleIndex.released(state.node());
-      activeQueues.changed(state.node());
+    if (cache != null) {
+      inadmissibleIndex.released(cache.node());
+      activeQueues.markChanged(cache.node());
     }
   }
 
-  private void countAdmitted(WorkloadEntry entry, Reservation reservation, boolean more) {
+  private void countAdmitted(WorkloadEntry entry, Reservation reservation, boolean add) {
     dirtySet.touched(reservation.clusterQueue(), entry.localQueue.id);
     if (!reservation.admitted()) {
       return;
     }
     ClusterQueueState queue = specRegistry.clusterQueue(reservation.clusterQueue());
-    queue.admittedCount += more ? 1 : -1;
-    entry.localQueue.admittedCount += more ? 1 : -1;
+    queue.admittedCount += add ? 1 : -1;
+    entry.localQueue.admittedCount += add ? 1 : -1;
     QuotaHolder quotaHolder = reservation.quotaHolder();
     for (int i = 0; i < quotaHolder.size(); i++) {
       int pair = quotaHolder.pair(i);
       long amount = quotaHolder.amount(i);
-      if (more) {
+      if (add) {
         queue.admitted.add(pair, amount);
         entry.localQueue.admitted.add(pair, amount);
       } else {

@@ -12,21 +12,22 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Quota that a Workload holds.
+ * Quota that is reserved for a Workload.
  *
- * @param clusterQueue of which queue
- * @param holder who holds how much
+ * @param clusterQueue the ClusterQueue whose quota is reserved
+ * @param quotaHolder the Workload and the reserved amounts
  * @param admitted whether the Workload is admitted
- * @param awaitsPods whether its pods have to get ready: it is admitted, or about to be, and nobody
- *     said that they are
+ * @param awaitsPods whether admission of other Workloads waits for the pods: the Workload is
+ *     admitted, or about to be, and its pods were not reported ready
  */
 record Reservation(
     String clusterQueue, QuotaHolder quotaHolder, boolean admitted, boolean awaitsPods) {
 
   /**
-   * What the API server says.
+   * The reservation that the API server reports.
    *
-   * @param evicting whether its eviction was decided, even if the API server doesn't say so yet
+   * @param evicting whether the eviction was decided, even if the API server doesn't report it
+   *     yet
    */
   static Reservation of(ReservingWorkload workload, boolean evicting, FlavorResourceIndex numbers) {
     Map<Integer, Long> sums = sums(workload.podSets(), numbers);
@@ -47,7 +48,7 @@ record Reservation(
         workload.admitted() && !workload.podsReady());
   }
 
-  /** What was just decided. */
+  /** The reservation that a cycle decided. */
   static Reservation decided(
       QueuedWorkload item,
       String clusterQueue,
@@ -93,17 +94,17 @@ record Reservation(
     return sums.values().stream().mapToLong(Long::longValue).toArray();
   }
 
-  /** The same when the Workload is admitted. */
+  /** The same reservation of an admitted Workload. */
   Reservation asAdmitted() {
     return new Reservation(clusterQueue, quotaHolder, true, awaitsPods);
   }
 
-  /** The same when the Workload isn't admitted yet, so that it has no pods. */
+  /** The same reservation of a Workload that is not admitted yet and therefore has no pods. */
   Reservation withoutPods() {
     return new Reservation(clusterQueue, quotaHolder, false, false);
   }
 
-  /** The same with its eviction decided, or not. */
+  /** The same reservation with its eviction decided, or not. */
   Reservation evicting(boolean evicting) {
     return new Reservation(clusterQueue, quotaHolder.evicting(evicting), admitted, awaitsPods);
   }

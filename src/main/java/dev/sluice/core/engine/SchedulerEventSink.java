@@ -2,9 +2,12 @@ package dev.sluice.core.engine;
 
 import dev.sluice.core.model.SchedulerEvent;
 
-/** Where facts are put for the engine, from any thread. */
+/** Accepts events for the engine, from any thread. */
 public interface SchedulerEventSink {
 
-  /** Puts a fact behind those put before by this thread. Never blocks. */
+  /**
+   * Appends an event to the mailbox, after the events that this thread submitted before. Never
+   * blocks.
+   */
   void submit(SchedulerEvent schedulerEvent);
 }

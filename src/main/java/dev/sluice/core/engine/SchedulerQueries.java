@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 
-/** Questions that the engine answers on its own thread, between cycles; nothing changes by them. */
+/**
+ * Queries that the engine answers on its own thread, between cycles. Queries don't change the
+ * engine's state.
+ */
 public interface SchedulerQueries {
 
   /** The pending Workloads of a ClusterQueue in queue order, from {@code offset} on. */
@@ -20,23 +23,25 @@ public interface SchedulerQueries {
   CompletableFuture<List<PendingPosition>> pendingInLocalQueue(
       LocalQueueId queue, int offset, int limit);
 
-  /** Why a Workload waits; empty when it is not pending. */
+  /** Why a Workload is pending; empty when it is not pending. */
   CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id);
 
   /**
-   * Up to {@code max} explanations that people were not told yet, most pressing first. Each is
-   * given out once; what is not written is given again when it changes.
+   * Up to {@code max} explanations that were not reported yet, oldest change first. Each
+   * explanation is returned once; if it is not written, the Workload's next explanation is returned
+   * when the explanation changes.
    */
   CompletableFuture<List<Decision.Explain>> unreportedExplanations(int max);
 
   /**
-   * A pending Workload, as it stands.
+   * The current situation of a pending Workload.
    *
-   * @param position its place
-   * @param clusterQueue the queue it waits in
-   * @param explanation what its last evaluation found; empty if it was not evaluated yet
-   * @param holders who holds the quota that it lacks, largest first
-   * @param turn whose turn it is before, where LocalQueues take turns by what they used
+   * @param position the position in the queue
+   * @param clusterQueue the ClusterQueue that the Workload waits in
+   * @param explanation the result of the last evaluation; empty if the Workload was not
+   *     evaluated yet
+   * @param holders Workloads that have the missing quota reserved, largest amount first
+   * @param turn the LocalQueues that come first, with admission fair sharing
    */
   record Waiting(
       PendingPosition position,
@@ -48,7 +53,7 @@ public interface SchedulerQueries {
       holders = List.copyOf(holders);
     }
 
-    /** One whose LocalQueue used no more than others. */
+    /** A pending Workload whose LocalQueue comes first. */
     public Waiting(
         PendingPosition position,
         String clusterQueue,
@@ -59,15 +64,16 @@ public interface SchedulerQueries {
   }
 
   /**
-   * Other LocalQueues that come first because they used less.
+   * Other LocalQueues that come first because they have less usage.
    *
-   * @param used what its own LocalQueue used, as it counts for the order
-   * @param first the one that comes first of all
-   * @param usedByFirst what that one used
-   * @param others how many come before its own, that one among them
+   * @param used usage of the Workload's own LocalQueue, as the order compares it
+   * @param first the LocalQueue that comes first of all
+   * @param usedByFirst usage of that LocalQueue
+   * @param others number of LocalQueues that come before the Workload's own, the first one
+   *     included
    */
   record Turn(double used, LocalQueueId first, double usedByFirst, int others) {}
 
-  /** A Workload that holds some of a pair that another lacks. */
+  /** A Workload that has an amount of a pair reserved that another Workload is missing. */
   record Holder(WorkloadId id, String clusterQueue, FlavorResource pair, long amount) {}
 }

@@ -19,29 +19,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The thread that owns the engine: it takes what is in the mailbox, folds it in, runs cycles until
- * nothing is left to look at, and publishes views. When the mailbox is full of news, one round
- * takes it all, so that a burst of ends costs one look at who waits.
+ * The thread that runs the engine: it takes messages from the mailbox, applies their events, runs
+ * cycles until there is no head to evaluate, and publishes views. One round applies up to {@link
+ * #BATCH} messages before the next cycle, so that a burst of finished Workloads costs one cycle.
  */
 public final class SchedulerThread implements SchedulerEventSink, SchedulerQueries, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(SchedulerThread.class);
 
-  /** How many facts are folded in between two cycles at most. */
+  /** The most messages that are applied between two cycles. */
   private static final int BATCH = 10_000;
 
   private static final Duration TICK = Duration.ofMillis(250);
 
-  /** After so many cycles in a row that change nothing, news is awaited for a moment. */
-  private static final int PATIENCE = 100;
+  /**
+   * After this number of consecutive cycles without a decision, the thread waits for messages for
+   * {@link #IDLE_WAIT}.
+   */
+  private static final int MAX_CYCLES_WITHOUT_DECISION = 100;
 
-  private static final Duration MOMENT = Duration.ofMillis(10);
-  private static final Duration PUBLISHING = Duration.ofMillis(100);
+  private static final Duration IDLE_WAIT = Duration.ofMillis(10);
+  private static final Duration PUBLISH_INTERVAL = Duration.ofMillis(100);
 
   private sealed interface Message {
     record EventMessage(SchedulerEvent schedulerEvent) implements Message {}
 
-    record Query(Consumer<Engine> ask) implements Message {}
+    record Query(Consumer<Engine> action) implements Message {}
   }
 
   private final LinkedBlockingQueue<Message> mailbox = new LinkedBlockingQueue<>();
@@ -53,63 +56,63 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   private Instant published = Instant.EPOCH;
   private volatile boolean closed;
 
-  /** Is told of every cycle, on the engine's thread. */
+  /** Listener for cycles, called on the engine's thread. */
   @FunctionalInterface
   public interface CycleListener {
 
-    /** A cycle took so many nanoseconds, and admitted somebody or not. */
+    /** Called after a cycle. */
     void cycled(long nanos, boolean admitted);
   }
 
   /**
-   * A loop that is not running yet.
+   * Creates a thread that is not running yet.
    *
-   * @param rules how it decides
-   * @param decisions is given each decision on the engine's thread; it must not block
-   * @param cycles is told of every cycle
-   * @param clock what time it is
-   * @param fault is told when the engine itself fails; nothing is decided after that, so the
-   *     process is to end and begin anew from the API server's state
+   * @param options how it decides
+   * @param decisions receives each decision on the engine's thread; must not block
+   * @param cycles listener for cycles
+   * @param clock source of the current time
+   * @param onFailure called when the engine fails; the engine doesn't decide after that, so the
+   *     process has to restart from the API server's state
    */
   public SchedulerThread(
-      EngineOptions rules,
+      EngineOptions options,
       Consumer<Decision> decisions,
       CycleListener cycles,
       InstantSource clock,
-      Consumer<Throwable> fault) {
-    this.admissions = new CountingSink(decisions);
-    this.engine = new Engine(rules, admissions);
+      Consumer<Throwable> onFailure) {
+    this.decisionCounter = new DecisionCounter(decisions);
+    this.engine = new Engine(options, decisionCounter);
     this.cycles = cycles;
     this.clock = clock;
     this.thread =
         Thread.ofPlatform()
             .name("engine")
-            .uncaughtExceptionHandler((failed, e) -> fault.accept(e))
+            .uncaughtExceptionHandler((failedThread, e) -> onFailure.accept(e))
             .unstarted(this::run);
   }
 
-  /** Has a listener told of new views, on the engine's thread; it must not block. */
+  /** Adds a listener for changed views, called on the engine's thread; must not block. */
   public void listen(ViewListener listener) {
     viewPublisher.listen(listener);
   }
 
-  private final CountingSink admissions;
+  private final DecisionCounter decisionCounter;
 
-  private static final class CountingSink implements Consumer<Decision> {
+  private static final class DecisionCounter implements Consumer<Decision> {
     private final Consumer<Decision> sink;
-    private int decided;
-    private int all;
+    private int admits;
+    private int decisions;
 
-    CountingSink(Consumer<Decision> sink) {
+    DecisionCounter(Consumer<Decision> sink) {
       this.sink = sink;
     }
 
     @Override
     public void accept(Decision decision) {
       if (decision instanceof Decision.Admit) {
-        decided++;
+        admits++;
       }
-      all++;
+      decisions++;
       sink.accept(decision);
     }
   }
@@ -143,31 +146,31 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
         Thread.currentThread().interrupt();
         return;
       }
-      wait = round(messages) ? MOMENT : TICK;
+      wait = round(messages) ? IDLE_WAIT : TICK;
       messages.clear();
     }
   }
 
   /**
-   * Folds news in and decides.
+   * Applies messages and runs cycles.
    *
-   * @return whether there is more to look at: heads that stay in line may be looked at forever,
-   *     flavor after flavor, and only news can change what comes of it
+   * @return whether there are more heads to evaluate: active heads may be evaluated again and
+   *     again, flavor after flavor, and only an event can change the result
    */
   private boolean round(List<Message> messages) {
     Instant now = clock.instant();
     engine.apply(new SchedulerEvent.TimePassed(now));
     for (Message message : messages) {
-      read(message);
+      apply(message);
     }
     boolean more = true;
-    int inVain = 0;
-    while (more && inVain < PATIENCE && mailbox.size() < BATCH) {
-      int before = admissions.all;
+    int cyclesWithoutDecision = 0;
+    while (more && cyclesWithoutDecision < MAX_CYCLES_WITHOUT_DECISION && mailbox.size() < BATCH) {
+      int before = decisionCounter.decisions;
       more = cycle();
-      inVain = admissions.all > before ? 0 : inVain + 1;
+      cyclesWithoutDecision = decisionCounter.decisions > before ? 0 : cyclesWithoutDecision + 1;
     }
-    if (!now.isBefore(published.plus(PUBLISHING)) || mailbox.isEmpty()) {
+    if (!now.isBefore(published.plus(PUBLISH_INTERVAL)) || mailbox.isEmpty()) {
       viewPublisher.publish(engine);
       published = now;
     }
@@ -175,34 +178,37 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   }
 
   private boolean cycle() {
-    int before = admissions.decided;
+    int before = decisionCounter.admits;
     long start = System.nanoTime();
-    boolean looked = engine.cycle();
-    if (looked) {
-      cycles.cycled(System.nanoTime() - start, admissions.decided > before);
+    boolean evaluated = engine.cycle();
+    if (evaluated) {
+      cycles.cycled(System.nanoTime() - start, decisionCounter.admits > before);
     }
-    return looked;
+    return evaluated;
   }
 
-  /** A fact that can't be folded in is a fault of ours: it is logged, and the next one is read. */
-  private void read(Message message) {
+  /**
+   * Applies a message. A message that fails is a defect of the engine: it is logged, and the next
+   * message is read.
+   */
+  private void apply(Message message) {
     try {
       switch (message) {
         case Message.EventMessage(var schedulerEvent) -> engine.apply(schedulerEvent);
-        case Message.Query(var ask) -> ask.accept(engine);
+        case Message.Query(var action) -> action.accept(engine);
       }
     } catch (RuntimeException e) {
       LOG.error("fact={} result=not-folded-in", message, e);
     }
   }
 
-  private <T> CompletableFuture<T> ask(Function<Engine, T> question) {
+  private <T> CompletableFuture<T> submitQuery(Function<Engine, T> query) {
     CompletableFuture<T> answer = new CompletableFuture<>();
     mailbox.add(
         new Message.Query(
             state -> {
               try {
-                answer.complete(question.apply(state));
+                answer.complete(query.apply(state));
               } catch (RuntimeException e) {
                 answer.completeExceptionally(e);
               }
@@ -213,32 +219,32 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   @Override
   public CompletableFuture<List<PendingPosition>> pendingInClusterQueue(
       String clusterQueue, int offset, int limit) {
-    return ask(state -> page(state.answers().pendingIn(clusterQueue), offset, limit));
+    return submitQuery(state -> page(state.queries().pendingIn(clusterQueue), offset, limit));
   }
 
   @Override
   public CompletableFuture<List<PendingPosition>> pendingInLocalQueue(
       LocalQueueId queue, int offset, int limit) {
-    return ask(state -> page(state.answers().pendingIn(queue), offset, limit));
+    return submitQuery(state -> page(state.queries().pendingIn(queue), offset, limit));
   }
 
-  private static List<PendingPosition> page(List<PendingPosition> all, int offset, int limit) {
-    int from = Math.min(Math.max(0, offset), all.size());
-    int to = (int) Math.min(all.size(), (long) from + Math.max(0, limit));
-    return List.copyOf(all.subList(from, to));
+  private static List<PendingPosition> page(List<PendingPosition> positions, int offset, int limit) {
+    int from = Math.min(Math.max(0, offset), positions.size());
+    int to = (int) Math.min(positions.size(), (long) from + Math.max(0, limit));
+    return List.copyOf(positions.subList(from, to));
   }
 
   @Override
   public CompletableFuture<Optional<Waiting>> pendingReason(WorkloadId id) {
-    return ask(state -> state.answers().pendingReason(id));
+    return submitQuery(state -> state.queries().pendingReason(id));
   }
 
   @Override
   public CompletableFuture<List<Decision.Explain>> unreportedExplanations(int max) {
-    return ask(state -> state.unreported().take(max));
+    return submitQuery(state -> state.unreported().take(max));
   }
 
-  /** Stops the thread after the round it is in; what is in the mailbox is dropped. */
+  /** Stops the thread after the current round; messages in the mailbox are dropped. */
   @Override
   public void close() {
     closed = true;

@@ -4,16 +4,19 @@ import dev.sluice.core.model.LocalQueueId;
 import java.util.Collection;
 import java.util.Optional;
 
-/** The published state of the engine: immutable, readable from any thread, a moment old at most. */
+/**
+ * The published state of the engine: immutable snapshots, readable from any thread, at most a
+ * moment old.
+ */
 public interface SchedulerViews {
 
-  /** A ClusterQueue that the engine knows. */
+  /** The view of a ClusterQueue; empty if the engine doesn't know the ClusterQueue. */
   Optional<ClusterQueueView> clusterQueue(String name);
 
-  /** A LocalQueue that the engine knows. */
+  /** The view of a LocalQueue; empty if the engine doesn't know the LocalQueue. */
   Optional<LocalQueueView> localQueue(LocalQueueId id);
 
-  /** A cohort that has an object or members. */
+  /** The view of a cohort that has an object or members. */
   Optional<CohortView> cohort(String name);
 
   /** All ClusterQueues. */

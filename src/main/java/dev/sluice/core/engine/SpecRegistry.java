@@ -24,17 +24,20 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** What is declared: flavors, namespaces, queues and cohorts, and the quota trees built of them. */
+/**
+ * The specs of flavors, namespaces, queues and cohorts, and the quota trees that are built from
+ * them.
+ */
 final class SpecRegistry {
 
   final FlavorResourceIndex pairs = new FlavorResourceIndex();
-  final CohortHierarchy forest = new CohortHierarchy(pairs);
+  final CohortHierarchy hierarchy = new CohortHierarchy(pairs);
   final Map<String, Flavor> flavors = new HashMap<>();
   final Map<String, Map<String, String>> namespaces = new HashMap<>();
   final SortedMap<String, CohortSpec> cohorts = new TreeMap<>();
   final Map<String, ClusterQueueState> clusterQueues = new LinkedHashMap<>();
   final Map<LocalQueueId, LocalQueueState> localQueues = new LinkedHashMap<>();
-  private final Map<String, Set<LocalQueueState>> localQueuesByTarget = new HashMap<>();
+  private final Map<String, Set<LocalQueueState>> localQueuesByClusterQueue = new HashMap<>();
 
   ClusterQueueState clusterQueue(String name) {
     return clusterQueues.computeIfAbsent(name, ClusterQueueState::new);
@@ -44,66 +47,66 @@ final class SpecRegistry {
     return localQueues.computeIfAbsent(id, LocalQueueState::new);
   }
 
-  @Nullable ClusterQueueCache queueState(String clusterQueue) {
+  @Nullable ClusterQueueCache cacheOf(String clusterQueue) {
     ClusterQueueState queue = clusterQueues.get(clusterQueue);
-    return queue == null ? null : queue.state;
+    return queue == null ? null : queue.cache;
   }
 
   void declare(ClusterQueueSpec spec) {
     ClusterQueueState queue = clusterQueue(spec.name());
     boolean isNew = queue.spec == null;
     queue.spec = spec;
-    forest.declareQueue(spec.name(), spec.cohort(), spec.groups(), spec.fairWeight());
+    hierarchy.declareQueue(spec.name(), spec.cohort(), spec.groups(), spec.fairWeight());
     QuotaNode node = node(spec.name());
     if (isNew) {
       queue.quotaHolders.forEach(quotaHolder -> quotaHolder.addTo(node));
     }
     queue.pending.strict(spec.strategy() == ClusterQueueSpec.QueueingStrategy.STRICT_FIFO);
-    queue.state = new ClusterQueueCache(spec, node, queue.pending, queue.quotaHolders, pairs);
+    queue.cache = new ClusterQueueCache(spec, node, queue.pending, queue.quotaHolders, pairs);
   }
 
-  /** Whether that is news. */
+  /** Returns whether the declaration changed. */
   boolean declare(CohortSpec spec) {
     if (spec.equals(cohorts.put(spec.name(), spec))) {
       return false;
     }
-    forest.declareCohort(spec.name(), spec.parent(), spec.groups(), spec.fairWeight());
+    hierarchy.declareCohort(spec.name(), spec.parent(), spec.groups(), spec.fairWeight());
     return true;
   }
 
-  /** Whether that is news. */
+  /** Returns whether the declaration changed. */
   boolean removeCohort(String name) {
     if (cohorts.remove(name) == null) {
       return false;
     }
-    forest.removeCohort(name);
+    hierarchy.removeCohort(name);
     return true;
   }
 
   void removeClusterQueue(String name) {
     ClusterQueueState queue = clusterQueue(name);
     queue.spec = null;
-    queue.state = null;
+    queue.cache = null;
     queue.problems = List.of();
-    forest.removeQueue(name);
+    hierarchy.removeQueue(name);
   }
 
   private QuotaNode node(String clusterQueue) {
-    QuotaNode node = forest.queue(clusterQueue);
+    QuotaNode node = hierarchy.queue(clusterQueue);
     if (node == null) {
       throw new IllegalStateException("ClusterQueue " + clusterQueue + " is not declared");
     }
     return node;
   }
 
-  /** The queue at a node of the quota tree; null if it isn't declared any more. */
+  /** The queue at a node of the quota tree; null if the queue was deleted. */
   @Nullable ClusterQueueCache queueAt(QuotaNode node) {
-    return queueState(node.name());
+    return cacheOf(node.name());
   }
 
-  /** What is declared of a LocalQueue from now on; null when it is gone. */
+  /** Sets the spec of a LocalQueue; null when the LocalQueue was deleted. */
   void declare(LocalQueueState queue, @Nullable LocalQueueSpec spec) {
-    localQueuesByTarget.computeIfPresent(
+    localQueuesByClusterQueue.computeIfPresent(
         queue.clusterQueue(),
         (name, former) -> {
           former.remove(queue);
@@ -111,7 +114,7 @@ final class SpecRegistry {
         });
     queue.spec = spec;
     if (spec != null) {
-      localQueuesByTarget
+      localQueuesByClusterQueue
           .computeIfAbsent(spec.clusterQueue(), name -> new LinkedHashSet<>())
           .add(queue);
     }
@@ -119,13 +122,10 @@ final class SpecRegistry {
 
   /** LocalQueues that name this ClusterQueue. */
   Collection<LocalQueueState> localQueuesOf(String clusterQueue) {
-    return List.copyOf(localQueuesByTarget.getOrDefault(clusterQueue, Set.of()));
+    return List.copyOf(localQueuesByClusterQueue.getOrDefault(clusterQueue, Set.of()));
   }
 
-  /**
-   * Why a ClusterQueue can't be active, in the order of
-   * docs/workload-semantics.md#conditions-of-queues.
-   */
+  /** Why a ClusterQueue is inactive, in the API's order of precedence. */
   List<InactiveReason> problemsOf(ClusterQueueSpec spec) {
     List<InactiveReason> problems = new ArrayList<>();
     if (spec.terminating()) {
@@ -144,7 +144,7 @@ final class SpecRegistry {
                   + String.join(", ", missing)));
     }
     problems.addAll(spec.problems());
-    if (!spec.cohort().isEmpty() && forest.inCycle(spec.cohort())) {
+    if (!spec.cohort().isEmpty() && hierarchy.inCycle(spec.cohort())) {
       problems.add(
           new InactiveReason(
               "Unknown",

@@ -12,37 +12,40 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Workloads of which people may have to be told something new. What is told is found out only when
- * somebody has time to tell it, so that what changed in between is never told.
+ * Workloads whose explanation may have changed since it was reported. The explanation is computed
+ * only when it is taken, so that intermediate explanations are never reported.
  */
 final class UnreportedExplanations {
 
   private final Function<WorkloadEntry, @Nullable Explanation> explain;
-  private final Set<WorkloadEntry> waiting = new LinkedHashSet<>();
+  private final Set<WorkloadEntry> candidates = new LinkedHashSet<>();
 
   UnreportedExplanations(Function<WorkloadEntry, @Nullable Explanation> explain) {
     this.explain = explain;
   }
 
   void add(WorkloadEntry entry) {
-    waiting.add(entry);
+    candidates.add(entry);
   }
 
-  /** A Workload joined its class: if that is parked already, it shares its fate from now on. */
+  /**
+   * Adds a Workload that joined its class, if the class is inadmissible: then its explanation
+   * applies to the Workload, too.
+   */
   void add(QueuedWorkload item, WorkloadEntry entry) {
     if (item.equivalenceClass().explanation() != null) {
-      waiting.add(entry);
+      candidates.add(entry);
     }
   }
 
   boolean isEmpty() {
-    return waiting.isEmpty();
+    return candidates.isEmpty();
   }
 
-  /** Up to {@code max} explanations that differ from what was told last. */
+  /** Removes and returns up to {@code max} explanations that differ from the ones reported last. */
   List<Decision.Explain> take(int max) {
     List<Decision.Explain> result = new ArrayList<>();
-    Iterator<WorkloadEntry> all = waiting.iterator();
+    Iterator<WorkloadEntry> all = candidates.iterator();
     while (all.hasNext() && result.size() < max) {
       WorkloadEntry entry = all.next();
       all.remove();
@@ -59,8 +62,8 @@ final class UnreportedExplanations {
     if (item == null) {
       return true;
     }
-    Explanation told = item.reportedAs();
-    if (told != null && told.hasSameContentAs(explanation)) {
+    Explanation reported = item.reportedAs();
+    if (reported != null && reported.hasSameContentAs(explanation)) {
       return false;
     }
     item.markReported(explanation);

@@ -17,54 +17,55 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What LocalQueues used over time, where they take turns by that: it is kept for those whose
- * ClusterQueue says so, sampled at a steady pace while the engine decides, and orders who waits.
+ * Keeps the usage over time of LocalQueues, for admission fair sharing: for LocalQueues whose
+ * ClusterQueue enables it. Usage is sampled at a fixed interval while the engine decides, and
+ * orders pending Workloads.
  */
 final class UsageLedger {
 
-  private record Due(Instant at, LocalQueueState queue, DecayingUsage history) {
+  private record ScheduledSample(Instant at, LocalQueueState queue, DecayingUsage history) {
 
-    static final Comparator<Due> ORDER =
-        Comparator.comparing(Due::at).thenComparing(due -> due.queue.id);
+    static final Comparator<ScheduledSample> ORDER =
+        Comparator.comparing(ScheduledSample::at).thenComparing(due -> due.queue.id);
   }
 
-  private final @Nullable AdmissionFairSharing rules;
+  private final @Nullable AdmissionFairSharing parameters;
   private final SpecRegistry specRegistry;
   private final ActiveQueues activeQueues;
   private final DirtySet dirtySet;
-  private final PriorityQueue<Due> samples = new PriorityQueue<>(Due.ORDER);
+  private final PriorityQueue<ScheduledSample> samples = new PriorityQueue<>(ScheduledSample.ORDER);
   private Instant now = Instant.EPOCH;
   private boolean deciding;
 
   UsageLedger(
-      Optional<AdmissionFairSharing> rules,
+      Optional<AdmissionFairSharing> parameters,
       SpecRegistry specRegistry,
       ActiveQueues activeQueues,
       DirtySet dirtySet) {
-    this.rules = rules.orElse(null);
+    this.parameters = parameters.orElse(null);
     this.specRegistry = specRegistry;
     this.activeQueues = activeQueues;
     this.dirtySet = dirtySet;
   }
 
-  /** Whether it matters in a queue of this kind what its LocalQueues used. */
-  private boolean counts(@Nullable ClusterQueueSpec spec) {
-    return rules != null && spec != null && spec.takesTurnsByUse();
+  /** Whether a ClusterQueue with this spec orders its LocalQueues by usage. */
+  private boolean isOrderedByUsage(@Nullable ClusterQueueSpec spec) {
+    return parameters != null && spec != null && spec.takesTurnsByUse();
   }
 
   void timePassed(Instant instant) {
     now = instant;
     while (deciding && !samples.isEmpty() && !samples.element().at.isAfter(now)) {
-      Due due = samples.remove();
+      ScheduledSample due = samples.remove();
       if (due.queue.history == due.history) {
         sample(due.queue, due.history);
       }
     }
   }
 
-  /** From here on use is sampled, or it is left to others to tell. */
+  /** Starts or stops sampling; while it is stopped, reported usage is used. */
   void deciding(boolean enabled) {
-    if (rules == null || enabled == deciding) {
+    if (parameters == null || enabled == deciding) {
       return;
     }
     deciding = enabled;
@@ -72,91 +73,93 @@ final class UsageLedger {
     if (enabled) {
       for (LocalQueueState queue : specRegistry.localQueues.values()) {
         if (queue.history != null) {
-          queue.history = started(queue, rules);
+          queue.history = newHistory(queue, parameters);
           schedule(queue, queue.history);
-          changed(queue);
+          usageChanged(queue);
         }
       }
       timePassed(now);
     }
   }
 
-  /** What is told of the past counts as long as nothing better is known. */
-  void restored(SchedulerEvent.LocalQueueUsed used) {
-    if (rules == null) {
+  /** Takes over usage that was reported by an event, unless the engine's own value is better. */
+  void usageReported(SchedulerEvent.LocalQueueUsed used) {
+    if (parameters == null) {
       return;
     }
     LocalQueueState queue = specRegistry.localQueue(used.id());
     if (!deciding || queue.history == null) {
-      queue.usedBefore = used;
+      queue.reportedUsage = used;
       if (queue.history != null) {
-        queue.history = started(queue, rules);
-        changed(queue);
+        queue.history = newHistory(queue, parameters);
+        usageChanged(queue);
       }
     }
   }
 
-  private DecayingUsage started(LocalQueueState queue, AdmissionFairSharing by) {
-    SchedulerEvent.LocalQueueUsed before = queue.usedBefore;
+  private DecayingUsage newHistory(LocalQueueState queue, AdmissionFairSharing options) {
+    SchedulerEvent.LocalQueueUsed before = queue.reportedUsage;
     if (deciding) {
-      queue.usedBefore = null;
+      queue.reportedUsage = null;
     }
     if (before == null) {
-      return new DecayingUsage(by, Map.of(), now);
+      return new DecayingUsage(options, Map.of(), now);
     }
     Instant at = before.sampledAt().isAfter(now) ? now : before.sampledAt();
-    return new DecayingUsage(by, before.consumed(), at);
+    return new DecayingUsage(options, before.consumed(), at);
   }
 
-  /** How queues of this name are ordered from now on, and what is known of its LocalQueues. */
-  void declared(ClusterQueueState queue) {
-    boolean counts = counts(queue.spec);
-    queue.pending.orderByUsage(counts ? id -> specRegistry.localQueue(id).use : null);
-    queue.quotaHolders.byUse(counts ? id -> specRegistry.localQueue(id).use : null);
-    specRegistry.localQueuesOf(queue.name).forEach(this::declared);
+  /**
+   * Updates the order of a ClusterQueue, and the usage of its LocalQueues, after the spec changed.
+   */
+  void specChanged(ClusterQueueState queue) {
+    boolean isOrderedByUsage = isOrderedByUsage(queue.spec);
+    queue.pending.orderByUsage(isOrderedByUsage ? id -> specRegistry.localQueue(id).usage : null);
+    queue.quotaHolders.orderByUsage(isOrderedByUsage ? id -> specRegistry.localQueue(id).usage : null);
+    specRegistry.localQueuesOf(queue.name).forEach(this::specChanged);
   }
 
-  /** The LocalQueue, or the ClusterQueue behind it, came, went or is another one. */
-  void declared(LocalQueueState queue) {
-    if (rules == null) {
+  /** Updates the usage of a LocalQueue after its spec or the spec of its ClusterQueue changed. */
+  void specChanged(LocalQueueState queue) {
+    if (parameters == null) {
       return;
     }
-    ClusterQueueState above = specRegistry.clusterQueues.get(queue.clusterQueue());
-    boolean counts = above != null && counts(above.spec);
-    if (counts && queue.history == null) {
-      queue.history = started(queue, rules);
+    ClusterQueueState clusterQueue = specRegistry.clusterQueues.get(queue.clusterQueue());
+    boolean isOrderedByUsage = clusterQueue != null && isOrderedByUsage(clusterQueue.spec);
+    if (isOrderedByUsage && queue.history == null) {
+      queue.history = newHistory(queue, parameters);
       schedule(queue, queue.history);
-    } else if (!counts) {
+    } else if (!isOrderedByUsage) {
       queue.history = null;
     }
     if (!queue.exists()) {
-      queue.usedBefore = null;
+      queue.reportedUsage = null;
     }
-    changed(queue);
+    usageChanged(queue);
     timePassed(now);
   }
 
   private void schedule(LocalQueueState queue, DecayingUsage history) {
     if (deciding) {
-      samples.add(new Due(history.nextSample(), queue, history));
+      samples.add(new ScheduledSample(history.nextSample(), queue, history));
     }
   }
 
   private void sample(LocalQueueState queue, DecayingUsage history) {
-    boolean blank = history.consumed().isEmpty();
-    history.sample(now, used(queue));
+    boolean wasEmpty = history.consumed().isEmpty();
+    history.sample(now, currentUsage(queue));
     schedule(queue, history);
-    if (!blank || !history.consumed().isEmpty()) {
-      changed(queue);
+    if (!wasEmpty || !history.consumed().isEmpty()) {
+      usageChanged(queue);
     }
   }
 
-  /** What its admitted Workloads use now, by resource. */
-  private Map<String, Long> used(LocalQueueState queue) {
-    ClusterQueueCache state = specRegistry.queueState(queue.clusterQueue());
+  /** The current usage of the admitted Workloads, by resource. */
+  private Map<String, Long> currentUsage(LocalQueueState queue) {
+    ClusterQueueCache cache = specRegistry.cacheOf(queue.clusterQueue());
     Map<String, Long> used = new HashMap<>();
-    if (state != null) {
-      for (ClusterQueueCache.Group group : state.groups()) {
+    if (cache != null) {
+      for (ClusterQueueCache.Group group : cache.groups()) {
         for (int[] pairs : group.pairs()) {
           for (int pair : pairs) {
             long amount = queue.admitted.get(pair);
@@ -174,8 +177,8 @@ final class UsageLedger {
     return specRegistry.pairs.pair(pair).resource();
   }
 
-  /** A Workload was given quota. */
-  void entered(WorkloadEntry entry, Reservation reservation) {
+  /** Called when a Workload got quota. */
+  void quotaReserved(WorkloadEntry entry, Reservation reservation) {
     DecayingUsage history = entry.localQueue.history;
     if (history == null) {
       return;
@@ -187,39 +190,39 @@ final class UsageLedger {
         requests.merge(resource(quotaHolder.pair(i)), quotaHolder.amount(i), ResourceAmounts::add);
       }
     }
-    history.enter(entry.id.uid(), requests);
-    changed(entry.localQueue);
+    history.addPenalty(entry.id.uid(), requests);
+    usageChanged(entry.localQueue);
   }
 
-  /** A Workload that was given quota is admitted. */
+  /** Called when a Workload with quota is admitted. */
   void admitted(WorkloadEntry entry) {
     DecayingUsage history = entry.localQueue.history;
-    if (history != null && history.admit(entry.id.uid())) {
-      changed(entry.localQueue);
+    if (history != null && history.convertPenalty(entry.id.uid())) {
+      usageChanged(entry.localQueue);
     }
   }
 
-  /** A Workload gave its quota back, or is gone. */
-  void left(WorkloadEntry entry) {
+  /** Called when a Workload lost its quota or was deleted. */
+  void quotaReleased(WorkloadEntry entry) {
     DecayingUsage history = entry.localQueue.history;
-    if (history != null && history.leave(entry.id.uid())) {
-      changed(entry.localQueue);
+    if (history != null && history.removePenalty(entry.id.uid())) {
+      usageChanged(entry.localQueue);
     }
   }
 
-  private void changed(LocalQueueState queue) {
+  private void usageChanged(LocalQueueState queue) {
     dirtySet.localQueues.add(queue.id);
-    LocalQueueUsage use = queue.use;
+    LocalQueueUsage usage = queue.usage;
     double amount = amount(queue);
-    if (Double.compare(amount, use.amount()) == 0) {
+    if (Double.compare(amount, usage.amount()) == 0) {
       return;
     }
-    use.amount(amount);
-    ClusterQueueState above = specRegistry.clusterQueues.get(queue.clusterQueue());
-    if (above != null) {
-      above.pending.usageChanged(use);
-      if (above.state != null) {
-        activeQueues.add(above.state);
+    usage.amount(amount);
+    ClusterQueueState clusterQueue = specRegistry.clusterQueues.get(queue.clusterQueue());
+    if (clusterQueue != null) {
+      clusterQueue.pending.usageChanged(usage);
+      if (clusterQueue.cache != null) {
+        activeQueues.add(clusterQueue.cache);
       }
     }
   }
@@ -230,12 +233,12 @@ final class UsageLedger {
     return history == null || spec == null ? 0 : history.amount(spec.weight());
   }
 
-  /** What there is to tell of a LocalQueue; empty where use doesn't count. */
+  /** The view of a LocalQueue's usage; empty without admission fair sharing. */
   static Optional<LocalQueueUsageView> view(LocalQueueState queue) {
     DecayingUsage history = queue.history;
     return history == null
         ? Optional.empty()
         : Optional.of(
-            new LocalQueueUsageView(history.consumed(), history.sampledAt(), queue.use.amount()));
+            new LocalQueueUsageView(history.consumed(), history.sampledAt(), queue.usage.amount()));
   }
 }

@@ -3,9 +3,9 @@ package dev.sluice.core.engine;
 import dev.sluice.core.model.LocalQueueId;
 import java.util.Set;
 
-/** Is told which views were published anew, or removed. Called on the engine's thread: be brief. */
+/** Listener for published views. Called on the engine's thread: must return quickly. */
 public interface ViewListener {
 
-  /** These queues and cohorts have new views, or none any more. */
+  /** Called when views of these queues and cohorts were replaced or removed. */
   void changed(Set<String> clusterQueues, Set<LocalQueueId> localQueues, Set<String> cohorts);
 }

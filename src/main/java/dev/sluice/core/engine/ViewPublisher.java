@@ -23,8 +23,9 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Publishes immutable views of what changed. Written by the engine's thread, read by any. Cost of
- * publishing: the queues that changed and the cohorts above them.
+ * Publishes immutable views of queues and cohorts that changed. The engine's thread writes, any
+ * thread reads. Cost of publishing: proportional to the queues that changed and the cohorts above
+ * them.
  */
 final class ViewPublisher implements SchedulerViews {
 
@@ -50,22 +51,22 @@ final class ViewPublisher implements SchedulerViews {
       dirtySet.localQueues.addAll(specRegistry.localQueues.keySet());
       dirtySet.localQueues.addAll(localQueues.keySet());
     }
-    Set<String> aboveChanged = dirtySet.all ? allCohorts(specRegistry) : new HashSet<>();
+    Set<String> changedCohorts = dirtySet.all ? allCohorts(specRegistry) : new HashSet<>();
     for (String name : dirtySet.clusterQueues) {
       replace(clusterQueues, name, clusterQueue(engine, name));
-      addAncestors(specRegistry, name, aboveChanged);
+      addAncestors(specRegistry, name, changedCohorts);
     }
     for (LocalQueueId id : dirtySet.localQueues) {
       replace(localQueues, id, localQueue(specRegistry, id));
     }
-    for (String name : aboveChanged) {
+    for (String name : changedCohorts) {
       replace(cohorts, name, cohort(engine, name));
     }
     for (ViewListener listener : listeners) {
       listener.changed(
           Set.copyOf(dirtySet.clusterQueues),
           Set.copyOf(dirtySet.localQueues),
-          Set.copyOf(aboveChanged));
+          Set.copyOf(changedCohorts));
     }
     dirtySet.clear();
   }
@@ -79,15 +80,15 @@ final class ViewPublisher implements SchedulerViews {
   }
 
   private Set<String> allCohorts(SpecRegistry specRegistry) {
-    Set<String> names = new HashSet<>(specRegistry.forest.cohortNames());
+    Set<String> names = new HashSet<>(specRegistry.hierarchy.cohortNames());
     names.addAll(cohorts.keySet());
     return names;
   }
 
   private static void addAncestors(
       SpecRegistry specRegistry, String clusterQueue, Set<String> names) {
-    ClusterQueueCache state = specRegistry.queueState(clusterQueue);
-    QuotaNode node = state == null ? null : state.node().parent();
+    ClusterQueueCache cache = specRegistry.cacheOf(clusterQueue);
+    QuotaNode node = cache == null ? null : cache.node().parent();
     while (node != null) {
       names.add(node.name());
       node = node.parent();
@@ -98,8 +99,8 @@ final class ViewPublisher implements SchedulerViews {
     SpecRegistry specRegistry = engine.registry();
     ClusterQueueState queue = specRegistry.clusterQueues.get(name);
     ClusterQueueSpec spec = queue == null ? null : queue.spec;
-    ClusterQueueCache state = queue == null ? null : queue.state;
-    if (queue == null || spec == null || state == null) {
+    ClusterQueueCache cache = queue == null ? null : queue.cache;
+    if (queue == null || spec == null || cache == null) {
       return null;
     }
     PendingCount pending = queue.pending.count();
@@ -107,24 +108,24 @@ final class ViewPublisher implements SchedulerViews {
     return new ClusterQueueView(
         name,
         spec.cohort(),
-        spec.cohort().isEmpty() ? "" : state.node().root().name(),
+        spec.cohort().isEmpty() ? "" : cache.node().root().name(),
         queue.problems,
         active ? pending.active() : 0,
         active ? pending.inadmissible() : pending.active() + pending.inadmissible(),
         queue.quotaHolders.size(),
         queue.admittedCount,
-        engine.share(state.node()),
-        usage(specRegistry, state, null, queue.admitted));
+        engine.share(cache.node()),
+        usage(specRegistry, cache, null, queue.admitted));
   }
 
   private static List<FlavorUsage> usage(
       SpecRegistry specRegistry,
-      ClusterQueueCache state,
+      ClusterQueueCache cache,
       @Nullable UsageVector reserved,
       UsageVector admitted) {
     List<FlavorUsage> usage = new ArrayList<>();
-    QuotaNode node = state.node();
-    for (ClusterQueueCache.Group group : state.groups()) {
+    QuotaNode node = cache.node();
+    for (ClusterQueueCache.Group group : cache.groups()) {
       for (int[] pairs : group.pairs()) {
         for (int pair : pairs) {
           FlavorResource names = specRegistry.pairs.pair(pair);
@@ -149,29 +150,29 @@ final class ViewPublisher implements SchedulerViews {
     if (queue == null || spec == null) {
       return null;
     }
-    ClusterQueueState above = specRegistry.clusterQueues.get(spec.clusterQueue());
-    ClusterQueueCache state = above == null ? null : above.state;
-    PendingCount pending = above == null ? PendingCount.NONE : above.pending.count(id);
-    boolean active = above != null && above.active() && !queue.stopped();
-    int keptOut = queue.keptOut.size();
+    ClusterQueueState clusterQueue = specRegistry.clusterQueues.get(spec.clusterQueue());
+    ClusterQueueCache cache = clusterQueue == null ? null : clusterQueue.cache;
+    PendingCount pending = clusterQueue == null ? PendingCount.NONE : clusterQueue.pending.count(id);
+    boolean active = clusterQueue != null && clusterQueue.active() && !queue.stopped();
+    int unqueued = queue.unqueued.size();
     return new LocalQueueView(
         id,
         spec.clusterQueue(),
-        problems(queue, spec, above),
+        problems(queue, spec, clusterQueue),
         active ? pending.active() : 0,
-        (active ? pending.inadmissible() : pending.active() + pending.inadmissible()) + keptOut,
+        (active ? pending.inadmissible() : pending.active() + pending.inadmissible()) + unqueued,
         queue.reserving,
         queue.admittedCount,
-        state == null ? List.of() : usage(specRegistry, state, queue.reserved, queue.admitted),
+        cache == null ? List.of() : usage(specRegistry, cache, queue.reserved, queue.admitted),
         UsageLedger.view(queue));
   }
 
   private static List<InactiveReason> problems(
-      LocalQueueState queue, LocalQueueSpec spec, @Nullable ClusterQueueState above) {
+      LocalQueueState queue, LocalQueueSpec spec, @Nullable ClusterQueueState clusterQueue) {
     if (queue.stopped()) {
       return List.of(new InactiveReason("Stopped", "LocalQueue is stopped"));
     }
-    if (above == null || above.spec == null) {
+    if (clusterQueue == null || clusterQueue.spec == null) {
       return List.of(
           new InactiveReason(
               "ClusterQueueDoesNotExist",
@@ -179,7 +180,7 @@ final class ViewPublisher implements SchedulerViews {
                   + spec.clusterQueue()
                   + ": it doesn't exist"));
     }
-    return above.active()
+    return clusterQueue.active()
         ? List.of()
         : List.of(
             new InactiveReason(
@@ -191,7 +192,7 @@ final class ViewPublisher implements SchedulerViews {
 
   private static @Nullable CohortView cohort(Engine engine, String name) {
     SpecRegistry specRegistry = engine.registry();
-    QuotaNode node = specRegistry.forest.cohort(name);
+    QuotaNode node = specRegistry.hierarchy.cohort(name);
     if (node == null) {
       return null;
     }
@@ -214,7 +215,7 @@ final class ViewPublisher implements SchedulerViews {
     return new CohortView(
         name,
         spec == null ? "" : spec.parent(),
-        specRegistry.forest.inCycle(name) ? "" : node.root().name(),
+        specRegistry.hierarchy.inCycle(name) ? "" : node.root().name(),
         engine.share(node),
         usage);
   }

@@ -7,37 +7,43 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the engine knows of one Workload. It is pending (in a queue, or kept outside of one), or
- * decided for and not confirmed yet, or holds quota as the API server says.
+ * State of one Workload in the engine. The Workload is pending (in a queue, or not), or its
+ * admission was decided and is not confirmed yet, or it has quota reserved according to the API
+ * server.
  */
 final class WorkloadEntry {
 
-  /** Where it stands. */
+  /** The stage of a Workload. */
   enum Stage {
-    /** Waits: {@code item} if it is in a queue, {@code kept} if something keeps it out. */
+    /**
+     * The Workload is pending: {@code item} is set if it is in a queue, {@code retained} if it may
+     * not be evaluated.
+     */
     PENDING,
-    /** Admission is decided and on its way: {@code reservation} and {@code kept} are set. */
+    /**
+     * The admission is decided and not confirmed: {@code reservation} and {@code retained} are set.
+     */
     ASSUMED,
-    /** The API server says it holds quota: {@code reservation} is set. */
+    /** The API server reports reserved quota: {@code reservation} is set. */
     RESERVING
   }
 
-  /** No version. */
-  static final long NONE = -1;
+  /** The absent version. */
+  static final long NO_VERSION = -1;
 
   final WorkloadId id;
   final LocalQueueState localQueue;
   Stage stage = Stage.PENDING;
   long version;
   @Nullable QueuedWorkload item;
-  @Nullable PendingWorkload kept;
+  @Nullable PendingWorkload retained;
   @Nullable Reservation reservation;
 
-  /** The version in which its eviction was decided, while nobody says what became of that. */
-  long evictionDecided = NONE;
+  /** The version for which the eviction was decided, until the result of that eviction is known. */
+  long evictionDecided = NO_VERSION;
 
-  /** Until when it rests after its admission was refused, unless there is news of it. */
-  @Nullable Instant restsUntil;
+  /** The end of the backoff after a refused admission; null without such a backoff. */
+  @Nullable Instant refusalBackoffUntil;
 
   WorkloadEntry(WorkloadId id, LocalQueueState localQueue) {
     this.id = id;

@@ -15,14 +15,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every Workload the engine knows, and where it stands. Facts carry versions: one that is older
- * than what is known is let pass. Since an admission is written with the version that was looked at
- * as its guard, any later version tells for sure whether it was written.
+ * All Workloads that the engine knows, and their stages. Events carry versions: an event that is
+ * older than the known version is ignored. An admission is written with the version it was based on
+ * as a precondition; therefore any later version shows whether the admission was written.
  */
 final class WorkloadTable {
 
-  /** How long a Workload rests whose admission the API server refused. */
-  static final Duration REST_AFTER_REFUSAL = Duration.ofSeconds(10);
+  /** The backoff of a Workload whose admission the API server refused. */
+  static final Duration REFUSAL_BACKOFF = Duration.ofSeconds(10);
 
   private final SpecRegistry specRegistry;
   private final QuotaAccounting quotaAccounting;
@@ -60,31 +60,31 @@ final class WorkloadTable {
   void timePassed(Instant instant) {
     now = instant;
     for (WorkloadEntry entry : backoffTimers.due(instant)) {
-      PendingWorkload kept = entry.kept;
-      if (entry.stage == Stage.PENDING && kept != null) {
-        place(entry, kept, entry.item);
+      PendingWorkload retained = entry.retained;
+      if (entry.stage == Stage.PENDING && retained != null) {
+        enqueue(entry, retained, entry.item);
       }
     }
   }
 
-  void pending(PendingWorkload heard) {
-    PendingWorkload workload = withoutPastBackOff(heard);
+  void pending(PendingWorkload reported) {
+    PendingWorkload workload = withoutPastBackOff(reported);
     WorkloadEntry entry = entry(workload.id(), workload.localQueue(), workload.version());
     if (entry == null || (entry.stage != Stage.PENDING && workload.version() <= entry.version)) {
       return;
     }
     QueuedWorkload item = entry.item;
-    PendingWorkload kept = entry.kept;
-    if (kept != null && withoutPastBackOff(kept).equals(workload)) {
+    PendingWorkload retained = entry.retained;
+    if (retained != null && withoutPastBackOff(retained).equals(workload)) {
       return;
     }
     entry.version = workload.version();
-    if (item != null && kept == null && isPlainly(item, workload)) {
+    if (item != null && retained == null && isUnchanged(item, workload)) {
       item.version(workload.version());
       return;
     }
     withdraw(entry);
-    place(entry, workload, item);
+    enqueue(entry, workload, item);
   }
 
   private PendingWorkload withoutPastBackOff(PendingWorkload workload) {
@@ -104,7 +104,7 @@ final class WorkloadTable {
             workload.gated());
   }
 
-  private static boolean isPlainly(QueuedWorkload item, PendingWorkload workload) {
+  private static boolean isUnchanged(QueuedWorkload item, PendingWorkload workload) {
     return !workload.held()
         && workload.notBefore().isEmpty()
         && workload.defect().equals(item.defect())
@@ -126,11 +126,11 @@ final class WorkloadTable {
     }
     entry.version = workload.version();
     entry.stage = Stage.RESERVING;
-    entry.kept = null;
+    entry.retained = null;
     if (workload.evicted()) {
-      entry.evictionDecided = WorkloadEntry.NONE;
+      entry.evictionDecided = WorkloadEntry.NO_VERSION;
     }
-    boolean evicting = entry.evictionDecided != WorkloadEntry.NONE;
+    boolean evicting = entry.evictionDecided != WorkloadEntry.NO_VERSION;
     quotaAccounting.set(entry, Reservation.of(workload, evicting, specRegistry.pairs), false);
     if (workload.admitted()) {
       usageLedger.admitted(entry);
@@ -138,9 +138,9 @@ final class WorkloadTable {
   }
 
   /**
-   * Its eviction is decided: from now on it counts as being evicted.
+   * Records that the eviction of a Workload was decided.
    *
-   * @return the version that was looked at
+   * @return the version that the decision is based on
    */
   long evict(WorkloadId id) {
     WorkloadEntry entry = entries.get(id.uid());
@@ -157,7 +157,7 @@ final class WorkloadTable {
     WorkloadEntry entry = entries.get(id.uid());
     Reservation reservation = entry == null ? null : entry.reservation;
     if (entry != null && reservation != null && entry.evictionDecided == decided) {
-      entry.evictionDecided = WorkloadEntry.NONE;
+      entry.evictionDecided = WorkloadEntry.NO_VERSION;
       quotaAccounting.set(entry, reservation.evicting(false), true);
     }
   }
@@ -176,15 +176,17 @@ final class WorkloadTable {
     dirtySet.touched(entry.localQueue.clusterQueue(), entry.localQueue.id);
   }
 
-  /** The head of a queue was given quota, which the tree has already. */
+  /**
+   * Moves a queued Workload to its reservation, which the usage of the quota tree contains already.
+   */
   void assume(QueuedWorkload item, Reservation reservation) {
-    WorkloadEntry entry = known(item);
+    WorkloadEntry entry = entryOf(item);
     item.equivalenceClass().queue().remove(item);
     entry.item = null;
-    entry.kept = workload(item, Optional.empty());
+    entry.retained = toPendingWorkload(item, Optional.empty());
     entry.stage = Stage.ASSUMED;
     quotaAccounting.set(entry, reservation, true);
-    usageLedger.entered(entry, reservation);
+    usageLedger.quotaReserved(entry, reservation);
   }
 
   void written(WorkloadId id, long version, boolean admitted) {
@@ -194,7 +196,7 @@ final class WorkloadTable {
     }
     entry.version = version;
     entry.stage = Stage.RESERVING;
-    entry.kept = null;
+    entry.retained = null;
     Reservation reservation = entry.reservation;
     if (reservation != null && admitted) {
       quotaAccounting.set(entry, reservation.asAdmitted(), true);
@@ -206,34 +208,34 @@ final class WorkloadTable {
 
   void refused(WorkloadId id, long decided, boolean superseded) {
     WorkloadEntry entry = entries.get(id.uid());
-    PendingWorkload kept = entry == null ? null : entry.kept;
-    if (entry == null || kept == null || entry.stage != Stage.ASSUMED || entry.version != decided) {
+    PendingWorkload retained = entry == null ? null : entry.retained;
+    if (entry == null || retained == null || entry.stage != Stage.ASSUMED || entry.version != decided) {
       return;
     }
     quotaAccounting.set(entry, null, false);
-    usageLedger.left(entry);
-    entry.evictionDecided = WorkloadEntry.NONE;
+    usageLedger.quotaReleased(entry);
+    entry.evictionDecided = WorkloadEntry.NO_VERSION;
     entry.stage = Stage.PENDING;
-    entry.restsUntil = superseded ? Instant.MAX : now.plus(REST_AFTER_REFUSAL);
-    place(entry, kept, null);
+    entry.refusalBackoffUntil = superseded ? Instant.MAX : now.plus(REFUSAL_BACKOFF);
+    enqueue(entry, retained, null);
   }
 
   /**
-   * Puts a Workload where it belongs, as queues stand now.
+   * Enqueues a Workload, or keeps it outside the queues if there is no queue for it.
    *
-   * @param before what stood for it in its queue until now, if anything
+   * @param before the previous item of the Workload in its queue; null if there was none
    */
-  private void place(
+  private void enqueue(
       WorkloadEntry entry, PendingWorkload workload, @Nullable QueuedWorkload before) {
     leaveQueue(entry);
     entry.stage = Stage.PENDING;
-    entry.kept = null;
+    entry.retained = null;
     LocalQueueState localQueue = entry.localQueue;
-    ClusterQueueCache queue = specRegistry.queueState(localQueue.clusterQueue());
+    ClusterQueueCache queue = specRegistry.cacheOf(localQueue.clusterQueue());
     dirtySet.touched(localQueue.clusterQueue(), localQueue.id);
     if (queue == null || localQueue.stopped()) {
-      entry.kept = workload;
-      localQueue.keptOut.add(entry);
+      entry.retained = workload;
+      localQueue.unqueued.add(entry);
       unreportedExplanations.add(entry);
       return;
     }
@@ -241,7 +243,7 @@ final class WorkloadTable {
     entry.item = item;
     Instant until = backoffUntil(entry, workload);
     if (workload.held() || until.isAfter(now)) {
-      entry.kept = workload;
+      entry.retained = workload;
       queue.pending().hold(item, null);
       if (until.isAfter(now) && until.isBefore(Instant.MAX)) {
         backoffTimers.set(until, entry);
@@ -257,22 +259,22 @@ final class WorkloadTable {
 
   private static Instant backoffUntil(WorkloadEntry entry, PendingWorkload workload) {
     Instant own = workload.notBefore().orElse(Instant.MIN);
-    Instant rest = entry.restsUntil;
-    return rest != null && rest.isAfter(own) ? rest : own;
+    Instant refusalBackoff = entry.refusalBackoffUntil;
+    return refusalBackoff != null && refusalBackoff.isAfter(own) ? refusalBackoff : own;
   }
 
-  /** Takes a Workload from wherever it stands; what it held is given back. */
+  /** Removes a Workload from its queue, and releases its reservation. */
   private void withdraw(WorkloadEntry entry) {
     leaveQueue(entry);
-    entry.localQueue.keptOut.remove(entry);
+    entry.localQueue.unqueued.remove(entry);
     if (entry.reservation != null) {
       quotaAccounting.set(entry, null, false);
-      usageLedger.left(entry);
+      usageLedger.quotaReleased(entry);
     }
-    entry.evictionDecided = WorkloadEntry.NONE;
+    entry.evictionDecided = WorkloadEntry.NO_VERSION;
     entry.stage = Stage.PENDING;
-    entry.kept = null;
-    entry.restsUntil = null;
+    entry.retained = null;
+    entry.refusalBackoffUntil = null;
   }
 
   private void leaveQueue(WorkloadEntry entry) {
@@ -281,46 +283,49 @@ final class WorkloadTable {
       item.equivalenceClass().queue().remove(item);
       entry.item = null;
       dirtySet.touched(entry.localQueue.clusterQueue(), entry.localQueue.id);
-      ClusterQueueCache queue = specRegistry.queueState(entry.localQueue.clusterQueue());
+      ClusterQueueCache queue = specRegistry.cacheOf(entry.localQueue.clusterQueue());
       if (queue != null) {
         activeQueues.add(queue);
       }
     }
-    entry.localQueue.keptOut.remove(entry);
+    entry.localQueue.unqueued.remove(entry);
   }
 
-  /** Places everyone of a LocalQueue anew: its ClusterQueue came, went, or it was (un)stopped. */
-  void replaceAll(LocalQueueState localQueue, @Nullable ClusterQueueState former) {
-    for (WorkloadEntry entry : localQueue.keptOut.toArray(WorkloadEntry[]::new)) {
-      PendingWorkload kept = entry.kept;
-      if (kept != null) {
-        place(entry, kept, null);
+  /**
+   * Enqueues all Workloads of a LocalQueue again after its ClusterQueue was created, deleted or
+   * replaced, or the LocalQueue was stopped or resumed.
+   */
+  void requeueAll(LocalQueueState localQueue, @Nullable ClusterQueueState former) {
+    for (WorkloadEntry entry : localQueue.unqueued.toArray(WorkloadEntry[]::new)) {
+      PendingWorkload retained = entry.retained;
+      if (retained != null) {
+        enqueue(entry, retained, null);
       }
     }
-    if (former == null || belongs(localQueue, former)) {
+    if (former == null || isFedInto(localQueue, former)) {
       return;
     }
     for (QueuedWorkload item : former.pending.inOrder()) {
       if (item.localQueue().equals(localQueue.id)) {
-        WorkloadEntry entry = known(item);
-        PendingWorkload kept = entry.kept;
-        PendingWorkload workload = kept != null ? kept : workload(item, Optional.empty());
-        place(entry, workload, item);
+        WorkloadEntry entry = entryOf(item);
+        PendingWorkload retained = entry.retained;
+        PendingWorkload workload = retained != null ? retained : toPendingWorkload(item, Optional.empty());
+        enqueue(entry, workload, item);
       }
     }
     dirtySet.clusterQueues.add(former.name);
-    if (former.state != null) {
-      activeQueues.add(former.state);
+    if (former.cache != null) {
+      activeQueues.add(former.cache);
     }
   }
 
-  private static boolean belongs(LocalQueueState localQueue, ClusterQueueState queue) {
-    return queue.state != null
+  private static boolean isFedInto(LocalQueueState localQueue, ClusterQueueState queue) {
+    return queue.cache != null
         && !localQueue.stopped()
         && localQueue.clusterQueue().equals(queue.name);
   }
 
-  WorkloadEntry known(QueuedWorkload item) {
+  WorkloadEntry entryOf(QueuedWorkload item) {
     WorkloadEntry entry = entries.get(item.id().uid());
     if (entry == null) {
       throw new IllegalStateException("Workload " + item.id() + " is queued but not known");
@@ -328,7 +333,10 @@ final class WorkloadTable {
     return entry;
   }
 
-  /** The entry a fact is about, in its LocalQueue; null if the fact is older than what is known. */
+  /**
+   * The entry for an event, in the event's LocalQueue; null if the event is older than the known
+   * version.
+   */
   private @Nullable WorkloadEntry entry(WorkloadId id, LocalQueueId queue, long version) {
     WorkloadEntry entry = entries.get(id.uid());
     if (entry != null && version < entry.version) {
@@ -347,7 +355,7 @@ final class WorkloadTable {
     return entry;
   }
 
-  private static PendingWorkload workload(QueuedWorkload item, Optional<Instant> notBefore) {
+  private static PendingWorkload toPendingWorkload(QueuedWorkload item, Optional<Instant> notBefore) {
     return new PendingWorkload(
         item.id(),
         item.version(),

@@ -1,7 +1,7 @@
 /**
- * The single thread that owns all state that decisions depend on: mailbox, clock, pacing of cycles,
- * published views. Facts of the model may enter. Decisions leave to a sink, and immutable views to
- * whoever reads them.
+ * The scheduler thread and all state that decisions depend on: mailbox, Workload table, quota
+ * accounting, published views. Events enter; decisions leave to a sink, and immutable views to
+ * their readers.
  */
 @NullMarked
 package dev.sluice.core.engine;

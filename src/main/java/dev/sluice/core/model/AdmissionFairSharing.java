@@ -24,7 +24,7 @@ public record AdmissionFairSharing(
   }
 
   /** Whether past usage counts at all. */
-  public boolean remembers() {
+  public boolean countsPastUsage() {
     return !halfLife.isZero();
   }
 
@@ -32,8 +32,8 @@ public record AdmissionFairSharing(
    * The fraction of the average that a new sample contributes after this time: 0 for no time, one
    * half after the half-life, and towards 1 from then on; always 1 when past usage is ignored.
    */
-  public double renewed(Duration elapsed) {
-    return remembers() ? 1 - StrictMath.pow(0.5, seconds(elapsed) / seconds(halfLife)) : 1;
+  public double sampleFraction(Duration elapsed) {
+    return countsPastUsage() ? 1 - StrictMath.pow(0.5, seconds(elapsed) / seconds(halfLife)) : 1;
   }
 
   /** The factor of one unit of a resource. */

@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * A ClusterQueue in the engine: its spec, its place in the quota tree, who waits in it and who
- * holds its quota. Confined to the engine's thread.
+ * A ClusterQueue in the engine: its spec, its node in the quota tree, its pending Workloads and the
+ * holders of its quota. Confined to the scheduler thread.
  */
 public final class ClusterQueueCache {
 
@@ -24,15 +24,15 @@ public final class ClusterQueueCache {
   private boolean active;
 
   /**
-   * A resource group with its pairs numbered.
+   * A resource group with numbered pairs.
    *
-   * @param resources its resources
-   * @param flavors its flavors, in the order in which they are tried
-   * @param pairs by flavor and resource, the number of the pair
+   * @param resources names of the resources
+   * @param flavors names of the flavors, in the order in which they are tried
+   * @param pairs the number of the pair, by index of flavor and resource
    */
   public record Group(List<String> resources, List<String> flavors, int[][] pairs) {}
 
-  /** A queue as it stands in the tree now; made anew when its spec changes. */
+  /** Creates the cache for one version of the spec; a changed spec needs a new cache. */
   public ClusterQueueCache(
       ClusterQueueSpec spec,
       QuotaNode node,
@@ -63,63 +63,63 @@ public final class ClusterQueueCache {
     return List.copyOf(result);
   }
 
-  /** Its spec. */
+  /** The spec. */
   public ClusterQueueSpec spec() {
     return spec;
   }
 
-  /** Its name. */
+  /** Name of the ClusterQueue. */
   public String name() {
     return spec.name();
   }
 
-  /** Its place in the quota tree. */
+  /** The node in the quota tree. */
   public QuotaNode node() {
     return node;
   }
 
-  /** Who waits in it. */
+  /** The pending Workloads. */
   public PendingQueue pending() {
     return pending;
   }
 
-  /** Who holds its quota. */
+  /** The Workloads that have quota of this queue reserved. */
   public QuotaHolders holders() {
     return quotaHolders;
   }
 
-  /** Whether its policies let it preempt anybody. */
+  /** Whether the preemption policies allow any preemption. */
   public boolean mayPreempt() {
     return spec.preemption().withinClusterQueue() != WithinClusterQueue.NEVER
         || spec.preemption().reclaimWithinCohort() != ReclaimWithinCohort.NEVER;
   }
 
-  /** Whether the head blocks those behind it. */
+  /** Whether the queue is StrictFIFO: a head that doesn't fit blocks the Workloads behind it. */
   public boolean isStrict() {
     return spec.strategy() == ClusterQueueSpec.QueueingStrategy.STRICT_FIFO;
   }
 
-  /** Counts how often quota of this queue was given back or changed. */
+  /** A counter that increases when quota of this queue is released or changed. */
   public long quotaGeneration() {
     return quotaGeneration;
   }
 
-  /** Quota of this queue was given back or changed. */
+  /** Increases the quota generation, because quota of this queue was released or changed. */
   public void advanceQuotaGeneration() {
     quotaGeneration++;
   }
 
-  /** Whether it may admit, as it was found when the trees were built last. */
+  /** Whether the queue may admit, as of the last rebuild of the quota trees. */
   public boolean active() {
     return active;
   }
 
-  /** Sets whether it may admit. */
+  /** Sets whether the queue may admit. */
   public void active(boolean may) {
     active = may;
   }
 
-  /** Its resource groups. */
+  /** The resource groups. */
   public List<Group> groups() {
     return groups;
   }

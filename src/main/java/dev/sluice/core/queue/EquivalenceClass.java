@@ -11,13 +11,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pending Workloads of one queue that are decided alike: same shape, same priority, and the same
- * LocalQueue where LocalQueues take turns by their use. When one doesn't fit, none does, and the
- * class is parked as a whole. Confined to the engine's thread.
+ * Pending Workloads of one queue with the same request shape, the same priority, and with admission
+ * fair sharing the same LocalQueue. Scheduling treats them alike: when one member doesn't fit, none
+ * does, and the whole class becomes inadmissible. Confined to the scheduler thread.
  */
 public final class EquivalenceClass extends IndexedHeap.Entry {
 
-  /** Order of classes in a queue: that of their oldest members, priority first. */
+  /** Order of classes in a queue: by priority, then by their oldest members. */
   static final Comparator<EquivalenceClass> BY_RANK =
       (one, two) -> {
         int byPriority = Long.compare(two.priority, one.priority);
@@ -25,44 +25,47 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
       };
 
   private final PendingQueue queue;
-  private final LocalQueueLane line;
+  private final LocalQueueLane lane;
   private final RequestShape shape;
   private final long priority;
   private final IndexedHeap<QueuedWorkload> items = new IndexedHeap<>(QueuedWorkload.BY_AGE);
   private final Map<LocalQueueId, Integer> countsByLocalQueue = new HashMap<>(2);
   private @Nullable Explanation explanation;
   private List<Lack> missingQuota = List.of();
-  private final List<QueuedWorkload> untold = new ArrayList<>(0);
-  private @Nullable Explanation toldLast;
+  private final List<QueuedWorkload> unreported = new ArrayList<>(0);
+  private @Nullable Explanation lastReported;
   private int held;
   private @Nullable ResourceDemand resourceDemand;
 
-  /** An amount of a pair that its members lacked when the class was parked. */
+  /**
+   * The amount of a pair that the members need and that was not available when the class became
+   * inadmissible.
+   */
   public record Lack(int pair, long amount) {}
 
-  EquivalenceClass(PendingQueue queue, LocalQueueLane line, RequestShape shape, long priority) {
+  EquivalenceClass(PendingQueue queue, LocalQueueLane lane, RequestShape shape, long priority) {
     this.queue = queue;
-    this.line = line;
+    this.lane = lane;
     this.shape = shape;
     this.priority = priority;
   }
 
-  /** The queue it waits in. */
+  /** The queue of the class. */
   public PendingQueue queue() {
     return queue;
   }
 
-  /** The line it stands in, or would stand in. */
-  LocalQueueLane line() {
-    return line;
+  /** The lane of the class, whether the class is active or not. */
+  LocalQueueLane lane() {
+    return lane;
   }
 
-  /** What each of them asks for. */
+  /** The request of each member. */
   public RequestShape shape() {
     return shape;
   }
 
-  /** What each of them asks of {@code of}, which is its queue. */
+  /** The demand of each member on {@code of}, which must be the cache of the class's queue. */
   public ResourceDemand demand(ClusterQueueCache of) {
     ResourceDemand known = resourceDemand;
     if (known == null || known.queue() != of) {
@@ -72,66 +75,66 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
     return known;
   }
 
-  /** The priority of each of them. */
+  /** The priority of each member. */
   public long priority() {
     return priority;
   }
 
   /**
-   * Whether it comes before another class of the same queue: its LocalQueue used less, where that
-   * counts, or its eldest is before the other's.
+   * Whether the class comes before another class of the same queue: its LocalQueue has less usage,
+   * with admission fair sharing, or its oldest member comes first.
    */
   public boolean isOrderedBefore(EquivalenceClass other) {
-    int byUse = line.use().compareTo(other.line.use());
+    int byUse = lane.use().compareTo(other.lane.use());
     return byUse != 0 ? byUse < 0 : BY_RANK.compare(this, other) < 0;
   }
 
-  /** How many there are. */
+  /** Number of members that are not held. */
   public int size() {
     return items.size();
   }
 
-  /** Why the class is parked; null while it is in line. */
+  /** Why the class is inadmissible; null while the class is active. */
   public @Nullable Explanation explanation() {
     return explanation;
   }
 
-  /** What its members lacked when it was parked. */
+  /** The missing amounts when the class became inadmissible. */
   public List<Lack> missingQuota() {
     return missingQuota;
   }
 
-  /** Remembers what its eldest lacked, without parking the class. */
+  /** Sets the missing amounts of the head, without making the class inadmissible. */
   public void missingQuota(List<Lack> what) {
     missingQuota = List.copyOf(what);
   }
 
-  /** Its members, in no order. */
+  /** The members that are not held, in no particular order. */
   public List<QueuedWorkload> members() {
     return new ArrayList<>(items.entries());
   }
 
   /**
-   * Members whom nobody has told yet why they wait: those that came since the last call, or all of
-   * them if the reason is another than it was. Empty while the class is in line.
+   * Returns the members whose explanation was not reported yet: members added since the last call,
+   * or all members if the reason changed. Empty while the class is active.
    */
   public List<QueuedWorkload> drainUnreported() {
-    Explanation why = explanation;
-    if (why == null) {
+    Explanation reason = explanation;
+    if (reason == null) {
       return List.of();
     }
-    boolean changed = toldLast == null || toldLast.reason() != why.reason();
+    boolean changed = lastReported == null || lastReported.reason() != reason.reason();
     pruneUnreported();
-    List<QueuedWorkload> result = changed ? members() : new ArrayList<>(untold);
-    toldLast = why;
-    untold.clear();
+    List<QueuedWorkload> result = changed ? members() : new ArrayList<>(unreported);
+    lastReported = reason;
+    unreported.clear();
     return result;
   }
 
   /**
-   * The member that is next.
+   * The oldest member.
    *
-   * @throws IllegalStateException when it has none
+   * @throws IllegalStateException when the class has no members
    */
   public QueuedWorkload head() {
     QueuedWorkload first = items.first();
@@ -145,7 +148,7 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
     return items.isEmpty();
   }
 
-  /** Whether nobody belongs to it any more, neither in it nor set aside from it. */
+  /** Whether the class has no members, held ones included. */
   public boolean isUnused() {
     return items.isEmpty() && held == 0;
   }
@@ -154,29 +157,32 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
     held += more;
   }
 
-  void inadmissible(@Nullable Explanation why, List<Lack> what) {
-    explanation = why;
+  void inadmissible(@Nullable Explanation reason, List<Lack> what) {
+    explanation = reason;
     missingQuota = List.copyOf(what);
   }
 
   void add(QueuedWorkload item) {
     items.add(item);
-    untold.add(item);
+    unreported.add(item);
     countsByLocalQueue.merge(item.localQueue(), 1, Integer::sum);
   }
 
   void remove(QueuedWorkload item) {
     items.remove(item);
-    if (untold.size() > 2 * items.size()) {
+    if (unreported.size() > 2 * items.size()) {
       pruneUnreported();
     }
     countsByLocalQueue.computeIfPresent(
         item.localQueue(), (queueId, size) -> size == 1 ? null : size - 1);
   }
 
-  /** Members that left aren't taken off one by one: that would cost a search each. */
+  /**
+   * Drops members that left. They are dropped in bulk, because a search for each would be
+   * expensive.
+   */
   private void pruneUnreported() {
-    untold.removeIf(item -> !item.inHeap());
+    unreported.removeIf(item -> !item.inHeap());
   }
 
   Map<LocalQueueId, Integer> countsByLocalQueue() {

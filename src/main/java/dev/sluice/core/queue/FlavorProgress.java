@@ -1,48 +1,52 @@
 package dev.sluice.core.queue;
 
 /**
- * How far the search through the flavors came for a Workload that stays in line
+ * The progress of the flavor search of a Workload that stays active
  * (docs/scheduling-semantics.md#flavor-assignment).
  *
- * @param last by pod set and resource group, the last flavor that was tried; -1 to start at the
- *     first
- * @param queue the queue, as it was declared then
+ * @param last the index of the last flavor that was tried, by pod set and resource group; -1 to
+ *     start at the first flavor
+ * @param queue the queue with its spec at that time
  * @param quotaGeneration the queue's quota generation at that time
- * @param cycle the number of that cycle
- * @param began the number of the cycle in which the search began at the first flavor
- * @param walked for how many cycles in a row it was looked at only because flavors were left
+ * @param cycle the number of the cycle that recorded the progress
+ * @param began the number of the cycle in which the search started at the first flavor
+ * @param walked the number of consecutive cycles that evaluated the Workload only because
+ *     flavors were left
  */
 public record FlavorProgress(
     int[] last, ClusterQueueCache queue, long quotaGeneration, long cycle, long began, int walked) {
 
-  /** The same for one that is not looked at for some cycles, in which the same would come of it. */
-  public FlavorProgress atRest() {
+  /**
+   * The same progress, valid until quota changes: for a Workload that the next cycles don't
+   * evaluate because the result would be the same.
+   */
+  public FlavorProgress untilQuotaChanges() {
     return new FlavorProgress(last, queue, quotaGeneration, Long.MAX_VALUE, began, walked);
   }
 
   /**
-   * Nothing to go on with: it went through all flavors as often as it may, in vain. As long as
-   * nobody's holding in its tree changes, going through them again would be in vain, too.
+   * A search that tried all flavors as often as allowed, without success. Another search has the
+   * same result as long as no reservation in the tree changes.
    *
-   * @param cycle the number of the cycle in which that came out
+   * @param cycle the number of the cycle that recorded the progress
    */
   public static FlavorProgress withoutSuccess(ClusterQueueCache queue, long cycle) {
     return new FlavorProgress(
         new int[0], queue, queue.quotaGeneration(), cycle, cycle, Integer.MAX_VALUE);
   }
 
-  /** Whether it went through all flavors in vain, and is not to begin again. */
+  /** Whether the search tried all flavors without success and must not start again. */
   public boolean isWithoutSuccess() {
     return last.length == 0;
   }
 
   /**
-   * Whether it counts: the queue has the same flavors, and no quota was given back or changed since
-   * or it is of the cycle before.
+   * Whether the progress is still valid: the queue has the same spec, and either its quota
+   * generation is unchanged or the progress is from the previous cycle.
    */
-  public boolean counts(ClusterQueueCache now, long cycleNow) {
+  public boolean isValid(ClusterQueueCache current, long currentCycle) {
     return !isWithoutSuccess()
-        && queue == now
-        && (quotaGeneration == now.quotaGeneration() || cycle >= cycleNow - 1);
+        && queue == current
+        && (quotaGeneration == current.quotaGeneration() || cycle >= currentCycle - 1);
   }
 }

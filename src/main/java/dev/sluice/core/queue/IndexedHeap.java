@@ -6,16 +6,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A binary heap whose entries know their place, so that any of them can be removed or moved in
+ * A binary heap whose entries store their index, so that any entry can be removed or moved in
  * logarithmic time. Confined to one thread.
  */
 final class IndexedHeap<T extends IndexedHeap.Entry> {
 
-  /** An entry, which keeps its place for the heap. It is in one heap at a time. */
+  /** An entry, which stores its index in the heap. An entry is in one heap at a time. */
   abstract static class Entry {
     private int place = -1;
 
-    /** Whether it is in a heap. */
+    /** Whether the entry is in a heap. */
     final boolean inHeap() {
       return place >= 0;
     }
@@ -41,7 +41,7 @@ final class IndexedHeap<T extends IndexedHeap.Entry> {
     return entries.isEmpty() ? null : entries.getFirst();
   }
 
-  /** The entries, in no order. */
+  /** The entries, in no particular order. */
   List<T> entries() {
     return entries;
   }

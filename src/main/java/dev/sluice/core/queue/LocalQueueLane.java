@@ -3,29 +3,29 @@ package dev.sluice.core.queue;
 import java.util.Comparator;
 
 /**
- * Classes in line of one LocalQueue, where LocalQueues take turns by their use; elsewhere those of
- * the whole ClusterQueue. Confined to the engine's thread.
+ * The active classes of one LocalQueue, with admission fair sharing; otherwise of the whole
+ * ClusterQueue. Confined to the scheduler thread.
  */
 final class LocalQueueLane extends IndexedHeap.Entry {
 
-  /** Who used less comes first; then the ranks of those who are first in their lines. */
+  /** Lanes with less usage come first, then lanes in the order of their first classes. */
   static final Comparator<LocalQueueLane> BY_USE =
       (one, two) -> {
-        int byUse = one.use.compareTo(two.use);
+        int byUse = one.usage.compareTo(two.usage);
         return byUse != 0
             ? byUse
             : EquivalenceClass.BY_RANK.compare(one.firstClass(), two.firstClass());
       };
 
-  private final LocalQueueUsage use;
+  private final LocalQueueUsage usage;
   private final IndexedHeap<EquivalenceClass> classes = new IndexedHeap<>(EquivalenceClass.BY_RANK);
 
-  LocalQueueLane(LocalQueueUsage use) {
-    this.use = use;
+  LocalQueueLane(LocalQueueUsage usage) {
+    this.usage = usage;
   }
 
-  LocalQueueUsage use() {
-    return use;
+  LocalQueueUsage usage() {
+    return usage;
   }
 
   IndexedHeap<EquivalenceClass> classes() {

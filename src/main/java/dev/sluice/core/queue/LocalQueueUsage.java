@@ -1,25 +1,25 @@
 package dev.sluice.core.queue;
 
 /**
- * How much a LocalQueue used over time, as far as that orders admission: less comes first. It
- * changes; whoever changes it tells the queue whose order rests on it. Confined to the engine's
- * thread.
+ * Usage over time of a LocalQueue, as the order of admission compares it: less usage comes first.
+ * The value is mutable; a caller that changes it must notify the queues that are ordered by it.
+ * Confined to the scheduler thread.
  */
 public final class LocalQueueUsage implements Comparable<LocalQueueUsage> {
 
   private double amount;
 
-  /** How much it used; 0 while use doesn't count, never negative, possibly infinite. */
+  /** The usage; 0 without admission fair sharing, never negative, possibly infinite. */
   public double amount() {
     return amount;
   }
 
-  /** Sets how much it used. */
+  /** Sets the usage. */
   public void amount(double used) {
     amount = used;
   }
 
-  /** Who used less is less; two that are equal in that need not be the same. */
+  /** Compares by usage; two LocalQueues with equal usage are not necessarily the same. */
   @Override
   public int compareTo(LocalQueueUsage other) {
     return Double.compare(amount, other.amount);

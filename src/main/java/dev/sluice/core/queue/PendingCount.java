@@ -1,10 +1,10 @@
 package dev.sluice.core.queue;
 
 /**
- * How many Workloads are pending.
+ * Numbers of pending Workloads.
  *
- * @param active those that the next cycles will look at
- * @param inadmissible those that wait for something to change
+ * @param active number of Workloads that the next cycles will evaluate
+ * @param inadmissible number of Workloads that wait for a change
  */
 public record PendingCount(int active, int inadmissible) {
 

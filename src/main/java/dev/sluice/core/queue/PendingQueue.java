@@ -17,30 +17,31 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The pending Workloads of one ClusterQueue. Those in line stand in classes of equals, ordered by
- * their eldest, and where LocalQueues take turns by their use in a line for each of these; a class
- * that was found not to fit is parked as a whole until it is woken; a Workload whose trouble is its
- * own (its namespace, its limits, its back-off) is set aside alone. Parking and waking cost the
- * same for one as for a million. Confined to the engine's thread.
+ * The pending Workloads of one ClusterQueue. Active Workloads are grouped into equivalence classes,
+ * ordered by their oldest members; with admission fair sharing every LocalQueue has a lane of
+ * classes. A class that doesn't fit becomes inadmissible as a whole until it is requeued; a
+ * Workload with a reason of its own (namespace, limits, backoff) is held alone. Marking a class
+ * inadmissible and requeueing it cost the same for one member as for a million. Confined to the
+ * scheduler thread.
  */
 public final class PendingQueue {
 
-  private record ClassKey(LocalQueueLane line, RequestShape shape, long priority) {}
+  private record ClassKey(LocalQueueLane lane, RequestShape shape, long priority) {}
 
   private final Map<ClassKey, EquivalenceClass> classes = new HashMap<>();
-  private final LocalQueueLane everybody = new LocalQueueLane(new LocalQueueUsage());
-  private final Map<LocalQueueUsage, LocalQueueLane> lines = new HashMap<>();
+  private final LocalQueueLane sharedLane = new LocalQueueLane(new LocalQueueUsage());
+  private final Map<LocalQueueUsage, LocalQueueLane> lanes = new HashMap<>();
 
-  /** Lines that are not empty. */
-  private final IndexedHeap<LocalQueueLane> inLine = new IndexedHeap<>(LocalQueueLane.BY_USE);
+  /** Lanes that are not empty. */
+  private final IndexedHeap<LocalQueueLane> activeLanes = new IndexedHeap<>(LocalQueueLane.BY_USE);
 
-  private int classesInLine;
-  private @Nullable Function<LocalQueueId, LocalQueueUsage> uses;
-  private final IndexedHeap<EquivalenceClass> parked =
+  private int activeClasses;
+  private @Nullable Function<LocalQueueId, LocalQueueUsage> usageOf;
+  private final IndexedHeap<EquivalenceClass> inadmissible =
       new IndexedHeap<>(
           (one, two) -> one.isOrderedBefore(two) ? -1 : two.isOrderedBefore(one) ? 1 : 0);
-  private boolean parkedMoved;
-  private final Set<QueuedWorkload> aside = new LinkedHashSet<>();
+  private boolean inadmissibleOrderStale;
+  private final Set<QueuedWorkload> held = new LinkedHashSet<>();
   private final Map<LocalQueueId, PendingCount> byLocalQueue = new HashMap<>();
   private PendingCount total = PendingCount.NONE;
   private @Nullable WorkloadId stickyId;
@@ -49,11 +50,11 @@ public final class PendingQueue {
   private long inadmissibleInOrder;
 
   /**
-   * Adds a Workload: in line, or to its class if that is parked.
+   * Adds a Workload to its class, active or inadmissible.
    *
-   * @param localQueue its LocalQueue, the one instance that all of them share
-   * @param before the item that stood for it until now, whose memory of what people were told is
-   *     kept; null if there was none
+   * @param localQueue the LocalQueue; all its Workloads share this instance
+   * @param before the previous item of the Workload, whose reported explanation is kept; null
+   *     if there was none
    */
   public QueuedWorkload add(
       PendingWorkload workload, LocalQueueId localQueue, @Nullable QueuedWorkload before) {
@@ -65,32 +66,31 @@ public final class PendingQueue {
     if (item.id().equals(stickyId)) {
       sticky = item;
     }
-    enter(item);
+    insert(item);
     return item;
   }
 
   private EquivalenceClass classOf(LocalQueueId localQueue, RequestShape shape, long priority) {
-    LocalQueueLane line = uses == null ? everybody : lanes(uses.apply(localQueue));
+    LocalQueueLane lane = usageOf == null ? sharedLane : laneOf(usageOf.apply(localQueue));
     return classes.computeIfAbsent(
-        new ClassKey(line, shape, priority),
-        key -> new EquivalenceClass(this, key.line, key.shape, key.priority));
+        new ClassKey(lane, shape, priority),
+        key -> new EquivalenceClass(this, key.lane, key.shape, key.priority));
   }
 
-  private LocalQueueLane lanes(LocalQueueUsage use) {
-    return lines.computeIfAbsent(use, LocalQueueLane::new);
+  private LocalQueueLane laneOf(LocalQueueUsage use) {
+    return lanes.computeIfAbsent(use, LocalQueueLane::new);
   }
 
   /**
-   * Sets whether LocalQueues take turns by what they used
-   * (docs/scheduling-semantics.md#queue-order); if that is new, everybody who is parked is back in
-   * line.
+   * Sets whether LocalQueues are ordered by usage (docs/scheduling-semantics.md#queue-order); a
+   * change requeues all inadmissible classes.
    *
-   * @param of what a LocalQueue used, always the same object for the same one; null: use doesn't
-   *     count
+   * @param of the usage of a LocalQueue, always the same object for the same LocalQueue; null:
+   *     not ordered by usage
    */
   public void orderByUsage(@Nullable Function<LocalQueueId, LocalQueueUsage> of) {
-    boolean changes = (of == null) != (uses == null);
-    uses = of;
+    boolean changes = (of == null) != (usageOf == null);
+    usageOf = of;
     if (!changes) {
       return;
     }
@@ -99,53 +99,53 @@ public final class PendingQueue {
     for (EquivalenceClass equals : classes.values()) {
       members.addAll(equals.members());
     }
-    members.forEach(this::leave);
+    members.forEach(this::extract);
     classes.clear();
-    lines.clear();
+    lanes.clear();
     for (QueuedWorkload item : members) {
-      reorder(item);
-      enter(item);
+      rejoin(item);
+      insert(item);
     }
-    for (QueuedWorkload item : aside) {
-      reorder(item);
+    for (QueuedWorkload item : held) {
+      rejoin(item);
       item.equivalenceClass().held(1);
     }
   }
 
-  private void reorder(QueuedWorkload item) {
+  private void rejoin(QueuedWorkload item) {
     EquivalenceClass former = item.equivalenceClass();
     item.join(classOf(item.localQueue(), former.shape(), former.priority()));
   }
 
-  /** Whether LocalQueues take turns by what they used. */
+  /** Whether LocalQueues are ordered by usage. */
   public boolean isOrderedByUsage() {
-    return uses != null;
+    return usageOf != null;
   }
 
-  /** A LocalQueue uses more or less than before, as its use says now. */
+  /** Updates the order after the usage of a LocalQueue changed. */
   public void usageChanged(LocalQueueUsage use) {
-    LocalQueueLane line = lines.get(use);
+    LocalQueueLane lane = lanes.get(use);
     inadmissibleInOrder++;
-    parkedMoved = true;
-    if (line != null && line.inHeap()) {
-      inLine.moved(line);
+    inadmissibleOrderStale = true;
+    if (lane != null && lane.inHeap()) {
+      activeLanes.moved(lane);
     }
   }
 
-  /** Takes a Workload out, wherever it stands. */
+  /** Removes a Workload, active, inadmissible or held. */
   public void remove(QueuedWorkload item) {
-    if (aside.remove(item)) {
+    if (held.remove(item)) {
       count(item.localQueue(), 0, -1);
       item.equivalenceClass().held(-1);
     } else {
-      leave(item);
+      extract(item);
     }
     dropIfUnused(item.equivalenceClass());
   }
 
-  /** The Workload that is next; null when nobody is in line. */
+  /** The head: the first active Workload; null if no Workload is active. */
   public @Nullable QueuedWorkload head() {
-    LocalQueueLane first = inLine.first();
+    LocalQueueLane first = activeLanes.first();
     if (first == null) {
       return null;
     }
@@ -156,7 +156,7 @@ public final class PendingQueue {
   }
 
   /**
-   * Sets whether the queue is StrictFIFO: then nobody stands before others because he preempted
+   * Sets whether the queue is StrictFIFO: such a queue ignores the sticky Workload
    * (docs/scheduling-semantics.md#queue-order).
    */
   public void strict(boolean strictFifo) {
@@ -164,9 +164,9 @@ public final class PendingQueue {
   }
 
   /**
-   * Others were preempted for this one: whenever it is in line it stands before everybody, but for
-   * LocalQueues that used less where that counts, until it is gone for good or another one takes
-   * its place (docs/scheduling-semantics.md#queue-order).
+   * Makes a preemptor the sticky Workload: while it is active it comes before all others, except
+   * for LocalQueues with less usage, until it is forgotten or another Workload becomes sticky
+   * (docs/scheduling-semantics.md#queue-order).
    */
   public void markSticky(QueuedWorkload item) {
     sticky = item;
@@ -177,7 +177,7 @@ public final class PendingQueue {
     return strict ? null : sticky;
   }
 
-  /** A Workload is gone for good. */
+  /** Forgets a Workload that was deleted or finished. */
   public void forget(WorkloadId id) {
     if (id.equals(stickyId)) {
       sticky = null;
@@ -185,15 +185,15 @@ public final class PendingQueue {
     }
   }
 
-  /** Whether a class would be looked at before those that are in line. */
+  /** Whether the oldest member of a class comes before all active Workloads. */
   public boolean isHead(EquivalenceClass equals) {
     QueuedWorkload head = head();
     if (head == null) {
       return true;
     }
-    int byUse = equals.line().use().compareTo(head.use());
-    return byUse != 0
-        ? byUse < 0
+    int byUsage = equals.lane().use().compareTo(head.use());
+    return byUsage != 0
+        ? byUsage < 0
         : head != sticky() && equals.isOrderedBefore(head.equivalenceClass());
   }
 
@@ -203,50 +203,50 @@ public final class PendingQueue {
         && item.equivalenceClass().explanation() == null;
   }
 
-  /** Sets one Workload aside, for a reason of its own; null if there is nothing to tell. */
-  public void hold(QueuedWorkload item, @Nullable Explanation why) {
-    if (!aside.contains(item)) {
-      leave(item);
-      aside.add(item);
+  /** Holds one Workload, for a reason of its own; null if there is nothing to report. */
+  public void hold(QueuedWorkload item, @Nullable Explanation reason) {
+    if (!held.contains(item)) {
+      extract(item);
+      held.add(item);
       item.equivalenceClass().held(1);
       count(item.localQueue(), 0, 1);
     }
-    item.held(why);
+    item.held(reason);
   }
 
-  /** Whether a Workload is set aside. */
+  /** Whether a Workload is held. */
   public boolean isHeld(QueuedWorkload item) {
-    return aside.contains(item);
+    return held.contains(item);
   }
 
-  /** Puts one that was set aside back in line, or into its class if that is parked. */
+  /** Returns a held Workload to its class. */
   public void release(QueuedWorkload item) {
-    if (aside.remove(item)) {
+    if (held.remove(item)) {
       count(item.localQueue(), 0, -1);
       item.equivalenceClass().held(-1);
       item.held(null);
-      enter(item);
+      insert(item);
     }
   }
 
-  /** Parks a class: nobody in it fits, for the same reason. */
+  /** Marks a class inadmissible: no member fits, for the same reason. */
   public void markInadmissible(
-      EquivalenceClass equals, Explanation why, List<EquivalenceClass.Lack> lacks) {
-    boolean fromLine = equals.inHeap() && equals.explanation() == null;
-    if (fromLine) {
+      EquivalenceClass equals, Explanation reason, List<EquivalenceClass.Lack> lacks) {
+    boolean wasActive = equals.inHeap() && equals.explanation() == null;
+    if (wasActive) {
       dequeue(equals);
       equals.countsByLocalQueue().forEach((queue, size) -> count(queue, -size, size));
     }
-    equals.inadmissible(why, lacks);
-    if (fromLine) {
-      parked.add(equals);
+    equals.inadmissible(reason, lacks);
+    if (wasActive) {
+      inadmissible.add(equals);
     }
   }
 
-  /** Puts a parked class back in line. */
+  /** Makes an inadmissible class active again. */
   public void requeue(EquivalenceClass equals) {
     if (equals.explanation() != null) {
-      parked.remove(equals);
+      inadmissible.remove(equals);
       inadmissibleInOrder++;
       equals.inadmissible(null, List.of());
       enqueue(equals);
@@ -255,54 +255,55 @@ public final class PendingQueue {
   }
 
   /**
-   * Counts how often the order of parked classes may have changed, or that of those who may block a
-   * StrictFIFO queue: somebody's eldest came or left, or he isn't parked any more.
+   * A counter that increases when the order of inadmissible classes, or of the classes that can
+   * block a StrictFIFO queue, may have changed: an oldest member was added or removed, or a class
+   * was requeued.
    */
   public long inadmissibleInOrder() {
     return inadmissibleInOrder;
   }
 
-  /** Of the classes that are parked, the one that comes first; null if there is none. */
+  /** The first inadmissible class; null if there is none. */
   public @Nullable EquivalenceClass firstInadmissible() {
-    if (parkedMoved) {
-      parked.reorder();
-      parkedMoved = false;
+    if (inadmissibleOrderStale) {
+      inadmissible.reorder();
+      inadmissibleOrderStale = false;
     }
-    return parked.first();
+    return inadmissible.first();
   }
 
-  /** The classes that are parked now. */
+  /** The inadmissible classes. */
   public Collection<EquivalenceClass> inadmissibleClasses() {
-    return new ArrayList<>(parked.entries());
+    return new ArrayList<>(inadmissible.entries());
   }
 
-  /** Those set aside alone now. */
+  /** The held Workloads. */
   public Collection<QueuedWorkload> heldWorkloads() {
-    return new ArrayList<>(aside);
+    return new ArrayList<>(held);
   }
 
-  /** How many classes of equals are in line, and how many are parked. */
+  /** Numbers of active and of inadmissible classes. */
   public PendingCount classCount() {
-    return new PendingCount(classesInLine, parked.size());
+    return new PendingCount(activeClasses, inadmissible.size());
   }
 
-  /** How many wait in all. */
+  /** Numbers of all pending Workloads. */
   public PendingCount count() {
     return total;
   }
 
-  /** How many of a LocalQueue wait. */
+  /** Numbers of pending Workloads of a LocalQueue. */
   public PendingCount count(LocalQueueId queue) {
     return byLocalQueue.getOrDefault(queue, PendingCount.NONE);
   }
 
-  /** Everyone who waits, in queue order. Cost: all of them, sorted. */
+  /** All pending Workloads, in queue order. Cost: sorting all of them. */
   public List<QueuedWorkload> inOrder() {
     List<QueuedWorkload> all = new ArrayList<>(total.active() + total.inadmissible());
     for (EquivalenceClass equals : classes.values()) {
       all.addAll(equals.members());
     }
-    all.addAll(aside);
+    all.addAll(held);
     QueuedWorkload preemptor = sticky();
     all.sort(
         Comparator.comparing(QueuedWorkload::use)
@@ -314,14 +315,14 @@ public final class PendingQueue {
     return all;
   }
 
-  private void enter(QueuedWorkload item) {
+  private void insert(QueuedWorkload item) {
     EquivalenceClass equals = item.equivalenceClass();
     boolean wasEmpty = equals.isEmpty();
     equals.add(item);
     if (equals.explanation() != null) {
       if (equals.head() == item) {
         inadmissibleInOrder++;
-        parked.moved(equals);
+        inadmissible.moved(equals);
       }
       count(item.localQueue(), 0, 1);
       return;
@@ -335,51 +336,51 @@ public final class PendingQueue {
   }
 
   private void enqueue(EquivalenceClass equals) {
-    LocalQueueLane line = equals.line();
-    line.classes().add(equals);
-    classesInLine++;
-    if (line.inHeap()) {
-      inLine.moved(line);
+    LocalQueueLane lane = equals.lane();
+    lane.classes().add(equals);
+    activeClasses++;
+    if (lane.inHeap()) {
+      activeLanes.moved(lane);
     } else {
-      inLine.add(line);
+      activeLanes.add(lane);
     }
   }
 
   private void dequeue(EquivalenceClass equals) {
-    LocalQueueLane line = equals.line();
-    line.classes().remove(equals);
-    classesInLine--;
-    if (line.classes().isEmpty()) {
-      inLine.remove(line);
+    LocalQueueLane lane = equals.lane();
+    lane.classes().remove(equals);
+    activeClasses--;
+    if (lane.classes().isEmpty()) {
+      activeLanes.remove(lane);
     } else {
-      inLine.moved(line);
+      activeLanes.moved(lane);
     }
   }
 
   private void moved(EquivalenceClass equals) {
-    equals.line().classes().moved(equals);
-    inLine.moved(equals.line());
+    equals.lane().classes().moved(equals);
+    activeLanes.moved(equals.lane());
   }
 
-  private void leave(QueuedWorkload item) {
+  private void extract(QueuedWorkload item) {
     EquivalenceClass equals = item.equivalenceClass();
-    boolean parkedNow = equals.explanation() != null;
+    boolean isInadmissible = equals.explanation() != null;
     if (equals.size() == 1) {
-      if (parkedNow) {
-        parked.remove(equals);
+      if (isInadmissible) {
+        inadmissible.remove(equals);
       } else {
         dequeue(equals);
       }
     }
     boolean first = equals.head() == item;
     equals.remove(item);
-    inadmissibleInOrder += first && (parkedNow || strict || equals.isEmpty()) ? 1 : 0;
-    if (parkedNow) {
+    inadmissibleInOrder += first && (isInadmissible || strict || equals.isEmpty()) ? 1 : 0;
+    if (isInadmissible) {
       count(item.localQueue(), 0, -1);
       if (equals.isEmpty()) {
         equals.inadmissible(null, List.of());
       } else if (first) {
-        parked.moved(equals);
+        inadmissible.moved(equals);
       }
     } else {
       count(item.localQueue(), -1, 0);
@@ -391,7 +392,7 @@ public final class PendingQueue {
 
   private void dropIfUnused(EquivalenceClass equals) {
     if (equals.isUnused()) {
-      classes.remove(new ClassKey(equals.line(), equals.shape(), equals.priority()), equals);
+      classes.remove(new ClassKey(equals.lane(), equals.shape(), equals.priority()), equals);
     }
   }
 

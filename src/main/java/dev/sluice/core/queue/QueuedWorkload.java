@@ -11,13 +11,14 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One pending Workload in its queue. There may be a million: it holds references to what is shared
- * and little of its own. Confined to the engine's thread.
+ * A pending Workload in its queue. There may be a million instances: each refers to shared objects
+ * and has little state of its own. Confined to the scheduler thread.
  */
 public final class QueuedWorkload extends IndexedHeap.Entry {
 
   /**
-   * Order among equals: who waits longest, then the UID (docs/scheduling-semantics.md#queue-order).
+   * Order within a class: the longest waiting Workload first, then by UID
+   * (docs/scheduling-semantics.md#queue-order).
    */
   static final Comparator<QueuedWorkload> BY_AGE =
       (one, two) -> {
@@ -33,7 +34,7 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
   private final long queuedAtMicros;
   private final @Nullable String defect;
   private final boolean gated;
-  private @Nullable Explanation aside;
+  private @Nullable Explanation heldFor;
   private @Nullable Explanation reportedAs;
   private @Nullable FlavorProgress flavorProgress;
 
@@ -48,96 +49,96 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
     this.gated = workload.gated();
   }
 
-  /** Which Workload. */
+  /** Identity of the Workload. */
   public WorkloadId id() {
     return id;
   }
 
-  /** The LocalQueue it is in. */
+  /** The LocalQueue of the Workload. */
   public LocalQueueId localQueue() {
     return localQueue;
   }
 
-  /** Those that are decided alike. */
+  /** The class of Workloads that scheduling treats like this one. */
   public EquivalenceClass equivalenceClass() {
     return equals;
   }
 
-  /** From now on it belongs to these; it is in no heap. */
+  /** Changes the class; the item must not be in a heap. */
   void join(EquivalenceClass others) {
     equals = others;
   }
 
-  /** What its LocalQueue used, as far as that counts. */
+  /** Usage over time of the LocalQueue, as the order compares it. */
   public LocalQueueUsage use() {
     return equals.line().use();
   }
 
-  /** The version of the Workload that it stands for. */
+  /** The resourceVersion of the Workload, as a number. */
   public long version() {
     return version;
   }
 
-  /** Now stands for a later state of the same Workload that asks for the same. */
+  /** Sets the version of a later state of the Workload with the same request. */
   public void version(long later) {
     version = later;
   }
 
-  /** When it was created. */
+  /** Time of creation. */
   public Instant createdAt() {
     return Instants.ofMicros(createdAtMicros);
   }
 
-  /** Since when it queues. */
+  /** The time since which the Workload is queued. */
   public Instant queuedAt() {
     return Instants.ofMicros(queuedAtMicros);
   }
 
-  /** Since when it queues, in microseconds since the epoch. */
+  /** The time since which the Workload is queued, in microseconds since the epoch. */
   public long queuedAtMicros() {
     return queuedAtMicros;
   }
 
-  /** Why it can't be considered whatever the quota, if so. */
+  /** Why the Workload can't be evaluated, whatever the quota; empty if it can. */
   public Optional<String> defect() {
     return Optional.ofNullable(defect);
   }
 
-  /** Whether it may not preempt yet. */
+  /** Whether a closed preemption gate forbids preemption. */
   public boolean gated() {
     return gated;
   }
 
-  void held(@Nullable Explanation why) {
-    aside = why;
+  void held(@Nullable Explanation reason) {
+    heldFor = reason;
   }
 
-  /** Why it waits, as far as it was found out: its own reason, or that of its class. */
+  /** Why the Workload is pending, if known: its own reason, or the reason of its class. */
   public @Nullable Explanation explanation() {
-    return aside != null ? aside : equals.explanation();
+    return heldFor != null ? heldFor : equals.explanation();
   }
 
-  /** What people were told last; null if nothing. */
+  /** The explanation that was reported last; null if there was none. */
   public @Nullable Explanation reportedAs() {
     return reportedAs;
   }
 
-  /** Remembers what people are told. */
+  /** Records the explanation that is reported. */
   public void markReported(Explanation explanation) {
     reportedAs = explanation;
   }
 
-  /** Keeps what people were told of the state of this Workload that came before. */
+  /** Takes over the reported explanation of the previous item of this Workload. */
   void lastReported(QueuedWorkload before) {
     reportedAs = before.reportedAs;
   }
 
-  /** How far the search through the flavors came; null to start at the first. */
+  /** The progress of the flavor search; null to start at the first flavor. */
   public @Nullable FlavorProgress flavorProgress() {
     return flavorProgress;
   }
 
-  /** Remembers how far the search through the flavors came; null to start at the first. */
+  /** Sets the progress of the flavor search; null to start at the first flavor. */
   public void flavorProgress(@Nullable FlavorProgress progress) {
     flavorProgress = progress;
   }

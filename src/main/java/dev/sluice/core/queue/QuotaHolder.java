@@ -9,14 +9,13 @@ import java.util.Arrays;
 import java.util.Comparator;
 
 /**
- * A Workload that holds quota of a queue, as preemption sees it. What decides its place among
- * victims never changes: when it does, another one takes its place. Confined to the engine's
- * thread.
+ * A Workload that has quota of a queue reserved, as preemption sees it. The fields that order
+ * holders never change: a changed Workload gets a new holder. Confined to the scheduler thread.
  */
 public final class QuotaHolder {
 
   /**
-   * Who is preempted first: low priority, then late reservation, then the UID
+   * Order of preemption: low priority first, then late reservation, then the UID
    * (docs/scheduling-semantics.md#classical-preemption).
    */
   public static final Comparator<QuotaHolder> VICTIM_ORDER =
@@ -37,19 +36,19 @@ public final class QuotaHolder {
   private final int[] pairs;
   private final long[] amounts;
   private final boolean evicted;
-  private boolean gone;
+  private boolean usageRemoved;
 
   /**
-   * A holder.
+   * Creates a holder.
    *
-   * @param id which Workload
-   * @param localQueue its LocalQueue
-   * @param priority its effective priority
-   * @param queuedAt its place in the queue, as for a pending one
-   * @param reservedAt when it got its quota
-   * @param pairs the pairs it holds, by number
-   * @param amounts how much of each
-   * @param evicted whether it is being evicted, or about to be
+   * @param id identity of the Workload
+   * @param localQueue the LocalQueue
+   * @param priority the effective priority
+   * @param queuedAt the position in the queue, as for a pending Workload
+   * @param reservedAt the time of the reservation
+   * @param pairs the numbers of the reserved pairs
+   * @param amounts the reserved amount of each pair
+   * @param evicted whether the Workload is being evicted, or its eviction is decided
    */
   public QuotaHolder(
       WorkloadId id,
@@ -90,58 +89,58 @@ public final class QuotaHolder {
     this.evicted = evicted;
   }
 
-  /** The same one, being evicted or not. */
+  /** The same holder, being evicted or not. */
   public QuotaHolder evicting(boolean evicting) {
     return new QuotaHolder(
         id, localQueue, priority, queuedAtMicros, reservedAtMicros, pairs, amounts, evicting);
   }
 
-  /** Which Workload. */
+  /** Identity of the Workload. */
   public WorkloadId id() {
     return id;
   }
 
-  /** Its LocalQueue. */
+  /** The LocalQueue. */
   public LocalQueueId localQueue() {
     return localQueue;
   }
 
-  /** Its effective priority. */
+  /** The effective priority. */
   public long priority() {
     return priority;
   }
 
-  /** Since when it queued, in microseconds since the epoch. */
+  /** The time since which the Workload was queued, in microseconds since the epoch. */
   public long queuedAtMicros() {
     return queuedAtMicros;
   }
 
-  /** Whether it is being evicted, or about to be. */
+  /** Whether the Workload is being evicted, or its eviction is decided. */
   public boolean evicted() {
     return evicted;
   }
 
-  /** Whether the decision at hand reckons it gone already. */
-  public boolean gone() {
-    return gone;
+  /** Whether {@link #removeUsage} removed the usage for the current decision. */
+  public boolean usageRemoved() {
+    return usageRemoved;
   }
 
-  /** How many pairs it holds. */
+  /** Number of reserved pairs. */
   public int size() {
     return pairs.length;
   }
 
-  /** The number of its i-th pair. */
+  /** The number of the i-th pair. */
   public int pair(int i) {
     return pairs[i];
   }
 
-  /** How much it holds of its i-th pair. */
+  /** The reserved amount of the i-th pair. */
   public long amount(int i) {
     return amounts[i];
   }
 
-  /** How much it holds of the pair with this number; 0 if nothing. */
+  /** The reserved amount of the pair with this number; 0 if none is reserved. */
   public long amountOf(int pair) {
     for (int i = 0; i < pairs.length; i++) {
       if (pairs[i] == pair) {
@@ -151,7 +150,7 @@ public final class QuotaHolder {
     return 0;
   }
 
-  /** Whether it holds some of one of these pairs. */
+  /** Whether the holder reserves an amount of one of these pairs. */
   public boolean usesAny(int[] wanted) {
     for (int i = 0; i < pairs.length; i++) {
       if (amounts[i] > 0) {
@@ -165,28 +164,31 @@ public final class QuotaHolder {
     return false;
   }
 
-  /** Adds what it holds to the usage of a node. */
+  /** Adds the reserved amounts to the usage of a node. */
   public void addTo(QuotaNode node) {
     for (int i = 0; i < pairs.length; i++) {
       node.add(pairs[i], amounts[i]);
     }
   }
 
-  /** Gives what it holds back for the time of a decision; to be undone by {@link #restoreUsage}. */
+  /**
+   * Removes the reserved amounts from the quota tree for the current decision; {@link
+   * #restoreUsage} must undo this.
+   */
   public void removeUsage(ClusterQueueCache queue) {
-    gone = true;
+    usageRemoved = true;
     for (int i = 0; i < pairs.length; i++) {
       queue.node().remove(pairs[i], amounts[i]);
     }
   }
 
-  /** Holds again what it held before {@link #removeUsage}. */
+  /** Undoes {@link #removeUsage}. */
   public void restoreUsage(ClusterQueueCache queue) {
-    gone = false;
+    usageRemoved = false;
     addTo(queue.node());
   }
 
-  /** Whether it is the same to preemption. */
+  /** Whether preemption treats the other holder the same. */
   public boolean sameAs(QuotaHolder other) {
     return id.equals(other.id)
         && priority == other.priority
@@ -197,7 +199,7 @@ public final class QuotaHolder {
         && hasSameUsageAs(other);
   }
 
-  /** Whether it holds as much of the same pairs. */
+  /** Whether the other holder reserves the same amounts of the same pairs. */
   public boolean hasSameUsageAs(QuotaHolder other) {
     return Arrays.equals(pairs, other.pairs) && Arrays.equals(amounts, other.amounts);
   }

@@ -16,102 +16,101 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Those who hold quota of one queue, in the order in which they would be preempted. Confined to the
- * engine's thread.
+ * The holders of one queue's quota, in the order of preemption. Confined to the scheduler thread.
  */
 public final class QuotaHolders {
 
-  private final LocalQueueUsage everybody = new LocalQueueUsage();
+  private final LocalQueueUsage sharedUsage = new LocalQueueUsage();
   private final Map<LocalQueueUsage, NavigableSet<QuotaHolder>> evicted = new HashMap<>(2);
-  private final Map<LocalQueueUsage, NavigableSet<QuotaHolder>> staying = new HashMap<>(2);
+  private final Map<LocalQueueUsage, NavigableSet<QuotaHolder>> notEvicted = new HashMap<>(2);
   private final UsageByPriority byPriority = new UsageByPriority();
-  private @Nullable Function<LocalQueueId, LocalQueueUsage> uses;
+  private @Nullable Function<LocalQueueId, LocalQueueUsage> usageOf;
   private int size;
 
-  /** Adds one. */
+  /** Adds a holder. */
   public void add(QuotaHolder quotaHolder) {
-    NavigableSet<QuotaHolder> beside =
+    NavigableSet<QuotaHolder> group =
         of(quotaHolder.evicted())
-            .computeIfAbsent(use(quotaHolder), use -> new TreeSet<>(QuotaHolder.VICTIM_ORDER));
-    if (beside.add(quotaHolder)) {
+            .computeIfAbsent(usage(quotaHolder), usage -> new TreeSet<>(QuotaHolder.VICTIM_ORDER));
+    if (group.add(quotaHolder)) {
       size++;
       byPriority.add(quotaHolder);
     }
   }
 
-  /** Takes one out. */
+  /** Removes a holder. */
   public void remove(QuotaHolder quotaHolder) {
-    LocalQueueUsage use = use(quotaHolder);
-    NavigableSet<QuotaHolder> beside = of(quotaHolder.evicted()).get(use);
-    if (beside != null && beside.remove(quotaHolder)) {
+    LocalQueueUsage usage = usage(quotaHolder);
+    NavigableSet<QuotaHolder> group = of(quotaHolder.evicted()).get(usage);
+    if (group != null && group.remove(quotaHolder)) {
       size--;
       byPriority.remove(quotaHolder);
-      if (beside.isEmpty()) {
-        of(quotaHolder.evicted()).remove(use);
+      if (group.isEmpty()) {
+        of(quotaHolder.evicted()).remove(usage);
       }
     }
   }
 
-  /** How much of a pair is held by those of a lower priority. */
-  public long heldBelow(long priority, int pair) {
+  /** The amount of a pair that holders of a lower priority reserve. */
+  public long amountBelow(long priority, int pair) {
     return byPriority.below(priority, pair);
   }
 
   /**
-   * How much of a pair is held by those of this priority if any of them queued after this instant;
-   * 0 if none did.
+   * The amount of a pair that holders of this priority reserve, if any of them was queued after
+   * this time; otherwise 0.
    */
-  public long heldByNewerEquals(long priority, int pair, long queuedAtMicros) {
+  public long amountOfNewerEquals(long priority, int pair, long queuedAtMicros) {
     return byPriority.newerEquals(priority, pair, queuedAtMicros, this::forEach);
   }
 
-  /** The lowest priority of any of them; {@link Long#MAX_VALUE} if there are none. */
+  /** The lowest priority of all holders; {@link Long#MAX_VALUE} if there are none. */
   public long lowestPriority() {
     return byPriority.lowest();
   }
 
-  /** Each of them, first victim first. */
+  /** Calls {@code action} with each holder, in the order of preemption. */
   public void forEach(Consumer<QuotaHolder> action) {
     groups(true).forEachRemaining(group -> group.forEachRemaining(action));
     groups(false).forEachRemaining(group -> group.forEachRemaining(action));
   }
 
-  /** Whether none is being evicted, or whether all are. */
+  /** Whether there is no holder that is being evicted, or none that is not. */
   public boolean isEmpty(boolean ofEvicted) {
     return of(ofEvicted).isEmpty();
   }
 
-  /** How many there are. */
+  /** Number of holders. */
   public int size() {
     return size;
   }
 
   /**
-   * Sets whether those go first whose LocalQueue used more
+   * Sets whether holders of LocalQueues with more usage come first
    * (docs/scheduling-semantics.md#classical-preemption).
    *
-   * @param of what a LocalQueue used, always the same object for the same one; null: use doesn't
-   *     count
+   * @param of the usage of a LocalQueue, always the same object for the same LocalQueue; null:
+   *     not ordered by usage
    */
-  public void byUse(@Nullable Function<LocalQueueId, LocalQueueUsage> of) {
-    boolean changes = (of == null) != (uses == null);
+  public void orderByUsage(@Nullable Function<LocalQueueId, LocalQueueUsage> of) {
+    boolean changes = (of == null) != (usageOf == null);
     if (!changes) {
-      uses = of;
+      usageOf = of;
       return;
     }
     List<QuotaHolder> all = new ArrayList<>(size);
     forEach(all::add);
     evicted.clear();
-    staying.clear();
+    notEvicted.clear();
     size = 0;
-    uses = of;
+    usageOf = of;
     byPriority.clear();
     all.forEach(this::add);
   }
 
   /**
-   * Those that are being evicted, or those that are not, first victim first: in groups whose
-   * LocalQueues used equally much, and each group in the order of victims.
+   * The holders that are being evicted, or those that are not, in groups of LocalQueues with equal
+   * usage; the groups and the holders of each group are in the order of preemption.
    */
   public Iterator<Iterator<QuotaHolder>> groups(boolean ofEvicted) {
     Map<LocalQueueUsage, NavigableSet<QuotaHolder>> sets = of(ofEvicted);
@@ -127,22 +126,22 @@ public final class QuotaHolders {
         to++;
       }
       MergedIterator mergedIterator = new MergedIterator();
-      order.subList(from, to).forEach(use -> mergedIterator.enter(sets.get(use)));
+      order.subList(from, to).forEach(usage -> mergedIterator.add(sets.get(usage)));
       groups.add(mergedIterator);
       from = to;
     }
     return groups.iterator();
   }
 
-  private LocalQueueUsage use(QuotaHolder quotaHolder) {
-    return uses == null ? everybody : uses.apply(quotaHolder.localQueue());
+  private LocalQueueUsage usage(QuotaHolder quotaHolder) {
+    return usageOf == null ? sharedUsage : usageOf.apply(quotaHolder.localQueue());
   }
 
   private Map<LocalQueueUsage, NavigableSet<QuotaHolder>> of(boolean ofEvicted) {
-    return ofEvicted ? evicted : staying;
+    return ofEvicted ? evicted : notEvicted;
   }
 
-  /** Several sets in one order, merged as far as somebody asks. */
+  /** Several sorted sets, merged lazily. */
   private static final class MergedIterator implements Iterator<QuotaHolder> {
 
     private record Part(QuotaHolder first, Iterator<QuotaHolder> rest) {}
@@ -150,13 +149,13 @@ public final class QuotaHolders {
     private final PriorityQueue<Part> parts =
         new PriorityQueue<>(Comparator.comparing(Part::first, QuotaHolder.VICTIM_ORDER));
 
-    void enter(@Nullable NavigableSet<QuotaHolder> set) {
+    void add(@Nullable NavigableSet<QuotaHolder> set) {
       if (set != null) {
-        enter(set.iterator());
+        add(set.iterator());
       }
     }
 
-    private void enter(Iterator<QuotaHolder> quotaHolders) {
+    private void add(Iterator<QuotaHolder> quotaHolders) {
       if (quotaHolders.hasNext()) {
         parts.add(new Part(quotaHolders.next(), quotaHolders));
       }
@@ -173,7 +172,7 @@ public final class QuotaHolders {
       if (part == null) {
         throw new NoSuchElementException("no more holders");
       }
-      enter(part.rest);
+      add(part.rest);
       return part.first;
     }
   }

@@ -13,19 +13,19 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a shape asks of one queue: amounts per pod set, and the pod sets that get the same flavors.
- * It is computed once for all of a class. Immutable.
+ * The demand of a request shape on one queue: amounts per pod set, and the pod sets that get the
+ * same flavors. Computed once per class. Immutable.
  */
 public final class ResourceDemand {
 
   private static final String PODS = "pods";
 
   /**
-   * Pod sets that get the same flavors, and what they request together.
+   * Pod sets that get the same flavors, and the sum of their requests.
    *
-   * @param members their indexes in the shape
-   * @param name the name of the first, which stands for all
-   * @param amounts what they request, by resource
+   * @param members indexes of the pod sets in the shape
+   * @param name name of the first pod set, used for the bundle
+   * @param amounts the sum of the requests, by resource
    */
   public record Bundle(List<Integer> members, String name, SortedMap<String, Long> amounts) {}
 
@@ -38,15 +38,15 @@ public final class ResourceDemand {
   private boolean fixedKnown;
 
   /**
-   * A request that leaves no choice: pairs, by number, and how much of each.
+   * A demand without a choice of flavors.
    *
-   * @param group the resource group that they belong to
-   * @param pairs the only pairs that it can take, in the order of the group
-   * @param amounts how much of each
+   * @param group the index of the resource group of all pairs
+   * @param pairs the numbers of the pairs, in the order of the group
+   * @param amounts the amount of each pair
    */
   public record Fixed(int group, int[] pairs, long[] amounts) {}
 
-  /** What {@code shape} asks of {@code queue}. */
+  /** The demand of {@code shape} on {@code queue}. */
   public ResourceDemand(ClusterQueueCache queue, RequestShape shape) {
     this.queue = queue;
     this.shape = shape;
@@ -56,7 +56,7 @@ public final class ResourceDemand {
       spare += podSet.spare();
     }
     this.steps = spare;
-    for (List<Integer> members : together()) {
+    for (List<Integer> members : bundledIndexes()) {
       SortedMap<String, Long> sum = new TreeMap<>();
       for (int member : members) {
         totals
@@ -72,14 +72,14 @@ public final class ResourceDemand {
   }
 
   /**
-   * By how many steps it can be reduced until every pod set is at its minimum; 0 if it must be all.
-   * Several pod sets are reduced together, in proportion.
+   * The number of steps in which partial admission can reduce the demand until every pod set is at
+   * its minimum; 0 if it can't be reduced. All pod sets are reduced together, in proportion.
    */
   public long steps() {
     return steps;
   }
 
-  /** The same with fewer pods: {@code step} of {@link #steps} nearer to the minimum. */
+  /** The demand with fewer pods: reduced by {@code step} of {@link #steps} towards the minimum. */
   public ResourceDemand reduced(long step) {
     List<PodSetRequest> fewer = new ArrayList<>(shape.podSets().size());
     for (PodSetRequest podSet : shape.podSets()) {
@@ -89,8 +89,8 @@ public final class ResourceDemand {
   }
 
   /**
-   * The pairs it takes when there is nothing to choose: one bundle that can't be reduced, whose
-   * resources all belong to one group of one flavor. Null if there may be a choice.
+   * The demand if there is no choice: one bundle that can't be reduced, whose resources all belong
+   * to one group with one flavor. Null if there may be a choice.
    */
   public @Nullable Fixed fixed() {
     if (!fixedKnown) {
@@ -129,7 +129,7 @@ public final class ResourceDemand {
     return new Fixed(index, pairs, each);
   }
 
-  /** The queue it is asked of. */
+  /** The queue of the demand. */
   public ClusterQueueCache queue() {
     return queue;
   }
@@ -140,14 +140,14 @@ public final class ResourceDemand {
   }
 
   /**
-   * What all pods of a pod set request; counting the pods themselves where the queue does, without
-   * what the queue ignores.
+   * The request of all pods of a pod set; the pods themselves are counted if the queue has quota
+   * for pods, and resources that the queue ignores are left out.
    */
   public SortedMap<String, Long> total(int podSet) {
     return totals.get(podSet);
   }
 
-  /** The pod sets, put together as they get flavors, in the order of the spec. */
+  /** The bundles of pod sets, in the order of the spec. */
   public List<Bundle> bundles() {
     return Collections.unmodifiableList(bundles);
   }
@@ -168,8 +168,11 @@ public final class ResourceDemand {
     return total;
   }
 
-  /** Indexes of pod sets that get the same flavors: those of one named group, others alone. */
-  private List<List<Integer>> together() {
+  /**
+   * Indexes of pod sets that get the same flavors: the pod sets of one named group together, every
+   * other pod set alone.
+   */
+  private List<List<Integer>> bundledIndexes() {
     Map<String, List<Integer>> named = new LinkedHashMap<>();
     List<List<Integer>> result = new ArrayList<>();
     for (int i = 0; i < shape.podSets().size(); i++) {

@@ -8,12 +8,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much those who hold quota of one queue hold, by priority: what a bound on preemption needs
- * without a look at each of them. There are few priorities. Confined to the engine's thread.
+ * Reserved amounts of one queue by priority, so that an upper bound on preemption needs no
+ * iteration over all holders. There are few priorities. Confined to the scheduler thread.
  */
 final class UsageByPriority {
 
-  /** Those of one priority. */
+  /** The holders of one priority. */
   private static final class Level {
     private final long priority;
     private final UsageVector amounts = new UsageVector();
@@ -26,7 +26,7 @@ final class UsageByPriority {
     }
   }
 
-  /** From the lowest priority up. */
+  /** Levels in order of increasing priority. */
   private final List<Level> levels = new ArrayList<>(2);
 
   private long lowest = Long.MAX_VALUE;
@@ -79,7 +79,7 @@ final class UsageByPriority {
     return null;
   }
 
-  /** How much of a pair is held by those of a lower priority. */
+  /** The amount of a pair that holders of a lower priority reserve. */
   long below(long priority, int pair) {
     long sum = 0;
     if (lowest < priority) {
@@ -91,13 +91,13 @@ final class UsageByPriority {
   }
 
   /**
-   * How much of a pair is held by those of a priority, if one of them queued after an instant;
-   * otherwise 0.
+   * The amount of a pair that holders of a priority reserve, if one of them was queued after a
+   * time; otherwise 0.
    *
-   * @param everybody calls its argument with each holder of the queue
+   * @param forEachHolder calls its argument with each holder of the queue
    */
   long newerEquals(
-      long priority, int pair, long queuedAtMicros, Consumer<Consumer<QuotaHolder>> everybody) {
+      long priority, int pair, long queuedAtMicros, Consumer<Consumer<QuotaHolder>> forEachHolder) {
     Level level = find(priority);
     if (level == null) {
       return 0;
@@ -105,7 +105,7 @@ final class UsageByPriority {
     if (level.newestLeft) {
       level.newestMicros = Long.MIN_VALUE;
       level.newestLeft = false;
-      everybody.accept(
+      forEachHolder.accept(
           quotaHolder -> {
             if (quotaHolder.priority() == priority) {
               level.newestMicros = Math.max(level.newestMicros, quotaHolder.queuedAtMicros());
@@ -120,7 +120,7 @@ final class UsageByPriority {
     lowest = Long.MAX_VALUE;
   }
 
-  /** The lowest priority of any; {@link Long#MAX_VALUE} if there is nobody. */
+  /** The lowest priority of all holders; {@link Long#MAX_VALUE} if there are none. */
   long lowest() {
     return lowest;
   }

@@ -1,6 +1,6 @@
 /**
- * The pending: their order, parking, waking and equivalence classes. Pending Workloads of the model
- * may enter. Heads leave, and positions for people.
+ * Pending Workloads of a ClusterQueue: their order and their equivalence classes, active or
+ * inadmissible; and the holders of a ClusterQueue's quota.
  */
 @NullMarked
 package dev.sluice.core.queue;

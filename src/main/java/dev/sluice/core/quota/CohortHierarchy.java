@@ -14,9 +14,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All quota trees: queues and cohorts as declared, and the nodes built from them. Declaring is
- * cheap and remembered; {@link #rebuildIfDirty} builds. Usage of queues survives every change of
- * shape. Confined to one thread.
+ * All quota trees: the declared queues and cohorts, and the nodes built from them. A declaration
+ * only records the spec; {@link #rebuildIfDirty} builds the trees. The usage of queues is kept when
+ * the trees change. Confined to one thread.
  */
 public final class CohortHierarchy {
 
@@ -30,17 +30,17 @@ public final class CohortHierarchy {
 
   private record Declared(String parent, List<ResourceGroup> groups, BigDecimal weight) {}
 
-  /** An empty forest that numbers pairs with {@code pairs}. */
+  /** An empty hierarchy that numbers pairs with {@code pairs}. */
   public CohortHierarchy(FlavorResourceIndex pairs) {
     this.pairs = pairs;
   }
 
-  /** Declares a ClusterQueue of weight 1, or declares it anew; an empty cohort is none. */
+  /** Declares or replaces a ClusterQueue of weight 1; an empty name means no cohort. */
   public void declareQueue(String name, String cohort, List<ResourceGroup> groups) {
     declareQueue(name, cohort, groups, BigDecimal.ONE);
   }
 
-  /** Declares a ClusterQueue, or declares it anew; an empty cohort is none. */
+  /** Declares or replaces a ClusterQueue; an empty name means no cohort. */
   public void declareQueue(
       String name, String cohort, List<ResourceGroup> groups, BigDecimal weight) {
     queues.put(name, new Declared(cohort, groups, weight));
@@ -48,37 +48,40 @@ public final class CohortHierarchy {
     isRebuilt = false;
   }
 
-  /** Takes a ClusterQueue out, with its usage. */
+  /** Removes a ClusterQueue and its usage. */
   public void removeQueue(String name) {
     queues.remove(name);
     queueNodes.remove(name);
     isRebuilt = false;
   }
 
-  /** Declares a Cohort of weight 1, or declares it anew; an empty parent makes it a root. */
+  /** Declares or replaces a Cohort of weight 1; an empty parent makes it a root. */
   public void declareCohort(String name, String parent, List<ResourceGroup> groups) {
     declareCohort(name, parent, groups, BigDecimal.ONE);
   }
 
-  /** Declares a Cohort object, or declares it anew; an empty parent makes it a root. */
+  /** Declares or replaces a Cohort; an empty parent makes it a root. */
   public void declareCohort(
       String name, String parent, List<ResourceGroup> groups, BigDecimal weight) {
     cohorts.put(name, new Declared(parent, groups, weight));
     isRebuilt = false;
   }
 
-  /** Takes a Cohort object out; while others name it, it lives on without quota of its own. */
+  /**
+   * Removes a Cohort object; while members name the cohort, it continues to exist without quota of
+   * its own.
+   */
   public void removeCohort(String name) {
     cohorts.remove(name);
     isRebuilt = false;
   }
 
-  /** Whether nothing was declared since the trees were built. */
+  /** Whether nothing was declared since the last rebuild. */
   public boolean isRebuilt() {
     return isRebuilt;
   }
 
-  /** Builds the trees from what is declared. Cost: all nodes times all pairs. */
+  /** Rebuilds the trees if declarations changed. Cost: number of nodes times number of pairs. */
   public void rebuildIfDirty() {
     if (isRebuilt) {
       return;
@@ -140,7 +143,7 @@ public final class CohortHierarchy {
     return result;
   }
 
-  /** Whether following parents from here never ends: such a chain has no root to settle from. */
+  /** Whether the chain of parents runs into a cycle: such a chain has no root. */
   private boolean leadsIntoCycle(String start) {
     Set<String> seen = new HashSet<>();
     String name = start;
@@ -188,17 +191,17 @@ public final class CohortHierarchy {
     return node;
   }
 
-  /** The node of a declared ClusterQueue; null if there is none. */
+  /** The node of a ClusterQueue; null if it is not declared. */
   public @Nullable QuotaNode queue(String name) {
     return queueNodes.get(name);
   }
 
-  /** The node of a cohort that has an object or is named by someone; null if there is none. */
+  /** The node of a cohort that has an object or members; null if there is none. */
   public @Nullable QuotaNode cohort(String name) {
     return cohortNodes.get(name);
   }
 
-  /** Names of all cohorts that have an object or are named by someone. */
+  /** Names of all cohorts that have an object or members. */
   public Set<String> cohortNames() {
     return Collections.unmodifiableSet(cohortNodes.keySet());
   }

@@ -4,34 +4,37 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 
 /**
- * What a queue or cohort has of what its cohort can lend (dominant resource share;
- * docs/scheduling-semantics.md#fair-sharing): of the resource of which it has most, {@code borrowed
- * / lendable / weight}. Comparison is exact.
+ * Dominant resource share of a queue or cohort (docs/scheduling-semantics.md#fair-sharing): the
+ * maximum over all resources of {@code borrowed / lendable}, divided by the weight. Comparison is
+ * exact.
  *
- * @param borrowed what it uses beyond its own, of that resource
- * @param lendable what its cohort could ever lend of it; positive
- * @param weight its weight; 0 makes its share infinite as soon as it has one
- * @param borrowing whether it uses more than its own of anything
+ * @param borrowed usage beyond the own quota, of the dominant resource
+ * @param lendable the most that the parent cohort can lend of that resource; positive
+ * @param weight the weight; with weight 0 a positive share is infinite
+ * @param borrowing whether the usage of any resource exceeds the own quota
  */
 public record DominantResourceShare(
     long borrowed, long lendable, BigDecimal weight, boolean borrowing)
     implements Comparable<DominantResourceShare> {
 
-  /** The share of one that borrows nothing. */
+  /** The share of a node that borrows nothing. */
   public static final DominantResourceShare NONE =
       new DominantResourceShare(0, 1, BigDecimal.ONE, false);
 
   private static final BigDecimal THOUSAND = BigDecimal.valueOf(1000);
 
-  /** Doubles that differ by less, relatively, may stand for the same share. */
+  /**
+   * Doubles with a smaller relative difference may represent the same share and are compared
+   * exactly.
+   */
   private static final double CLOSE = 1e-9;
 
-  /** Whether it is infinite: it has something, and no weight. */
+  /** Whether the share is infinite: usage is borrowed, and the weight is 0. */
   public boolean isInfinite() {
     return borrowed > 0 && weight.signum() == 0;
   }
 
-  /** In thousandths, divided by the weight. */
+  /** The share in thousandths, divided by the weight. */
   public double value() {
     if (borrowed == 0) {
       return 0;
@@ -43,7 +46,7 @@ public record DominantResourceShare(
     return borrowed * 1000.0 / lendable;
   }
 
-  /** The value rounded up; the largest number if it is infinite or larger than that. */
+  /** The value rounded up; {@link Long#MAX_VALUE} if it is infinite or larger. */
   public long rounded() {
     if (borrowed == 0) {
       return 0;
@@ -58,7 +61,10 @@ public record DominantResourceShare(
         .longValueExact();
   }
 
-  /** By size; an infinite one is larger than any other, and among such the weight is left out. */
+  /**
+   * Compares by value; an infinite share is larger than any finite share, and two infinite shares
+   * are compared without their weights.
+   */
   @Override
   public int compareTo(DominantResourceShare other) {
     if (isInfinite() != other.isInfinite()) {
@@ -78,7 +84,7 @@ public record DominantResourceShare(
     return exact(other, infinite).compareTo(other.exact(this, infinite));
   }
 
-  /** Its part of the comparison, both brought to the same denominator. */
+  /** This share's side of the comparison, with a common denominator. */
   private BigDecimal exact(DominantResourceShare other, boolean unweighted) {
     BigDecimal part = BigDecimal.valueOf(borrowed).multiply(BigDecimal.valueOf(other.lendable));
     return unweighted || borrowed == 0 ? part : part.multiply(other.weightOrOne());

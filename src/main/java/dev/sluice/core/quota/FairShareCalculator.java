@@ -3,7 +3,7 @@ package dev.sluice.core.quota;
 import dev.sluice.core.model.ResourceAmounts;
 import java.util.Arrays;
 
-/** Computes shares, as usage stands. Confined to one thread. */
+/** Computes shares from the current usage. Confined to one thread. */
 public final class FairShareCalculator {
 
   private static final long[] NOTHING = {};
@@ -11,14 +11,14 @@ public final class FairShareCalculator {
   private final FlavorResourceIndex pairs;
   private long[] borrowed = NOTHING;
 
-  /** Of trees whose pairs have these numbers. */
+  /** A calculator for trees whose pairs have these numbers. */
   public FairShareCalculator(FlavorResourceIndex pairs) {
     this.pairs = pairs;
   }
 
   /**
-   * The share of a node; none for a root. Cost: the pairs that are known, when its usage changed
-   * since.
+   * The share of a node; {@link DominantResourceShare#NONE} for a root. Cost: proportional to the
+   * number of pairs, if usage changed since the last call.
    */
   public DominantResourceShare of(QuotaNode node) {
     DominantResourceShare known = node.knownShare();
@@ -30,9 +30,9 @@ public final class FairShareCalculator {
   }
 
   /**
-   * What the share of a node is at least when it uses this much of a pair, whatever else it uses.
+   * A lower bound on the share of a node that uses this amount of a pair, whatever else it uses.
    *
-   * @param used how much of the pair
+   * @param used the used amount of the pair
    */
   public DominantResourceShare atLeast(QuotaNode node, int pair, long used) {
     QuotaNode parent = node.parent();
@@ -66,7 +66,10 @@ public final class FairShareCalculator {
     return new DominantResourceShare(most, of, node.weight(), true);
   }
 
-  /** What it uses beyond its own, by resource; whether it does of any. */
+  /**
+   * Computes the usage beyond the own quota by resource; returns whether any resource has such
+   * usage.
+   */
   private boolean gatherBorrowed(QuotaNode node) {
     if (borrowed.length < pairs.resources()) {
       borrowed = new long[pairs.resources()];

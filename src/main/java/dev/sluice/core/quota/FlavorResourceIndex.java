@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Numbers the pairs of flavor and resource, so that amounts can stand in dense arrays. Numbers are
- * given in order of first use and never taken back. Confined to one thread.
+ * Numbers the pairs of flavor and resource, so that amounts can be stored in dense arrays. Numbers
+ * are assigned in order of first use and never reused. Confined to one thread.
  */
 public final class FlavorResourceIndex {
 
@@ -17,7 +17,7 @@ public final class FlavorResourceIndex {
   private final Map<String, Integer> resources = new HashMap<>();
   private final List<Integer> resourceOf = new ArrayList<>();
 
-  /** The number of a pair; a new one if it has none yet. */
+  /** The number of a pair; a new number at first use. */
   public int number(String flavor, String resource) {
     FlavorResource pair = new FlavorResource(flavor, resource);
     Integer known = numbers.get(pair);
@@ -41,12 +41,12 @@ public final class FlavorResourceIndex {
     return resourceOf.get(number);
   }
 
-  /** How many resources have a number: all numbers are below it. */
+  /** The number of numbered resources: all their numbers are below it. */
   int resources() {
     return resources.size();
   }
 
-  /** How many pairs have a number: all numbers are below it. */
+  /** The number of numbered pairs: all their numbers are below it. */
   public int count() {
     return pairs.size();
   }

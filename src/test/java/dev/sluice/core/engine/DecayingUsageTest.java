@@ -75,19 +75,19 @@ class DecayingUsageTest {
     DecayingUsage history = history(rules(Map.of()));
     double part = 1 - Math.pow(0.5, 0.1); // of a minute by ten: 0.067
 
-    history.enter("a", Map.of("cpu", 4000L));
-    history.enter("b", Map.of("cpu", 2000L));
+    history.addPenalty("a", Map.of("cpu", 4000L));
+    history.addPenalty("b", Map.of("cpu", 2000L));
     assertThat(history.amount(1)).isCloseTo(6 * part, within(1e-9));
     assertThat(history.consumed()).isEmpty();
 
-    assertThat(history.admit("a")).isTrue();
+    assertThat(history.convertPenalty("a")).isTrue();
     assertThat(history.consumed().get("cpu")).isCloseTo(4 * part, within(1e-9));
     assertThat(history.amount(1)).isCloseTo(6 * part, within(1e-9));
 
-    assertThat(history.leave("b")).isTrue();
+    assertThat(history.removePenalty("b")).isTrue();
     assertThat(history.amount(1)).isCloseTo(4 * part, within(1e-9));
-    assertThat(history.leave("a")).isFalse();
-    assertThat(history.admit("a")).isFalse();
+    assertThat(history.removePenalty("a")).isFalse();
+    assertThat(history.convertPenalty("a")).isFalse();
     assertThat(history.amount(1)).isCloseTo(4 * part, within(1e-9));
   }
 
@@ -113,9 +113,9 @@ class DecayingUsageTest {
         new DecayingUsage(
             new AdmissionFairSharing(Duration.ZERO, MINUTE, Map.of()), Map.of("cpu", 3.0), START);
 
-    history.enter("a", Map.of("cpu", 4000L));
+    history.addPenalty("a", Map.of("cpu", 4000L));
     assertThat(history.amount(1)).isEqualTo(3);
-    assertThat(history.admit("a")).isFalse();
+    assertThat(history.convertPenalty("a")).isFalse();
 
     history.sample(minute(1), Map.of("cpu", 4000L));
     assertThat(history.consumed()).isEmpty();
@@ -126,11 +126,11 @@ class DecayingUsageTest {
   void aSecondEntryOfTheSameTakesThePlaceOfTheFirst() {
     DecayingUsage history = history(new AdmissionFairSharing(MINUTE, MINUTE, Map.of()));
 
-    history.enter("a", Map.of("cpu", 4000L));
-    history.enter("a", Map.of("cpu", 2000L, "gpu", 1L));
+    history.addPenalty("a", Map.of("cpu", 4000L));
+    history.addPenalty("a", Map.of("cpu", 2000L, "gpu", 1L));
 
     assertThat(history.amount(1)).isEqualTo(1.5); // half of 2 and of 1
-    history.admit("a");
+    history.convertPenalty("a");
     assertThat(history.consumed()).containsExactly(entry("cpu", 1.0), entry("gpu", 0.5));
   }
 }
