@@ -139,9 +139,9 @@ final class ActiveQueues {
     return block == null ? null : block.head;
   }
 
-  boolean isBlockedBy(String clusterQueue, EquivalenceClass equals) {
+  boolean isBlockedBy(String clusterQueue, EquivalenceClass equivalenceClass) {
     Block block = blocked.get(clusterQueue);
-    return block != null && block.head.equivalenceClass() == equals;
+    return block != null && block.head.equivalenceClass() == equivalenceClass;
   }
 
   /**

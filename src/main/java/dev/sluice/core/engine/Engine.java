@@ -302,7 +302,7 @@ public final class Engine {
     for (InadmissibleIndex.InadmissibleQueue candidate : candidates) {
       if (candidate.queue().isStrict()) {
         inadmissibleIndex.remove(candidate);
-        if (activeQueues.isBlockedBy(candidate.queue().name(), candidate.equals())) {
+        if (activeQueues.isBlockedBy(candidate.queue().name(), candidate.equivalenceClass())) {
           activeQueues.unblock(candidate.queue());
         }
       }
@@ -317,7 +317,7 @@ public final class Engine {
     }
     for (InadmissibleIndex.InadmissibleQueue candidate : candidates) {
       if (!candidate.queue().isStrict()) {
-        heads.put(candidate.queue(), candidate.equals().head());
+        heads.put(candidate.queue(), candidate.equivalenceClass().head());
         // Workloads behind the candidate are evaluated in a later cycle.
         activeQueues.unblock(candidate.queue());
       }

@@ -118,7 +118,7 @@ final class OutcomeApplier {
       return true;
     }
     FlavorProgress progress = item.flavorProgress();
-    item.flavorProgress(progress == null ? null : progress.atRest());
+    item.flavorProgress(progress == null ? null : progress.untilQuotaChanges());
     holdClaim(skipped.queue(), item, skipped.explanation());
     return false;
   }
@@ -220,11 +220,11 @@ final class OutcomeApplier {
   private boolean markInadmissible(CycleOutcome.NoFit noFit, long cycle) {
     QueuedWorkload item = noFit.item();
     ClusterQueueCache queue = noFit.queue();
-    EquivalenceClass equals = item.equivalenceClass();
+    EquivalenceClass equivalenceClass = item.equivalenceClass();
     InadmissibleIndex.InadmissibleQueue inadmissibleQueue =
-        new InadmissibleIndex.InadmissibleQueue(queue, equals);
+        new InadmissibleIndex.InadmissibleQueue(queue, equivalenceClass);
     if (queue.isStrict()) {
-      equals.missingQuota(noFit.lacks());
+      equivalenceClass.missingQuota(noFit.lacks());
       if (noFit.searched()) {
         item.flavorProgress(FlavorProgress.withoutSuccess(queue, cycle));
       }
@@ -238,8 +238,8 @@ final class OutcomeApplier {
       }
       return false;
     }
-    queue.pending().markInadmissible(equals, noFit.explanation(), noFit.lacks());
-    for (QueuedWorkload member : equals.drainUnreported()) {
+    queue.pending().markInadmissible(equivalenceClass, noFit.explanation(), noFit.lacks());
+    for (QueuedWorkload member : equivalenceClass.drainUnreported()) {
       unreportedExplanations.add(workloads.entryOf(member));
     }
     activeQueues.add(queue);

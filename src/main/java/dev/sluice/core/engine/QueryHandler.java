@@ -121,15 +121,15 @@ final class QueryHandler {
     }
     Map<LocalQueueId, Double> before = new LinkedHashMap<>();
     for (QueuedWorkload other : queue.pending.inOrder()) {
-      if (other.use().compareTo(item.use()) < 0 && !queue.pending.isHeld(other)) {
-        before.putIfAbsent(other.localQueue(), other.use().amount());
+      if (other.usage().compareTo(item.usage()) < 0 && !queue.pending.isHeld(other)) {
+        before.putIfAbsent(other.localQueue(), other.usage().amount());
       }
     }
     return before.entrySet().stream()
         .findFirst()
         .map(
             first ->
-                new Turn(item.use().amount(), first.getKey(), first.getValue(), before.size()));
+                new Turn(item.usage().amount(), first.getKey(), first.getValue(), before.size()));
   }
 
   private Explanation blockedBy(QueuedWorkload head) {
@@ -147,7 +147,7 @@ final class QueryHandler {
   /**
    * The Workloads that have most of the missing quota of the class reserved, anywhere in the tree.
    */
-  private List<Holder> holders(EquivalenceClass equals, String clusterQueue) {
+  private List<Holder> holders(EquivalenceClass equivalenceClass, String clusterQueue) {
     ClusterQueueCache cache = specRegistry.cacheOf(clusterQueue);
     if (cache == null) {
       return List.of();
@@ -158,7 +158,7 @@ final class QueryHandler {
       if (otherCache == null || otherCache.node().root() != cache.node().root()) {
         continue;
       }
-      for (EquivalenceClass.Lack lack : equals.missingQuota()) {
+      for (EquivalenceClass.Lack lack : equivalenceClass.missingQuota()) {
         other.quotaHolders.forEach(
             quotaHolder -> {
               long amount = quotaHolder.amountOf(lack.pair());

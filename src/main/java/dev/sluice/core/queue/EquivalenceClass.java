@@ -85,8 +85,8 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
    * with admission fair sharing, or its oldest member comes first.
    */
   public boolean isOrderedBefore(EquivalenceClass other) {
-    int byUse = lane.use().compareTo(other.lane.use());
-    return byUse != 0 ? byUse < 0 : BY_RANK.compare(this, other) < 0;
+    int byUsage = lane.usage().compareTo(other.lane.usage());
+    return byUsage != 0 ? byUsage < 0 : BY_RANK.compare(this, other) < 0;
   }
 
   /** Number of members that are not held. */

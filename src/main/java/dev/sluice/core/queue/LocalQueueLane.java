@@ -11,9 +11,9 @@ final class LocalQueueLane extends IndexedHeap.Entry {
   /** Lanes with less usage come first, then lanes in the order of their first classes. */
   static final Comparator<LocalQueueLane> BY_USE =
       (one, two) -> {
-        int byUse = one.usage.compareTo(two.usage);
-        return byUse != 0
-            ? byUse
+        int byUsage = one.usage.compareTo(two.usage);
+        return byUsage != 0
+            ? byUsage
             : EquivalenceClass.BY_RANK.compare(one.firstClass(), two.firstClass());
       };
 

@@ -58,8 +58,8 @@ public final class PendingQueue {
    */
   public QueuedWorkload add(
       PendingWorkload workload, LocalQueueId localQueue, @Nullable QueuedWorkload before) {
-    EquivalenceClass equals = classOf(localQueue, workload.shape(), workload.priority());
-    QueuedWorkload item = new QueuedWorkload(workload, localQueue, equals);
+    EquivalenceClass equivalenceClass = classOf(localQueue, workload.shape(), workload.priority());
+    QueuedWorkload item = new QueuedWorkload(workload, localQueue, equivalenceClass);
     if (before != null) {
       item.lastReported(before);
     }
@@ -96,8 +96,8 @@ public final class PendingQueue {
     }
     inadmissibleClasses().forEach(this::requeue);
     List<QueuedWorkload> members = new ArrayList<>();
-    for (EquivalenceClass equals : classes.values()) {
-      members.addAll(equals.members());
+    for (EquivalenceClass equivalenceClass : classes.values()) {
+      members.addAll(equivalenceClass.members());
     }
     members.forEach(this::extract);
     classes.clear();
@@ -150,7 +150,7 @@ public final class PendingQueue {
       return null;
     }
     QueuedWorkload preemptor = sticky();
-    return preemptor != null && isActive(preemptor) && preemptor.use().compareTo(first.use()) <= 0
+    return preemptor != null && isActive(preemptor) && preemptor.usage().compareTo(first.usage()) <= 0
         ? preemptor
         : first.firstClass().head();
   }
@@ -186,15 +186,15 @@ public final class PendingQueue {
   }
 
   /** Whether the oldest member of a class comes before all active Workloads. */
-  public boolean isHead(EquivalenceClass equals) {
+  public boolean isHead(EquivalenceClass equivalenceClass) {
     QueuedWorkload head = head();
     if (head == null) {
       return true;
     }
-    int byUsage = equals.lane().use().compareTo(head.use());
+    int byUsage = equivalenceClass.lane().usage().compareTo(head.usage());
     return byUsage != 0
         ? byUsage < 0
-        : head != sticky() && equals.isOrderedBefore(head.equivalenceClass());
+        : head != sticky() && equivalenceClass.isOrderedBefore(head.equivalenceClass());
   }
 
   private static boolean isActive(QueuedWorkload item) {
@@ -231,26 +231,26 @@ public final class PendingQueue {
 
   /** Marks a class inadmissible: no member fits, for the same reason. */
   public void markInadmissible(
-      EquivalenceClass equals, Explanation reason, List<EquivalenceClass.Lack> lacks) {
-    boolean wasActive = equals.inHeap() && equals.explanation() == null;
+      EquivalenceClass equivalenceClass, Explanation reason, List<EquivalenceClass.Lack> lacks) {
+    boolean wasActive = equivalenceClass.inHeap() && equivalenceClass.explanation() == null;
     if (wasActive) {
-      dequeue(equals);
-      equals.countsByLocalQueue().forEach((queue, size) -> count(queue, -size, size));
+      dequeue(equivalenceClass);
+      equivalenceClass.countsByLocalQueue().forEach((queue, size) -> count(queue, -size, size));
     }
-    equals.inadmissible(reason, lacks);
+    equivalenceClass.inadmissible(reason, lacks);
     if (wasActive) {
-      inadmissible.add(equals);
+      inadmissible.add(equivalenceClass);
     }
   }
 
   /** Makes an inadmissible class active again. */
-  public void requeue(EquivalenceClass equals) {
-    if (equals.explanation() != null) {
-      inadmissible.remove(equals);
+  public void requeue(EquivalenceClass equivalenceClass) {
+    if (equivalenceClass.explanation() != null) {
+      inadmissible.remove(equivalenceClass);
       inadmissibleInOrder++;
-      equals.inadmissible(null, List.of());
-      enqueue(equals);
-      equals.countsByLocalQueue().forEach((queue, size) -> count(queue, size, -size));
+      equivalenceClass.inadmissible(null, List.of());
+      enqueue(equivalenceClass);
+      equivalenceClass.countsByLocalQueue().forEach((queue, size) -> count(queue, size, -size));
     }
   }
 
@@ -300,13 +300,13 @@ public final class PendingQueue {
   /** All pending Workloads, in queue order. Cost: sorting all of them. */
   public List<QueuedWorkload> inOrder() {
     List<QueuedWorkload> all = new ArrayList<>(total.active() + total.inadmissible());
-    for (EquivalenceClass equals : classes.values()) {
-      all.addAll(equals.members());
+    for (EquivalenceClass equivalenceClass : classes.values()) {
+      all.addAll(equivalenceClass.members());
     }
     all.addAll(held);
     QueuedWorkload preemptor = sticky();
     all.sort(
-        Comparator.comparing(QueuedWorkload::use)
+        Comparator.comparing(QueuedWorkload::usage)
             .thenComparingInt(item -> item == preemptor ? 0 : 1)
             .thenComparing(
                 Comparator.<QueuedWorkload>comparingLong(item -> item.equivalenceClass().priority())
@@ -316,28 +316,28 @@ public final class PendingQueue {
   }
 
   private void insert(QueuedWorkload item) {
-    EquivalenceClass equals = item.equivalenceClass();
-    boolean wasEmpty = equals.isEmpty();
-    equals.add(item);
-    if (equals.explanation() != null) {
-      if (equals.head() == item) {
+    EquivalenceClass equivalenceClass = item.equivalenceClass();
+    boolean wasEmpty = equivalenceClass.isEmpty();
+    equivalenceClass.add(item);
+    if (equivalenceClass.explanation() != null) {
+      if (equivalenceClass.head() == item) {
         inadmissibleInOrder++;
-        inadmissible.moved(equals);
+        inadmissible.moved(equivalenceClass);
       }
       count(item.localQueue(), 0, 1);
       return;
     }
     count(item.localQueue(), 1, 0);
     if (wasEmpty) {
-      enqueue(equals);
+      enqueue(equivalenceClass);
     } else {
-      moved(equals);
+      moved(equivalenceClass);
     }
   }
 
-  private void enqueue(EquivalenceClass equals) {
-    LocalQueueLane lane = equals.lane();
-    lane.classes().add(equals);
+  private void enqueue(EquivalenceClass equivalenceClass) {
+    LocalQueueLane lane = equivalenceClass.lane();
+    lane.classes().add(equivalenceClass);
     activeClasses++;
     if (lane.inHeap()) {
       activeLanes.moved(lane);
@@ -346,9 +346,9 @@ public final class PendingQueue {
     }
   }
 
-  private void dequeue(EquivalenceClass equals) {
-    LocalQueueLane lane = equals.lane();
-    lane.classes().remove(equals);
+  private void dequeue(EquivalenceClass equivalenceClass) {
+    LocalQueueLane lane = equivalenceClass.lane();
+    lane.classes().remove(equivalenceClass);
     activeClasses--;
     if (lane.classes().isEmpty()) {
       activeLanes.remove(lane);
@@ -357,42 +357,42 @@ public final class PendingQueue {
     }
   }
 
-  private void moved(EquivalenceClass equals) {
-    equals.lane().classes().moved(equals);
-    activeLanes.moved(equals.lane());
+  private void moved(EquivalenceClass equivalenceClass) {
+    equivalenceClass.lane().classes().moved(equivalenceClass);
+    activeLanes.moved(equivalenceClass.lane());
   }
 
   private void extract(QueuedWorkload item) {
-    EquivalenceClass equals = item.equivalenceClass();
-    boolean isInadmissible = equals.explanation() != null;
-    if (equals.size() == 1) {
+    EquivalenceClass equivalenceClass = item.equivalenceClass();
+    boolean isInadmissible = equivalenceClass.explanation() != null;
+    if (equivalenceClass.size() == 1) {
       if (isInadmissible) {
-        inadmissible.remove(equals);
+        inadmissible.remove(equivalenceClass);
       } else {
-        dequeue(equals);
+        dequeue(equivalenceClass);
       }
     }
-    boolean first = equals.head() == item;
-    equals.remove(item);
-    inadmissibleInOrder += first && (isInadmissible || strict || equals.isEmpty()) ? 1 : 0;
+    boolean first = equivalenceClass.head() == item;
+    equivalenceClass.remove(item);
+    inadmissibleInOrder += first && (isInadmissible || strict || equivalenceClass.isEmpty()) ? 1 : 0;
     if (isInadmissible) {
       count(item.localQueue(), 0, -1);
-      if (equals.isEmpty()) {
-        equals.inadmissible(null, List.of());
+      if (equivalenceClass.isEmpty()) {
+        equivalenceClass.inadmissible(null, List.of());
       } else if (first) {
-        inadmissible.moved(equals);
+        inadmissible.moved(equivalenceClass);
       }
     } else {
       count(item.localQueue(), -1, 0);
-      if (!equals.isEmpty()) {
-        moved(equals);
+      if (!equivalenceClass.isEmpty()) {
+        moved(equivalenceClass);
       }
     }
   }
 
-  private void dropIfUnused(EquivalenceClass equals) {
-    if (equals.isUnused()) {
-      classes.remove(new ClassKey(equals.lane(), equals.shape(), equals.priority()), equals);
+  private void dropIfUnused(EquivalenceClass equivalenceClass) {
+    if (equivalenceClass.isUnused()) {
+      classes.remove(new ClassKey(equivalenceClass.lane(), equivalenceClass.shape(), equivalenceClass.priority()), equivalenceClass);
     }
   }
 

@@ -28,7 +28,7 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
 
   private final WorkloadId id;
   private final LocalQueueId localQueue;
-  private EquivalenceClass equals;
+  private EquivalenceClass equivalenceClass;
   private long version;
   private final long createdAtMicros;
   private final long queuedAtMicros;
@@ -38,10 +38,10 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
   private @Nullable Explanation reportedAs;
   private @Nullable FlavorProgress flavorProgress;
 
-  QueuedWorkload(PendingWorkload workload, LocalQueueId localQueue, EquivalenceClass equals) {
+  QueuedWorkload(PendingWorkload workload, LocalQueueId localQueue, EquivalenceClass equivalenceClass) {
     this.id = workload.id();
     this.localQueue = localQueue;
-    this.equals = equals;
+    this.equivalenceClass = equivalenceClass;
     this.version = workload.version();
     this.createdAtMicros = Instants.micros(workload.createdAt());
     this.queuedAtMicros = Instants.micros(workload.queuedAt());
@@ -61,17 +61,17 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
 
   /** The class of Workloads that scheduling treats like this one. */
   public EquivalenceClass equivalenceClass() {
-    return equals;
+    return equivalenceClass;
   }
 
   /** Changes the class; the item must not be in a heap. */
   void join(EquivalenceClass others) {
-    equals = others;
+    equivalenceClass = others;
   }
 
   /** Usage over time of the LocalQueue, as the order compares it. */
-  public LocalQueueUsage use() {
-    return equals.line().use();
+  public LocalQueueUsage usage() {
+    return equivalenceClass.lane().usage();
   }
 
   /** The resourceVersion of the Workload, as a number. */
@@ -115,7 +115,7 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
 
   /** Why the Workload is pending, if known: its own reason, or the reason of its class. */
   public @Nullable Explanation explanation() {
-    return heldFor != null ? heldFor : equals.explanation();
+    return heldFor != null ? heldFor : equivalenceClass.explanation();
   }
 
   /** The explanation that was reported last; null if there was none. */

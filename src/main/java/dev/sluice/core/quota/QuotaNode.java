@@ -10,9 +10,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A ClusterQueue or a cohort in the quota tree. Formulae: docs/scheduling-semantics.md#quota-tree.
- * For each pair N is the nominal quota, S that of the subtree, U the usage seen here; B and L are
- * the limits of borrowing and lending. Confined to one thread.
+ * A ClusterQueue or a cohort in the quota tree. The formulas are in
+ * docs/scheduling-semantics.md#quota-tree. For each pair N is the nominal quota, S the quota of the
+ * subtree, U the usage at this node; B and L are the borrowing limit and the lending limit.
+ * Confined to one thread.
  */
 public final class QuotaNode {
 
@@ -42,7 +43,7 @@ public final class QuotaNode {
     return name;
   }
 
-  /** Whether it is a ClusterQueue. */
+  /** Whether the node is a ClusterQueue. */
   public boolean isQueue() {
     return queue;
   }
@@ -52,7 +53,7 @@ public final class QuotaNode {
     return parent;
   }
 
-  /** The root of its tree: itself if nothing is above. */
+  /** The root of the tree; this node if it has no parent. */
   public QuotaNode root() {
     QuotaNode node = this;
     while (node.parent != null) {
@@ -61,7 +62,7 @@ public final class QuotaNode {
     return node;
   }
 
-  /** Names from the root of its tree down to itself. */
+  /** Names from the root of the tree down to this node. */
   public List<String> path() {
     List<String> names = new ArrayList<>();
     for (QuotaNode node = this; node != null; node = node.parent) {
@@ -70,17 +71,20 @@ public final class QuotaNode {
     return names.reversed();
   }
 
-  /** Queues and cohorts directly below, in the order of their names. */
+  /** The child queues and cohorts, in the order of their names. */
   public List<QuotaNode> children() {
     return Collections.unmodifiableList(children);
   }
 
-  /** 0 for a queue, 1 for a cohort that has only queues, else one more than its highest cohort. */
+  /**
+   * 0 for a queue, 1 for a cohort that has only queues, otherwise one more than the height of its
+   * highest child cohort.
+   */
   public int height() {
     return height;
   }
 
-  /** Its weight where idle quota is shared fairly. */
+  /** The weight for fair sharing. */
   BigDecimal weight() {
     return weight;
   }
@@ -90,7 +94,9 @@ public final class QuotaNode {
     dominantResourceShare = null;
   }
 
-  /** Its share as it was computed last; null since usage, quota or place changed. */
+  /**
+   * The share that was computed last; null after a change of usage, quota or position in the tree.
+   */
   @Nullable DominantResourceShare knownShare() {
     return dominantResourceShare;
   }
@@ -99,7 +105,7 @@ public final class QuotaNode {
     dominantResourceShare = computed;
   }
 
-  /** What could ever be available here, by the number of the resource: that of all flavors. */
+  /** The potential quota at this node by the number of the resource, summed over all flavors. */
   long[] lendable(FlavorResourceIndex pairs) {
     long[] known = lendable;
     if (known == null) {
@@ -113,27 +119,30 @@ public final class QuotaNode {
     return known;
   }
 
-  /** N: its own quota. */
+  /** N: the nominal quota. */
   public long nominal(int pair) {
     return at(nominal, pair, 0);
   }
 
-  /** B: how much it may take from above; unlimited if absent. */
+  /** B: the borrowing limit; unlimited if absent. */
   public long borrowingLimit(int pair) {
     return at(borrowingLimit, pair, ResourceAmounts.UNLIMITED);
   }
 
-  /** L: how much it lends; unlimited if absent. */
+  /** L: the lending limit; unlimited if absent. */
   public long lendingLimit(int pair) {
     return at(lendingLimit, pair, ResourceAmounts.UNLIMITED);
   }
 
-  /** S: the quota of the subtree: its own, and what its children lend. */
+  /** S: the quota of the subtree: the nominal quota, and the quota that the children lend. */
   public long subtreeQuota(int pair) {
     return at(subtree, pair, 0);
   }
 
-  /** U: what is used here: for a cohort, what its children use beyond what they never lend. */
+  /**
+   * U: the usage at this node; for a cohort, the usage of its children beyond the quota that they
+   * never lend.
+   */
   public long usage(int pair) {
     return usage.get(pair);
   }
@@ -147,8 +156,8 @@ public final class QuotaNode {
   }
 
   /**
-   * What is free for this node now. It may be negative for a cohort whose quota was lowered; for a
-   * queue it is at least 0.
+   * The amount that is available to this node now. It may be negative for a cohort whose quota was
+   * lowered; for a queue it is at least 0.
    */
   public long available(int pair) {
     long free = free(pair);
@@ -158,12 +167,12 @@ public final class QuotaNode {
   private long free(int pair) {
     long quota = subtreeQuota(pair);
     long used = usage(pair);
-    QuotaNode above = parent;
-    if (above == null) {
+    QuotaNode parentNode = parent;
+    if (parentNode == null) {
       return ResourceAmounts.subtract(quota, used);
     }
     long local = local(pair);
-    long borrowable = above.free(pair);
+    long borrowable = parentNode.free(pair);
     long limit = borrowingLimit(pair);
     if (limit != ResourceAmounts.UNLIMITED) {
       long lendable = ResourceAmounts.subtract(quota, local);
@@ -174,21 +183,23 @@ public final class QuotaNode {
     return ResourceAmounts.add(Math.max(0, ResourceAmounts.subtract(local, used)), borrowable);
   }
 
-  /** What could ever be available to this node, if nothing was used. */
+  /** The amount that would be available to this node without any usage. */
   public long potential(int pair) {
     long quota = subtreeQuota(pair);
-    QuotaNode above = parent;
-    if (above == null) {
+    QuotaNode parentNode = parent;
+    if (parentNode == null) {
       return quota;
     }
-    long withParent = ResourceAmounts.add(local(pair), above.potential(pair));
+    long withParent = ResourceAmounts.add(local(pair), parentNode.potential(pair));
     long limit = borrowingLimit(pair);
     return limit == ResourceAmounts.UNLIMITED
         ? withParent
         : Math.min(withParent, ResourceAmounts.add(quota, limit));
   }
 
-  /** Uses {@code amount} more: what goes beyond the free local part is taken from above. */
+  /**
+   * Adds {@code amount} to the usage: the part beyond the free local quota is added to the parent.
+   */
   public void add(int pair, long amount) {
     dominantResourceShare = null;
     long before = usage.get(pair);
@@ -197,21 +208,24 @@ public final class QuotaNode {
       return;
     }
     usage.add(pair, amount);
-    QuotaNode above = parent;
-    if (above == null) {
+    QuotaNode parentNode = parent;
+    if (parentNode == null) {
       return;
     }
     if (before == ResourceAmounts.UNLIMITED || usage.get(pair) == ResourceAmounts.UNLIMITED) {
-      above.recomputeUsage(pair);
+      parentNode.recomputeUsage(pair);
       return;
     }
     long localFree = Math.max(0, local(pair) - before);
     if (amount > localFree) {
-      above.add(pair, amount - localFree);
+      parentNode.add(pair, amount - localFree);
     }
   }
 
-  /** Gives {@code amount} back: what was taken from above goes back there first. */
+  /**
+   * Removes {@code amount} from the usage: the part that was borrowed from the parent is removed
+   * from the parent first.
+   */
   public void remove(int pair, long amount) {
     dominantResourceShare = null;
     long before = usage.get(pair);
@@ -220,27 +234,30 @@ public final class QuotaNode {
       return;
     }
     usage.subtract(pair, amount);
-    QuotaNode above = parent;
-    if (above == null) {
+    QuotaNode parentNode = parent;
+    if (parentNode == null) {
       return;
     }
     if (before == ResourceAmounts.UNLIMITED) {
-      above.recomputeUsage(pair);
+      parentNode.recomputeUsage(pair);
       return;
     }
     long borrowed = Math.max(0, before - local(pair));
     if (borrowed > 0) {
-      above.remove(pair, Math.min(amount, borrowed));
+      parentNode.remove(pair, Math.min(amount, borrowed));
     }
   }
 
-  /** Usage of cohorts anew, from here up: where a child's is too large to show, steps mislead. */
+  /**
+   * Recomputes the usage of this cohort and its ancestors: incremental changes are wrong while the
+   * usage of a child is saturated.
+   */
   private void recomputeUsage(int pair) {
     dominantResourceShare = null;
     usage.set(pair, usedByChildren(pair));
-    QuotaNode above = parent;
-    if (above != null) {
-      above.recomputeUsage(pair);
+    QuotaNode parentNode = parent;
+    if (parentNode != null) {
+      parentNode.recomputeUsage(pair);
     }
   }
 
@@ -253,12 +270,12 @@ public final class QuotaNode {
     return used;
   }
 
-  /** Whether it uses more than it has: U > N for a queue, U > S for a cohort. */
+  /** Whether the node borrows: U > N for a queue, U > S for a cohort. */
   public boolean borrowing(int pair) {
     return usage(pair) > subtreeQuota(pair);
   }
 
-  /** Whether it uses more than it has of any pair. */
+  /** Whether the node borrows any pair. */
   public boolean borrowsAnything() {
     int pairs = Math.max(subtree.length, usage.size());
     for (int pair = 0; pair < pairs; pair++) {
@@ -270,31 +287,32 @@ public final class QuotaNode {
   }
 
   /**
-   * How high in the tree a request must go: the height of the lowest ancestor whose subtree quota
-   * can hold it on top of what is used, each level absorbing what it has free and never lends; 0
-   * when the own quota can, or without a cohort; the root's height if even the root can't.
+   * The level from which a request must borrow: the height of the lowest ancestor whose subtree
+   * quota can hold the request on top of the usage, where each level covers a part with its free
+   * local quota; 0 when the own quota can hold it, or without a cohort; the root's height if even
+   * the root can't.
    */
   public int borrowLevel(int pair, long amount) {
-    QuotaNode holder = holder(pair, amount);
-    return holder == null ? root().height() : holder.height();
+    QuotaNode lowestHolding = lowestHolding(pair, amount);
+    return lowestHolding == null ? root().height() : lowestHolding.height();
   }
 
   /**
-   * Whether quota for a request may be reclaimed inside the hierarchy: the lowest subtree that can
-   * hold it has something above it.
+   * Whether the quota for a request may be reclaimed within the hierarchy: the lowest subtree that
+   * can hold the request has a parent.
    */
   public boolean mayReclaim(int pair, long amount) {
-    QuotaNode holder = holder(pair, amount);
-    return holder != null && holder.parent != null;
+    QuotaNode lowestHolding = lowestHolding(pair, amount);
+    return lowestHolding != null && lowestHolding.parent != null;
   }
 
-  /** What is free here and never lent. */
+  /** The local quota (never lent) that is free. */
   public long localAvailable(int pair) {
     return Math.max(0, ResourceAmounts.subtract(local(pair), usage(pair)));
   }
 
   /** The lowest node whose subtree quota can hold the request; null if even the root can't. */
-  private @Nullable QuotaNode holder(int pair, long amount) {
+  private @Nullable QuotaNode lowestHolding(int pair, long amount) {
     QuotaNode node = this;
     long remaining = amount;
     if (parent == null) {
@@ -302,11 +320,11 @@ public final class QuotaNode {
     }
     while (ResourceAmounts.add(node.usage(pair), remaining) > node.subtreeQuota(pair)) {
       remaining -= Math.min(remaining, node.localAvailable(pair));
-      QuotaNode above = node.parent;
-      if (above == null) {
+      QuotaNode parentNode = node.parent;
+      if (parentNode == null) {
         return null;
       }
-      node = above;
+      node = parentNode;
     }
     return node;
   }
@@ -318,7 +336,7 @@ public final class QuotaNode {
     lendingLimit[pair] = quota.lendingLimit();
   }
 
-  /** Forgets quota and place in the tree; a queue keeps its usage. */
+  /** Resets quota and position in the tree; a queue keeps its usage. */
   void detach() {
     parent = null;
     weight = BigDecimal.ONE;
@@ -338,7 +356,7 @@ public final class QuotaNode {
     children.add(child);
   }
 
-  /** Computes height, subtree quota and (for cohorts) usage anew, from the children up. */
+  /** Recomputes height, subtree quota and (for cohorts) usage, from the children up. */
   void rebuild(int pairs) {
     lendable = null;
     dominantResourceShare = null;
@@ -378,16 +396,16 @@ public final class QuotaNode {
   }
 
   private void ensure(int pair) {
-    int had = subtree.length;
-    if (pair < had) {
+    int oldSize = subtree.length;
+    if (pair < oldSize) {
       return;
     }
-    int size = Math.max(pair + 1, had + 2);
+    int size = Math.max(pair + 1, oldSize + 2);
     nominal = Arrays.copyOf(nominal, size);
     borrowingLimit = Arrays.copyOf(borrowingLimit, size);
     lendingLimit = Arrays.copyOf(lendingLimit, size);
     subtree = Arrays.copyOf(subtree, size);
-    Arrays.fill(borrowingLimit, had, size, ResourceAmounts.UNLIMITED);
-    Arrays.fill(lendingLimit, had, size, ResourceAmounts.UNLIMITED);
+    Arrays.fill(borrowingLimit, oldSize, size, ResourceAmounts.UNLIMITED);
+    Arrays.fill(lendingLimit, oldSize, size, ResourceAmounts.UNLIMITED);
   }
 }

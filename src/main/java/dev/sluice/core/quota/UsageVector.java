@@ -5,32 +5,32 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sums of amounts by the number of their pair; 0 where nothing was added. A sum that is too large
- * to show is shown as {@link ResourceAmounts#UNLIMITED}, but remembered exactly: when what made it
- * so large is subtracted, it is right again. Confined to one thread.
+ * Sums of amounts by the number of their pair; 0 for a pair without amounts. A sum beyond the range
+ * of {@code long} reads as {@link ResourceAmounts#UNLIMITED}, but is kept exactly: subtracting
+ * restores the correct value. Confined to one thread.
  */
 public final class UsageVector {
 
   private static final long[] NONE = {};
 
-  /** Each sum modulo 2^64; {@code beyond} counts how often 2^64 is to be added. */
+  /** Each sum modulo 2^64; {@code overflows} contains the factor of 2^64 to add. */
   private long[] sums = NONE;
 
-  private int @Nullable [] beyond;
+  private int @Nullable [] overflows;
 
-  /** The sum of a pair, held within the range of {@code long}. */
+  /** The sum of a pair, clamped to the range of {@code long}. */
   public long get(int pair) {
     if (pair >= sums.length) {
       return 0;
     }
-    int more = beyond == null ? 0 : beyond[pair];
-    if (more == 0) {
+    int overflow = overflows == null ? 0 : overflows[pair];
+    if (overflow == 0) {
       return sums[pair];
     }
-    return more > 0 ? ResourceAmounts.UNLIMITED : Long.MIN_VALUE;
+    return overflow > 0 ? ResourceAmounts.UNLIMITED : Long.MIN_VALUE;
   }
 
-  /** One more than the highest number of a pair whose sum may differ from 0. */
+  /** One more than the highest number of a pair whose sum may not be 0. */
   int size() {
     return sums.length;
   }
@@ -59,29 +59,29 @@ public final class UsageVector {
   public void set(int pair, long sum) {
     ensure(pair);
     sums[pair] = sum;
-    if (beyond != null) {
-      beyond[pair] = 0;
+    if (overflows != null) {
+      overflows[pair] = 0;
     }
   }
 
-  /** Forgets all sums. */
+  /** Resets all sums to 0. */
   public void clear() {
     Arrays.fill(sums, 0);
-    beyond = null;
+    overflows = null;
   }
 
   private void carry(int pair, int by) {
-    if (beyond == null) {
-      beyond = new int[sums.length];
+    if (overflows == null) {
+      overflows = new int[sums.length];
     }
-    beyond[pair] += by;
+    overflows[pair] += by;
   }
 
   private void ensure(int pair) {
     if (pair >= sums.length) {
       sums = Arrays.copyOf(sums, pair + 1);
-      if (beyond != null) {
-        beyond = Arrays.copyOf(beyond, pair + 1);
+      if (overflows != null) {
+        overflows = Arrays.copyOf(overflows, pair + 1);
       }
     }
   }

@@ -1,7 +1,4 @@
-/**
- * The quota tree: who may use how much, who uses it, what is free. Quotas of queues and cohorts and
- * amounts to add or remove may enter. What is available, and what could ever be, leaves.
- */
+/** The quota trees: quota, usage and available amounts of queues and cohorts. */
 @NullMarked
 package dev.sluice.core.quota;
 

@@ -71,7 +71,7 @@ final class AdmissionForecast {
     for (InadmissibleIndex.InadmissibleQueue inadmissibleQueue : helped) {
       if (!list.enter(
           inadmissibleQueue,
-          new QueueHead(inadmissibleQueue.queue(), inadmissibleQueue.equals().head()))) {
+          new QueueHead(inadmissibleQueue.queue(), inadmissibleQueue.equivalenceClass().head()))) {
         return null;
       }
     }

@@ -60,18 +60,18 @@ final class ClusterQueueInadmissibleIndex {
     this.queue = queue;
   }
 
-  void add(EquivalenceClass equals, Requirement requirement) {
-    sleepers.put(equals, requirement);
+  void add(EquivalenceClass equivalenceClass, Requirement requirement) {
+    sleepers.put(equivalenceClass, requirement);
     top = null;
     stale = true;
     anyCompetes |= requirement.competing;
     for (EquivalenceClass.Lack lack : requirement.lacks) {
-      leastRequirement.count(lack, queue.mayPreempt() ? equals : null);
+      leastRequirement.count(lack, queue.mayPreempt() ? equivalenceClass : null);
     }
   }
 
-  void remove(EquivalenceClass equals) {
-    if (sleepers.remove(equals) != null) {
+  void remove(EquivalenceClass equivalenceClass) {
+    if (sleepers.remove(equivalenceClass) != null) {
       top = null;
       stale = true;
     }
@@ -121,10 +121,10 @@ final class ClusterQueueInadmissibleIndex {
 
   /** Whether the class that comes first can be helped. */
   private boolean isRequeueable(
-      EquivalenceClass equals, long event, PreemptionUpperBound preemptionUpperBound) {
-    if (equals != top) {
-      top = equals;
-      topSleep = sleepers.getOrDefault(equals, NOTHING);
+      EquivalenceClass equivalenceClass, long event, PreemptionUpperBound preemptionUpperBound) {
+    if (equivalenceClass != top) {
+      top = equivalenceClass;
+      topSleep = sleepers.getOrDefault(equivalenceClass, NOTHING);
     }
     Requirement requirement = topSleep;
     if (requirement.event >= event) {
@@ -141,8 +141,8 @@ final class ClusterQueueInadmissibleIndex {
                   queue,
                   lack.pair(),
                   lack.amount(),
-                  equals.priority(),
-                  equals.head().queuedAtMicros()))) {
+                  equivalenceClass.priority(),
+                  equivalenceClass.head().queuedAtMicros()))) {
         return true;
       }
     }
@@ -159,14 +159,14 @@ final class ClusterQueueInadmissibleIndex {
   }
 
   /** It is parked, or its eldest may be the head that blocks a StrictFIFO queue. */
-  private boolean sleeps(EquivalenceClass equals) {
-    return equals.size() > 0 && (equals.explanation() != null || queue.isStrict());
+  private boolean sleeps(EquivalenceClass equivalenceClass) {
+    return equivalenceClass.size() > 0 && (equivalenceClass.explanation() != null || queue.isStrict());
   }
 
   private void rebuild() {
     stale = false;
     order = queue.pending().inadmissibleInOrder();
-    sleepers.keySet().removeIf(equals -> !sleeps(equals));
+    sleepers.keySet().removeIf(equivalenceClass -> !sleeps(equivalenceClass));
     List<EquivalenceClass> inOrder = new ArrayList<>(sleepers.keySet());
     inOrder.sort((one, two) -> one.isOrderedBefore(two) ? -1 : 1);
     int size = inOrder.size();

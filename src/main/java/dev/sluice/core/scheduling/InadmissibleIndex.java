@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 public final class InadmissibleIndex {
 
   /** A class that doesn't fit, and its queue. */
-  public record InadmissibleQueue(ClusterQueueCache queue, EquivalenceClass equals) {}
+  public record InadmissibleQueue(ClusterQueueCache queue, EquivalenceClass equivalenceClass) {}
 
   /** What sleeps in one tree. */
   private static final class Tree {
@@ -85,7 +85,7 @@ public final class InadmissibleIndex {
     tree.queues
         .computeIfAbsent(inadmissibleQueue.queue, ClusterQueueInadmissibleIndex::new)
         .add(
-            inadmissibleQueue.equals,
+            inadmissibleQueue.equivalenceClass,
             new ClusterQueueInadmissibleIndex.Requirement(
                 List.copyOf(lacks), competing, preempts, tree.events));
   }
@@ -194,7 +194,7 @@ public final class InadmissibleIndex {
     ClusterQueueInadmissibleIndex clusterQueueInadmissibleIndex =
         tree == null ? null : tree.queues.get(inadmissibleQueue.queue);
     if (clusterQueueInadmissibleIndex != null) {
-      clusterQueueInadmissibleIndex.remove(inadmissibleQueue.equals);
+      clusterQueueInadmissibleIndex.remove(inadmissibleQueue.equivalenceClass);
     }
   }
 

@@ -35,7 +35,7 @@ final class Nominator {
   /** Considers a head as quota stands; where its last search stopped is used up by that. */
   NominatedWorkload nominate(QueuedWorkload head, ClusterQueueCache queue) {
     FlavorProgress before = head.flavorProgress();
-    int[] resume = before != null && before.counts(queue, cycle) ? before.last() : null;
+    int[] resume = before != null && before.isValid(queue, cycle) ? before.last() : null;
     head.flavorProgress(null);
     Search search =
         new Search(

@@ -215,7 +215,7 @@ public final class SchedulingCycle {
   private static void rest(NominatedWorkload entry) {
     FlavorProgress before = entry.search().before();
     boolean stale = entry.search().from().last().isEmpty();
-    entry.item().flavorProgress(before == null || stale ? before : before.atRest());
+    entry.item().flavorProgress(before == null || stale ? before : before.untilQuotaChanges());
   }
 
   /** It gets nothing yet, but nobody after it gets what it waits for. */

@@ -148,7 +148,7 @@ class OrderByUseTest {
     for (int i = 0; i < LOCAL_QUEUES; i++) {
       uses.add(new LocalQueueUsage());
     }
-    quotaHolders.byUse(useOf);
+    quotaHolders.orderByUsage(useOf);
     for (int step = 0; step < 500; step++) {
       if (random.nextInt(3) == 0 && !all.isEmpty()) {
         quotaHolders.remove(all.remove(random.nextInt(all.size())));
@@ -169,7 +169,7 @@ class OrderByUseTest {
       assertThat(flat(quotaHolders.groups(false))).isEqualTo(wanted);
       assertThat(quotaHolders.size()).isEqualTo(all.size());
     }
-    quotaHolders.byUse(null);
+    quotaHolders.orderByUsage(null);
     List<QuotaHolder> plain = new ArrayList<>(all);
     plain.removeIf(QuotaHolder::evicted);
     plain.sort(QuotaHolder.VICTIM_ORDER);

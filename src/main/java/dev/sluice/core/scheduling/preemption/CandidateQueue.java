@@ -173,7 +173,7 @@ record CandidateQueue(ClusterQueueCache queue, @Nullable QuotaNode below, boolea
         if (candidateQueue.isTooHigh(preemptionRequest, quotaHolder)
             || (borrowing && candidateQueue.onlyWithoutBorrowing(preemptionRequest, quotaHolder))) {
           quotaHolders = Collections.emptyIterator();
-        } else if (!quotaHolder.gone()
+        } else if (!quotaHolder.usageRemoved()
             && quotaHolder.usesAny(preemptionRequest.needed())
             && !candidateQueue.isOlderEqual(preemptionRequest, quotaHolder)) {
           return quotaHolder;

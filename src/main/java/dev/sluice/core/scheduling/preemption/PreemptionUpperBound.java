@@ -142,11 +142,11 @@ public final class PreemptionUpperBound {
     if (policy == WithinClusterQueue.NEVER) {
       return 0;
     }
-    long lower = queue.holders().heldBelow(priority, pair);
+    long lower = queue.holders().amountBelow(priority, pair);
     return policy == WithinClusterQueue.LOWER_PRIORITY
         ? lower
         : ResourceAmounts.add(
-            lower, queue.holders().heldByNewerEquals(priority, pair, queuedAtMicros));
+            lower, queue.holders().amountOfNewerEquals(priority, pair, queuedAtMicros));
   }
 
   /** Whether its queue, or a cohort above it that isn't the root, can hold the request. */
