@@ -1,7 +1,7 @@
 /**
- * Admission checks: the controllers of those that this process answers itself, a room each. Queues,
- * Workloads and the objects that checks name may enter. States of single checks and conditions of
- * checks leave; nothing here reserves or takes back quota.
+ * Admission checks: the controllers of the checks that this process handles itself, one package
+ * each. Input: queues, Workloads, and the objects that checks name. Output: states of single checks
+ * and conditions of AdmissionChecks. Nothing here reserves or releases quota.
  */
 @NullMarked
 package dev.sluice.checks;

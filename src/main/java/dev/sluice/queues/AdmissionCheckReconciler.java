@@ -7,7 +7,7 @@ import dev.sluice.kube.reconcile.ReconcileTrigger;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.mapping.ClusterQueueMapper;
 
-/** An AdmissionCheck: held while a ClusterQueue asks for it. */
+/** Reconciles an AdmissionCheck: keeps its finalizer while a ClusterQueue uses the check. */
 final class AdmissionCheckReconciler extends InUseFinalizerReconciler<AdmissionCheck> {
 
   private final InformerCaches informerCaches;

@@ -22,8 +22,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A ClusterQueue: held by its finalizer while Workloads hold its quota; its status is what the
- * engine says.
+ * Reconciles a ClusterQueue: keeps its finalizer while Workloads hold its quota, and writes the
+ * status from the scheduler's view.
  */
 final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
 
@@ -36,11 +36,11 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
   private final InstantSource clock;
 
   /**
-   * A reconciler of ClusterQueues.
+   * Creates a reconciler.
    *
-   * @param holdsQuota whether any Workload holds quota of the ClusterQueue of this name, by what
-   *     the API server says
-   * @param notes what others say of ClusterQueues, to be shown as a condition
+   * @param holdsQuota whether any Workload holds quota of the ClusterQueue of this name, according
+   *     to the API server
+   * @param notes conditions of ClusterQueues that other controllers compute
    */
   ClusterQueueReconciler(
       Leadership leadership,
@@ -83,7 +83,10 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
     return view.map(seen -> writeStatus(queue, seen)).orElseGet(Step.Done::new);
   }
 
-  /** Nobody holds its quota, and nobody can get any more: the engine knows that it is ending. */
+  /**
+   * Whether no Workload holds quota of the queue and none can reserve quota any more: the scheduler
+   * knows that the queue is terminating.
+   */
   private boolean isFree(ClusterQueueView view) {
     boolean closed =
         view.problems().stream()

@@ -15,8 +15,8 @@ import dev.sluice.queues.mapping.CohortMapper;
 import dev.sluice.queues.status.QueueStatuses;
 
 /**
- * A Cohort: it has no condition and no finalizer, so what is wrong with it is said in events. Its
- * status is its fair share, as the engine says.
+ * Reconciles a Cohort: reports faults as events, because a Cohort has no condition and no
+ * finalizer, and writes its fair share from the scheduler's view into the status.
  */
 final class CohortReconciler extends LeaderAwareReconciler<Cohort> {
 

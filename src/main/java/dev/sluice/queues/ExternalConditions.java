@@ -9,38 +9,38 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What others than the engine say of objects, to be shown as one of their conditions by whoever
- * writes the rest of the status: so that a list of conditions has one author. From any thread.
+ * Conditions that other controllers compute for objects. The reconciler that owns the object's
+ * status writes them, so that a list of conditions has one writer. Thread-safe.
  */
 public final class ExternalConditions {
 
   private final String type;
   private final Map<String, Optional<Note>> notes = new ConcurrentHashMap<>();
-  private volatile boolean silent;
+  private volatile boolean disabled;
 
   /**
-   * What is said.
+   * Content of the condition.
    *
    * @param status whether the condition is True
-   * @param reason in the API's word
-   * @param message for people
+   * @param reason the reason as the API spells it
+   * @param message message for users
    */
   public record Note(boolean status, String reason, String message) {}
 
-  /** Nothing is known yet: what stands stays. */
+  /** Starts without content: the present condition stays. */
   public ExternalConditions(String type) {
     this.type = type;
   }
 
-  /** Nobody will say anything: the condition doesn't apply to any object. */
+  /** The condition applies to no object. */
   public void clear() {
-    silent = true;
+    disabled = true;
   }
 
   /**
-   * Says something of an object; empty: the condition doesn't apply to it.
+   * Sets the content for an object; empty: the condition does not apply to the object.
    *
-   * @return whether that is new
+   * @return whether the content changed
    */
   public boolean set(String name, Optional<Note> note) {
     return !note.equals(notes.put(name, note));
@@ -51,9 +51,9 @@ public final class ExternalConditions {
     notes.remove(name);
   }
 
-  /** The conditions with what is said of an object; the same list if nothing changes. */
+  /** The conditions with this condition set for an object; the same list if nothing changes. */
   List<Condition> in(List<Condition> conditions, String name, long generation, Instant now) {
-    Optional<Note> note = silent ? Optional.empty() : notes.get(name);
+    Optional<Note> note = disabled ? Optional.empty() : notes.get(name);
     if (note == null) {
       return conditions;
     }

@@ -8,7 +8,8 @@ import dev.sluice.kube.reconcile.ReconcileTrigger;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 
 /**
- * An object that others name: it carries the finalizer, and is held until nobody names it any more.
+ * Reconciles an object that other objects refer to: adds the finalizer, and removes it when the
+ * object is deleted and no longer in use.
  *
  * @param <P> the kind
  */
@@ -22,10 +23,10 @@ abstract class InUseFinalizerReconciler<P extends HasMetadata> extends LeaderAwa
     this.writer = writer;
   }
 
-  /** Whether another object names this one. */
+  /** Whether another object refers to this object. */
   abstract boolean inUse(String name);
 
-  /** Says what people should know about the object; nothing unless a kind has something to say. */
+  /** Reports warnings about the object; by default none. */
   void warnings(P object) {}
 
   @Override

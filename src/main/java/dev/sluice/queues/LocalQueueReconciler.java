@@ -13,7 +13,10 @@ import dev.sluice.queues.mapping.LocalQueueMapper;
 import dev.sluice.queues.status.QueueStatuses;
 import java.time.InstantSource;
 
-/** A LocalQueue: its status is what the engine says. Nothing holds it when it is deleted. */
+/**
+ * Reconciles a LocalQueue: writes the status from the scheduler's view. A LocalQueue has no
+ * finalizer.
+ */
 final class LocalQueueReconciler extends LeaderAwareReconciler<LocalQueue> {
 
   private final SchedulerViews schedulerViews;

@@ -33,24 +33,24 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reconcilers of all queue kinds, and what has them act: their objects' changes, changes of
- * those who name them, new views of the engine, and the beginning of leadership.
+ * The reconcilers of all queue kinds, with their event sources: changes of the objects and of
+ * objects that refer to them, new views of the scheduler, and the start of leadership.
  */
 public final class QueueControllers implements AutoCloseable {
 
   /**
-   * What the reconcilers stand on.
+   * Dependencies of the reconcilers.
    *
    * @param leadership only the leader writes
-   * @param world the informers' stores, shared with whoever else reads them
-   * @param views what the engine says
-   * @param workloads the Workloads that were read
+   * @param informerCaches the informers' stores, shared with other readers
+   * @param schedulerViews views of the scheduler
+   * @param workloads the known Workloads
    * @param workloadWriter writes priorities of Workloads
-   * @param patches writes everything else
-   * @param mapper how statuses are written and read
-   * @param notices what is said beside conditions
-   * @param clock the time of transitions, and the pace of statuses
-   * @param pace how often statuses are written
+   * @param patches writes all other objects
+   * @param mapper reads and writes statuses
+   * @param eventNotifier records Kubernetes events
+   * @param clock time of transitions and of status updates
+   * @param statusRate rate limit of status updates
    */
   public record Dependencies(
       Leadership leadership,
@@ -65,33 +65,34 @@ public final class QueueControllers implements AutoCloseable {
       StatusRate statusRate) {}
 
   /**
-   * How often statuses are written for counters that changed; changes of conditions wait for the
+   * Rate limit of status updates for changed counters; changes of conditions are limited by the
    * interval only.
    *
-   * @param interval between two writes of the same object
-   * @param perSecond writes of all objects per second
+   * @param interval minimum time between two writes of the same object
+   * @param perSecond maximum writes of all objects per second
    */
   public record StatusRate(Duration interval, int perSecond) {
 
     /**
-     * Once a second each, and ten a second together: an admission should not wait for a counter.
+     * One write per second and object, ten writes per second in total: counters must not delay
+     * admissions.
      */
     public static final StatusRate DEFAULT = new StatusRate(Duration.ofSeconds(1), 10);
   }
 
   private final InformerCaches informerCaches;
-  private final ReconcileTrigger<ResourceFlavor> flavorSignals =
+  private final ReconcileTrigger<ResourceFlavor> flavorTrigger =
       new ReconcileTrigger<>("flavors-in-use");
-  private final ReconcileTrigger<AdmissionCheck> checkSignals =
+  private final ReconcileTrigger<AdmissionCheck> checkTrigger =
       new ReconcileTrigger<>("checks-in-use");
-  private final ReconcileTrigger<Topology> topologySignals =
+  private final ReconcileTrigger<Topology> topologyTrigger =
       new ReconcileTrigger<>("topologies-in-use");
-  private final ReconcileTrigger<ClusterQueue> clusterQueueSignals =
+  private final ReconcileTrigger<ClusterQueue> clusterQueueTrigger =
       new ReconcileTrigger<>("cluster-queue-views");
-  private final ReconcileTrigger<LocalQueue> localQueueSignals =
+  private final ReconcileTrigger<LocalQueue> localQueueTrigger =
       new ReconcileTrigger<>("local-queue-views");
-  private final ReconcileTrigger<Cohort> cohortSignals = new ReconcileTrigger<>("cohorts");
-  private final ReconcileTrigger<WorkloadPriorityClass> priorityClassSignals =
+  private final ReconcileTrigger<Cohort> cohortTrigger = new ReconcileTrigger<>("cohorts");
+  private final ReconcileTrigger<WorkloadPriorityClass> priorityClassTrigger =
       new ReconcileTrigger<>("priorities");
   private final ExternalConditions quotaNotes =
       new ExternalConditions("MultiKueueManagerQuotaAutomation");
@@ -104,7 +105,7 @@ public final class QueueControllers implements AutoCloseable {
   private final TopologyReconciler topologies;
   private final WorkloadPriorityClassReconciler priorityClasses;
 
-  /** Reconcilers that are not registered yet. */
+  /** Creates the reconcilers without registering them. */
   public QueueControllers(Dependencies dependencies) {
     informerCaches = dependencies.informerCaches();
     Leadership leadership = dependencies.leadership();
@@ -114,13 +115,13 @@ public final class QueueControllers implements AutoCloseable {
             new StatusRateLimiter<>(
                 dependencies.statusRate().interval(), dependencies.statusRate().perSecond()),
             dependencies.clock(),
-            clusterQueueSignals,
-            localQueueSignals,
-            cohortSignals);
+            clusterQueueTrigger,
+            localQueueTrigger,
+            cohortTrigger);
     clusterQueues =
         new ClusterQueueReconciler(
             leadership,
-            clusterQueueSignals,
+            clusterQueueTrigger,
             dependencies.schedulerViews(),
             name ->
                 dependencies.workloads().reservingIn(name).stream()
@@ -133,7 +134,7 @@ public final class QueueControllers implements AutoCloseable {
     localQueues =
         new LocalQueueReconciler(
             leadership,
-            localQueueSignals,
+            localQueueTrigger,
             dependencies.schedulerViews(),
             dependencies.patches(),
             dependencies.mapper(),
@@ -141,7 +142,7 @@ public final class QueueControllers implements AutoCloseable {
     cohorts =
         new CohortReconciler(
             leadership,
-            cohortSignals,
+            cohortTrigger,
             dependencies.schedulerViews(),
             dependencies.patches(),
             dependencies.mapper(),
@@ -149,19 +150,19 @@ public final class QueueControllers implements AutoCloseable {
     flavors =
         new ResourceFlavorReconciler(
             leadership,
-            flavorSignals,
+            flavorTrigger,
             informerCaches,
             dependencies.patches(),
             dependencies.eventNotifier());
     checks =
         new AdmissionCheckReconciler(
-            leadership, checkSignals, informerCaches, dependencies.patches());
+            leadership, checkTrigger, informerCaches, dependencies.patches());
     topologies =
-        new TopologyReconciler(leadership, topologySignals, informerCaches, dependencies.patches());
+        new TopologyReconciler(leadership, topologyTrigger, informerCaches, dependencies.patches());
     priorityClasses =
         new WorkloadPriorityClassReconciler(
             leadership,
-            priorityClassSignals,
+            priorityClassTrigger,
             informerCaches.workloadPriorityClasses(),
             dependencies.workloads(),
             dependencies.workloadWriter());
@@ -170,9 +171,9 @@ public final class QueueControllers implements AutoCloseable {
         .observe(
             (before, after) -> {
               named(before, after, ClusterQueueMapper::flavors)
-                  .forEach(name -> signalIfEnding(informerCaches.flavors(), flavorSignals, name));
+                  .forEach(name -> signalIfEnding(informerCaches.flavors(), flavorTrigger, name));
               named(before, after, ClusterQueueMapper::admissionChecks)
-                  .forEach(name -> signalIfEnding(informerCaches.checks(), checkSignals, name));
+                  .forEach(name -> signalIfEnding(informerCaches.checks(), checkTrigger, name));
             });
     informerCaches
         .flavors()
@@ -181,7 +182,7 @@ public final class QueueControllers implements AutoCloseable {
                 named(before, after, flavor -> FlavorMapper.topology(flavor).stream().toList())
                     .forEach(
                         name ->
-                            signalIfEnding(informerCaches.topologies(), topologySignals, name)));
+                            signalIfEnding(informerCaches.topologies(), topologyTrigger, name)));
   }
 
   private static <U extends HasMetadata> List<String> named(
@@ -199,7 +200,7 @@ public final class QueueControllers implements AutoCloseable {
         .ifPresent(object -> reconcileTrigger.signal(name));
   }
 
-  /** Registers all reconcilers; their informers fill the stores of the world. */
+  /** Registers all reconcilers; their informers fill the informer caches. */
   public void register(Operator operator) {
     ControllerRegistration.register(operator, "resourceflavor", flavors, informerCaches.flavors());
     ControllerRegistration.register(
@@ -216,35 +217,35 @@ public final class QueueControllers implements AutoCloseable {
         informerCaches.workloadPriorityClasses());
   }
 
-  /** Where it is said who keeps the quota of ClusterQueues. */
+  /** Conditions about the quota automation of ClusterQueues. */
   public ExternalConditions quotaNotes() {
     return quotaNotes;
   }
 
-  /** Looks at a ClusterQueue once more, if it exists. */
+  /** Reconciles a ClusterQueue once more, if it exists. */
   public void again(String clusterQueue) {
-    clusterQueueSignals.signal(clusterQueue);
+    clusterQueueTrigger.signal(clusterQueue);
   }
 
-  /** To be told of new views by the engine. */
+  /** Listener for new views of the scheduler. */
   public ViewListener viewListener() {
     return viewEventSource;
   }
 
-  /** To be told of Workloads by their reader. */
+  /** Listener for changes of Workloads. */
   public WorkloadListener workloadListener() {
     return priorityClasses;
   }
 
-  /** This process leads from now on, and everything is known: looks at every object once. */
+  /** Called when this process is leader and all caches are synced: reconciles every object once. */
   public void leadershipStarted() {
-    signalAll(informerCaches.flavors(), flavorSignals);
-    signalAll(informerCaches.checks(), checkSignals);
-    signalAll(informerCaches.topologies(), topologySignals);
-    signalAll(informerCaches.clusterQueues(), clusterQueueSignals);
-    signalAll(informerCaches.localQueues(), localQueueSignals);
-    signalAll(informerCaches.cohorts(), cohortSignals);
-    signalAll(informerCaches.workloadPriorityClasses(), priorityClassSignals);
+    signalAll(informerCaches.flavors(), flavorTrigger);
+    signalAll(informerCaches.checks(), checkTrigger);
+    signalAll(informerCaches.topologies(), topologyTrigger);
+    signalAll(informerCaches.clusterQueues(), clusterQueueTrigger);
+    signalAll(informerCaches.localQueues(), localQueueTrigger);
+    signalAll(informerCaches.cohorts(), cohortTrigger);
+    signalAll(informerCaches.workloadPriorityClasses(), priorityClassTrigger);
   }
 
   private static <P extends HasMetadata> void signalAll(
@@ -252,7 +253,7 @@ public final class QueueControllers implements AutoCloseable {
     store.all().forEach(object -> reconcileTrigger.signal(ResourceID.fromResource(object)));
   }
 
-  /** Stops pacing; the reconcilers stop with their operator. */
+  /** Stops the rate limiter; the operator stops the reconcilers. */
   @Override
   public void close() {
     viewEventSource.close();

@@ -10,7 +10,9 @@ import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.mapping.ClusterQueueMapper;
 import dev.sluice.queues.mapping.UnsupportedFields;
 
-/** A ResourceFlavor: held while a ClusterQueue gives quota for it. */
+/**
+ * Reconciles a ResourceFlavor: keeps its finalizer while a ClusterQueue has quota for the flavor.
+ */
 final class ResourceFlavorReconciler extends InUseFinalizerReconciler<ResourceFlavor> {
 
   private final InformerCaches informerCaches;

@@ -13,11 +13,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes statuses, where they change. It knows those that were written and that the informer hasn't
- * brought back yet: without them the next patch would be computed from a status that no longer
- * stands, and miss what changed back.
+ * Writes statuses that changed. Keeps the written statuses that the informer has not delivered yet:
+ * a patch computed from the informer's older status would omit fields that changed back.
  *
- * @param <S> the type of status
+ * @param <S> the type of the status
  */
 public final class StatusWriter<S> {
 
@@ -27,7 +26,7 @@ public final class StatusWriter<S> {
   private final Class<S> type;
   private final Map<String, Written<S>> written = new ConcurrentHashMap<>();
 
-  /** Nothing is written yet. */
+  /** Creates a writer without written statuses. */
   public StatusWriter(ObjectMapper mapper, ApiPatcher writer, Class<S> type) {
     this.mapper = mapper;
     this.patches = new StatusPatches(mapper);
@@ -38,14 +37,14 @@ public final class StatusWriter<S> {
   /**
    * Writes a status.
    *
-   * @param wanted what it is to be, given what stands, which is null if there is none
-   * @return what became of it; empty when it stands already
+   * @param wanted computes the new status from the present one, which is null if there is none
+   * @return the result of the patch; empty if the status is up to date
    */
   public Optional<PatchOutcome> write(
       CustomResource<?, S> object, Function<@Nullable S, S> wanted) {
-    S standing = standing(object);
+    S current = current(object);
     return patches
-        .between(standing, wanted.apply(standing))
+        .between(current, wanted.apply(current))
         .map(
             patch -> {
               PatchOutcome outcome = writer.patchStatus(object, patch);
@@ -54,8 +53,8 @@ public final class StatusWriter<S> {
             });
   }
 
-  /** The status that stands, as far as is known here; null if the object has none. */
-  private @Nullable S standing(CustomResource<?, S> object) {
+  /** The present status as far as known; null if the object has none. */
+  private @Nullable S current(CustomResource<?, S> object) {
     Written<S> last = written.get(object.getMetadata().getUid());
     if (last == null) {
       return object.getStatus();
@@ -67,7 +66,7 @@ public final class StatusWriter<S> {
     return last.status();
   }
 
-  /** Remembers what a patch of the object's status led to. */
+  /** Records the result of a patch of the object's status. */
   private void remember(CustomResource<?, S> object, PatchOutcome outcome) {
     if (outcome instanceof PatchOutcome.Written(var now)) {
       try {

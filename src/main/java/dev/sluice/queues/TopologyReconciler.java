@@ -7,7 +7,7 @@ import dev.sluice.kube.reconcile.ReconcileTrigger;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.mapping.FlavorMapper;
 
-/** A Topology: held while a ResourceFlavor names it. */
+/** Reconciles a Topology: keeps its finalizer while a ResourceFlavor refers to the Topology. */
 final class TopologyReconciler extends InUseFinalizerReconciler<Topology> {
 
   private final InformerCaches informerCaches;

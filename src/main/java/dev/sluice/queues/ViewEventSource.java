@@ -24,7 +24,10 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Has queues reconciled when the engine published new views of them, at the pace of statuses. */
+/**
+ * Triggers reconciliation of queues when the scheduler published new views, limited by the rate of
+ * status updates.
+ */
 final class ViewEventSource implements ViewListener, AutoCloseable {
 
   private final SchedulerViews schedulerViews;
@@ -34,8 +37,8 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
   private final ReconcileTrigger<LocalQueue> localQueues;
   private final ReconcileTrigger<Cohort> cohorts;
   private final Queue<Target> changed = new ConcurrentLinkedQueue<>();
-  private final AtomicBoolean woken = new AtomicBoolean();
-  private final Map<Target, List<InactiveReason>> known = new HashMap<>();
+  private final AtomicBoolean scheduled = new AtomicBoolean();
+  private final Map<Target, List<InactiveReason>> lastProblems = new HashMap<>();
   private final ScheduledExecutorService executor =
       Executors.newSingleThreadScheduledExecutor(
           Thread.ofPlatform().daemon().name("queue-status-pace").factory());
@@ -64,7 +67,7 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
     trigger();
   }
 
-  /** Without that, the status of a cohort says nothing. */
+  /** Whether the cohort takes part in fair sharing; otherwise its status is empty. */
   private boolean sharesFairly(String cohort) {
     return schedulerViews
         .cohort(cohort)
@@ -73,13 +76,13 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
   }
 
   private void trigger() {
-    if (woken.compareAndSet(false, true) && !executor.isShutdown()) {
+    if (scheduled.compareAndSet(false, true) && !executor.isShutdown()) {
       executor.execute(this::pace);
     }
   }
 
   private void pace() {
-    woken.set(false);
+    scheduled.set(false);
     for (Target target = changed.poll(); target != null; target = changed.poll()) {
       statusRateLimiter.touch(target, hasNewProblems(target));
     }
@@ -95,7 +98,7 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
   }
 
   /**
-   * Whether the queue's problems are others than when last looked at, so that people wait for it.
+   * Whether the queue's problems changed since the last check; such changes are urgent for users.
    */
   private boolean hasNewProblems(Target target) {
     List<InactiveReason> problems =
@@ -107,10 +110,10 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
           case CohortTarget(String name) -> List.of();
         };
     if (problems == null) {
-      known.remove(target);
+      lastProblems.remove(target);
       return true;
     }
-    return !problems.equals(known.put(target, problems));
+    return !problems.equals(lastProblems.put(target, problems));
   }
 
   private void signal(Target target) {
@@ -127,7 +130,7 @@ final class ViewEventSource implements ViewListener, AutoCloseable {
     executor.shutdownNow();
   }
 
-  /** Whose status is paced. */
+  /** An object whose status updates are rate-limited. */
   sealed interface Target {}
 
   record ClusterQueueTarget(String name) implements Target {}

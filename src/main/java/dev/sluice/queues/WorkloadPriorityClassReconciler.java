@@ -22,16 +22,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A WorkloadPriorityClass: its value is the priority of every unfinished Workload that names it,
- * also of those whose job read an older value while it made them.
+ * Reconciles a WorkloadPriorityClass: copies its value to the priority of every unfinished Workload
+ * that names it, including Workloads that were created from an older value.
  */
 final class WorkloadPriorityClassReconciler extends LeaderAwareReconciler<WorkloadPriorityClass>
     implements WorkloadListener {
 
   private static final Logger LOG = LoggerFactory.getLogger(WorkloadPriorityClassReconciler.class);
   private static final String KIND = "WorkloadPriorityClass";
-  private static final int AT_A_TIME = 16;
-  private static final Duration AGAIN = Duration.ofSeconds(1);
+  private static final int BATCH_SIZE = 16;
+  private static final Duration RETRY_DELAY = Duration.ofSeconds(1);
 
   private final ReconcileTrigger<WorkloadPriorityClass> reconcileTrigger;
   private final ObservableItemStore<WorkloadPriorityClass> classes;
@@ -56,7 +56,7 @@ final class WorkloadPriorityClassReconciler extends LeaderAwareReconciler<Worklo
     String name = priorityClass.getMetadata().getName();
     AtomicInteger written = new AtomicInteger();
     AtomicInteger left = new AtomicInteger();
-    Semaphore free = new Semaphore(AT_A_TIME);
+    Semaphore free = new Semaphore(BATCH_SIZE);
     for (CachedWorkload workload : workloads.all()) {
       if (className(workload).filter(name::equals).isPresent()
           && workload.spec().priority() != priorityClass.getValue()) {
@@ -70,7 +70,7 @@ final class WorkloadPriorityClassReconciler extends LeaderAwareReconciler<Worklo
                 });
       }
     }
-    free.acquireUninterruptibly(AT_A_TIME);
+    free.acquireUninterruptibly(BATCH_SIZE);
     if (written.get() + left.get() > 0) {
       LOG.info(
           "WorkloadPriorityClass {} value={} workloads={} left={}",
@@ -79,7 +79,7 @@ final class WorkloadPriorityClassReconciler extends LeaderAwareReconciler<Worklo
           written,
           left);
     }
-    return left.get() == 0 ? new Step.Done() : new Step.Requeue(AGAIN);
+    return left.get() == 0 ? new Step.Done() : new Step.Requeue(RETRY_DELAY);
   }
 
   private static boolean stands(
@@ -119,7 +119,7 @@ final class WorkloadPriorityClassReconciler extends LeaderAwareReconciler<Worklo
     }
   }
 
-  /** The WorkloadPriorityClass that an unfinished Workload names, if it does. */
+  /** The WorkloadPriorityClass that an unfinished Workload names. */
   private static Optional<String> className(CachedWorkload workload) {
     return workload.finished()
         ? Optional.empty()

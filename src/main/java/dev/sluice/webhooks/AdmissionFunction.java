@@ -1,9 +1,9 @@
 package dev.sluice.webhooks;
 
-/** Judges one kind of request. Called from many threads at once, and keeps nothing. */
+/** Reviews admission requests of one kind. Stateless and thread-safe. */
 @FunctionalInterface
 public interface AdmissionFunction {
 
-  /** What to say. Whatever the user wrote, there is a verdict. */
+  /** The result of the review; never throws for the content of the object. */
   AdmissionResult review(AdmissionRequest request);
 }

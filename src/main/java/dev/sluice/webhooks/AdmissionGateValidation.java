@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** The annotation that names who else must let go of a job or Workload. */
+/** Validates the annotation that names the admission gates of a job or Workload. */
 final class AdmissionGateValidation {
 
   private static final FieldPath PATH =
@@ -35,7 +35,7 @@ final class AdmissionGateValidation {
     }
   }
 
-  /** After creation names may go but not come. */
+  /** Validates an update: gates may be removed after creation, but not added. */
   static void validateUpdate(Map<String, String> before, Map<String, String> now, FieldErrors bad) {
     String value = now.get(KueueConstants.ADMISSION_GATED_BY);
     if (value == null) {

@@ -3,18 +3,18 @@ package dev.sluice.webhooks;
 import com.fasterxml.jackson.databind.JsonNode;
 
 /**
- * What the API server asks about.
+ * An admission request of the API server.
  *
- * @param uid to be repeated in the answer
- * @param operation what is being done
+ * @param uid identifier to repeat in the response
+ * @param operation the operation
  * @param subResource empty for the object itself
- * @param group API group of the kind, empty for the core
- * @param kind of the object
- * @param namespace empty for cluster-wide objects
- * @param name empty when the API server is to make one
- * @param user who asks for it, by the name that the API server knows
- * @param object as it will be; missing when it is deleted
- * @param oldObject as it is; missing when it is created
+ * @param group API group of the kind, empty for the core group
+ * @param kind kind of the object
+ * @param namespace empty for cluster-scoped objects
+ * @param name empty if the API server is to generate one
+ * @param user name of the requesting user
+ * @param object the new object; missing on deletion
+ * @param oldObject the present object; missing on creation
  */
 public record AdmissionRequest(
     String uid,
@@ -28,22 +28,22 @@ public record AdmissionRequest(
     JsonNode object,
     JsonNode oldObject) {
 
-  /** What can be done to an object. */
+  /** Operations on an object. */
   public enum Operation {
-    /** It comes into being. */
+    /** Creation. */
     CREATE,
-    /** It changes. */
+    /** Update. */
     UPDATE,
-    /** It is deleted. */
+    /** Deletion. */
     DELETE,
-    /** Something below it is opened. */
+    /** Connection to a subresource. */
     CONNECT
   }
 
   /**
-   * Reads the request of a review.
+   * Reads the request of an AdmissionReview.
    *
-   * @throws IllegalArgumentException saying what is missing when it isn't one
+   * @throws IllegalArgumentException if the review is malformed; the message says what is missing
    */
   static AdmissionRequest of(JsonNode review) {
     if (!ReviewJson.text(review, "kind").equals("AdmissionReview")) {
@@ -77,12 +77,12 @@ public record AdmissionRequest(
         "request.operation: \"" + text + "\" is none of CREATE, UPDATE, DELETE, CONNECT");
   }
 
-  /** Whether the object is created now. */
+  /** Whether the operation creates the object. */
   public boolean isCreate() {
     return operation == Operation.CREATE;
   }
 
-  /** Whether the object changes now. */
+  /** Whether the operation updates the object. */
   public boolean isUpdate() {
     return operation == Operation.UPDATE;
   }
@@ -92,7 +92,7 @@ public record AdmissionRequest(
     return subResource.equals("status");
   }
 
-  /** Whether the object is on its way out, and its spec stays as it is. */
+  /** Whether the object is being deleted and its spec does not change. */
   public boolean isFinalizing() {
     return isUpdate()
         && ReviewJson.isPresent(object, "metadata", "deletionTimestamp")

@@ -4,35 +4,35 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import java.util.List;
 
-/** What is said about a request. */
+/** Result of reviewing an admission request. */
 public sealed interface AdmissionResult {
 
   /**
-   * It may go on.
+   * The request is allowed.
    *
-   * @param patch JSON patch operations, empty when nothing is to be changed
-   * @param warnings shown to the user
+   * @param patch JSON patch operations, empty when nothing changes
+   * @param warnings warnings for the user
    */
   record Allowed(ArrayNode patch, List<String> warnings) implements AdmissionResult {}
 
   /**
-   * It may not.
+   * The request is rejected.
    *
-   * @param errors at least one
+   * @param errors the errors, at least one
    */
   record Rejected(List<FieldError> errors) implements AdmissionResult {}
 
-  /** Allowed as it is. */
+  /** Allowed without changes. */
   static AdmissionResult allowed() {
     return new Allowed(JsonNodeFactory.instance.arrayNode(), List.of());
   }
 
-  /** Allowed with the changes. */
+  /** Allowed with the changes of the patch. */
   static AdmissionResult patched(JsonPatch patch) {
     return new Allowed(patch.operations(), List.of());
   }
 
-  /** Allowed if there is no complaint. */
+  /** Allowed if there are no errors, otherwise rejected. */
   static AdmissionResult of(List<FieldError> errors) {
     return errors.isEmpty() ? allowed() : new Rejected(errors);
   }

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.OptionalInt;
 
-/** Jobs of batch/v1. */
+/** Webhook for Jobs of batch/v1. */
 final class BatchJobWebhook {
 
   private static final FieldPath SPEC = FieldPath.of("spec");
@@ -66,7 +66,7 @@ final class BatchJobWebhook {
     boolean reduced = request.isUpdate() && mayBeReduced(request);
     List<FieldError> errors = new ArrayList<>(validateObject(request.object(), reduced));
     if (request.isUpdate()) {
-      // What was there before the webhook doesn't make the job unchangeable.
+      // Errors that the old object already had do not block an update.
       if (!errors.isEmpty()) {
         errors.removeAll(validateObject(request.oldObject(), reduced));
       }
@@ -78,8 +78,8 @@ final class BatchJobWebhook {
   }
 
   /**
-   * Whether a job may have no more pods than its minimum: it was started with so few, and is
-   * changed neither in that nor in its minimum until it is restored.
+   * Whether a job may have fewer pods than its minimum: it was started with a reduced parallelism,
+   * and neither that nor its minimum changes until the parallelism is restored.
    */
   private static boolean mayBeReduced(AdmissionRequest request) {
     JobMetadata before = facts(request.oldObject());
@@ -205,7 +205,7 @@ final class BatchJobWebhook {
     return JobMetadata.of(object, ReviewJson.at(object, "spec", "suspend").asBoolean());
   }
 
-  /** As many pods as run at once. */
+  /** The number of pods that run at the same time. */
   private static long pods(JsonNode object) {
     long parallelism = ReviewJson.at(object, "spec", "parallelism").asLong(1);
     return Math.min(

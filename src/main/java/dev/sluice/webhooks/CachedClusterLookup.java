@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.function.BiPredicate;
 import java.util.function.Predicate;
 
-/** What webhooks ask of the world, as the informers know it at the moment. */
+/** Answers the webhooks' questions about the cluster from the informer caches. */
 public final class CachedClusterLookup implements ClusterLookup {
 
   private final InformerCaches informerCaches;
@@ -19,11 +19,13 @@ public final class CachedClusterLookup implements ClusterLookup {
   private final Predicate<String> operator;
 
   /**
-   * Facts of {@code world}.
+   * Creates a lookup.
    *
-   * @param localWorkers where this cluster is a worker of its own
-   * @param managed whether the owner of this namespace, or one above it, is managed; what jobs know
-   * @param inUse whether the object of this namespace has a Workload that is not on hold
+   * @param informerCaches the informer caches
+   * @param localClusters where this cluster is also a worker
+   * @param managed whether the owner in this namespace, or one of its owners, is managed; the job
+   *     integrations answer it
+   * @param inUse whether the object in this namespace has a Workload that is not on hold
    * @param operator whether a user is the operator itself
    */
   public CachedClusterLookup(

@@ -2,39 +2,39 @@ package dev.sluice.webhooks;
 
 import java.util.Map;
 
-/** What some verdicts need to know about the cluster. Answers come from memory, at once. */
+/** Facts about the cluster that webhooks need. All answers come from caches, without I/O. */
 public interface ClusterLookup {
 
   /**
-   * The controller of an object.
+   * The controller owner of an object.
    *
-   * @param apiVersion of the owner
-   * @param kind of the owner
-   * @param name of the owner
-   * @param uid of the owner
+   * @param apiVersion API version of the owner
+   * @param kind kind of the owner
+   * @param name name of the owner
+   * @param uid uid of the owner
    */
   record Owner(String apiVersion, String kind, String name, String uid) {}
 
   /** Whether the namespace has a LocalQueue named {@code default}. */
   boolean hasDefaultLocalQueue(String namespace);
 
-  /** Whether there is a WorkloadPriorityClass named {@code default}. */
+  /** Whether a WorkloadPriorityClass named {@code default} exists. */
   boolean hasDefaultPriorityClass();
 
-  /** The labels of a namespace; empty when it isn't known. */
+  /** The labels of a namespace; empty if the namespace is unknown. */
   Map<String, String> namespaceLabels(String namespace);
 
-  /** Whether the jobs of this LocalQueue run in other clusters. */
+  /** Whether the jobs of this LocalQueue run in worker clusters. */
   default boolean runsElsewhere(String namespace, String queue) {
     return false;
   }
 
-  /** Whether the jobs of this LocalQueue may run in this cluster as well as in others. */
+  /** Whether the jobs of this LocalQueue may run in this cluster as well as in worker clusters. */
   default boolean mayRunHere(String namespace, String queue) {
     return false;
   }
 
-  /** Whether this user, by the name that the API server knows, is the operator itself. */
+  /** Whether the user of this name is the operator itself. */
   default boolean isOperator(String user) {
     return false;
   }
@@ -45,8 +45,8 @@ public interface ClusterLookup {
   }
 
   /**
-   * Whether this owner, or one of its owners, is managed itself, so that what it owns is not
-   * managed a second time.
+   * Whether this owner, or one of its owners, is managed, so that its dependents must not be
+   * managed as well.
    */
   boolean isManaged(String namespace, Owner owner);
 }

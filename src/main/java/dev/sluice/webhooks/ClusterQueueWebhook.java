@@ -8,7 +8,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** ClusterQueues. */
+/** Webhook for ClusterQueues. */
 final class ClusterQueueWebhook {
 
   private static final FieldPath SPEC = FieldPath.of("spec");

@@ -2,7 +2,7 @@ package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
 
-/** Cohorts. */
+/** Webhook for Cohorts. */
 final class CohortWebhook {
 
   private static final ResourceGroupValidation QUOTAS =

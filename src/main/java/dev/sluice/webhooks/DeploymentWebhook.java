@@ -2,7 +2,10 @@ package dev.sluice.webhooks;
 
 import dev.sluice.api.KueueConstants;
 
-/** Deployments: each of their pods is a job of its own, and they are told so by the template. */
+/**
+ * Webhook for Deployments: each pod of a Deployment is a job of its own, so the webhook copies the
+ * queue's labels into the pod template.
+ */
 final class DeploymentWebhook {
 
   private static final String FRAMEWORK = "deployment";

@@ -1,27 +1,27 @@
 package dev.sluice.webhooks;
 
 /**
- * One thing that is wrong with an object.
+ * A validation error of one field.
  *
- * @param path where
- * @param kind what sort of mistake
- * @param body what is wrong, without the path: the value, and what is allowed
+ * @param path path of the field
+ * @param kind kind of the error
+ * @param body the invalid value and what is allowed, without the path
  */
 public record FieldError(FieldPath path, Kind kind, String body) {
 
-  /** Sorts of mistakes, with the reason that the API server's clients know them by. */
+  /** Kinds of errors, with the reasons that the API server uses. */
   public enum Kind {
-    /** A value that breaks a rule. */
+    /** The value is invalid. */
     INVALID("FieldValueInvalid"),
-    /** A value is missing. */
+    /** The value is missing. */
     REQUIRED("FieldValueRequired"),
-    /** A value that may be there only once. */
+    /** The value occurs more than once. */
     DUPLICATE("FieldValueDuplicate"),
-    /** A value that is none of those that are known. */
+    /** The value is not one of the supported values. */
     NOT_SUPPORTED("FieldValueNotSupported"),
-    /** A field that may not be given here. */
+    /** The field must not be set. */
     FORBIDDEN("FieldValueForbidden"),
-    /** More values than there may be. */
+    /** There are too many values. */
     TOO_MANY("FieldValueTooMany");
 
     private final String reason;
@@ -36,7 +36,7 @@ public record FieldError(FieldPath path, Kind kind, String body) {
     }
   }
 
-  /** Path and body, as people read it. */
+  /** Path and body. */
   public String message() {
     return path + ": " + body;
   }

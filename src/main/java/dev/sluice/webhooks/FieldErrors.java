@@ -7,34 +7,36 @@ import java.util.Collection;
 import java.util.List;
 import java.util.stream.Collectors;
 
-/** Collects what is wrong with one object, in the words of the API server. For one thread. */
+/**
+ * Collects the validation errors of one object, in the wording of the API server. Not thread-safe.
+ */
 public final class FieldErrors {
 
   private static final int MAX_SHOWN = 256;
 
   private final List<FieldError> errors = new ArrayList<>();
 
-  /** A value that breaks a rule, and the rule. */
+  /** Adds an error: the value breaks the rule. */
   public void invalid(FieldPath path, JsonNode value, String rule) {
     add(path, FieldError.Kind.INVALID, "Invalid value: " + shown(value) + ": " + rule);
   }
 
-  /** A text that breaks a rule, and the rule. */
+  /** Adds an error: the text breaks the rule. */
   public void invalid(FieldPath path, String value, String rule) {
     invalid(path, TextNode.valueOf(value), rule);
   }
 
-  /** A text that breaks several rules. */
+  /** Adds one error per rule that the text breaks. */
   public void invalid(FieldPath path, String value, Collection<String> rules) {
     rules.forEach(rule -> invalid(path, value, rule));
   }
 
-  /** A value is missing, and why it is needed. */
+  /** Adds an error: the value is missing; {@code why} says why it is required. */
   public void required(FieldPath path, String why) {
     add(path, FieldError.Kind.REQUIRED, "Required value: " + why);
   }
 
-  /** A value that is there twice, and why it may not be. */
+  /** Adds an error: the value occurs more than once. */
   public void duplicate(FieldPath path, String value, String rule) {
     add(
         path,
@@ -42,7 +44,7 @@ public final class FieldErrors {
         "Duplicate value: " + shown(TextNode.valueOf(value)) + ": " + rule);
   }
 
-  /** A value that is not among those allowed. */
+  /** Adds an error: the value is not one of the allowed values. */
   public void notSupported(FieldPath path, String value, Collection<String> allowed) {
     add(
         path,
@@ -56,12 +58,12 @@ public final class FieldErrors {
                 .collect(Collectors.joining(", ")));
   }
 
-  /** A field that may not be given here, and why. */
+  /** Adds an error: the field must not be set; {@code why} gives the reason. */
   public void forbidden(FieldPath path, String why) {
     add(path, FieldError.Kind.FORBIDDEN, "Forbidden: " + why);
   }
 
-  /** More values than there may be. */
+  /** Adds an error: there are more values than the maximum. */
   public void tooMany(FieldPath path, int count, int max, String what) {
     add(
         path,
@@ -69,12 +71,12 @@ public final class FieldErrors {
         "Too many: " + count + ": must have at most " + max + " " + what);
   }
 
-  /** A value that differs from what it was and may not. */
+  /** Adds an error: the value was changed but is immutable. */
   public void immutable(FieldPath path, JsonNode value, String when) {
     invalid(path, value, "field is immutable" + (when.isEmpty() ? "" : " " + when));
   }
 
-  /** Everything found so far, in order. */
+  /** All errors found so far, in order. */
   public List<FieldError> errors() {
     return List.copyOf(errors);
   }

@@ -1,8 +1,7 @@
 package dev.sluice.webhooks;
 
 /**
- * Where in an object a value is, written as the API server writes it: {@code
- * spec.flavors[0].labels[a/b]}.
+ * Path of a value in an object, in the API server's notation: {@code spec.flavors[0].labels[a/b]}.
  *
  * @param text the path from the object's root
  */
@@ -13,17 +12,17 @@ public record FieldPath(String text) {
     return new FieldPath(String.join(".", fields));
   }
 
-  /** A field of the object at this path. */
+  /** The path of a field of the object at this path. */
   public FieldPath child(String field) {
     return new FieldPath(text + "." + field);
   }
 
-  /** An element of the list at this path, counted from 0. */
+  /** The path of an element of the list at this path, counted from 0. */
   public FieldPath index(int index) {
     return new FieldPath(text + "[" + index + "]");
   }
 
-  /** An entry of the map at this path. */
+  /** The path of an entry of the map at this path. */
   public FieldPath key(String key) {
     return new FieldPath(text + "[" + key + "]");
   }

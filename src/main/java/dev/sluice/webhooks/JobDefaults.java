@@ -8,7 +8,7 @@ import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import java.util.Optional;
 
-/** What is filled in at the creation of a job of any kind. */
+/** Sets default values when a job of any kind is created. */
 final class JobDefaults {
 
   private final WebhookSettings settings;
@@ -20,9 +20,9 @@ final class JobDefaults {
   }
 
   /**
-   * Fills in queue and priority class, and suspends the job if it is to be managed.
+   * Sets queue and priority class, and suspends the job if it is managed.
    *
-   * @param suspend names of the fields on the way to the switch
+   * @param suspend field names of the path to the suspend field
    * @return whether the job is managed
    */
   boolean mutate(AdmissionRequest request, JsonPatch patch, String... suspend) {
@@ -34,9 +34,9 @@ final class JobDefaults {
   }
 
   /**
-   * Fills in queue and priority class.
+   * Sets queue and priority class.
    *
-   * @return whether the job is to be managed
+   * @return whether the job is managed
    */
   boolean names(AdmissionRequest request, JsonPatch patch) {
     JobMetadata job = JobMetadata.of(request.object(), false);
@@ -54,7 +54,8 @@ final class JobDefaults {
         && cluster.hasDefaultPriorityClass()) {
       patch.set(QueueNames.DEFAULT, "metadata", "labels", KueueConstants.PRIORITY_CLASS);
     }
-    // A job outside of the managed namespaces is never started again by anyone: not to be stopped.
+    // no reconciler unsuspends a job outside of the managed namespaces, so such a job must not be
+    // suspended
     return inScope && (queued || settings.manageJobsWithoutQueueName());
   }
 
@@ -63,7 +64,7 @@ final class JobDefaults {
     return settings.managedNamespaces().test(cluster.namespaceLabels(request.namespace()));
   }
 
-  /** Whether an object as it is, with nothing filled in, is managed. */
+  /** Whether an object is managed without any defaults. */
   boolean isManaged(AdmissionRequest request) {
     return isInScope(request)
         && (settings.manageJobsWithoutQueueName()
@@ -72,12 +73,12 @@ final class JobDefaults {
   }
 
   /**
-   * Marks a job as one that runs in another cluster, if its queue sends jobs there and nobody but
-   * the kind's own controller would run it otherwise. Where it may run here as well, it is marked
-   * for that, and stays with the kind's own controller: who runs it can't be changed later.
+   * Sets the managed-by field to MultiKueue if the job's queue dispatches to worker clusters and no
+   * other controller manages the job. If the queue's jobs may also run in this cluster, the field
+   * is set to the kind's own controller, because it cannot be changed later.
    *
-   * @param byDefault what the kind calls its own controller
-   * @param managedBy names of the fields on the way to the mark
+   * @param byDefault the managed-by value of the kind's own controller
+   * @param managedBy field names of the path to the managed-by field
    */
   void defaultManagedBy(
       AdmissionRequest request, JsonPatch patch, String byDefault, String... managedBy) {
@@ -94,7 +95,7 @@ final class JobDefaults {
     }
   }
 
-  /** Whether what makes the object is managed, so that the object itself isn't. */
+  /** Whether the owner of the object is managed, so that the object itself is not. */
   boolean isOwnerManaged(AdmissionRequest request) {
     for (JsonNode owner : ReviewJson.list(request.object(), "metadata", "ownerReferences")) {
       if (ReviewJson.at(owner, "controller").asBoolean()) {

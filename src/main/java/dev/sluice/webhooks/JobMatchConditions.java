@@ -5,21 +5,21 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * When it is worth asking about a job. None of these expressions may fail on any object: that would
- * refuse the write.
+ * Match conditions of the webhooks for jobs. No expression may fail for any object: a failure would
+ * reject the write.
  */
 final class JobMatchConditions {
 
-  /** Name of the condition that a job asks to be managed. */
-  static final String ASKS = "names-a-queue";
+  /** Name of the condition that a job requests queueing. */
+  static final String REQUESTS_QUEUEING = "names-a-queue";
 
   private static final String NAMES_A_QUEUE =
       hasLabel("object", KueueConstants.QUEUE_NAME)
           + " || "
           + hasAnnotation("object", KueueConstants.QUEUE_NAME);
 
-  /** Pods say who holds them back, and pods of a started job carry keys that concern nobody. */
-  private static final String IS_HELD_BACK =
+  /** Pods name their gates; pods of a started job carry keys that need no review. */
+  private static final String IS_GATED =
       hasAnnotation("object", KueueConstants.POD_SUSPENDING_PARENT);
 
   private static final String SPEAKS_TO_US =
@@ -38,12 +38,15 @@ final class JobMatchConditions {
 
   private JobMatchConditions() {}
 
-  /** That an object of this kind asks to be managed. */
+  /** The expression that an object of this kind requests queueing. */
   static String requestsQueueing(WebhookKind kind) {
-    return kind.isPod() ? NAMES_A_QUEUE + " || " + IS_HELD_BACK : NAMES_A_QUEUE;
+    return kind.isPod() ? NAMES_A_QUEUE + " || " + IS_GATED : NAMES_A_QUEUE;
   }
 
-  /** That an object of this kind says, or said, something that has rules. */
+  /**
+   * The expression that an object of this kind has, or had, a label or annotation that is
+   * validated.
+   */
   static String usesOurKeys(WebhookKind kind) {
     return kind.isPod()
         ? POD_SPEAKS_TO_US.formatted(

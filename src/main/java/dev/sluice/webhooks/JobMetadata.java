@@ -7,11 +7,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A job of any kind, as the rules that all kinds share see it.
+ * The part of a job that all kinds share, as input of validation.
  *
- * @param labels of the job
- * @param annotations of the job
- * @param isSuspended whether it may not run now
+ * @param labels labels of the job
+ * @param annotations annotations of the job
+ * @param isSuspended whether the job is suspended
  */
 record JobMetadata(
     Map<String, String> labels, Map<String, String> annotations, boolean isSuspended) {
@@ -27,7 +27,7 @@ record JobMetadata(
     return QueueNames.of(labels, annotations);
   }
 
-  /** Where the queue name is written, or should be. */
+  /** The path of the queue name. */
   FieldPath queuePath() {
     boolean annotated =
         labels.getOrDefault(KueueConstants.QUEUE_NAME, "").isEmpty()

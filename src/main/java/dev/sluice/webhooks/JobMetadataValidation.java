@@ -6,7 +6,7 @@ import dev.sluice.api.config.FeatureGate;
 import java.util.Objects;
 import java.util.OptionalInt;
 
-/** Labels and annotations by which a job of any kind speaks to its queue. */
+/** Validates the labels and annotations through which a job of any kind addresses its queue. */
 final class JobMetadataValidation {
 
   private final WebhookSettings settings;
@@ -14,7 +14,7 @@ final class JobMetadataValidation {
   private final boolean canBeElastic;
 
   /**
-   * For one kind.
+   * Creates a validation for one kind.
    *
    * @param canBeElastic whether jobs of this kind may change their size while they run
    */
@@ -24,7 +24,7 @@ final class JobMetadataValidation {
     this.canBeElastic = canBeElastic;
   }
 
-  /** What must hold for a job at any time. */
+  /** Validates a job at creation and at every update. */
   void validateObject(JobMetadata job, FieldErrors bad) {
     job.prebuilt()
         .ifPresent(name -> bad.invalid(job.prebuiltPath(), name, NameValidation.subdomain(name)));
@@ -32,7 +32,7 @@ final class JobMetadataValidation {
     validateBasicObject(job, bad);
   }
 
-  /** What must hold at any time for what isn't a job itself but makes pods that are. */
+  /** Validates an object that is not a job itself but creates pods that are jobs. */
   void validateBasicObject(JobMetadata job, FieldErrors bad) {
     job.queue()
         .ifPresent(queue -> bad.invalid(job.queuePath(), queue, NameValidation.subdomain(queue)));
@@ -61,7 +61,7 @@ final class JobMetadataValidation {
     }
   }
 
-  /** What must hold for a change. */
+  /** Validates an update. */
   void validateUpdate(JobMetadata before, JobMetadata now, String namespace, FieldErrors bad) {
     queue(before, now, namespace, bad);
     if (!before.prebuilt().equals(now.prebuilt())
@@ -88,9 +88,9 @@ final class JobMetadataValidation {
   }
 
   /**
-   * What must hold for a change of what isn't a job itself but makes pods that are.
+   * Validates an update of an object that is not a job itself but creates pods that are jobs.
    *
-   * @param before is suspended if none of its pods is ready
+   * @param before suspended if none of its pods is ready
    */
   void validateBasicUpdate(JobMetadata before, JobMetadata now, FieldErrors bad) {
     boolean emptied = now.queue().isEmpty();

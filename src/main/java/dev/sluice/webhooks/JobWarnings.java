@@ -7,7 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Tells who creates a job what of it has no effect, because its capability is off or not there. */
+/**
+ * Warns the creator of a job about annotations without effect, because their feature is disabled or
+ * not supported.
+ */
 final class JobWarnings {
 
   private static final Map<String, FeatureGate> ON_JOB =
@@ -31,7 +34,7 @@ final class JobWarnings {
     this.settings = settings;
   }
 
-  /** One line for each annotation without effect; only at creation. */
+  /** One warning per annotation without effect; only at creation. */
   List<String> of(AdmissionRequest request) {
     if (!request.isCreate()) {
       return List.of();

@@ -8,21 +8,21 @@ import com.fasterxml.jackson.databind.node.TextNode;
 import java.util.List;
 
 /**
- * Changes an object and notes each change as a JSON patch. Parents that are missing are added, so
- * that every operation can be applied in order. For one thread.
+ * Modifies a copy of an object and records each change as a JSON patch operation. Adds missing
+ * parents, so that the operations can be applied in order. Not thread-safe.
  */
 public final class JsonPatch {
 
   private final ObjectNode object;
   private final ArrayNode operations = JsonNodeFactory.instance.arrayNode();
 
-  /** Begins with a copy of the object, which itself stays as it is. */
+  /** Starts with a copy of the object; the object itself is not modified. */
   public JsonPatch(JsonNode object) {
     this.object =
         object instanceof ObjectNode node ? node.deepCopy() : JsonNodeFactory.instance.objectNode();
   }
 
-  /** The object with the changes so far. Not to be modified otherwise. */
+  /** The object with the changes so far; callers must not modify it. */
   public JsonNode object() {
     return object;
   }
@@ -32,7 +32,7 @@ public final class JsonPatch {
     return operations;
   }
 
-  /** Sets a field, of which the names on the way are given, to a value. */
+  /** Sets the field at this path to a value. */
   public void set(JsonNode value, String... fields) {
     StringBuilder path = new StringBuilder();
     ObjectNode parent = object;
@@ -46,7 +46,7 @@ public final class JsonPatch {
     note(operation, path + "/" + escaped(last), value);
   }
 
-  /** Appends a value to a list, unless it is there already. */
+  /** Appends a value to a list, unless the list contains it already. */
   public void append(JsonNode value, String... fields) {
     if (ReviewJson.list(object, fields).contains(value)) {
       return;
@@ -61,12 +61,12 @@ public final class JsonPatch {
     }
   }
 
-  /** Sets a text. */
+  /** Sets the field at this path to a text. */
   public void set(String value, String... fields) {
     set(TextNode.valueOf(value), fields);
   }
 
-  /** Removes a field of an element of a list, if it is there. */
+  /** Removes a field of a list element, if it is present. */
   public void removeFromElement(String field, int index, String... list) {
     if (ReviewJson.at(object, list).path(index) instanceof ObjectNode element
         && element.has(field)) {

@@ -7,7 +7,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
-/** Labels, annotations, selectors and tolerations. */
+/** Validates labels, annotations, selectors and tolerations. */
 final class LabelValidation {
 
   private static final int MAX_ANNOTATIONS_BYTES = 256 * 1024;
@@ -68,7 +68,7 @@ final class LabelValidation {
     }
   }
 
-  /** Keys of tolerations; what else they must hold to is in the schema. */
+  /** Validates the keys of tolerations; the schema of the API covers the other fields. */
   static void tolerationKeys(FieldPath path, List<JsonNode> tolerations, FieldErrors bad) {
     for (int i = 0; i < tolerations.size(); i++) {
       String key = ReviewJson.text(tolerations.get(i), "key");

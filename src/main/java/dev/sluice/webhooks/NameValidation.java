@@ -4,7 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 
-/** The forms that names, keys and values have in Kubernetes. Each check lists what is broken. */
+/**
+ * Validates names, label keys and label values by the rules of Kubernetes. Each method returns the
+ * broken rules.
+ */
 final class NameValidation {
 
   private static final String LABEL_FORM = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
@@ -38,7 +41,7 @@ final class NameValidation {
     return broken;
   }
 
-  /** A label key: a name, or a domain, a slash, and a name. */
+  /** Validates a label key: a name, or a domain, a slash, and a name. */
   static List<String> qualified(String value) {
     int slash = value.indexOf('/');
     if (slash != value.lastIndexOf('/')) {
@@ -91,7 +94,7 @@ final class NameValidation {
     return broken;
   }
 
-  /** A domain, a slash, and a path. */
+  /** Validates a domain, a slash, and a path. */
   static List<String> domainPrefixedPath(String value) {
     int slash = value.indexOf('/');
     if (slash <= 0 || slash == value.length() - 1) {
@@ -105,7 +108,7 @@ final class NameValidation {
     return broken;
   }
 
-  /** What is very long is never given to a pattern. */
+  /** Very long texts are never matched against a pattern. */
   private static boolean isShort(String value) {
     return value.length() <= MAX_SUBDOMAIN;
   }

@@ -6,12 +6,12 @@ import dev.sluice.api.placement.PlacementLimits;
 import java.util.Map;
 import java.util.Objects;
 
-/** The annotations that say which worker clusters a job may go to. */
+/** Validates the annotations that restrict the worker clusters of a job. */
 final class PlacementValidation {
 
   private PlacementValidation() {}
 
-  /** What must hold for a job or Workload at any time. */
+  /** Validates a job or Workload at creation and at every update. */
   static void validateObject(Map<String, String> annotations, FieldErrors bad) {
     PlacementLimits.faults(annotations)
         .forEach(
@@ -19,7 +19,7 @@ final class PlacementValidation {
                 bad.invalid(JobMetadata.ANNOTATIONS.key(fault.key()), fault.value(), fault.rule()));
   }
 
-  /** What must hold for a change of a job: where it may go is settled once it goes. */
+  /** Validates an update of a job: the restriction is immutable once the job is unsuspended. */
   static void validateUpdate(JobMetadata before, JobMetadata now, FieldErrors bad) {
     String here = before.annotations().get(LocalClusterAnnotations.MAY_RUN_HERE);
     if (!Objects.equals(here, now.annotations().get(LocalClusterAnnotations.MAY_RUN_HERE))) {

@@ -3,10 +3,10 @@ package dev.sluice.webhooks;
 import java.util.Map;
 
 /**
- * A pod set of a job, as far as rules on topology are concerned.
+ * The part of a pod set that topology validation needs.
  *
- * @param count of its pods
- * @param path of the annotations
- * @param annotations of its pod template
+ * @param count number of pods
+ * @param path path of the annotations
+ * @param annotations annotations of the pod template
  */
 record PodSetShape(long count, FieldPath path, Map<String, String> annotations) {}

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.config.FeatureGate;
 import java.util.List;
 
-/** Pod templates of Workloads. */
+/** Validates the pod templates of Workloads. */
 final class PodTemplateValidation {
 
   private static final String RESERVED = "pods";

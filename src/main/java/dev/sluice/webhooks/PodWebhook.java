@@ -12,10 +12,13 @@ import java.util.Map;
 import java.util.OptionalInt;
 import java.util.Set;
 
-/** Pods: those that are jobs, alone or in a group, and those of objects that are held back. */
+/**
+ * Webhook for pods: pods that are jobs, alone or in a group, and pods of objects that are gated
+ * through their pods.
+ */
 final class PodWebhook {
 
-  /** Integrations whose jobs are pods, or are held back by their pods. */
+  /** Integrations whose jobs are pods, or are gated through their pods. */
   private static final Set<String> FRAMEWORKS =
       Set.of("pod", "deployment", "statefulset", "leaderworkerset.x-k8s.io/leaderworkerset");
 
@@ -36,12 +39,12 @@ final class PodWebhook {
     this.topology = new TopologyValidation(settings);
   }
 
-  /** Whether pods are any of the enabled integrations' business. */
+  /** Whether an enabled integration handles pods. */
   static boolean areActive(Set<String> frameworks) {
     return FRAMEWORKS.stream().anyMatch(frameworks::contains);
   }
 
-  // ---- what is filled in
+  // ---- defaults
 
   AdmissionResult mutate(AdmissionRequest request) {
     if (!request.isCreate()) {
@@ -89,7 +92,7 @@ final class PodWebhook {
         JsonNodeFactory.instance.objectNode().put("name", name), "spec", "schedulingGates");
   }
 
-  // ---- what is checked
+  // ---- validation
 
   AdmissionResult validate(AdmissionRequest request) {
     if (request.isFinalizing()) {
@@ -98,7 +101,7 @@ final class PodWebhook {
     boolean ours = hasSuspendingParent(request.object()) || !defaults.isOwnerManaged(request);
     List<FieldError> errors = new ArrayList<>(validateObject(request.object(), ours));
     if (request.isUpdate()) {
-      // What was there before the webhook doesn't make the pod unchangeable.
+      // Errors that the old object already had do not block an update.
       if (!errors.isEmpty()) {
         errors.removeAll(validateObject(request.oldObject(), ours));
       }
@@ -140,7 +143,7 @@ final class PodWebhook {
     return bad.errors();
   }
 
-  /** As many pods as a pod set with this one may have. */
+  /** The largest pod set that can contain this pod. */
   private static long mostPods(JsonNode pod) {
     String total = annotation(pod, KueueConstants.POD_GROUP_TOTAL_COUNT);
     if (!total.isEmpty()) {
@@ -204,14 +207,14 @@ final class PodWebhook {
     return bad.errors();
   }
 
-  /** Pods that another object makes are put into their group after they were made. */
+  /** Whether the update adds a pod that another object created to its group. */
   private static boolean joins(AdmissionRequest request, String before) {
     return before.isEmpty()
         && hasSuspendingParent(request.object())
         && facts(request.object()).isSuspended();
   }
 
-  // ---- how a pod says it
+  // ---- labels and annotations of pods
 
   private static JobMetadata facts(JsonNode pod) {
     return JobMetadata.of(pod, isGated(pod) || hasEnded(pod));
@@ -240,7 +243,7 @@ final class PodWebhook {
     return annotation.isEmpty() ? pod.label(KueueConstants.POD_GROUP_NAME) : annotation;
   }
 
-  /** Where the group's name is written, or should be. */
+  /** The path of the group's name. */
   private static FieldPath groupPath(JobMetadata pod) {
     Map<String, String> annotations = pod.annotations();
     return !annotations.containsKey(KueueConstants.POD_GROUP_NAME)

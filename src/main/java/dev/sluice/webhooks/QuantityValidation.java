@@ -5,18 +5,18 @@ import dev.sluice.api.Quantities;
 import java.math.BigDecimal;
 import java.util.Optional;
 
-/** Amounts that users write. */
+/** Validates quantities. */
 final class QuantityValidation {
 
-  /** The largest amount that the API can express: the largest signed 64-bit number. */
+  /** The largest quantity that the API can express: the largest signed 64-bit integer. */
   static final BigDecimal MAX = BigDecimal.valueOf(Long.MAX_VALUE);
 
   private QuantityValidation() {}
 
   /**
-   * Complains unless the value is a quantity from 0 to the largest.
+   * Adds an error unless the value is a quantity from 0 to the largest.
    *
-   * @return the amount when there was nothing to complain about
+   * @return the amount, if it is valid
    */
   static Optional<BigDecimal> checkNonNegative(FieldPath path, JsonNode value, FieldErrors bad) {
     Optional<BigDecimal> amount = parse(value);

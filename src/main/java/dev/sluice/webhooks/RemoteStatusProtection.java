@@ -5,8 +5,8 @@ import dev.sluice.api.placement.LocalClusterAnnotations;
 import java.util.Objects;
 
 /**
- * Has the operator alone write what a job tells of its status in another cluster: quota is kept and
- * given back by it. Everything else is left to the function behind.
+ * Rejects changes of the remote-status annotation by users other than the operator: quota is held
+ * and released according to it. Delegates everything else to another function.
  */
 final class RemoteStatusProtection implements AdmissionFunction {
 

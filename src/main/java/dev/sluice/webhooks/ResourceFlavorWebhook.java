@@ -7,7 +7,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** ResourceFlavors. */
+/** Webhook for ResourceFlavors. */
 final class ResourceFlavorWebhook {
 
   private static final FieldPath SPEC = FieldPath.of("spec");

@@ -8,10 +8,10 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Quotas, which ClusterQueues and Cohorts write alike.
+ * Validates the resource groups of ClusterQueues and Cohorts.
  *
- * @param parentField the field that names what can be borrowed from
- * @param lendingWithinNominal whether no more can be lent than is had
+ * @param parentField the field that names the cohort to borrow from
+ * @param lendingWithinNominal whether the lending limit must not exceed the nominal quota
  */
 record ResourceGroupValidation(String parentField, boolean lendingWithinNominal) {
 

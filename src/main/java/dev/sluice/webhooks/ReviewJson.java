@@ -7,7 +7,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Reads objects of which nothing is certain: what is missing or of another type is empty. */
+/**
+ * Reads fields of unvalidated objects: missing fields and fields of another type count as empty.
+ */
 final class ReviewJson {
 
   private ReviewJson() {}
@@ -39,12 +41,12 @@ final class ReviewJson {
     return elements;
   }
 
-  /** The elements of a list of text. */
+  /** The elements of a list of strings. */
   static List<String> texts(JsonNode node, String... fields) {
     return list(node, fields).stream().map(JsonNode::asText).toList();
   }
 
-  /** The entries of a map of text, in the order in which they are written. */
+  /** The entries of a map of strings, in document order. */
   static Map<String, String> map(JsonNode node, String... fields) {
     Map<String, String> entries = new LinkedHashMap<>();
     at(node, fields).properties().forEach(it -> entries.put(it.getKey(), it.getValue().asText()));
@@ -59,7 +61,7 @@ final class ReviewJson {
     return map(object, "metadata", "annotations");
   }
 
-  /** Whether a condition of this type is True. */
+  /** Whether the condition of this type is True. */
   static boolean isTrue(JsonNode object, String type) {
     return list(object, "status", "conditions").stream()
         .anyMatch(it -> text(it, "type").equals(type) && text(it, "status").equals("True"));

@@ -6,7 +6,10 @@ import dev.sluice.workload.PodRoleHash;
 import java.util.ArrayList;
 import java.util.List;
 
-/** StatefulSets: their pods start together, with the quota that is reserved for all of them. */
+/**
+ * Webhook for StatefulSets: the pods of a StatefulSet start together, with quota reserved for all
+ * of them.
+ */
 final class StatefulSetWebhook {
 
   private static final String FRAMEWORK = "statefulset";
@@ -29,7 +32,7 @@ final class StatefulSetWebhook {
     return AdmissionResult.patched(patch);
   }
 
-  /** Whether no other integration has laid its hand on the pods. */
+  /** Whether no other integration manages the pods. */
   private static boolean isOurs(JsonNode object) {
     String parent =
         WebhookRuleText.templateAnnotation(object, KueueConstants.POD_SUSPENDING_PARENT);
@@ -43,15 +46,15 @@ final class StatefulSetWebhook {
     List<FieldError> errors = new ArrayList<>(serving.errors(request));
     if (request.isUpdate() && serving.isManaged(request)) {
       FieldErrors bad = new FieldErrors();
-      shape(request, bad);
+      validateTemplate(request, bad);
       replicas(request, bad);
       errors.addAll(bad.errors());
     }
     return AdmissionResult.of(errors);
   }
 
-  /** The Workload is made from the template, and its quota is given for that. */
-  private static void shape(AdmissionRequest request, FieldErrors bad) {
+  /** Rejects changes of the template fields from which the Workload and its quota were computed. */
+  private static void validateTemplate(AdmissionRequest request, FieldErrors bad) {
     JsonNode before = PodRoleHash.of(podSpec(request.oldObject())).parts();
     JsonNode now = PodRoleHash.of(podSpec(request.object())).parts();
     for (String field : PodRoleHash.FIELDS) {

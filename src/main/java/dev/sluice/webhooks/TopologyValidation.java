@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
 
-/** The annotations by which a pod template asks for a place in the topology. */
+/** Validates the annotations by which a pod template requests a topology. */
 final class TopologyValidation {
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -46,7 +46,7 @@ final class TopologyValidation {
     groups(podSets, bad);
   }
 
-  /** Checks a pod set of which nobody knows what others there are. */
+  /** Validates one pod set without knowledge of the other pod sets. */
   void validate(PodSetShape podSet, FieldErrors bad) {
     if (settings.isOn(FeatureGate.TOPOLOGY_AWARE_SCHEDULING)) {
       validateStandalone(podSet, bad);

@@ -24,21 +24,18 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Registers the webhooks with the API server. The same code makes what {@code --install} applies
- * and what the manifests ship.
- */
+/** Builds the webhook configurations, for {@code --install} and for the shipped manifests. */
 public final class WebhookConfigurations {
 
-  /** Name of the configuration for what is filled in. */
+  /** Name of the mutating webhook configuration. */
   public static final String MUTATING = "kueue-mutating-webhook-configuration";
 
-  /** Name of the configuration for what is checked. */
+  /** Name of the validating webhook configuration. */
   public static final String VALIDATING = "kueue-validating-webhook-configuration";
 
   private static final int TIMEOUT_SECONDS = 10;
 
-  /** Nobody waits long for what only makes a job nicer. */
+  /** Timeout of webhooks that only set defaults and whose failure is ignored. */
   private static final int SHORT_TIMEOUT_SECONDS = 5;
 
   private static final String FAIL = "Fail";
@@ -51,12 +48,12 @@ public final class WebhookConfigurations {
 
   private final WebhookRegistration registration;
 
-  /** For one way of being reached. */
+  /** Creates configurations for one registration. */
   public WebhookConfigurations(WebhookRegistration registration) {
     this.registration = registration;
   }
 
-  /** What is filled in. */
+  /** The mutating webhook configuration. */
   public MutatingWebhookConfiguration mutating() {
     List<MutatingWebhook> webhooks = new ArrayList<>();
     for (WebhookKind kind : kinds()) {
@@ -75,7 +72,7 @@ public final class WebhookConfigurations {
               kind,
               name + ".kb.io",
               policy(kind),
-              List.of(condition(JobMatchConditions.ASKS, asks))));
+              List.of(condition(JobMatchConditions.REQUESTS_QUEUEING, asks))));
       if (registration.isOn(kind)) {
         webhooks.add(
             mutating(
@@ -94,7 +91,7 @@ public final class WebhookConfigurations {
         .build();
   }
 
-  /** What is checked. */
+  /** The validating webhook configuration. */
   public ValidatingWebhookConfiguration validating() {
     List<ValidatingWebhook> webhooks = new ArrayList<>();
     for (WebhookKind kind : kinds()) {
@@ -133,7 +130,7 @@ public final class WebhookConfigurations {
     return registration.isOn(kind) && registration.manageJobsWithoutQueueName();
   }
 
-  /** What isn't on holds nothing up. */
+  /** The failure policy: Ignore for kinds whose integration is disabled. */
   private String policy(WebhookKind kind) {
     return kind.isOwn() || registration.isOn(kind) ? FAIL : IGNORE;
   }
@@ -159,7 +156,7 @@ public final class WebhookConfigurations {
     return failurePolicy.equals(FAIL) ? TIMEOUT_SECONDS : SHORT_TIMEOUT_SECONDS;
   }
 
-  /** What is asked about of a kind of its own: of Workloads, as little as may be. */
+  /** The match conditions of a kind; Workloads have the most restrictive ones. */
   private List<MatchCondition> conditions(WebhookKind kind, List<MatchCondition> ofWorkloads) {
     if (!kind.kind().equals("Workload")) {
       return List.of();
@@ -170,7 +167,10 @@ public final class WebhookConfigurations {
     return conditions;
   }
 
-  /** The operator keeps to its own rules; asking itself would double the cost of each write. */
+  /**
+   * Excludes requests of this user: the operator's writes are valid by construction, and reviewing
+   * them would double the cost of each write.
+   */
   private static MatchCondition notBy(String user) {
     return condition(
         "not-the-operator", "request.userInfo.username != '" + user.replace("'", "\\'") + "'");

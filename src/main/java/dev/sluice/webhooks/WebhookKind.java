@@ -4,15 +4,16 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * A kind that the API server asks about, and when.
+ * A kind that the webhooks handle.
  *
- * @param kind as in the API
- * @param group API group, empty for the core
- * @param version of the group
- * @param plural of the kind
+ * @param kind name of the kind
+ * @param group API group, empty for the core group
+ * @param version version of the group
+ * @param plural plural of the kind
  * @param framework name of the integration; empty for the operator's own kinds
- * @param mutating operations that are asked about before validation; empty for none
- * @param validating resources, with {@code /status} where that is asked about as well
+ * @param mutating operations of the mutating webhook; empty for none
+ * @param validating resources of the validating webhook, with {@code /status} where the status is
+ *     validated as well
  */
 public record WebhookKind(
     String kind,
@@ -27,7 +28,7 @@ public record WebhookKind(
   private static final List<String> C = List.of("CREATE");
   private static final List<String> CU = List.of("CREATE", "UPDATE");
 
-  /** Every kind that is reviewed (docs/webhooks.md). */
+  /** All kinds that the webhooks handle. */
   public static List<WebhookKind> all() {
     return List.of(
         own("ClusterQueue", "clusterqueues", C),
@@ -104,22 +105,22 @@ public record WebhookKind(
     return job(kind, "kubeflow.org", "v1", lower + "s", "kubeflow.org/" + lower, C);
   }
 
-  /** Whether it belongs to the operator's own API. */
+  /** Whether the kind belongs to the operator's own API. */
   public boolean isOwn() {
     return framework.isEmpty();
   }
 
-  /** Whether these are pods themselves. */
+  /** Whether the kind is Pod. */
   boolean isPod() {
     return framework.equals("pod");
   }
 
-  /** Where it is asked for what to fill in. */
+  /** The path of the mutating webhook. */
   public String mutatingPath() {
     return "/mutate-" + suffix();
   }
 
-  /** Where it is asked whether an object is right. */
+  /** The path of the validating webhook. */
   public String validatingPath() {
     return "/validate-" + suffix();
   }

@@ -7,19 +7,20 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What the API server is to ask, and whom.
+ * Input of the webhook configurations.
  *
- * @param target whom
- * @param caBundle the authorities it trusts, in base64; empty where they are filled in later
- * @param operatorNamespace where the operator's own objects are
- * @param frameworks the integrations that are on: what they are asked about has to wait for them
- * @param prepared integrations that may be turned on later without a new registration: until then
- *     nothing waits for an answer about them
- * @param manageJobsWithoutQueueName whether jobs are managed that name no queue
- * @param managedNamespaces the namespaces whose jobs are asked about; empty means all but those of
- *     the system and of the operator
- * @param trustedUser the operator's own user, whose writes of Workloads aren't asked about; empty
- *     means that everybody's are
+ * @param target address of the webhook server
+ * @param caBundle certificate authorities of the server, in base64; empty if they are injected
+ *     later
+ * @param operatorNamespace the operator's own namespace
+ * @param frameworks the enabled integrations, whose webhooks fail closed
+ * @param prepared integrations that may be enabled later without a new registration; until then
+ *     their webhooks fail open
+ * @param manageJobsWithoutQueueName whether jobs without a queue name are managed
+ * @param managedNamespaces selects the namespaces whose jobs are reviewed; empty: all except those
+ *     of the system and of the operator
+ * @param trustedUser the operator's own user, whose writes of Workloads are not reviewed; empty:
+ *     all writes are reviewed
  * @param reinvocationPolicy {@code Never} or {@code IfNeeded}
  */
 public record WebhookRegistration(
@@ -35,35 +36,35 @@ public record WebhookRegistration(
 
   private static final String NAMESPACE_NAME = "kubernetes.io/metadata.name";
 
-  /** The integrations whose jobs are pods or make pods that wait. */
+  /** The integrations whose jobs are pods or create gated pods. */
   public static final Set<String> PODS = Set.of("pod", "deployment", "statefulset");
 
-  /** Takes copies. */
+  /** Copies the collections. */
   public WebhookRegistration {
     frameworks = Set.copyOf(frameworks);
     prepared = Set.copyOf(prepared);
   }
 
-  /** Who answers. */
+  /** Address of the webhook server. */
   public sealed interface Target {}
 
   /**
    * A Service in the cluster.
    *
-   * @param name of the Service
-   * @param namespace of the Service
-   * @param port of the Service
+   * @param name name of the Service
+   * @param namespace namespace of the Service
+   * @param port port of the Service
    */
   public record Service(String name, String namespace, int port) implements Target {}
 
   /**
-   * A process somewhere.
+   * A URL.
    *
-   * @param base scheme, host and port, without a slash at its end
+   * @param base scheme, host and port, without a trailing slash
    */
   public record Url(String base) implements Target {}
 
-  /** As the shipped manifests have it: a Service, all kinds, trust to be filled in later. */
+  /** The registration of the shipped manifests: a Service, all kinds, CA bundle injected later. */
   public static WebhookRegistration shipped(String namespace, String serviceName, String user) {
     return new WebhookRegistration(
         new Service(serviceName, namespace, 443),
@@ -77,7 +78,7 @@ public record WebhookRegistration(
         "Never");
   }
 
-  /** Whether objects of this kind are asked about. */
+  /** Whether objects of this kind are reviewed. */
   boolean covers(WebhookKind kind) {
     return kind.isOwn()
         || isOn(kind)
@@ -85,12 +86,12 @@ public record WebhookRegistration(
         || (kind.isPod() && PodWebhook.areActive(frameworks));
   }
 
-  /** Whether nothing happens to objects of this kind without an answer. */
+  /** Whether the webhook of this kind fails closed. */
   boolean isOn(WebhookKind kind) {
     return frameworks.contains(kind.framework());
   }
 
-  /** The namespaces whose jobs are asked about. */
+  /** The namespaces whose jobs are reviewed. */
   Selector namespaces() {
     return managedNamespaces.orElseGet(
         () ->

@@ -12,10 +12,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Takes the body of a review and gives back the body of the answer. Keeps nothing. */
+/**
+ * Routes the body of a review to the function of its path and returns the body of the response.
+ * Stateless.
+ */
 public final class WebhookRouter {
 
-  /** An object has 3 MiB at most, and a review two of them. */
+  /** An object has at most 3 MiB, and a review contains two objects. */
   private static final int MAX_BYTES = 8 * 1024 * 1024;
 
   private static final int MAX_DEPTH = 200;
@@ -36,25 +39,29 @@ public final class WebhookRouter {
   private final Map<String, AdmissionFunction> functions;
 
   /**
-   * An answer.
+   * A response.
    *
-   * @param status 200, or 400 when the body is no review, or 404 for a path that doesn't exist
-   * @param isJson whether the body is JSON; otherwise it is text
-   * @param body not to be modified
+   * @param status 200, 400 if the body is not a review, or 404 for an unknown path
+   * @param isJson whether the body is JSON; otherwise text
+   * @param body the body; must not be modified
    */
   public record Reply(int status, boolean isJson, byte[] body) {}
 
-  /** With the functions by path. */
+  /**
+   * Creates a router.
+   *
+   * @param functions functions by path
+   */
   public WebhookRouter(Map<String, AdmissionFunction> functions) {
     this.functions = Map.copyOf(functions);
   }
 
-  /** Whether there is a webhook at this path. */
+  /** Whether a webhook exists at this path. */
   public boolean knows(String path) {
     return functions.containsKey(path);
   }
 
-  /** Answers what was posted to a path. */
+  /** Handles the body posted to a path. */
   public Reply answer(String path, InputStream body) {
     AdmissionFunction function = functions.get(path);
     if (function == null) {
@@ -86,31 +93,31 @@ public final class WebhookRouter {
     return answer;
   }
 
-  private static void write(AdmissionResult.Allowed verdict, ObjectNode response) {
+  private static void write(AdmissionResult.Allowed rejected, ObjectNode response) {
     response.put("allowed", true);
-    if (!verdict.patch().isEmpty()) {
+    if (!rejected.patch().isEmpty()) {
       response.put("patchType", "JSONPatch");
-      response.put("patch", verdict.patch().toString().getBytes(StandardCharsets.UTF_8));
+      response.put("patch", rejected.patch().toString().getBytes(StandardCharsets.UTF_8));
     }
-    if (!verdict.warnings().isEmpty()) {
+    if (!rejected.warnings().isEmpty()) {
       var warnings = response.putArray("warnings");
-      verdict.warnings().forEach(warnings::add);
+      rejected.warnings().forEach(warnings::add);
     }
   }
 
   private static void write(
-      AdmissionResult.Rejected verdict, AdmissionRequest request, ObjectNode response) {
+      AdmissionResult.Rejected rejected, AdmissionRequest request, ObjectNode response) {
     response.put("allowed", false);
     ObjectNode status = response.putObject("status");
     status
         .put("status", "Failure")
-        .put("message", message(verdict))
+        .put("message", message(rejected))
         .put("reason", "Forbidden")
         .put("code", FORBIDDEN);
     ObjectNode details = status.putObject("details");
     details.put("name", request.name()).put("group", request.group()).put("kind", request.kind());
     var causes = details.putArray("causes");
-    for (FieldError error : verdict.errors()) {
+    for (FieldError error : rejected.errors()) {
       causes
           .addObject()
           .put("reason", error.kind().reason())
@@ -119,11 +126,11 @@ public final class WebhookRouter {
     }
   }
 
-  /** One error stands for itself, several are a list. */
-  private static String message(AdmissionResult.Rejected verdict) {
-    return verdict.errors().size() == 1
-        ? verdict.errors().getFirst().message()
-        : verdict.errors().stream()
+  /** The message of the rejection: a single error as it is, several errors as a list. */
+  private static String message(AdmissionResult.Rejected rejected) {
+    return rejected.errors().size() == 1
+        ? rejected.errors().getFirst().message()
+        : rejected.errors().stream()
             .map(FieldError::message)
             .collect(Collectors.joining(", ", "[", "]"));
   }

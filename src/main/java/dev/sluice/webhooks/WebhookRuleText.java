@@ -5,7 +5,7 @@ import dev.sluice.api.KueueConstants;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What Deployments and StatefulSets have in common: they make pods that serve. */
+/** Shared behaviour of the webhooks for Deployments and StatefulSets, which create serving pods. */
 final class WebhookRuleText {
 
   private final JobDefaults defaults;
@@ -16,13 +16,13 @@ final class WebhookRuleText {
     this.keys = new JobMetadataValidation(settings, cluster, false);
   }
 
-  /** What is in the pod template's metadata as annotation. */
+  /** The value of an annotation of the pod template. */
   static String templateAnnotation(JsonNode object, String key) {
     return ReviewJson.text(object, "spec", "template", "metadata", "annotations", key);
   }
 
   /**
-   * Fills in queue and priority class, where they may still be chosen.
+   * Sets queue and priority class, where they may still be chosen.
    *
    * @return whether the object is managed
    */
@@ -32,12 +32,12 @@ final class WebhookRuleText {
         : defaults.names(request, patch);
   }
 
-  /** Whether the object, as it will be, is managed. */
+  /** Whether the new object is managed. */
   boolean isManaged(AdmissionRequest request) {
     return defaults.isManaged(request);
   }
 
-  /** What is wrong with the object and its change; what was wrong before stays allowed. */
+  /** The errors of the object and of its update, without errors that the old object already had. */
   List<FieldError> errors(AdmissionRequest request) {
     List<FieldError> errors = new ArrayList<>(validateObject(request.object()));
     if (request.isUpdate()) {
@@ -65,7 +65,7 @@ final class WebhookRuleText {
     return ReviewJson.at(object, "status", "readyReplicas").asLong() > 0;
   }
 
-  /** Writes into the pod template who holds its pods back. */
+  /** Writes the gate and its integration into the pod template. */
   static void addSchedulingGates(JsonPatch patch, String framework) {
     if (!templateAnnotation(patch.object(), KueueConstants.POD_SUSPENDING_PARENT)
         .equals(framework)) {

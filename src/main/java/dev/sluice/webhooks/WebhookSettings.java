@@ -8,13 +8,13 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * The part of the configuration that verdicts depend on.
+ * The part of the configuration that webhooks use.
  *
- * @param manageJobsWithoutQueueName whether jobs are managed that name no queue
- * @param managedNamespaces tells by its labels whether jobs of a namespace are managed
+ * @param manageJobsWithoutQueueName whether jobs without a queue name are managed
+ * @param managedNamespaces whether jobs of a namespace with these labels are managed
  * @param frameworks names of the enabled integrations, such as {@code batch/job}
- * @param gates whose rules are held to
- * @param working gates whose capability is there; of what belongs to others, users are warned
+ * @param gates feature gates whose validation rules apply
+ * @param working feature gates whose features are supported; others cause warnings
  */
 public record WebhookSettings(
     boolean manageJobsWithoutQueueName,
@@ -23,25 +23,25 @@ public record WebhookSettings(
     Set<FeatureGate> gates,
     Set<FeatureGate> working) {
 
-  /** Rules on the form of what is written hold before the capability behind it is there. */
-  private static final Set<FeatureGate> FORM =
+  /** Gates whose format rules apply even while the feature is not supported. */
+  private static final Set<FeatureGate> FORMAT_ONLY =
       Set.of(
           FeatureGate.ADMISSION_GATED_BY,
           FeatureGate.TOPOLOGY_AWARE_SCHEDULING,
           FeatureGate.TAS_MULTI_LAYER_TOPOLOGY,
           FeatureGate.TAS_VALIDATE_WORKLOAD_SLICE_SIZE);
 
-  /** Takes copies. */
+  /** Copies the collections. */
   public WebhookSettings {
     frameworks = Set.copyOf(frameworks);
     gates = Set.copyOf(gates);
     working = Set.copyOf(working);
   }
 
-  /** As the configuration says. */
+  /** Reads the settings from the configuration. */
   public static WebhookSettings of(Configuration configuration) {
     Set<FeatureGate> on = configuration.featureGates().on();
-    Set<FeatureGate> gates = EnumSet.copyOf(FORM);
+    Set<FeatureGate> gates = EnumSet.copyOf(FORMAT_ONLY);
     gates.addAll(on);
     return new WebhookSettings(
         configuration.manageJobsWithoutQueueName(),

@@ -3,14 +3,14 @@ package dev.sluice.webhooks;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Which function answers at which path. */
+/** Assigns the admission functions to paths. */
 public final class Webhooks {
 
   private Webhooks() {}
 
   /**
-   * A function for every path of docs/webhooks.md. Integrations that aren't enabled, or aren't
-   * there yet, allow everything and change nothing.
+   * A function for every path of {@link WebhookKind#all}. Kinds whose integration is disabled or
+   * not supported allow every request unchanged.
    */
   public static Map<String, AdmissionFunction> functions(
       WebhookSettings settings, ClusterLookup cluster) {

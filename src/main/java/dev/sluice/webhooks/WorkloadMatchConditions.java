@@ -4,14 +4,14 @@ import io.fabric8.kubernetes.api.model.admissionregistration.v1.MatchCondition;
 import java.util.List;
 
 /**
- * When it is worth asking about a Workload. Being asked costs more than the write itself, and most
- * writes change only conditions, which the definition of the API judges already. These expressions
- * let through what the rules could find nothing wrong with; in doubt they ask. None of them may
- * fail on any object: that would refuse the write.
+ * Match conditions of the webhooks for Workloads. A review costs more than the write itself, and
+ * most writes change only conditions, which the schema of the API validates already. The
+ * expressions skip writes that cannot break a rule and request a review in doubt. No expression may
+ * fail for any object: a failure would reject the write.
  */
 final class WorkloadMatchConditions {
 
-  /** The only thing that is ever filled in is the absence of minCount, without the gate for it. */
+  /** The only default is the removal of minCount while its feature gate is disabled. */
   private static final String HAS_MIN_COUNT =
       "object.?spec.?podSets.orValue([]).exists(p, has(p.minCount))";
 
@@ -49,7 +49,7 @@ final class WorkloadMatchConditions {
 
   private WorkloadMatchConditions() {}
 
-  /** Before it is checked. */
+  /** Match conditions of the validating webhook. */
   static List<MatchCondition> validating() {
     return List.of(
         new MatchCondition(
@@ -57,7 +57,7 @@ final class WorkloadMatchConditions {
             "changes-more-than-conditions"));
   }
 
-  /** Before something is filled in. */
+  /** Match conditions of the mutating webhook. */
   static List<MatchCondition> mutating() {
     return List.of(new MatchCondition(HAS_MIN_COUNT, "has-min-count"));
   }

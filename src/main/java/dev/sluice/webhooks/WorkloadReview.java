@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A Workload as the rules see it.
+ * A Workload under review.
  *
  * @param object the whole object
  * @param isElastic whether its size may change while it runs
  */
 record WorkloadReview(JsonNode object, boolean isElastic) {
 
-  /** Before creation there is nothing. */
+  /** The missing old object of a creation. */
   static final WorkloadReview NONE = new WorkloadReview(MissingNode.getInstance(), false);
 
   boolean hasQuota() {
@@ -33,7 +33,7 @@ record WorkloadReview(JsonNode object, boolean isElastic) {
     return ReviewJson.list(object, "spec", "podSets");
   }
 
-  /** Pod sets' counts by name. */
+  /** Pod counts by pod set. */
   Map<String, Long> counts() {
     Map<String, Long> counts = new LinkedHashMap<>();
     podSets()
@@ -41,7 +41,7 @@ record WorkloadReview(JsonNode object, boolean isElastic) {
     return counts;
   }
 
-  /** Counts of pods whose share was given back, by pod set. */
+  /** Counts of reclaimable pods, by pod set. */
   Map<String, Long> reclaimable() {
     Map<String, Long> counts = new LinkedHashMap<>();
     ReviewJson.list(status(), "reclaimablePods")
@@ -49,7 +49,7 @@ record WorkloadReview(JsonNode object, boolean isElastic) {
     return counts;
   }
 
-  /** The state of its admission checks by name. */
+  /** The states of the admission checks, by name. */
   Map<String, JsonNode> checks() {
     Map<String, JsonNode> checks = new LinkedHashMap<>();
     ReviewJson.list(status(), "admissionChecks").forEach(it -> checks.put(nameOf(it), it));

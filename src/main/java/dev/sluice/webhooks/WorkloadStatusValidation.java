@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** What the status of a Workload must hold to at any time. */
+/** Validates the status of a Workload. */
 final class WorkloadStatusValidation {
 
   private static final FieldPath STATUS = FieldPath.of("status");
@@ -117,7 +117,7 @@ final class WorkloadStatusValidation {
     }
   }
 
-  /** CPU is counted in thousandths, everything else in whole units. */
+  /** The amount in the units of the API: CPU in thousandths, other resources in whole units. */
   private static BigDecimal units(String resource, BigDecimal amount) {
     BigDecimal scaled = resource.equals("cpu") ? amount.movePointRight(MILLI_DIGITS) : amount;
     return scaled.setScale(0, RoundingMode.CEILING);

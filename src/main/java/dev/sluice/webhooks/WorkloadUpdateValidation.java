@@ -7,7 +7,7 @@ import dev.sluice.api.config.FeatureGate;
 import java.util.List;
 import java.util.Map;
 
-/** What may not change in a Workload, and when. */
+/** Validates which fields of a Workload may change, and when. */
 final class WorkloadUpdateValidation {
 
   private static final FieldPath STATUS = FieldPath.of("status");

@@ -6,7 +6,7 @@ import dev.sluice.api.config.FeatureGate;
 import java.util.List;
 import java.util.Map;
 
-/** Workloads: what is filled in, and what their spec must hold to. */
+/** Webhook for Workloads: defaults and validation of the spec. */
 final class WorkloadWebhook {
 
   private static final FieldPath POD_SETS = FieldPath.of("spec", "podSets");
@@ -55,7 +55,9 @@ final class WorkloadWebhook {
     return AdmissionResult.of(bad.errors());
   }
 
-  /** A spec that nobody changed doesn't stand in the way of its status. */
+  /**
+   * Whether the spec must be validated: an unchanged spec does not block an update of the status.
+   */
   private static boolean isSpecToBeChecked(AdmissionRequest request) {
     return !request.isUpdate()
         || !ReviewJson.at(request.object(), "spec")

@@ -1,8 +1,8 @@
 /**
- * Admission and conversion as functions from review to answer: what is filled in, what is refused
- * and with which words, and the registrations that make the API server ask. JSON, and facts of the
- * cluster through one small interface, may enter; sockets and clients stay outside. An answer
- * leaves, never an exception for what a user wrote.
+ * Admission and conversion webhooks as functions from review to response, and the webhook
+ * configurations. Input: JSON, and facts about the cluster through {@link
+ * dev.sluice.webhooks.ClusterLookup}; no sockets or clients. Output: a response, never an exception
+ * for the content of an object.
  */
 @NullMarked
 package dev.sluice.webhooks;

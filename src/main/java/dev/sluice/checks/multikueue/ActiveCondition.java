@@ -5,12 +5,12 @@ import io.fabric8.kubernetes.api.model.Condition;
 import java.time.Instant;
 import java.util.List;
 
-/** The condition {@code Active}, as it should be. */
+/** Desired value of the condition {@code Active}. */
 record ActiveCondition(boolean status, String reason, String message) {
 
   static final String TYPE = "Active";
 
-  /** Whether the list says that the object is active. */
+  /** Whether the list contains the condition {@code Active} with status True. */
   static boolean holds(List<Condition> conditions) {
     return conditions.stream()
         .anyMatch(it -> TYPE.equals(it.getType()) && "True".equals(it.getStatus()));

@@ -6,24 +6,31 @@ import dev.sluice.checks.multikueue.remote.ConnectionState;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 
-/** What the condition of a MultiKueueCluster says, from what is known of its access and link. */
+/**
+ * Computes the condition of a MultiKueueCluster from its credentials and the state of its
+ * connection.
+ */
 final class ClusterConditions {
 
   private ClusterConditions() {}
 
-  /** Empty while nothing is known that would change what stands. */
-  static Optional<ActiveCondition> of(WorkerAccess workerAccess, Optional<ConnectionState> link) {
+  /**
+   * The condition to write; empty when the cluster's state is not known yet and the present
+   * condition stays.
+   */
+  static Optional<ActiveCondition> of(
+      WorkerAccess workerAccess, Optional<ConnectionState> connectionState) {
     return switch (workerAccess) {
       case WorkerAccess.Unknown() -> Optional.empty();
       case WorkerAccess.Here() ->
           Optional.of(new ActiveCondition(true, ClusterReason.ACTIVE.text(), "It is this cluster"));
       case WorkerAccess.Refused(ClusterReason reason, String message) -> inactive(reason, message);
-      case WorkerAccess.Usable usable -> link.flatMap(ClusterConditions::of);
+      case WorkerAccess.Usable usable -> connectionState.flatMap(ClusterConditions::of);
     };
   }
 
-  private static Optional<ActiveCondition> of(ConnectionState link) {
-    return switch (link) {
+  private static Optional<ActiveCondition> of(ConnectionState connectionState) {
+    return switch (connectionState) {
       case ConnectionState.Connecting connecting -> Optional.empty();
       case ConnectionState.Denied denied -> Optional.empty();
       case ConnectionState.Connected connected ->

@@ -18,14 +18,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The ClusterProfiles of the operator's own namespace. Where nobody serves them there are none, and
- * they are asked for again.
+ * The ClusterProfiles of the operator's own namespace. If the API server does not serve the kind,
+ * the set is empty and the listing is retried.
  */
 final class ClusterProfiles implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ClusterProfiles.class);
-  private static final Duration AGAIN = Duration.ofSeconds(30);
-  private static final long PAGE = 500;
+  private static final Duration RETRY_DELAY = Duration.ofSeconds(30);
+  private static final long PAGE_SIZE = 500;
   private static final ResourceDefinitionContext KIND =
       new ResourceDefinitionContext.Builder()
           .withGroup("multicluster.x-k8s.io")
@@ -46,9 +46,9 @@ final class ClusterProfiles implements AutoCloseable {
   private volatile boolean listed;
 
   /**
-   * Nothing is read yet.
+   * Creates the reader without reading anything.
    *
-   * @param changed is run when any of them changed, or when it gets known which there are
+   * @param changed runs after a ClusterProfile changed and after the first listing ended
    */
   ClusterProfiles(
       KubernetesClient client,
@@ -61,12 +61,15 @@ final class ClusterProfiles implements AutoCloseable {
     this.changed = changed;
   }
 
-  /** Begins to read, on another thread. */
+  /** Starts reading, on another thread. */
   void start() {
     connectionContext.io().execute(this::refresh);
   }
 
-  /** Asks first: an informer makes much noise about a kind that nobody serves. */
+  /**
+   * Lists once before the informer starts: an informer logs many errors for a kind that the API
+   * server does not serve.
+   */
   private void refresh() {
     try {
       var unused =
@@ -75,53 +78,53 @@ final class ClusterProfiles implements AutoCloseable {
               .inNamespace(namespace)
               .list(new ListOptionsBuilder().withLimit(1L).build());
     } catch (KubernetesClientException e) {
-      started(e);
+      onListResult(e);
       return;
     }
-    begin();
+    startInformer();
   }
 
-  private void begin() {
-    SharedIndexInformer<GenericKubernetesResource> begun =
+  private void startInformer() {
+    SharedIndexInformer<GenericKubernetesResource> newInformer =
         client
             .genericKubernetesResources(KIND)
             .inNamespace(namespace)
-            .withLimit(PAGE)
+            .withLimit(PAGE_SIZE)
             .runnableInformer(0);
-    begun.exceptionHandler((started, failure) -> started);
+    newInformer.exceptionHandler((onListResult, failure) -> onListResult);
     lock.lock();
     try {
       if (closed) {
         return;
       }
-      informer = begun;
+      informer = newInformer;
     } finally {
       lock.unlock();
     }
-    begun.addEventHandler(new Changes());
-    var unused = begun.start().whenComplete((any, failure) -> started(failure));
+    newInformer.addEventHandler(new ChangeHandler());
+    var unused = newInformer.start().whenComplete((any, failure) -> onListResult(failure));
   }
 
-  private void started(@Nullable Throwable failure) {
-    boolean news = !listed;
+  private void onListResult(@Nullable Throwable failure) {
+    boolean firstResult = !listed;
     listed = true;
     if (failure != null) {
-      if (news) {
+      if (firstResult) {
         LOG.warn("clusterprofiles=unread reason=\"{}\"", failure.getMessage());
       }
-      connectionContext.delays().after(AGAIN, this::start);
+      connectionContext.delays().after(RETRY_DELAY, this::start);
     }
-    if (news || failure == null) {
+    if (firstResult || failure == null) {
       changed.run();
     }
   }
 
-  /** Whether it is known which there are. */
+  /** Whether the first listing has ended. */
   boolean listed() {
     return listed;
   }
 
-  /** The one of this name. */
+  /** The ClusterProfile of this name. */
   Optional<JsonNode> find(String name) {
     lock.lock();
     try {
@@ -147,7 +150,7 @@ final class ClusterProfiles implements AutoCloseable {
     }
   }
 
-  private final class Changes implements ResourceEventHandler<GenericKubernetesResource> {
+  private final class ChangeHandler implements ResourceEventHandler<GenericKubernetesResource> {
 
     @Override
     public void onAdd(GenericKubernetesResource profile) {

@@ -15,14 +15,17 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 
-/** Which clusters checks choose from, and which of them is this one. Usable from any thread. */
+/**
+ * Resolves the clusters of an AdmissionCheck and declares which of them is the manager itself.
+ * Thread-safe.
+ */
 final class ClusterSelection implements ClusterSelector {
 
   private final ObservableItemStore<MultiKueueCluster> clusters;
   private final ObservableItemStore<MultiKueueConfig> configs;
   private final ObservableItemStore<AdmissionCheck> checks;
   private final LocalClusters localClusters;
-  private final ReentrantLock declaring = new ReentrantLock();
+  private final ReentrantLock lock = new ReentrantLock();
 
   ClusterSelection(
       ObservableItemStore<MultiKueueCluster> clusters,
@@ -35,7 +38,10 @@ final class ClusterSelection implements ClusterSelector {
     this.localClusters = localClusters;
   }
 
-  /** The config of a check of this room's; empty if the check is another's, or none. */
+  /**
+   * The MultiKueueConfig of a MultiKueue check. The outer Optional is empty if the check does not
+   * exist or belongs to another controller; the inner one, if the config does not exist.
+   */
   Optional<Optional<MultiKueueConfig>> config(String check) {
     return checks
         .find(check)
@@ -67,28 +73,30 @@ final class ClusterSelection implements ClusterSelector {
     return labels == null ? Map.of() : labels;
   }
 
-  /** Tells where this cluster is a worker of its own. */
+  /**
+   * Declares to {@link LocalClusters} under which worker names the manager itself is configured.
+   */
   void declare() {
-    declaring.lock();
+    lock.lock();
     try {
-      declareNow();
+      declareLocked();
     } finally {
-      declaring.unlock();
+      lock.unlock();
     }
   }
 
-  private void declareNow() {
-    Map<String, Map<String, String>> here =
+  private void declareLocked() {
+    Map<String, Map<String, String>> managerNames =
         clusters.all().stream()
             .filter(ClusterSelection::isManager)
             .collect(
                 Collectors.toMap(
                     cluster -> cluster.getMetadata().getName(), ClusterSelection::labels));
     localClusters.declare(
-        here,
+        managerNames,
         checks.all().stream()
             .map(check -> check.getMetadata().getName())
-            .filter(name -> of(name).orElse(List.of()).stream().anyMatch(here::containsKey))
+            .filter(name -> of(name).orElse(List.of()).stream().anyMatch(managerNames::containsKey))
             .collect(Collectors.toSet()));
   }
 

@@ -11,10 +11,11 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * What the condition of an AdmissionCheck says, from its parameters and the clusters they name.
+ * Computes the condition of an AdmissionCheck from its parameters and the clusters of its
+ * MultiKueueConfig.
  *
- * @param configs finds a MultiKueueConfig
- * @param clusters finds a MultiKueueCluster
+ * @param configs finds a MultiKueueConfig by name
+ * @param clusters finds a MultiKueueCluster by name
  */
 record MultiKueueCheckConditions(
     Function<String, Optional<MultiKueueConfig>> configs,
@@ -25,10 +26,11 @@ record MultiKueueCheckConditions(
   ActiveCondition of(AdmissionCheckSpec spec) {
     AdmissionCheckParametersReference parameters = spec.parameters();
     if (parameters == null) {
-      return bad("spec.parameters: is missing; allowed: a " + KIND + " of " + ApiVersions.GROUP);
+      return badConfig(
+          "spec.parameters: is missing; allowed: a " + KIND + " of " + ApiVersions.GROUP);
     }
     if (!ApiVersions.GROUP.equals(parameters.apiGroup()) || !KIND.equals(parameters.kind())) {
-      return bad(
+      return badConfig(
           "spec.parameters: \""
               + parameters.kind()
               + "."
@@ -43,7 +45,7 @@ record MultiKueueCheckConditions(
         .map(this::of)
         .orElseGet(
             () ->
-                bad(
+                badConfig(
                     "spec.parameters.name: "
                         + KIND
                         + " \""
@@ -68,10 +70,10 @@ record MultiKueueCheckConditions(
     if (missing.isEmpty() && inactive.isEmpty() && active > 0) {
       return new ActiveCondition(true, "Active", "All clusters are active");
     }
-    String lacking = lacking(missing, inactive);
+    String unusableText = unusableText(missing, inactive);
     return active > 0
-        ? new ActiveCondition(true, "SomeActiveClusters", lacking)
-        : new ActiveCondition(false, "NoUsableClusters", lacking);
+        ? new ActiveCondition(true, "SomeActiveClusters", unusableText)
+        : new ActiveCondition(false, "NoUsableClusters", unusableText);
   }
 
   private static List<String> names(MultiKueueConfig config) {
@@ -85,7 +87,7 @@ record MultiKueueCheckConditions(
         && ActiveCondition.holds(status.conditions());
   }
 
-  private static String lacking(List<String> missing, List<String> inactive) {
+  private static String unusableText(List<String> missing, List<String> inactive) {
     List<String> parts = new ArrayList<>();
     if (!missing.isEmpty()) {
       parts.add("Missing clusters: " + missing);
@@ -96,7 +98,7 @@ record MultiKueueCheckConditions(
     return parts.isEmpty() ? "No clusters" : String.join(", ", parts);
   }
 
-  private static ActiveCondition bad(String message) {
+  private static ActiveCondition badConfig(String message) {
     return new ActiveCondition(false, "BadConfig", message);
   }
 }

@@ -13,7 +13,9 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
-/** An AdmissionCheck of this room: its condition says whether there are clusters for it. */
+/**
+ * Writes the condition of each MultiKueue AdmissionCheck: whether the check has usable clusters.
+ */
 final class MultiKueueCheckReconciler extends LeaderAwareReconciler<AdmissionCheck> {
 
   private final MultiKueueCheckConditions conditions;
@@ -45,10 +47,10 @@ final class MultiKueueCheckReconciler extends LeaderAwareReconciler<AdmissionChe
     return statuses
         .write(
             check,
-            standing -> {
-              List<Condition> present = standing == null ? List.of() : standing.conditions();
+            status -> {
+              List<Condition> conditionsBefore = status == null ? List.of() : status.conditions();
               return new AdmissionCheckStatus(
-                  condition.in(present, generation(check), clock.instant()));
+                  condition.in(conditionsBefore, generation(check), clock.instant()));
             })
         .map(outcome -> after(check, outcome))
         .orElseGet(Step.Done::new);

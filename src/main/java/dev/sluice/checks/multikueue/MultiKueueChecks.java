@@ -3,12 +3,12 @@ package dev.sluice.checks.multikueue;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 
-/** Tells the AdmissionChecks of this room from those of others. */
+/** Recognises the AdmissionChecks of the MultiKueue controller. */
 final class MultiKueueChecks {
 
   private MultiKueueChecks() {}
 
-  /** Whether the check is answered here. */
+  /** Whether the MultiKueue controller handles this check. */
   static boolean concerns(AdmissionCheck check) {
     return check.getSpec() != null
         && KueueConstants.MULTIKUEUE.equals(check.getSpec().controllerName());

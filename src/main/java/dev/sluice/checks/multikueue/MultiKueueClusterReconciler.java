@@ -24,17 +24,20 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** A MultiKueueCluster: it is connected to as it says, and its condition says what came of it. */
+/**
+ * Reconciles a MultiKueueCluster: opens the connection with the cluster's credentials and writes
+ * the condition {@code Active}.
+ */
 final class MultiKueueClusterReconciler extends LeaderAwareReconciler<MultiKueueCluster> {
 
-  /** How often a kubeconfig in a file is read again. */
-  private static final Duration FILES = Duration.ofSeconds(5);
+  /** The interval at which a kubeconfig file is read again. */
+  private static final Duration FILE_POLL_INTERVAL = Duration.ofSeconds(5);
 
   private static final String DEPRECATED_PATH = "DeprecatedPathUsage";
 
-  private final WorkerCredentialsResolver source;
+  private final WorkerCredentialsResolver credentialsResolver;
   private final boolean pathsConfined;
-  private final RemoteConnections links;
+  private final RemoteConnections connections;
   private final StatusWriter<MultiKueueClusterStatus> statuses;
   private final PerGenerationEvents perGenerationEvents;
   private final InstantSource clock;
@@ -42,17 +45,17 @@ final class MultiKueueClusterReconciler extends LeaderAwareReconciler<MultiKueue
   MultiKueueClusterReconciler(
       Leadership leadership,
       ReconcileTrigger<MultiKueueCluster> reconcileTrigger,
-      WorkerCredentialsResolver source,
+      WorkerCredentialsResolver credentialsResolver,
       boolean pathsConfined,
-      RemoteConnections links,
+      RemoteConnections connections,
       ApiPatcher patches,
       ObjectMapper mapper,
       EventNotifier eventNotifier,
       InstantSource clock) {
     super(leadership, reconcileTrigger);
-    this.source = source;
+    this.credentialsResolver = credentialsResolver;
     this.pathsConfined = pathsConfined;
-    this.links = links;
+    this.connections = connections;
     this.statuses = new StatusWriter<>(mapper, patches, MultiKueueClusterStatus.class);
     this.perGenerationEvents = new PerGenerationEvents(eventNotifier);
     this.clock = clock;
@@ -62,11 +65,11 @@ final class MultiKueueClusterReconciler extends LeaderAwareReconciler<MultiKueue
   protected Step reconcileObject(MultiKueueCluster cluster) {
     String name = cluster.getMetadata().getName();
     ClusterSource clusterSource = cluster.getSpec().clusterSource();
-    WorkerAccess workerAccess = source.of(clusterSource);
+    WorkerAccess workerAccess = credentialsResolver.of(clusterSource);
     switch (workerAccess) {
-      case WorkerAccess.Usable usable -> links.use(name, usable.workerCredentials());
-      case WorkerAccess.Here here -> links.forget(name);
-      case WorkerAccess.Refused refused -> links.deny(name);
+      case WorkerAccess.Usable usable -> connections.use(name, usable.workerCredentials());
+      case WorkerAccess.Here here -> connections.forget(name);
+      case WorkerAccess.Refused refused -> connections.deny(name);
       case WorkerAccess.Unknown unknown -> {
         return new Step.Done();
       }
@@ -82,11 +85,11 @@ final class MultiKueueClusterReconciler extends LeaderAwareReconciler<MultiKueue
                   + " /etc/multikueue/kubeconfigs"));
     }
     Step step =
-        ClusterConditions.of(workerAccess, links.state(name))
+        ClusterConditions.of(workerAccess, connections.state(name))
             .flatMap(condition -> write(cluster, condition))
             .map(outcome -> after(cluster, outcome))
             .orElseGet(Step.Done::new);
-    return file && step instanceof Step.Done ? new Step.Requeue(FILES) : step;
+    return file && step instanceof Step.Done ? new Step.Requeue(FILE_POLL_INTERVAL) : step;
   }
 
   private Optional<PatchOutcome> write(MultiKueueCluster cluster, ActiveCondition condition) {
@@ -105,7 +108,7 @@ final class MultiKueueClusterReconciler extends LeaderAwareReconciler<MultiKueue
 
   @Override
   protected void forget(MultiKueueCluster cluster) {
-    links.forget(cluster.getMetadata().getName());
+    connections.forget(cluster.getMetadata().getName());
     statuses.forget(cluster);
     perGenerationEvents.forget(cluster);
   }

@@ -42,31 +42,32 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The reconcilers of worker clusters and of the checks that choose from them, and what has them
- * act: their objects' changes, Secrets, connections, and the beginning of leadership.
+ * The reconcilers of MultiKueueClusters and MultiKueue AdmissionChecks, with their event sources:
+ * changes of the objects, Secrets, connection states, and the start of leadership.
  */
 public final class MultiKueueControllers implements AutoCloseable {
 
-  private static final long PAGE = 500;
+  private static final long PAGE_SIZE = 500;
 
   /**
-   * What the reconcilers stand on.
+   * Dependencies of the reconcilers.
    *
-   * @param client of the manager's own API server
-   * @param namespace the operator's own, where Secrets with kubeconfigs are
-   * @param files kubeconfigs in the file system
-   * @param profiles what is taken from ClusterProfiles, if they may be used
-   * @param pathsConfined whether files lie only where they should; otherwise people are told
+   * @param client client of the manager's API server
+   * @param namespace the operator's own namespace, which holds the Secrets with kubeconfigs
+   * @param files reads kubeconfig files
+   * @param profiles validates ClusterProfiles; empty when they are disabled
+   * @param pathsConfined whether kubeconfig files must lie below the configured root; otherwise an
+   *     event warns about other paths
    * @param leadership only the leader connects and writes
    * @param patches writes conditions
-   * @param mapper how statuses are written and read
-   * @param notices what is said beside conditions
-   * @param around what connections stand on
-   * @param sending what Workloads are sent by
-   * @param queues the workers' queues, if anybody looks at them
-   * @param localWorkers where this cluster is a worker of its own
-   * @param informers keeps watches going
-   * @param quotas where quota is kept at the sum of the workers', if it may be
+   * @param mapper reads and writes statuses
+   * @param eventNotifier records Kubernetes events
+   * @param connectionContext dependencies of connections
+   * @param sending options of the reconciler that dispatches Workloads
+   * @param queues the workers' queues; empty when no feature needs them
+   * @param quotas dependencies of quota automation; empty when it is disabled
+   * @param localClusters where to declare that this cluster is also a worker
+   * @param informerSupervisor restarts failed watches
    */
   public record Dependencies(
       KubernetesClient client,
@@ -91,11 +92,11 @@ public final class MultiKueueControllers implements AutoCloseable {
   }
 
   /**
-   * What quota is kept by.
+   * Dependencies of quota automation.
    *
-   * @param world the manager's own queues
-   * @param notes where it is said what became of it
-   * @param again has the status of a ClusterQueue looked at once more
+   * @param informerCaches the manager's own queues
+   * @param notes receives the result as a condition of the ClusterQueue
+   * @param again requests another reconciliation of a ClusterQueue's status
    */
   public record Quotas(
       InformerCaches informerCaches, ExternalConditions notes, Consumer<String> again) {}
@@ -104,15 +105,15 @@ public final class MultiKueueControllers implements AutoCloseable {
   private final ObservableItemStore<MultiKueueConfig> configs = new ObservableItemStore<>();
   private final ObservableItemStore<AdmissionCheck> checks = new ObservableItemStore<>();
   private final ObservableItemStore<Secret> secrets = new ObservableItemStore<>();
-  private final ReconcileTrigger<MultiKueueCluster> clusterSignals =
+  private final ReconcileTrigger<MultiKueueCluster> clusterTrigger =
       new ReconcileTrigger<>("worker-access");
-  private final ReconcileTrigger<AdmissionCheck> checkSignals =
+  private final ReconcileTrigger<AdmissionCheck> checkTrigger =
       new ReconcileTrigger<>("worker-clusters");
   private final SharedIndexInformer<Secret> secretInformer;
   private final SharedIndexInformer<MultiKueueConfig> configInformer;
   private final RemoteConnections links;
   private final Optional<WorkerQueues> queues;
-  private final Optional<QuotaAutomation> automation;
+  private final Optional<QuotaAutomation> quotaAutomation;
   private final Optional<ClusterProfiles> profiles;
   private final LocalClusters localClusters;
   private final ClusterSelection clusterSelection;
@@ -123,12 +124,12 @@ public final class MultiKueueControllers implements AutoCloseable {
   private volatile boolean configsListed;
   private volatile boolean leading;
 
-  /** Reconcilers that are not registered, and informers that are not started. */
+  /** Creates the reconcilers and informers without registering or starting them. */
   public MultiKueueControllers(Dependencies dependencies) {
     queues = dependencies.queues();
     localClusters = dependencies.localClusters();
     clusterSelection = new ClusterSelection(clusters, configs, checks, localClusters);
-    links = new RemoteConnections(dependencies.connectionContext(), new LinkSignals());
+    links = new RemoteConnections(dependencies.connectionContext(), new ConnectionEvents());
     multiKueueWorkloadReconciler =
         new MultiKueueWorkloadReconciler(
             dependencies.client(),
@@ -146,7 +147,7 @@ public final class MultiKueueControllers implements AutoCloseable {
                         dependencies.client(),
                         dependencies.namespace(),
                         dependencies.connectionContext(),
-                        this::signalClusters));
+                        this::reconcileClusters));
     WorkerCredentialsResolver source =
         new WorkerCredentialsResolver(
             dependencies.namespace(),
@@ -157,7 +158,7 @@ public final class MultiKueueControllers implements AutoCloseable {
     multiKueueClusterReconciler =
         new MultiKueueClusterReconciler(
             dependencies.leadership(),
-            clusterSignals,
+            clusterTrigger,
             source,
             dependencies.pathsConfined(),
             links,
@@ -168,27 +169,28 @@ public final class MultiKueueControllers implements AutoCloseable {
     multiKueueCheckReconciler =
         new MultiKueueCheckReconciler(
             dependencies.leadership(),
-            checkSignals,
+            checkTrigger,
             new MultiKueueCheckConditions(configs::find, clusters::find),
             () -> configsListed && leading,
             dependencies.patches(),
             dependencies.mapper(),
             dependencies.clock());
-    automation =
-        queues.flatMap(them -> dependencies.quotas().map(it -> automation(dependencies, it, them)));
+    quotaAutomation =
+        queues.flatMap(
+            them -> dependencies.quotas().map(it -> quotaAutomation(dependencies, it, them)));
     secretInformer =
         dependencies
             .client()
             .secrets()
             .inNamespace(dependencies.namespace())
-            .withLimit(PAGE)
+            .withLimit(PAGE_SIZE)
             .runnableInformer(0)
             .itemStore(secrets);
     configInformer =
         dependencies
             .client()
             .resources(MultiKueueConfig.class)
-            .withLimit(PAGE)
+            .withLimit(PAGE_SIZE)
             .runnableInformer(0)
             .itemStore(configs);
     dependencies.informerSupervisor().keep("secrets", secretInformer);
@@ -214,11 +216,14 @@ public final class MultiKueueControllers implements AutoCloseable {
                         new WorkerCredentialsResolver.Profiles(rules, found::find, found::listed)));
   }
 
-  /** Its labels say who may go there; its existence, whether its quota counts. */
+  /**
+   * Labels of a cluster restrict which Workloads may use it; its existence decides whether its
+   * quota counts.
+   */
   private void clusterChanged(
       @Nullable MultiKueueCluster before, @Nullable MultiKueueCluster after) {
     clusterSelection.declare();
-    signalChecks();
+    reconcileChecks();
     if (before == null
         || after == null
         || !ClusterSelection.labels(before).equals(ClusterSelection.labels(after))) {
@@ -227,7 +232,8 @@ public final class MultiKueueControllers implements AutoCloseable {
     }
   }
 
-  private QuotaAutomation automation(Dependencies dependencies, Quotas quotas, WorkerQueues them) {
+  private QuotaAutomation quotaAutomation(
+      Dependencies dependencies, Quotas quotas, WorkerQueues them) {
     QuotaAutomation made =
         new QuotaAutomation(
             quotas.informerCaches(),
@@ -265,13 +271,13 @@ public final class MultiKueueControllers implements AutoCloseable {
 
   private void targetsChanged() {
     clusterSelection.declare();
-    signalChecks();
+    reconcileChecks();
     multiKueueWorkloadReconciler.enqueueAll();
     quotasChanged();
   }
 
   private void quotasChanged() {
-    automation.ifPresent(QuotaAutomation::changed);
+    quotaAutomation.ifPresent(QuotaAutomation::changed);
   }
 
   private static String name(@Nullable HasMetadata before, @Nullable HasMetadata after) {
@@ -282,7 +288,7 @@ public final class MultiKueueControllers implements AutoCloseable {
   private void secretChanged(String secret) {
     clusters.all().stream()
         .filter(cluster -> secretOf(cluster).filter(secret::equals).isPresent())
-        .forEach(cluster -> clusterSignals.signal(cluster.getMetadata().getName()));
+        .forEach(cluster -> clusterTrigger.signal(cluster.getMetadata().getName()));
   }
 
   private static Optional<String> secretOf(MultiKueueCluster cluster) {
@@ -293,14 +299,14 @@ public final class MultiKueueControllers implements AutoCloseable {
         .map(KubeConfig::location);
   }
 
-  private void signalChecks() {
+  private void reconcileChecks() {
     checks.all().stream()
         .filter(MultiKueueChecks::concerns)
-        .forEach(check -> checkSignals.signal(check.getMetadata().getName()));
+        .forEach(check -> checkTrigger.signal(check.getMetadata().getName()));
   }
 
-  private void signalClusters() {
-    clusters.all().forEach(cluster -> clusterSignals.signal(cluster.getMetadata().getName()));
+  private void reconcileClusters() {
+    clusters.all().forEach(cluster -> clusterTrigger.signal(cluster.getMetadata().getName()));
   }
 
   /** Registers the reconcilers. */
@@ -311,9 +317,7 @@ public final class MultiKueueControllers implements AutoCloseable {
         operator, "multikueue-admissioncheck", multiKueueCheckReconciler, checks);
   }
 
-  /**
-   * Begins to read Secrets and MultiKueueConfigs; what depends on them waits until they are read.
-   */
+  /** Starts reading Secrets and MultiKueueConfigs; the reconcilers wait until both are listed. */
   public void start() {
     profiles.ifPresent(ClusterProfiles::start);
     var unusedConfigs =
@@ -330,17 +334,17 @@ public final class MultiKueueControllers implements AutoCloseable {
             .thenRun(
                 () -> {
                   secretsListed = true;
-                  signalClusters();
+                  reconcileClusters();
                 });
   }
 
-  /** This process leads from now on: looks at every object once. */
+  /** Called when this process becomes leader: reconciles every object once. */
   public void leadershipStarted() {
     leading = true;
-    signalClusters();
-    signalChecks();
+    reconcileClusters();
+    reconcileChecks();
     multiKueueWorkloadReconciler.leadershipStarted();
-    automation.ifPresent(QuotaAutomation::leadershipStarted);
+    quotaAutomation.ifPresent(QuotaAutomation::leadershipStarted);
   }
 
   /** The connections to the worker clusters. */
@@ -348,23 +352,23 @@ public final class MultiKueueControllers implements AutoCloseable {
     return links;
   }
 
-  /** Stops reading, and ends all connections; the reconcilers stop with their operator. */
+  /** Stops the informers and closes all connections; the operator stops the reconcilers. */
   @Override
   public void close() {
     secretInformer.stop();
     configInformer.stop();
     multiKueueWorkloadReconciler.close();
-    automation.ifPresent(QuotaAutomation::close);
+    quotaAutomation.ifPresent(QuotaAutomation::close);
     queues.ifPresent(WorkerQueues::close);
     profiles.ifPresent(ClusterProfiles::close);
     links.close();
   }
 
-  private final class LinkSignals implements RemoteConnections.Listener {
+  private final class ConnectionEvents implements RemoteConnections.Listener {
 
     @Override
     public void stateChanged(String cluster) {
-      clusterSignals.signal(cluster);
+      clusterTrigger.signal(cluster);
       queues.ifPresent(it -> it.follow(cluster, links.client(cluster)));
       multiKueueWorkloadReconciler.connectionChanged(cluster);
       quotasChanged();

@@ -1,7 +1,7 @@
 /**
- * The admission check {@code kueue.x-k8s.io/multikueue}: worker clusters, and the checks that
- * choose from them. MultiKueueClusters, MultiKueueConfigs, AdmissionChecks and the Secrets that
- * they name may enter. Conditions of these leave, and connections for those who send work.
+ * The admission check {@code kueue.x-k8s.io/multikueue}: worker clusters and the checks that select
+ * them. Input: MultiKueueClusters, MultiKueueConfigs, AdmissionChecks, and the Secrets they name.
+ * Output: conditions of these objects, and connections for dispatching Workloads.
  */
 @NullMarked
 package dev.sluice.checks.multikueue;

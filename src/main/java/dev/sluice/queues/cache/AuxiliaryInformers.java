@@ -11,23 +11,29 @@ import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** The informers of kinds that nobody reconciles, but that decisions rest on. */
+/** Informers of kinds without a reconciler that scheduling decisions depend on. */
 public final class AuxiliaryInformers implements AutoCloseable {
 
-  private static final long PAGE = 500;
+  private static final long PAGE_SIZE = 500;
 
   private final List<SharedIndexInformer<?>> informers;
 
   /**
-   * Informers that are not started, and that fill the stores of {@code world}; {@code kept} keeps
-   * them going.
+   * Creates informers without starting them.
+   *
+   * @param client client of the API server
+   * @param informerCaches the stores to fill
+   * @param informerSupervisor restarts failed watches
    */
   public AuxiliaryInformers(
-      KubernetesClient client, InformerCaches informerCaches, InformerSupervisor kept) {
+      KubernetesClient client,
+      InformerCaches informerCaches,
+      InformerSupervisor informerSupervisor) {
     informers =
         List.of(
-            kept.keep("namespaces", informer(client.namespaces(), informerCaches.namespaces())),
-            kept.keep(
+            informerSupervisor.keep(
+                "namespaces", informer(client.namespaces(), informerCaches.namespaces())),
+            informerSupervisor.keep(
                 "priorityclasses",
                 informer(
                     client.scheduling().v1().priorityClasses(), informerCaches.priorityClasses())));
@@ -36,10 +42,10 @@ public final class AuxiliaryInformers implements AutoCloseable {
   private static <T extends HasMetadata, L extends KubernetesResourceList<T>>
       SharedIndexInformer<T> informer(
           FilterWatchListDeletable<T, L, Resource<T>> objects, ObservableItemStore<T> store) {
-    return objects.withLimit(PAGE).runnableInformer(0).itemStore(store);
+    return objects.withLimit(PAGE_SIZE).runnableInformer(0).itemStore(store);
   }
 
-  /** Starts them; completes when the stores hold all there is. */
+  /** Starts the informers; completes when their stores are synced. */
   public CompletableFuture<Void> start() {
     return CompletableFuture.allOf(
         informers.stream()
@@ -47,7 +53,7 @@ public final class AuxiliaryInformers implements AutoCloseable {
             .toArray(CompletableFuture[]::new));
   }
 
-  /** Whether all of them follow the API server at present. */
+  /** Whether all watches are established at present. */
   public boolean watching() {
     return informers.stream().allMatch(SharedIndexInformer::isWatching);
   }

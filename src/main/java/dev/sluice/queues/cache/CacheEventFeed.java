@@ -26,9 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells the engine about namespaces, flavors, cohorts and queues: all of them once when it is
- * opened, what the queues rest on before the queues; from then on every change, as it comes, that
- * makes a difference to the engine.
+ * Feeds the scheduler with namespaces, flavors, cohorts and queues: when opened, all of them once,
+ * dependencies before queues; afterwards every relevant change.
  */
 public final class CacheEventFeed {
 
@@ -43,9 +42,9 @@ public final class CacheEventFeed {
   private boolean open;
 
   /**
-   * A feed that is closed: it observes the world's stores, and tells nothing yet.
+   * Creates a closed feed: it observes the informer caches and submits no events yet.
    *
-   * @param ignoreUndeclared whether ClusterQueues ignore requests for resources that they don't
+   * @param ignoreUndeclared whether ClusterQueues ignore requests for resources that they do not
    *     declare (docs/scheduling-semantics.md#quota-check-strategy)
    */
   public CacheEventFeed(
@@ -67,7 +66,10 @@ public final class CacheEventFeed {
     informerCaches.topologies().observe((before, after) -> change(() -> topology(before, after)));
   }
 
-  /** Tells all that is known, and from now on every change. To be called once all have synced. */
+  /**
+   * Submits all known objects, and from now on every change. To be called once all caches have
+   * synced.
+   */
   public void open() {
     lock.lock();
     try {
@@ -99,10 +101,13 @@ public final class CacheEventFeed {
     }
   }
 
-  /** What nothing can be made of stays as it was told, and keeps nobody else from being told. */
-  private static void safely(Runnable telling) {
+  /**
+   * An object that cannot be mapped keeps its last submitted state and does not block other
+   * objects.
+   */
+  private static void safely(Runnable submission) {
     try {
-      telling.run();
+      submission.run();
     } catch (RuntimeException | StackOverflowError e) {
       LOG.error("an object could not be told to the engine", e);
     }
@@ -167,7 +172,7 @@ public final class CacheEventFeed {
   private void localQueue(@Nullable LocalQueue before, @Nullable LocalQueue after) {
     if (after != null) {
       LocalQueueId id = LocalQueueMapper.id(after);
-      // Before the queue itself: what is known of its past counts from its first moment.
+      // before the queue itself: recorded past usage must count from the queue's first event
       LocalQueueMapper.used(after)
           .ifPresent(used -> submit(new Key("LocalQueueUse", id.toString()), used));
       submit(
@@ -219,6 +224,6 @@ public final class CacheEventFeed {
     return object == null ? "" : object.getMetadata().getName();
   }
 
-  /** Whom a fact is about. */
+  /** Identifies the object of an event. */
   private record Key(String kind, String name) {}
 }

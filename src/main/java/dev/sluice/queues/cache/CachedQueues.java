@@ -14,13 +14,13 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** How queues stand, by what the informers know. Usable from any thread. */
+/** Looks up the state of queues in the informer caches. Thread-safe. */
 public final class CachedQueues implements Function<CachedWorkload, QueueLookup> {
 
   private final InformerCaches informerCaches;
   private final RequiredChecks required;
 
-  /** Looks queues up in {@code world}. */
+  /** Creates a lookup in these caches. */
   public CachedQueues(InformerCaches informerCaches) {
     this.informerCaches = informerCaches;
     this.required = new CachedRequiredChecks(informerCaches);
@@ -48,7 +48,7 @@ public final class CachedQueues implements Function<CachedWorkload, QueueLookup>
         .collect(Collectors.toSet());
   }
 
-  /** The ClusterQueue that a LocalQueue names; empty when it names none. */
+  /** The ClusterQueue that a LocalQueue names; empty if it names none. */
   public static String clusterQueue(LocalQueue queue) {
     String name = queue.getSpec() == null ? null : queue.getSpec().clusterQueue();
     return name == null ? "" : name;

@@ -6,12 +6,12 @@ import java.util.Collection;
 import java.util.Optional;
 import java.util.SortedSet;
 
-/** The checks that ClusterQueues ask for, by what the informers know. Usable from any thread. */
+/** Looks up the checks that ClusterQueues require in the informer caches. Thread-safe. */
 public final class CachedRequiredChecks implements RequiredChecks {
 
   private final InformerCaches informerCaches;
 
-  /** Looks queues up in {@code world}. */
+  /** Creates a lookup in these caches. */
   public CachedRequiredChecks(InformerCaches informerCaches) {
     this.informerCaches = informerCaches;
   }

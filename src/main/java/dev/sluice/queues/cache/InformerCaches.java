@@ -13,16 +13,16 @@ import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
 
 /**
- * All that the informers know of the cluster, except Workloads and jobs.
+ * The informers' stores of all kinds except Workloads and jobs.
  *
  * @param flavors the ResourceFlavors
  * @param clusterQueues the ClusterQueues
  * @param localQueues the LocalQueues
- * @param cohorts the Cohort objects
+ * @param cohorts the Cohorts
  * @param checks the AdmissionChecks
  * @param topologies the Topologies
  * @param workloadPriorityClasses the WorkloadPriorityClasses
- * @param priorityClasses the PriorityClassConversion of Kubernetes itself
+ * @param priorityClasses the PriorityClasses of Kubernetes itself
  * @param namespaces the namespaces
  */
 public record InformerCaches(
@@ -36,7 +36,7 @@ public record InformerCaches(
     ObservableItemStore<PriorityClass> priorityClasses,
     ObservableItemStore<Namespace> namespaces) {
 
-  /** A world of which nothing is known yet. */
+  /** Empty stores. */
   public static InformerCaches empty() {
     return new InformerCaches(
         new ObservableItemStore<>(),
@@ -50,7 +50,7 @@ public record InformerCaches(
         new ObservableItemStore<>());
   }
 
-  /** What stands around ClusterQueues, as known at the moment of each lookup. */
+  /** Lookup of the objects that ClusterQueues refer to, as known at the time of each call. */
   public ReferenceLookup surroundings() {
     return new ReferenceLookup(
         checks::find, flavors::find, name -> topologies.find(name).isPresent());

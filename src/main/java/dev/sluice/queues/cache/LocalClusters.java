@@ -16,8 +16,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where this cluster is a worker of its own: by which names, for which checks, and by which flavors
- * quota of it is told from quota of others. Readable from any thread.
+ * Records where this cluster is also a worker: its worker names, the checks that select them, and
+ * which flavors carry quota of this cluster. Thread-safe for readers.
  */
 public final class LocalClusters {
 
@@ -27,20 +27,24 @@ public final class LocalClusters {
 
   private record Declared(Map<String, Map<String, String>> clusters, Set<String> checks) {}
 
-  /** Whose quota a Workload holds. */
+  /** Location of the quota that a Workload holds. */
   public sealed interface QuotaLocation {
 
-    /** This cluster's, under this name. */
+    /** The quota belongs to this cluster, under this worker name. */
     record Local(String cluster) implements QuotaLocation {}
 
-    /** That of others. */
+    /** The quota belongs to worker clusters. */
     record Remote() implements QuotaLocation {}
 
-    /** Some of both, of these flavors. */
+    /**
+     * The quota belongs partly to this cluster.
+     *
+     * @param flavors the assigned flavors
+     */
     record Mixed(Set<String> flavors) implements QuotaLocation {}
   }
 
-  /** Nowhere yet. */
+  /** Starts without worker names. */
   public LocalClusters(InformerCaches informerCaches) {
     this.informerCaches = informerCaches;
     informerCaches
@@ -81,16 +85,16 @@ public final class LocalClusters {
         && ClusterQueueMapper.admissionChecks(queue).stream().anyMatch(checks::contains);
   }
 
-  /** Has this run whenever another answer may be given about any Workload. */
+  /** Registers an observer that runs whenever the answer for any Workload may have changed. */
   public void observe(Runnable observer) {
     observers.add(observer);
   }
 
   /**
-   * What is declared.
+   * Sets the worker names of this cluster.
    *
    * @param clusters the names of this cluster as a worker, with the labels of each
-   * @param checks the checks that choose from one of them
+   * @param checks the checks that select one of them
    */
   public void declare(Map<String, Map<String, String>> clusters, Set<String> checks) {
     Declared now = new Declared(Map.copyOf(clusters), Set.copyOf(checks));
@@ -100,12 +104,12 @@ public final class LocalClusters {
     }
   }
 
-  /** Whether this is a name of this cluster. */
+  /** Whether this is a worker name of this cluster. */
   public boolean isHere(String cluster) {
     return declared.clusters().containsKey(cluster);
   }
 
-  /** Whether jobs of this LocalQueue may run here as well as in other clusters. */
+  /** Whether jobs of this LocalQueue may run in this cluster as well as in worker clusters. */
   public boolean mayRunHere(String namespace, String queue) {
     return informerCaches
         .localQueues()
@@ -115,8 +119,8 @@ public final class LocalClusters {
   }
 
   /**
-   * The names of this cluster whose quota a Workload must not get: it can't run here, or isn't
-   * allowed to.
+   * The worker names of this cluster whose quota a Workload must not use, because its job cannot
+   * run here or its annotations exclude the cluster.
    */
   public Set<String> avoidedBy(CachedWorkload workload) {
     Map<String, Map<String, String>> clusters = declared.clusters();
@@ -133,12 +137,12 @@ public final class LocalClusters {
         .collect(Collectors.toSet());
   }
 
-  /** Whether a Workload's job may run here. */
+  /** Whether a Workload's job may run in this cluster. */
   public static boolean isMarked(CachedWorkload workload) {
     return "true".equals(workload.annotations().get(LocalClusterAnnotations.MAY_RUN_HERE));
   }
 
-  /** Whose quota a Workload holds, by the flavors that it was given. */
+  /** The location of the quota that a Workload holds, according to its assigned flavors. */
   public QuotaLocation quotaLocation(CachedWorkload workload) {
     Set<String> flavors =
         workload.status().admission().stream()
@@ -157,7 +161,7 @@ public final class LocalClusters {
         .orElseGet(QuotaLocation.Remote::new);
   }
 
-  /** Whether a Workload has a check that sends it to clusters, and holds quota of another one. */
+  /** Whether a Workload has a MultiKueue check and holds quota of another cluster. */
   public boolean isSent(CachedWorkload workload) {
     return workload.status().admission().isPresent()
         && workload.status().admissionChecks().stream()

@@ -1,7 +1,7 @@
 /**
- * What the informers know of the cluster, kept once and read by all; and the feed that tells it to
- * the engine. Objects may enter, as informers bring them. Facts leave when they change something,
- * and lookups that webhooks and jobs ask.
+ * Informer caches of the cluster, shared by all readers, and the feed that submits their changes to
+ * the scheduler. Input: objects from the informers. Output: scheduler events for relevant changes,
+ * and lookups for webhooks and jobs.
  */
 @NullMarked
 package dev.sluice.queues.cache;

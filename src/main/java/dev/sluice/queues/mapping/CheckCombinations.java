@@ -11,10 +11,10 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Which checks go together in one queue: at most one that sends workloads to other clusters, for
- * all flavors, and none that has nodes made here beside it.
+ * Validates the combination of checks in one queue: at most one MultiKueue check, for all flavors,
+ * and no provisioning check beside it.
  *
- * @param check finds an AdmissionCheck
+ * @param check finds an AdmissionCheck by name
  */
 record CheckCombinations(Function<String, Optional<AdmissionCheck>> check) {
 

@@ -12,19 +12,19 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** Which checks a ClusterQueue asks for (docs/workload-semantics.md#admission-checks). */
+/** Computes which checks a ClusterQueue requires (docs/workload-semantics.md#admission-checks). */
 public final class CheckStrategy {
 
-  /** The most checks that the status of a Workload may have. */
-  static final int MOST = 8;
+  /** The maximum number of checks in the status of a Workload. */
+  static final int MAX_CHECKS = 8;
 
   private CheckStrategy() {}
 
   /**
    * The checks that a Workload of this queue needs, by name.
    *
-   * @param assigned the flavors that it was given; empty while it was given none, in which case
-   *     only those checks count that it needs whatever flavor it will be given
+   * @param assigned the assigned flavors; if empty, only checks that apply to every flavor are
+   *     returned
    */
   public static SortedSet<String> required(
       ClusterQueue queue, Optional<? extends Collection<String>> assigned) {
@@ -45,7 +45,7 @@ public final class CheckStrategy {
         .filter(rule -> rule.onFlavors().isEmpty() || needed.test(rule.onFlavors()))
         .map(AdmissionCheckStrategyRule::name)
         .sorted()
-        .limit(MOST)
+        .limit(MAX_CHECKS)
         .collect(Collectors.toCollection(TreeSet::new));
   }
 }

@@ -22,14 +22,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalInt;
 
-/** ClusterQueues as the engine knows them. */
+/** Maps ClusterQueues to the scheduler's model. */
 public final class ClusterQueueMapper {
 
   private ClusterQueueMapper() {}
 
   /**
-   * The ClusterQueue as the engine knows it, with the problems that only show beside other objects:
-   * its checks, the topologies of its flavors, and what slipped by validation.
+   * Maps a ClusterQueue, with the problems that depend on other objects: its checks, the topologies
+   * of its flavors, and faults that validation did not catch.
    */
   public static ClusterQueueSpec translate(ClusterQueue queue, ReferenceLookup referenceLookup) {
     dev.sluice.api.v1beta2.ClusterQueueSpec spec = queue.getSpec();
@@ -76,7 +76,7 @@ public final class ClusterQueueMapper {
                 == AdmissionMode.USAGE_BASED_ADMISSION_FAIR_SHARING);
   }
 
-  /** Names of the flavors that a ClusterQueue uses, in the order of its spec. */
+  /** Names of the flavors of a ClusterQueue, in the order of its spec. */
   public static List<String> flavors(ClusterQueue queue) {
     dev.sluice.api.v1beta2.ClusterQueueSpec spec = queue.getSpec();
     if (spec == null) {
@@ -89,7 +89,7 @@ public final class ClusterQueueMapper {
         .toList();
   }
 
-  /** Names of the admission checks that a ClusterQueue asks for, in the order of its spec. */
+  /** Names of the admission checks of a ClusterQueue, in the order of its spec. */
   public static List<String> admissionChecks(ClusterQueue queue) {
     dev.sluice.api.v1beta2.ClusterQueueSpec spec = queue.getSpec();
     if (spec == null || spec.admissionChecksStrategy() == null) {

@@ -7,12 +7,12 @@ import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Cohorts as the engine knows them. */
+/** Maps Cohorts to the scheduler's model. */
 public final class CohortMapper {
 
   private CohortMapper() {}
 
-  /** The Cohort as the engine knows it. */
+  /** Maps a Cohort. */
   public static MappingResult<CohortSpec> translate(Cohort cohort) {
     dev.sluice.api.v1beta2.CohortSpec spec = cohort.getSpec();
     String name = cohort.getMetadata().getName();

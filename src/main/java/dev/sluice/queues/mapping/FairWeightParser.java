@@ -6,12 +6,12 @@ import java.math.BigDecimal;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Weights of queues and cohorts where idle quota is shared fairly. */
+/** Parses fair-sharing weights of queues and cohorts. */
 final class FairWeightParser {
 
   private FairWeightParser() {}
 
-  /** The weight; 1 if none is given, or if it slipped by validation, which is a fault. */
+  /** The weight; 1 if it is absent, or if it is invalid, which is reported as a fault. */
   static MappingResult<BigDecimal> translate(@Nullable FairSharing sharing) {
     if (sharing == null) {
       return new MappingResult<>(BigDecimal.ONE, List.of());
@@ -28,7 +28,7 @@ final class FairWeightParser {
     return fault(given);
   }
 
-  /** The weight of a LocalQueue, of any sign; 1 if none is given, or if it isn't a quantity. */
+  /** The weight of a LocalQueue, of any sign; 1 if it is absent or not a quantity. */
   static double ofLocalQueue(@Nullable FairSharing sharing) {
     if (sharing == null) {
       return 1;

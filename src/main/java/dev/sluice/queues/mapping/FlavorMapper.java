@@ -12,12 +12,12 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** ResourceFlavors as the engine knows them. */
+/** Maps ResourceFlavors to the scheduler's model. */
 public final class FlavorMapper {
 
   private FlavorMapper() {}
 
-  /** The flavor as the engine knows it. */
+  /** Maps a ResourceFlavor. */
   public static Flavor translate(ResourceFlavor flavor) {
     ResourceFlavorSpec spec = flavor.getSpec();
     String name = flavor.getMetadata().getName();
@@ -31,7 +31,7 @@ public final class FlavorMapper {
         spec.tolerations().stream().map(FlavorMapper::toleration).toList());
   }
 
-  /** Those of its nodes; whose nodes they are counts like a label of them. */
+  /** The node labels, extended by a label for the cluster that the flavor's nodes belong to. */
   private static Map<String, String> labels(ResourceFlavor flavor, Map<String, String> nodeLabels) {
     Map<String, String> annotations = flavor.getMetadata().getAnnotations();
     String cluster = annotations == null ? null : annotations.get(LocalClusterAnnotations.FLAVOR);
@@ -43,7 +43,7 @@ public final class FlavorMapper {
     return labels;
   }
 
-  /** The Topology that a flavor names, if it does. */
+  /** The name of the Topology of a flavor. */
   public static Optional<String> topology(ResourceFlavor flavor) {
     return Optional.ofNullable(flavor.getSpec())
         .flatMap(spec -> Optional.ofNullable(spec.topologyName()))

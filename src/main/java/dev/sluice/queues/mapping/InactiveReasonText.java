@@ -4,43 +4,40 @@ import dev.sluice.core.model.InactiveReason;
 import java.util.Comparator;
 import java.util.List;
 
-/**
- * Reasons of a queue's {@code Active} condition, by precedence
- * (docs/workload-semantics.md#conditions-of-queues).
- */
+/** Reasons of a queue's {@code Active} condition, in order of precedence. */
 public final class InactiveReasonText {
 
-  /** All is well. */
+  /** The queue is active. */
   public static final String READY = "Ready";
 
   /** The object is being deleted. */
   public static final String TERMINATING = "Terminating";
 
-  /** Its stop policy holds it. */
+  /** The stop policy holds the queue. */
   public static final String STOPPED = "Stopped";
 
-  /** It names a flavor that doesn't exist. */
+  /** The queue names a flavor that does not exist. */
   public static final String FLAVOR_NOT_FOUND = "FlavorNotFound";
 
-  /** It names an admission check that doesn't exist. */
+  /** The queue names an admission check that does not exist. */
   public static final String ADMISSION_CHECK_NOT_FOUND = "AdmissionCheckNotFound";
 
-  /** It names an admission check that nobody answers at present. */
+  /** The queue names an admission check that is inactive. */
   public static final String ADMISSION_CHECK_INACTIVE = "AdmissionCheckInactive";
 
-  /** Two of its checks send workloads to other clusters. */
+  /** The queue has two MultiKueue checks. */
   public static final String MULTIPLE_MULTI_KUEUE = "MultipleMultiKueueAdmissionChecks";
 
-  /** A check that sends workloads to other clusters is meant for some flavors only. */
+  /** A MultiKueue check applies to some flavors only. */
   public static final String MULTI_KUEUE_PER_FLAVOR = "MultiKueueAdmissionCheckAppliedPerFlavor";
 
-  /** Workloads can't be sent away and have nodes made for them here. */
+  /** The queue has a MultiKueue check and a provisioning check. */
   public static final String MULTI_KUEUE_WITH_PROVISIONING = "MultiKueueWithProvisioningRequest";
 
-  /** One of its flavors names a topology that doesn't exist. */
+  /** A flavor of the queue names a topology that does not exist. */
   public static final String TOPOLOGY_NOT_FOUND = "TopologyNotFound";
 
-  /** Anything else. */
+  /** Any other problem. */
   public static final String UNKNOWN = "Unknown";
 
   private static final List<String> PRECEDENCE =
@@ -58,7 +55,7 @@ public final class InactiveReasonText {
 
   private InactiveReasonText() {}
 
-  /** Problems of a ClusterQueue in order of precedence; reasons not listed come last. */
+  /** Problems of a ClusterQueue in order of precedence; unlisted reasons come last. */
   public static List<InactiveReason> byPrecedence(List<InactiveReason> problems) {
     return problems.stream().sorted(Comparator.comparingInt(InactiveReasonText::rank)).toList();
   }

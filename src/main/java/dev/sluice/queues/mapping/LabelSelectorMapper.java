@@ -11,20 +11,20 @@ import java.util.TreeMap;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Label selectors of the API, as requirements that the model can check. */
+/** Maps label selectors of the API to the requirements of the scheduler's model. */
 public final class LabelSelectorMapper {
 
   private static final Pattern NAME =
       Pattern.compile("[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?");
   private static final Pattern SUBDOMAIN =
       Pattern.compile("[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*");
-  private static final int LONGEST_PREFIX = 253;
+  private static final int MAX_PREFIX_LENGTH = 253;
 
   private LabelSelectorMapper() {}
 
   /**
-   * What the selector found at {@code field} selects: nothing if it is absent or doesn't parse, all
-   * if it is empty.
+   * Maps the selector at {@code field}: an absent or invalid selector matches nothing, an empty one
+   * everything.
    */
   public static MappingResult<LabelSelector> translate(
       io.fabric8.kubernetes.api.model.@Nullable LabelSelector selector, String field) {
@@ -108,7 +108,7 @@ public final class LabelSelectorMapper {
     int slash = key.indexOf('/');
     String prefix = slash < 0 ? "" : key.substring(0, slash);
     boolean prefixed =
-        slash < 0 || (prefix.length() <= LONGEST_PREFIX && SUBDOMAIN.matcher(prefix).matches());
+        slash < 0 || (prefix.length() <= MAX_PREFIX_LENGTH && SUBDOMAIN.matcher(prefix).matches());
     if (!prefixed || !NAME.matcher(key.substring(slash + 1)).matches()) {
       faults.add(
           "%s: \"%s\" is not a label key (up to 63 letters, digits, '-', '_' and '.', with an optional DNS prefix and '/')"

@@ -15,19 +15,19 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** LocalQueues as the engine knows them. */
+/** Maps LocalQueues to the scheduler's model. */
 public final class LocalQueueMapper {
 
   private static final Logger LOG = LoggerFactory.getLogger(LocalQueueMapper.class);
 
   private LocalQueueMapper() {}
 
-  /** Which LocalQueue this is. */
+  /** The identifier of a LocalQueue. */
   public static LocalQueueId id(LocalQueue queue) {
     return new LocalQueueId(queue.getMetadata().getNamespace(), queue.getMetadata().getName());
   }
 
-  /** The LocalQueue as the engine knows it. */
+  /** Maps a LocalQueue. */
   public static LocalQueueSpec translate(LocalQueue queue) {
     dev.sluice.api.v1beta2.LocalQueueSpec spec = queue.getSpec();
     if (spec == null) {
@@ -40,7 +40,7 @@ public final class LocalQueueMapper {
         FairWeightParser.ofLocalQueue(spec.fairSharing()));
   }
 
-  /** What its status tells of its past use; empty if it doesn't, or not in full. */
+  /** The past usage recorded in the status; empty if it is absent or incomplete. */
   public static Optional<SchedulerEvent.LocalQueueUsed> used(LocalQueue queue) {
     return Optional.ofNullable(queue.getStatus())
         .flatMap(status -> Optional.ofNullable(status.fairSharing()))

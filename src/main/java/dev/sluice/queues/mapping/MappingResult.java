@@ -3,10 +3,10 @@ package dev.sluice.queues.mapping;
 import java.util.List;
 
 /**
- * What became of an object: a value that the engine can use in any case, and what was wrong.
+ * Result of mapping an object: a usable value in any case, and the faults of the object.
  *
- * @param value the value; where something was wrong, with the harmless choice in its place
- * @param faults one sentence for each thing that was wrong, naming field, value and what is allowed
+ * @param value the value, with a safe default in place of each fault
+ * @param faults one sentence per fault, with field, value and what is allowed
  */
 public record MappingResult<T>(T value, List<String> faults) {
 

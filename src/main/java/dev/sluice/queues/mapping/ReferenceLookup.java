@@ -12,7 +12,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * What stands around a ClusterQueue: the objects that it names, looked up by name.
+ * Lookup of the objects that a ClusterQueue refers to, by name.
  *
  * @param check finds an AdmissionCheck
  * @param flavor finds a ResourceFlavor
@@ -23,7 +23,7 @@ public record ReferenceLookup(
     Function<String, Optional<ResourceFlavor>> flavor,
     Predicate<String> topologyExists) {
 
-  /** Why the queue can't be active, as far as checks and topologies go. */
+  /** The problems of checks and topologies that make the queue inactive. */
   public List<InactiveReason> problemsOf(ClusterQueue queue) {
     List<InactiveReason> problems = new ArrayList<>();
     for (String name : ClusterQueueMapper.admissionChecks(queue)) {

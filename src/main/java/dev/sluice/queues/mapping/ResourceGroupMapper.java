@@ -16,9 +16,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Resource groups of ClusterQueues and Cohorts. What validation should have kept out is reported,
- * and read so that it gives nobody more than was meant: a bad quota is none, a bad limit is zero,
- * and of a resource or flavor that is there twice the first counts.
+ * Maps the resource groups of ClusterQueues and Cohorts. Faults that validation should have
+ * rejected are reported and mapped so that no queue gets more quota than intended: an invalid quota
+ * counts as absent, an invalid limit as zero, and of duplicate resources or flavors the first
+ * counts.
  */
 final class ResourceGroupMapper {
 
@@ -30,7 +31,7 @@ final class ResourceGroupMapper {
 
   private ResourceGroupMapper() {}
 
-  /** The groups found at {@code spec.resourceGroups}. */
+  /** Maps the groups at {@code spec.resourceGroups}. */
   static MappingResult<List<ResourceGroup>> translate(
       List<dev.sluice.api.v1beta2.ResourceGroup> groups) {
     ResourceGroupMapper translation = new ResourceGroupMapper();

@@ -7,17 +7,17 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Parts of a spec that are accepted, and that this version does nothing about. Each is named in one
- * sentence, so that nobody waits for what won't come.
+ * Reports fields of a spec that are accepted but have no effect in this version, one sentence per
+ * field.
  */
 public final class UnsupportedFields {
 
-  /** The reason under which they are reported. */
+  /** The reason of the events that report such fields. */
   public static final String REASON = "NotActedUpon";
 
   private UnsupportedFields() {}
 
-  /** Of a ClusterQueue: concurrent admission. */
+  /** Unsupported fields of a ClusterQueue: concurrent admission. */
   public static List<String> in(ClusterQueue queue) {
     ClusterQueueSpec spec = queue.getSpec();
     List<String> parts = new ArrayList<>();
@@ -31,7 +31,7 @@ public final class UnsupportedFields {
     return parts;
   }
 
-  /** Of a ResourceFlavor: its topology. */
+  /** Unsupported fields of a ResourceFlavor: its topology. */
   public static List<String> in(ResourceFlavor flavor) {
     return FlavorMapper.topology(flavor)
         .map(

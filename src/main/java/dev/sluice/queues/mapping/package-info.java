@@ -1,7 +1,7 @@
 /**
- * What people wrote, in the engine's vocabulary: pure functions from typed objects to values of the
- * model. Objects of any content may enter, also what slipped by validation. Values leave, and the
- * problems that keep a queue from being active; never an exception.
+ * Mapping of API objects to the scheduler's model: pure functions. Input: objects of any content,
+ * including invalid ones. Output: values and the problems that make a queue inactive; never an
+ * exception.
  */
 @NullMarked
 package dev.sluice.queues.mapping;

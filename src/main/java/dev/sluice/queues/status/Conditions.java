@@ -8,17 +8,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
-/** Lists of conditions, changed by value. */
+/** Immutable updates of lists of conditions. */
 public final class Conditions {
 
-  /** The longest message that the API server takes. */
-  static final int LONGEST_MESSAGE = 32_768;
+  /** The longest message that the API server accepts. */
+  static final int MAX_MESSAGE_LENGTH = 32_768;
 
   private Conditions() {}
 
   /**
-   * The list with one condition set. It is the same list if nothing changes; the time of transition
-   * moves only with the condition's status.
+   * The list with one condition set. Returns the same list if nothing changes; the transition time
+   * changes only with the condition's status.
    */
   public static List<Condition> with(
       List<Condition> conditions,
@@ -53,6 +53,8 @@ public final class Conditions {
   }
 
   private static String truncated(String message) {
-    return message.length() <= LONGEST_MESSAGE ? message : message.substring(0, LONGEST_MESSAGE);
+    return message.length() <= MAX_MESSAGE_LENGTH
+        ? message
+        : message.substring(0, MAX_MESSAGE_LENGTH);
   }
 }

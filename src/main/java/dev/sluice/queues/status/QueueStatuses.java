@@ -33,27 +33,27 @@ import java.util.function.ToLongFunction;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** The status of queues as the engine's views say it should be. */
+/** Computes the status of queues from the scheduler's views. */
 public final class QueueStatuses {
 
-  /** The condition that tells whether a queue admits. */
+  /** The condition that tells whether a queue admits Workloads. */
   public static final String ACTIVE = "Active";
 
-  /** Lists of flavors and of resources in a status may be no longer than this. */
-  private static final int LONGEST_LIST = 64;
+  /** The maximum length of the lists of flavors and of resources in a status. */
+  private static final int MAX_LIST_LENGTH = 64;
 
-  /** Past use of less than this would be shown as 0. */
-  private static final double LEAST_SHOWN = 0.0005;
+  /** Smaller amounts of past usage would be shown as 0. */
+  private static final double MIN_SHOWN_USAGE = 0.0005;
 
   private QueueStatuses() {}
 
   /**
    * The status of a ClusterQueue.
    *
-   * @param view what the engine says
-   * @param generation the generation of the object whose status it is
-   * @param current the status that stands, if any; conditions of others are kept
-   * @param now time of a transition, if there is one
+   * @param view the scheduler's view
+   * @param generation the generation of the object
+   * @param current the present status, if any; conditions of other controllers are kept
+   * @param now the time of a transition, if there is one
    */
   public static ClusterQueueStatus clusterQueue(
       ClusterQueueView view, long generation, @Nullable ClusterQueueStatus current, Instant now) {
@@ -124,13 +124,15 @@ public final class QueueStatuses {
         .build();
   }
 
-  /** What a LocalQueue used, in thousandths of a unit, or whole units where there are many. */
+  /**
+   * The past usage of a LocalQueue, in thousandths of a unit, or in whole units for large amounts.
+   */
   private static LocalQueueFairSharingStatus pastUse(LocalQueueUsageView past) {
     Map<String, Quantity> consumed = new TreeMap<>();
     past.consumed()
         .forEach(
             (resource, amount) -> {
-              if (amount >= LEAST_SHOWN) {
+              if (amount >= MIN_SHOWN_USAGE) {
                 consumed.put(resource, Quantity.parse(Quantities.rounded(resource, amount)));
               }
             });
@@ -161,7 +163,7 @@ public final class QueueStatuses {
         now);
   }
 
-  /** All messages, without the opening that they may share with the condition's message. */
+  /** All messages, without the prefix that they may share with the condition's message. */
   private static String joined(List<InactiveReason> problems, String opening) {
     return problems.stream()
         .map(InactiveReason::message)
@@ -169,11 +171,11 @@ public final class QueueStatuses {
         .collect(Collectors.joining("; "));
   }
 
-  /** Entries in the order of the view, gathered under their flavors. */
+  /** Entries in the order of the view, grouped by flavor. */
   private static <R, F> List<F> byFlavor(
       List<dev.sluice.core.engine.FlavorUsage> usage,
       Function<dev.sluice.core.engine.FlavorUsage, R> resource,
-      FlavorMaker<R, F> flavor) {
+      FlavorFactory<R, F> flavor) {
     Map<String, List<R>> resources = new LinkedHashMap<>();
     for (dev.sluice.core.engine.FlavorUsage entry : usage) {
       resources
@@ -181,10 +183,11 @@ public final class QueueStatuses {
           .add(resource.apply(entry));
     }
     return resources.entrySet().stream()
-        .limit(LONGEST_LIST)
+        .limit(MAX_LIST_LENGTH)
         .map(
             entry ->
-                flavor.make(entry.getKey(), entry.getValue().stream().limit(LONGEST_LIST).toList()))
+                flavor.make(
+                    entry.getKey(), entry.getValue().stream().limit(MAX_LIST_LENGTH).toList()))
         .toList();
   }
 
@@ -208,8 +211,8 @@ public final class QueueStatuses {
     return Quantity.parse(Quantities.format(resource, amount));
   }
 
-  /** Makes the entry of a flavor from its name and its resources. */
-  private interface FlavorMaker<R, F> {
+  /** Creates the entry of a flavor from its name and its resources. */
+  private interface FlavorFactory<R, F> {
     F make(String name, List<R> resources);
   }
 }

@@ -7,19 +7,19 @@ import dev.sluice.kube.json.JsonMergePatch;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Merge patches that hold what changes in a status, and nothing else. */
+/** Computes merge patches that contain only the changed fields of a status. */
 public final class StatusPatches {
 
   private final ObjectMapper mapper;
 
-  /** Patches of values that {@code mapper} writes as the API server reads them. */
+  /** Creates patches of values that {@code mapper} serialises for the API server. */
   public StatusPatches(ObjectMapper mapper) {
     this.mapper = mapper;
   }
 
   /**
-   * The merge patch of {@code {"status": …}} that leads from one status to another; empty if they
-   * are the same. Lists are replaced whole, as merge patches do.
+   * The merge patch of {@code {"status": …}} from one status to another; empty if they are equal.
+   * Lists are replaced as a whole, as JSON merge patch requires.
    */
   public Optional<ObjectNode> between(@Nullable Object current, Object wanted) {
     ObjectNode from = current == null ? empty() : mapper.valueToTree(current);

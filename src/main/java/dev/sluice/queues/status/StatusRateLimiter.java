@@ -11,11 +11,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Decides when the status of what changed is looked at: each at most once per interval, the last
- * change never lost, and all together no more than so many per second, so that counters leave the
- * API server to decisions. What is urgent (a condition, not a counter) waits for its interval only.
+ * Limits the rate of status updates: each key at most once per interval, all keys together at most
+ * so many times per second, and the last change is never lost, so that counters do not take API
+ * server capacity from decisions. Urgent changes (a condition, not a counter) are limited by the
+ * interval only.
  *
- * @param <K> what is paced
+ * @param <K> the type of the keys
  */
 public final class StatusRateLimiter<K> {
 
@@ -27,10 +28,10 @@ public final class StatusRateLimiter<K> {
   private Instant budgetEmptyAt = Instant.MIN;
 
   /**
-   * A pacer.
+   * Creates a limiter.
    *
-   * @param interval between two turns of the same key
-   * @param perSecond turns of all keys per second, urgent ones not counted
+   * @param interval minimum time between two updates of the same key
+   * @param perSecond maximum updates of all keys per second, not counting urgent ones
    */
   public StatusRateLimiter(Duration interval, int perSecond) {
     this.interval = interval;
@@ -38,12 +39,12 @@ public final class StatusRateLimiter<K> {
     this.burst = perSecond;
   }
 
-  /** Something about the key changed. */
+  /** Records a change of the key. */
   public synchronized void touch(K key, boolean urgent) {
     waiting.merge(key, urgent, Boolean::logicalOr);
   }
 
-  /** The keys whose turn it is, in the order in which they came; they no longer wait. */
+  /** Removes and returns the keys whose update is due, in the order of their first change. */
   public synchronized List<K> due(Instant now) {
     last.values().removeIf(turn -> !turn.plus(interval).isAfter(now));
     refill(now);
@@ -61,7 +62,7 @@ public final class StatusRateLimiter<K> {
     return due;
   }
 
-  /** When the next turn is, seen from {@code now}; empty when nothing waits. */
+  /** When the next update is due, seen from {@code now}; empty if none is pending. */
   public synchronized Optional<Instant> next(Instant now) {
     Optional<Instant> next = Optional.empty();
     for (Map.Entry<K, Boolean> entry : waiting.entrySet()) {

@@ -1,6 +1,6 @@
 /**
- * The status of queues: what it should be, by the engine's view, and the smallest patch that gets
- * it there, at a measured pace. Views and the status that stands may enter. Merge patches leave.
+ * Statuses of queues: the desired status from the scheduler's view, the smallest patch to reach it,
+ * and the rate limit of updates. Input: views and the present status. Output: merge patches.
  */
 @NullMarked
 package dev.sluice.queues.status;

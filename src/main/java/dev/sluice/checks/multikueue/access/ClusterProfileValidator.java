@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The rules for ClusterProfiles: where the cluster is comes from the profile, and who logs in there
- * from the operator's own configuration. Whoever may write a profile may not choose what is run.
+ * Validates ClusterProfiles: the profile gives the address of the cluster, the operator's own
+ * configuration gives the login program. A user who may write a profile cannot choose the program.
  */
 public final class ClusterProfileValidator {
 
@@ -19,21 +19,21 @@ public final class ClusterProfileValidator {
   private static final List<String> VERSIONS =
       List.of("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1");
 
-  /** Lists of ways to reach a cluster, by their name today and their old one. */
+  /** Fields that list ways to reach a cluster: the current name and the former one. */
   private static final List<String> LISTS = List.of("accessProviders", "credentialProviders");
 
   private final List<AccessProvider> providers;
 
-  /** Rules for programs that are configured. */
+  /** Creates a validator for the configured login programs. */
   public ClusterProfileValidator(List<AccessProvider> providers) {
     this.providers = List.copyOf(providers);
   }
 
   /**
-   * What a ClusterProfile gives access to: {@link WorkerAccess.Usable} or {@link
+   * The access that a ClusterProfile gives: {@link WorkerAccess.Usable} or {@link
    * WorkerAccess.Refused}.
    *
-   * @param name of the profile, for people
+   * @param name name of the profile, for messages
    */
   public WorkerAccess read(String name, JsonNode profile) {
     try {
@@ -104,19 +104,23 @@ public final class ClusterProfileValidator {
     info.put("apiVersion", provider.apiVersion()).put("kind", "ExecCredential");
     ObjectNode spec = info.putObject("spec").put("interactive", false);
     if (provider.provideClusterInfo()) {
-      ObjectNode told = spec.putObject("cluster");
+      ObjectNode clusterInfo = spec.putObject("cluster");
       for (String field : List.of("server", "certificate-authority-data", "disable-compression")) {
         if (cluster.fields().hasNonNull(field)) {
-          told.set(field, cluster.fields().path(field).deepCopy());
+          clusterInfo.set(field, cluster.fields().path(field).deepCopy());
         }
       }
-      extension(cluster.fields()).ifPresent(config -> told.set("config", config.deepCopy()));
+      execExtension(cluster.fields())
+          .ifPresent(config -> clusterInfo.set("config", config.deepCopy()));
     }
     return info;
   }
 
-  /** What is for the program alone; a list of names and values, or a map. */
-  private static Optional<JsonNode> extension(JsonNode cluster) {
+  /**
+   * The extension of the cluster entry that is meant for the login program; extensions are a list
+   * of names and values, or a map.
+   */
+  private static Optional<JsonNode> execExtension(JsonNode cluster) {
     JsonNode extensions = cluster.path("extensions");
     for (JsonNode each : extensions) {
       if (each.path("name").asText().equals(EXEC_EXTENSION)) {

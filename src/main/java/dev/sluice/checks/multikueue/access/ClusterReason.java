@@ -1,20 +1,20 @@
 package dev.sluice.checks.multikueue.access;
 
-/** Why the condition {@code Active} of a MultiKueueCluster is as it is. */
+/** Reason of the condition {@code Active} of a MultiKueueCluster. */
 public enum ClusterReason {
   /** The cluster is connected. */
   ACTIVE("Active"),
-  /** It doesn't answer, or not as it should. */
+  /** The cluster does not answer, or answers with an error. */
   CLIENT_CONNECTION_FAILED("ClientConnectionFailed"),
-  /** The kubeconfig isn't there, or isn't one. */
+  /** The kubeconfig is missing or malformed. */
   BAD_KUBE_CONFIG("BadKubeConfig"),
   /** The kubeconfig would run code, read files, or skip the verification of the server. */
   INSECURE_KUBE_CONFIG("InsecureKubeConfig"),
-  /** The ClusterProfile isn't there, or doesn't say how to reach the cluster. */
+  /** The ClusterProfile is missing, or does not say how to reach the cluster. */
   BAD_CLUSTER_PROFILE("BadClusterProfile"),
-  /** The access is described well, but no client can be made of it. */
+  /** The credentials are valid, but no client can be built from them. */
   BAD_REST_CONFIG("BadRestConfig"),
-  /** ClusterProfiles are switched off. */
+  /** ClusterProfiles are disabled. */
   CLUSTER_PROFILE_FEATURE_DISABLED("MultiKueueClusterProfileFeatureDisabled");
 
   private final String text;
@@ -23,7 +23,7 @@ public enum ClusterReason {
     this.text = text;
   }
 
-  /** The word of the API. */
+  /** The reason as the API spells it. */
   public String text() {
     return text;
   }

@@ -1,6 +1,6 @@
 package dev.sluice.checks.multikueue.access;
 
-/** Ends the reading of an access that has to be refused. */
+/** Thrown when credentials for a worker cluster must be refused. */
 final class InvalidAccessException extends Exception {
 
   private static final long serialVersionUID = 1L;
@@ -14,17 +14,17 @@ final class InvalidAccessException extends Exception {
     this.explanation = explanation;
   }
 
-  /** It is not what it should be. */
+  /** The field is missing or malformed. */
   static InvalidAccessException bad(String field, String what, String allowed) {
     return of(ClusterReason.BAD_KUBE_CONFIG, field, what, allowed);
   }
 
-  /** It asks for what nobody may have. */
+  /** The field requests something insecure. */
   static InvalidAccessException insecure(String field, String what, String allowed) {
     return of(ClusterReason.INSECURE_KUBE_CONFIG, field, what, allowed);
   }
 
-  /** It asks for what no client here can do. */
+  /** The field requests something that the client does not support. */
   static InvalidAccessException unsupported(String field, String what, String allowed) {
     return of(ClusterReason.BAD_REST_CONFIG, field, what, allowed);
   }

@@ -5,30 +5,30 @@ import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 
-/** Kubeconfigs in the operator's file system. */
+/** Reads kubeconfigs from the operator's file system. */
 public final class KubeconfigFiles {
 
-  /** Where kubeconfigs may lie. */
+  /** The directory for kubeconfig files. */
   public static final Path ROOT = Path.of("/etc/multikueue/kubeconfigs");
 
   private static final String FIELD = "clusterSource.kubeConfig.location";
-  private static final int LARGEST = 1 << 20;
+  private static final int MAX_BYTES = 1 << 20;
 
   private final Path root;
   private final boolean confined;
 
   /**
-   * Kubeconfigs of the file system.
+   * Creates a reader.
    *
-   * @param root where they may lie
-   * @param confined whether they must lie there
+   * @param root the directory for kubeconfig files
+   * @param confined whether files outside the directory are refused
    */
   public KubeconfigFiles(Path root, boolean confined) {
     this.root = root;
     this.confined = confined;
   }
 
-  /** What the file gives access to, as it is now. */
+  /** The access that the file gives at the time of the call. */
   public WorkerAccess read(String location) {
     try {
       return KubeconfigValidator.read(text(file(location), location));
@@ -80,9 +80,9 @@ public final class KubeconfigFiles {
       if (!Files.isRegularFile(file)) {
         throw missing(location);
       }
-      if (Files.size(file) > LARGEST) {
+      if (Files.size(file) > MAX_BYTES) {
         throw InvalidAccessException.bad(
-            FIELD, "\"" + location + "\" is too large", LARGEST + " bytes");
+            FIELD, "\"" + location + "\" is too large", MAX_BYTES + " bytes");
       }
       return Files.readString(file);
     } catch (IOException e) {

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** A kubeconfig as a tree: its lists by name, its fields by type. */
+/** A parsed kubeconfig: access to its lists by name and to its fields by type. */
 final class KubeconfigTree {
 
   private final JsonNode root;
@@ -23,8 +23,8 @@ final class KubeconfigTree {
   /**
    * An entry of one of the lists.
    *
-   * @param path how people find it, such as {@code users[admin].user}
-   * @param fields what it holds
+   * @param path path of the entry for messages, such as {@code users[admin].user}
+   * @param fields content of the entry
    */
   record Entry(String path, JsonNode fields) {
 
@@ -32,8 +32,8 @@ final class KubeconfigTree {
       return path + "." + field;
     }
 
-    /** Whether the field is there and says anything: null, false and empty say nothing. */
-    boolean says(String field) {
+    /** Whether the field is set; null, false and empty values count as not set. */
+    boolean isSet(String field) {
       JsonNode value = fields.path(field);
       return value.isContainerNode()
           ? true
@@ -43,7 +43,7 @@ final class KubeconfigTree {
               && !(value.isBoolean() && !value.booleanValue());
     }
 
-    /** A text; empty if it is absent or empty. */
+    /** A text field; empty if it is absent or empty. */
     Optional<String> text(String field) throws InvalidAccessException {
       JsonNode value = fields.path(field);
       if (value.isMissingNode() || value.isNull()) {
@@ -56,7 +56,7 @@ final class KubeconfigTree {
     }
   }
 
-  /** The tree of a YAML or JSON text. */
+  /** Parses a YAML or JSON text. */
   static KubeconfigTree parse(String text) throws InvalidAccessException {
     ObjectMapper mapper =
         new ObjectMapper(new YAMLFactory()).enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION);
@@ -73,20 +73,20 @@ final class KubeconfigTree {
     }
   }
 
-  /** Only the place: what stands there may be a secret. */
+  /** Only the line number: the text of the line may contain a secret. */
   private static String line(JsonProcessingException e) {
     return e.getLocation() == null ? "" : ", see line " + e.getLocation().getLineNr();
   }
 
-  /** The name of the context that counts. */
+  /** The name of the current context. */
   Optional<String> currentContext() throws InvalidAccessException {
     return new Entry("kubeconfig", root).text("current-context");
   }
 
   /**
-   * A list by the names of its entries.
+   * The entries of a list, by name.
    *
-   * @param field where the contents of an entry are
+   * @param field the field of each list element that holds the content
    */
   Map<String, Entry> entries(String list, String field) throws InvalidAccessException {
     JsonNode array = root.path(list);
@@ -112,7 +112,11 @@ final class KubeconfigTree {
     return entries;
   }
 
-  /** The entry of a name that another field gives. */
+  /**
+   * The entry of this name.
+   *
+   * @param field the field that refers to the entry, for messages
+   */
   static Entry find(Map<String, Entry> entries, String name, String field)
       throws InvalidAccessException {
     Entry found = entries.get(name);

@@ -12,9 +12,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules for kubeconfigs of worker clusters. Whoever may write a Secret or a ClusterProfile must
- * not thereby run code in the operator, read its files, or have it believe any server. What is
- * forbidden is forbidden in every entry, whether or not the current context uses it.
+ * Validates kubeconfigs of worker clusters. A user who may write a Secret or a ClusterProfile must
+ * not be able to run code in the operator, read its files, or make it trust an arbitrary server.
+ * Forbidden fields are refused in every entry, also in entries that the current context does not
+ * use.
  */
 public final class KubeconfigValidator {
 
@@ -27,7 +28,8 @@ public final class KubeconfigValidator {
   }
 
   /**
-   * What a kubeconfig gives access to: {@link WorkerAccess.Usable} or {@link WorkerAccess.Refused}.
+   * The access that a kubeconfig gives: {@link WorkerAccess.Usable} or {@link
+   * WorkerAccess.Refused}.
    */
   public static WorkerAccess read(String text) {
     try {
@@ -61,13 +63,13 @@ public final class KubeconfigValidator {
   }
 
   private static void refuseForbidden(Entry cluster) throws InvalidAccessException {
-    if (cluster.says("insecure-skip-tls-verify")) {
+    if (cluster.isSet("insecure-skip-tls-verify")) {
       throw InvalidAccessException.insecure(
           cluster.path("insecure-skip-tls-verify"),
           "true is not allowed",
           "false or absent; the certificate of the server is always verified");
     }
-    if (cluster.says("certificate-authority")) {
+    if (cluster.isSet("certificate-authority")) {
       throw InvalidAccessException.insecure(
           cluster.path("certificate-authority"),
           quoted(cluster, "certificate-authority") + " is a file, which is not allowed",
@@ -76,27 +78,27 @@ public final class KubeconfigValidator {
   }
 
   private static void refuseForbiddenLogin(Entry user) throws InvalidAccessException {
-    if (user.says("tokenFile")) {
+    if (user.isSet("tokenFile")) {
       throw InvalidAccessException.insecure(
           user.path("tokenFile"),
           quoted(user, "tokenFile") + " is a file, which is not allowed",
           LOGIN);
     }
-    if (user.says("username")) {
+    if (user.isSet("username")) {
       throw InvalidAccessException.insecure(
           user.path("username"), "basic authentication is not allowed", LOGIN);
     }
-    if (user.says("password")) {
+    if (user.isSet("password")) {
       throw InvalidAccessException.insecure(
           user.path("password"), "basic authentication is not allowed", LOGIN);
     }
-    if (user.says("auth-provider")) {
+    if (user.isSet("auth-provider")) {
       throw InvalidAccessException.insecure(
           user.path("auth-provider"),
           "\"" + user.fields().path("auth-provider").path("name").asText() + "\" is not allowed",
           LOGIN);
     }
-    if (user.says("exec")) {
+    if (user.isSet("exec")) {
       throw InvalidAccessException.insecure(
           user.path("exec"),
           "running \"" + user.fields().path("exec").path("command").asText() + "\" is not allowed",
@@ -130,13 +132,13 @@ public final class KubeconfigValidator {
   }
 
   /**
-   * Where a cluster is, and whose word is taken for it.
+   * The address of a cluster and the certificate authority of its server.
    *
    * @param authority base64 of certificates in PEM
    */
   record Place(URI server, Optional<String> authority) {}
 
-  /** Where an entry says that a cluster is, by the rules for all of them. */
+  /** Validates a cluster entry and returns its address. */
   static Place place(Entry cluster) throws InvalidAccessException {
     refuseForbidden(cluster);
     return located(cluster);
@@ -188,7 +190,7 @@ public final class KubeconfigValidator {
 
   private static void refuseUnsupported(Entry entry, String field, String allowed)
       throws InvalidAccessException {
-    if (entry.says(field)) {
+    if (entry.isSet(field)) {
       throw InvalidAccessException.unsupported(entry.path(field), "is not supported", allowed);
     }
   }
@@ -213,7 +215,7 @@ public final class KubeconfigValidator {
     }
   }
 
-  /** Base64 without white space. */
+  /** The base64 value of a field without white space. */
   private static Optional<String> encoded(Entry entry, String field) throws InvalidAccessException {
     Optional<String> text = entry.text(field).map(it -> it.replaceAll("\\s", ""));
     if (text.isPresent()) {

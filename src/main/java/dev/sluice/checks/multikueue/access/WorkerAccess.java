@@ -1,22 +1,22 @@
 package dev.sluice.checks.multikueue.access;
 
-/** What came of looking for the access to a worker cluster. */
+/** Result of resolving the access to a worker cluster. */
 public sealed interface WorkerAccess {
 
-  /** The cluster may be reached with these. */
+  /** The cluster can be reached with these credentials. */
   record Usable(WorkerCredentials workerCredentials) implements WorkerAccess {}
 
-  /** The cluster is this one: there is nothing to connect to. */
+  /** The worker cluster is the manager itself; no connection is needed. */
   record Here() implements WorkerAccess {}
 
   /**
-   * The cluster may not be reached.
+   * The access is refused.
    *
-   * @param reason why, in the API's word
-   * @param message the field, what it is, and what is allowed; never a secret
+   * @param reason the reason as the API spells it
+   * @param message the field, its problem, and what is allowed; contains no secret
    */
   record Refused(ClusterReason reason, String message) implements WorkerAccess {}
 
-  /** What it depends on was not read yet. */
+  /** The object that holds the access was not read yet. */
   record Unknown() implements WorkerAccess {}
 }

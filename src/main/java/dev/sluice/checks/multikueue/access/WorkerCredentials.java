@@ -4,15 +4,16 @@ import java.net.URI;
 import java.util.Optional;
 
 /**
- * How to reach a worker cluster, and as whom. Two are equal if they lead to the same connection.
+ * Address and login of a worker cluster. Two credentials are equal if they lead to the same
+ * connection.
  *
- * @param server the API server, always https
- * @param authority base64 of the certificates, in PEM, that the server's must come from; empty:
- *     those that the process trusts
+ * @param server URL of the API server, always https
+ * @param authority base64 of the certificate authorities of the server, in PEM; empty: the
+ *     authorities that the process trusts
  * @param token a bearer token
  * @param certificate base64 of a client certificate in PEM
  * @param key base64 of its private key in PEM
- * @param plugin a program that gives token or certificate
+ * @param plugin a program that returns a token or a certificate
  */
 public record WorkerCredentials(
     URI server,
@@ -22,7 +23,7 @@ public record WorkerCredentials(
     Optional<String> key,
     Optional<ExecPlugin> plugin) {
 
-  /** Without a program. */
+  /** Creates credentials without a login program. */
   public WorkerCredentials(
       URI server,
       Optional<String> authority,
@@ -32,7 +33,7 @@ public record WorkerCredentials(
     this(server, authority, token, certificate, key, Optional.empty());
   }
 
-  /** The text without any secret in it: what others say of a connection may quote one. */
+  /** Removes all secrets from the text, such as an error message of the connection. */
   public String redact(String text) {
     return hide(hide(text, token), key);
   }
@@ -41,7 +42,7 @@ public record WorkerCredentials(
     return secret.map(it -> text.replace(it, "(secret)")).orElse(text);
   }
 
-  /** Says where, and nothing that is secret. */
+  /** The address only; the rest is secret. */
   @Override
   public String toString() {
     return "Credentials[server=" + server + "]";

@@ -13,10 +13,10 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
-/** Finds the access to a worker cluster where its MultiKueueCluster says that it is. */
+/** Resolves the access to a worker cluster from the source that its MultiKueueCluster names. */
 public final class WorkerCredentialsResolver {
 
-  /** Where in a Secret the kubeconfig is. */
+  /** The key of the kubeconfig in a Secret. */
   public static final String SECRET_KEY = "kubeconfig";
 
   private static final String FIELD = "clusterSource.kubeConfig.location";
@@ -30,9 +30,9 @@ public final class WorkerCredentialsResolver {
   /**
    * ClusterProfiles of the operator's own namespace.
    *
-   * @param rules what is taken from one
-   * @param found finds one by its name
-   * @param listed whether it is known which ones there are
+   * @param rules validates a profile
+   * @param found finds a profile by name
+   * @param listed whether the profiles were listed
    */
   public record Profiles(
       ClusterProfileValidator rules,
@@ -40,13 +40,14 @@ public final class WorkerCredentialsResolver {
       BooleanSupplier listed) {}
 
   /**
-   * A source.
+   * Creates a resolver.
    *
-   * @param namespace where the Secrets are: the operator's own
-   * @param secrets finds a Secret of that namespace by its name
-   * @param listed whether all Secrets were listed, so that what isn't found doesn't exist
-   * @param files kubeconfigs in the file system
-   * @param profiles ClusterProfiles, if they may be used
+   * @param namespace the operator's own namespace, which holds the Secrets
+   * @param secrets finds a Secret of that namespace by name
+   * @param listed whether all Secrets were listed, so that a Secret that is not found does not
+   *     exist
+   * @param files reads kubeconfig files
+   * @param profiles ClusterProfiles; empty when they are disabled
    */
   public WorkerCredentialsResolver(
       String namespace,
@@ -61,7 +62,7 @@ public final class WorkerCredentialsResolver {
     this.profiles = profiles;
   }
 
-  /** The access as it is now. */
+  /** The access at the time of the call. */
   public WorkerAccess of(ClusterSource source) {
     KubeConfig kubeConfig = source.kubeConfig();
     if (kubeConfig != null && kubeConfig.location() == null) {

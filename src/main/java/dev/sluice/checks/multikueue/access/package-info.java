@@ -1,7 +1,7 @@
 /**
- * How a worker cluster may be reached: from the text of a kubeconfig to credentials, or to a
- * refusal that says what to change. Kubeconfigs and places where they lie may enter. Credentials
- * leave, in which nothing runs code, reads files of others or skips the verification of the server.
+ * Access to worker clusters: turns the text of a kubeconfig into credentials, or into a refusal
+ * that says what to change. Input: kubeconfigs and their locations. Output: credentials that run no
+ * code, read no other files and never skip the verification of the server.
  */
 @NullMarked
 package dev.sluice.checks.multikueue.access;

@@ -11,12 +11,12 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The room that a worker's ClusterQueue has, as its object tells. What it could borrow or preempt
- * doesn't count: whom that would help is asked for by the fallback.
+ * The free quota of a worker's ClusterQueue, read from its object. Quota that the queue could
+ * borrow or preempt is not counted: the BestFit dispatcher's fallback covers those cases.
  *
- * @param active whether it admits
- * @param pending how many Workloads wait there
- * @param groups what is free, by resource group
+ * @param active whether the queue admits Workloads
+ * @param pending how many Workloads are pending there
+ * @param groups free quota by resource group
  */
 record AvailableQuota(boolean active, long pending, List<Group> groups) {
 
@@ -27,8 +27,8 @@ record AvailableQuota(boolean active, long pending, List<Group> groups) {
   /**
    * A resource group.
    *
-   * @param resources that it covers
-   * @param free of each resource, by flavor, in the order of the flavors
+   * @param resources the resources that the group covers
+   * @param free the free amount of each resource, one map per flavor, in the order of the flavors
    */
   record Group(Set<String> resources, List<Map<String, BigDecimal>> free) {
 
@@ -37,7 +37,7 @@ record AvailableQuota(boolean active, long pending, List<Group> groups) {
       free = List.copyOf(free);
     }
 
-    /** Whether one of its flavors has room for what is asked of it. */
+    /** Whether one flavor of the group has enough free quota for the requests. */
     boolean fits(Map<String, BigDecimal> requests) {
       return free.stream()
           .anyMatch(
@@ -54,7 +54,7 @@ record AvailableQuota(boolean active, long pending, List<Group> groups) {
     }
   }
 
-  /** Read from an object. */
+  /** Reads the object of a ClusterQueue. */
   static AvailableQuota of(JsonNode clusterQueue) {
     boolean active = true;
     for (JsonNode condition : clusterQueue.path("status").path("conditions")) {
@@ -107,8 +107,8 @@ record AvailableQuota(boolean active, long pending, List<Group> groups) {
   }
 
   /**
-   * Whether a Workload would be admitted at once: nobody waits before it, and there is quota for
-   * all of it.
+   * Whether a Workload would be admitted at once: no Workload is pending before it, and the free
+   * quota covers all its requests.
    *
    * @param requests amounts by resource
    */

@@ -3,13 +3,13 @@ package dev.sluice.checks.multikueue.capacity;
 import dev.sluice.workload.CachedWorkload;
 import java.util.Set;
 
-/** Knows in which workers a Workload would fit at once. */
+/** Estimates which workers have enough free quota for a Workload. */
 @FunctionalInterface
 public interface CapacityEstimator {
 
-  /** Knows of none. */
+  /** An estimator without information: no worker. */
   CapacityEstimator UNKNOWN = workload -> Set.of();
 
-  /** The names of these workers, as far as is known now. */
+  /** The names of the workers that would admit the Workload at once, as far as is known. */
   Set<String> of(CachedWorkload workload);
 }

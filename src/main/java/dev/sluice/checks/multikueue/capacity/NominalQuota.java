@@ -2,25 +2,29 @@ package dev.sluice.checks.multikueue.capacity;
 
 import java.util.Map;
 
-/** The quota that a worker guarantees behind some queues, as far as is known. */
+/** The nominal quota of the ClusterQueues of a worker, as far as is known. */
 public sealed interface NominalQuota {
 
   /**
-   * All of its queues were read.
+   * All ClusterQueues were read.
    *
-   * @param amounts the sum over all flavors, by resource, as quota is counted
+   * @param amounts the sum over all flavors, by resource, in internal units
    */
   record Known(Map<String, Long> amounts) implements NominalQuota {
 
-    /** With a copy of the map. */
+    /** Copies the map. */
     public Known {
       amounts = Map.copyOf(amounts);
     }
   }
 
-  /** Its queues aren't read yet. */
+  /** The ClusterQueues are not read yet. */
   record NotYet() implements NominalQuota {}
 
-  /** Its queues can't be read, for this reason. */
+  /**
+   * The ClusterQueues cannot be read.
+   *
+   * @param why the reason
+   */
   record Unreadable(String why) implements NominalQuota {}
 }

@@ -10,10 +10,10 @@ import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.util.Objects;
 import java.util.Optional;
 
-/** The queues of one worker, watched as long as one connection to it lasts. */
+/** Watches the queues of one worker for the lifetime of one connection. */
 final class RemoteQueueInformer {
 
-  private static final long PAGE = 500;
+  private static final long PAGE_SIZE = 500;
   private static final ResourceDefinitionContext LOCAL_QUEUES =
       kind("LocalQueue", "localqueues", true);
   private static final ResourceDefinitionContext CLUSTER_QUEUES =
@@ -24,7 +24,11 @@ final class RemoteQueueInformer {
   private final SharedIndexInformer<GenericKubernetesResource> clusterQueues;
   private volatile Optional<String> lastFailure = Optional.empty();
 
-  /** Watches from now on; {@code changed} is told when what it has of specs is another. */
+  /**
+   * Starts watching.
+   *
+   * @param changed runs when the spec of a queue changed
+   */
   RemoteQueueInformer(KubernetesClient client, Runnable changed) {
     this.localQueues = start(client, LOCAL_QUEUES, changed);
     this.clusterQueues = start(client, CLUSTER_QUEUES, changed);
@@ -37,16 +41,16 @@ final class RemoteQueueInformer {
             ? client
                 .genericKubernetesResources(kind)
                 .inAnyNamespace()
-                .withLimit(PAGE)
+                .withLimit(PAGE_SIZE)
                 .runnableInformer(0)
-            : client.genericKubernetesResources(kind).withLimit(PAGE).runnableInformer(0);
+            : client.genericKubernetesResources(kind).withLimit(PAGE_SIZE).runnableInformer(0);
     informer.exceptionHandler(
         (started, failure) -> {
           lastFailure = Optional.of(String.valueOf(failure.getMessage()));
           changed.run();
           return true;
         });
-    informer.addEventHandler(new Changes(changed));
+    informer.addEventHandler(new SpecChangeHandler(changed));
     var unused = informer.start().thenRun(changed);
     return informer;
   }
@@ -66,12 +70,12 @@ final class RemoteQueueInformer {
     return localQueues.hasSynced() && clusterQueues.hasSynced();
   }
 
-  /** What kept the queues from being read, the last time that anything did. */
+  /** The message of the last failure to read the queues. */
   Optional<String> lastFailure() {
     return lastFailure;
   }
 
-  /** The name of the ClusterQueue behind a LocalQueue ({@code namespace/name}). */
+  /** The name of the ClusterQueue of a LocalQueue ({@code namespace/name}). */
   Optional<String> clusterQueueOf(String localQueue) {
     return Optional.ofNullable(localQueues.getStore().getByKey(localQueue))
         .map(queue -> mapper.valueToTree(queue).path("spec").path("clusterQueue").asText())
@@ -88,12 +92,13 @@ final class RemoteQueueInformer {
     clusterQueues.stop();
   }
 
-  /** Passes on what changes specs: a status changes with every Workload. */
-  private static final class Changes implements ResourceEventHandler<GenericKubernetesResource> {
+  /** Reports changes of specs only: the status changes with every Workload. */
+  private static final class SpecChangeHandler
+      implements ResourceEventHandler<GenericKubernetesResource> {
 
     private final Runnable changed;
 
-    Changes(Runnable changed) {
+    SpecChangeHandler(Runnable changed) {
       this.changed = changed;
     }
 

@@ -17,18 +17,21 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
 
 /**
- * Watches the queues of workers, as long as each is connected. A worker that doesn't let its queues
- * be read is one of which nothing is known.
+ * Watches the queues of all connected workers. If a worker does not permit reading its queues, its
+ * capacity is unknown.
  */
 public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
 
   private final List<Runnable> observers = new CopyOnWriteArrayList<>();
-  private final ConnectionScope<RemoteQueueInformer> watched =
+  private final ConnectionScope<RemoteQueueInformer> informers =
       new ConnectionScope<>(
           (cluster, client) -> new RemoteQueueInformer(client, this::changed),
           RemoteQueueInformer::stop);
 
-  /** Has this run whenever the spec of a worker's queue changes; it returns soon. */
+  /**
+   * Registers an observer that runs whenever the spec of a worker's queue changes; the observer
+   * must return quickly.
+   */
   public void observe(Runnable observer) {
     observers.add(observer);
   }
@@ -37,16 +40,19 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
     observers.forEach(Runnable::run);
   }
 
-  /** Watches by this client from now on; by none if it is empty. */
+  /**
+   * Watches the cluster's queues through this client from now on; stops watching if the client is
+   * empty.
+   */
   public void follow(String cluster, Optional<KubernetesClient> client) {
-    watched.follow(cluster, client);
+    informers.follow(cluster, client);
   }
 
   @Override
   public Set<String> of(CachedWorkload workload) {
     Map<String, BigDecimal> requests = requests(workload);
     String queue = workload.id().namespace() + "/" + workload.spec().queueName();
-    return watched.now().entrySet().stream()
+    return informers.now().entrySet().stream()
         .filter(each -> fits(each.getValue(), queue, requests))
         .map(Map.Entry::getKey)
         .collect(Collectors.toSet());
@@ -62,13 +68,13 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
   }
 
   /**
-   * The quota that a connected worker guarantees to the ClusterQueues behind its LocalQueues of
-   * these names, each once.
+   * The nominal quota of the ClusterQueues behind these LocalQueues of a connected worker; each
+   * ClusterQueue counts once.
    *
    * @param localQueues as {@code namespace/name}
    */
   public NominalQuota nominal(String cluster, Collection<String> localQueues) {
-    RemoteQueueInformer worker = watched.now().get(cluster);
+    RemoteQueueInformer worker = informers.now().get(cluster);
     if (worker == null) {
       return new NominalQuota.NotYet();
     }
@@ -99,7 +105,7 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
     }
   }
 
-  /** What it was given here is what it asks for there. */
+  /** The Workload requests from the worker the amounts that it was assigned in the manager. */
   private static Map<String, BigDecimal> requests(CachedWorkload workload) {
     Map<String, BigDecimal> total = new HashMap<>();
     workload
@@ -124,6 +130,6 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
 
   @Override
   public void close() {
-    watched.close();
+    informers.close();
   }
 }

@@ -1,7 +1,7 @@
 /**
- * What room the workers' queues have, and what quota. Connections may enter, by which the queues of
- * workers are watched. The names of the workers leave in which a Workload would fit at once, and
- * amounts of guaranteed quota.
+ * Free and nominal quota of the workers' queues. Input: connections through which the queues are
+ * watched. Output: the names of the workers that would admit a Workload at once, and amounts of
+ * nominal quota.
  */
 @NullMarked
 package dev.sluice.checks.multikueue.capacity;

@@ -6,15 +6,15 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What a dispatcher knows of one Workload that holds quota and runs nowhere yet.
+ * Input of a dispatcher: one Workload that holds quota and runs in no cluster yet.
  *
- * @param configured the clusters that it may go to, in the order of the MultiKueueConfig
+ * @param configured the clusters that the Workload may use, in the order of the MultiKueueConfig
  * @param connected the clusters that are connected now
- * @param nominated the clusters that it is offered to so far, in the order in which they came
- * @param lastRound when clusters were last added to those
- * @param othersReady whether all its other admission checks are Ready
- * @param fitting the clusters in which it would be admitted at once, as far as is known
- * @param now the time
+ * @param nominated the clusters nominated so far, in the order of nomination
+ * @param lastRound when clusters were last added to {@code nominated}
+ * @param othersReady whether all other admission checks of the Workload are Ready
+ * @param fitting the clusters that would admit the Workload at once, as far as is known
+ * @param now the current time
  */
 public record DispatchContext(
     List<String> configured,
@@ -25,7 +25,7 @@ public record DispatchContext(
     Set<String> fitting,
     Instant now) {
 
-  /** Where nobody knows of room. */
+  /** Creates a context without capacity information. */
   public DispatchContext(
       List<String> configured,
       Set<String> connected,
@@ -36,7 +36,7 @@ public record DispatchContext(
     this(configured, connected, nominated, lastRound, othersReady, Set.of(), now);
   }
 
-  /** With copies of the collections. */
+  /** Copies the collections. */
   public DispatchContext {
     configured = List.copyOf(configured);
     connected = Set.copyOf(connected);
@@ -44,7 +44,9 @@ public record DispatchContext(
     fitting = Set.copyOf(fitting);
   }
 
-  /** Earlier nominations that still stand: clusters that were taken out of the config don't. */
+  /**
+   * Earlier nominations that are still valid; a cluster that was removed from the config is not.
+   */
   List<String> standing() {
     return nominated.stream().filter(configured::contains).distinct().toList();
   }

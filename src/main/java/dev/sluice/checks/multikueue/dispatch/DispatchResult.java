@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What a dispatcher says.
+ * Decision of a dispatcher.
  *
- * @param clusters the clusters that the Workload is offered to from now on
- * @param newRound whether clusters were added, so that a round begins now
- * @param lookAgain when to ask again, if nothing else changes before
+ * @param clusters the nominated clusters
+ * @param newRound whether clusters were added, so that a new round begins now
+ * @param lookAgain when to dispatch again if nothing changes before
  */
 public record DispatchResult(List<String> clusters, boolean newRound, Optional<Instant> lookAgain) {
 
-  /** With a copy of the list. */
+  /** Copies the list. */
   public DispatchResult {
     clusters = List.copyOf(clusters);
   }

@@ -7,20 +7,18 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/**
- * Chooses the worker clusters that a Workload is offered to. The same situation, the same choice.
- */
+/** Nominates worker clusters for a Workload. The result depends only on the context. */
 public sealed interface Dispatcher {
 
-  /** How long the clusters of a round of the incremental dispatcher have before more are asked. */
+  /** How long the incremental dispatcher waits between two rounds. */
   Duration ROUND = Duration.ofMinutes(5);
 
-  /** Who is nominated now. Nobody new is, before the other admission checks are Ready. */
+  /** Nominates clusters. Adds no cluster before the other admission checks are Ready. */
   DispatchResult nominate(DispatchContext dispatchContext);
 
   /**
-   * Offers to all clusters that are connected, at once, in the order of their names. Who was
-   * nominated stays so while it isn't connected: it may have the copy, and can't be asked.
+   * Nominates all connected clusters at once, in the order of their names. A nominated cluster
+   * stays nominated while it is disconnected: it may hold the remote Workload and cannot be asked.
    */
   record AllAtOnce() implements Dispatcher {
     @Override
@@ -40,11 +38,11 @@ public sealed interface Dispatcher {
   }
 
   /**
-   * Offers to a few clusters, and to a few more each five minutes until all are asked. Clusters
-   * that aren't connected don't take a place in a round.
+   * Nominates a few clusters, and a few more every five minutes until all are nominated.
+   * Disconnected clusters do not take a place in a round.
    *
-   * @param stepSize how many are added at a time, at least 1
-   * @param configOrder whether they are asked in the order of the config; otherwise by name
+   * @param stepSize how many clusters each round adds, at least 1
+   * @param configOrder whether clusters are nominated in the order of the config; otherwise by name
    */
   record Incremental(int stepSize, boolean configOrder) implements Dispatcher {
     @Override
@@ -82,13 +80,16 @@ public sealed interface Dispatcher {
   }
 
   /**
-   * Offers to the first cluster in the order of the config, which is the order of preference, in
-   * which it would be admitted at once. When there is none, when the chosen one is lost, or when it
-   * didn't admit it soon, all are asked.
+   * Nominates the first cluster that would admit the Workload at once, in the order of the config,
+   * which is the order of preference. Nominates all clusters if there is no such cluster, or if the
+   * chosen cluster is lost or did not admit the Workload in time.
    */
   record BestFit() implements Dispatcher {
 
-    /** How long the chosen cluster has, before all others are asked too. */
+    /**
+     * How long the chosen cluster has to admit the Workload before all other clusters are nominated
+     * too.
+     */
     static final Duration PATIENCE = Duration.ofSeconds(5);
 
     @Override
@@ -121,7 +122,9 @@ public sealed interface Dispatcher {
     }
   }
 
-  /** Leaves the choice to somebody else, who writes {@code status.nominatedClusterNames}. */
+  /**
+   * Leaves the choice to an external controller, which writes {@code status.nominatedClusterNames}.
+   */
   record External() implements Dispatcher {
     @Override
     public DispatchResult nominate(DispatchContext dispatchContext) {

@@ -2,7 +2,7 @@ package dev.sluice.checks.multikueue.dispatch;
 
 import dev.sluice.api.config.MultiKueue;
 
-/** Chooses the dispatcher that a configuration names. */
+/** Creates the dispatcher that the configuration names. */
 public final class DispatcherFactory {
 
   private static final int STEP = 3;
@@ -10,7 +10,7 @@ public final class DispatcherFactory {
   private DispatcherFactory() {}
 
   /**
-   * The dispatcher of this name; a name that isn't one of ours is somebody else's.
+   * The dispatcher of the configured name; an unknown name is that of an external dispatcher.
    *
    * @param configOrder the gate MultiKueueIncrementalDispatcherRespectConfigOrder
    */

@@ -1,7 +1,7 @@
 /**
- * Who is asked first: which worker clusters a Workload is offered to, and when to look again. What
- * is known of the clusters and of earlier offers may enter. Decisions leave, as values; there is no
- * clock and no I/O here.
+ * Dispatchers: which worker clusters are nominated for a Workload, and when to dispatch again.
+ * Input: the state of the clusters and earlier nominations. Output: decisions as values. The
+ * package reads no clock and does no I/O.
  */
 @NullMarked
 package dev.sluice.checks.multikueue.dispatch;

@@ -10,20 +10,23 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.zip.CRC32;
 
-/** How fences are written down in a worker cluster: names and annotations. */
+/** Names and annotations of fences in a worker cluster. */
 public final class FenceAnnotations {
 
-  /** On a copy of a Workload: how long after the last renewal it is switched off, as PT14M10S. */
+  /**
+   * Annotation of a remote Workload: how long after the manager's last renewal the Workload is
+   * deactivated, such as PT14M10S.
+   */
   public static final String AFTER = "sluice.dev/fence-after";
 
-  /** Label of a manager's Lease: which manager. */
+  /** Label of a manager's Lease: the origin of the manager. */
   public static final String ORIGIN = KueueConstants.MULTIKUEUE_ORIGIN;
 
   private static final String PREFIX = "sluice-fence-";
 
   private FenceAnnotations() {}
 
-  /** The name of the Lease of a manager in the operator's namespace of its workers. */
+  /** The name of a manager's Lease in the operator's namespace of its workers. */
   public static String lease(String origin) {
     String name = origin.toLowerCase(Locale.ROOT).replace('_', '-');
     if (name.equals(origin)) {
@@ -34,7 +37,9 @@ public final class FenceAnnotations {
     return PREFIX + name + "-" + HexFormat.of().toHexDigits((int) sum.getValue());
   }
 
-  /** When a Workload is to be switched off after its manager's last renewal, if it is fenced. */
+  /**
+   * How long after its manager's last renewal a Workload is deactivated; empty if it is not fenced.
+   */
   static Optional<Duration> after(CachedWorkload workload) {
     String text = workload.annotations().getOrDefault(AFTER, "");
     if (text.isEmpty() || !workload.labels().containsKey(ORIGIN)) {

@@ -4,17 +4,17 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
 
-/** When a fenced Workload is switched off. */
+/** Computes when a fenced Workload is deactivated. */
 final class FencePolicy {
 
   private FencePolicy() {}
 
   /**
-   * The time from which on it has to be off.
+   * The time at which the Workload must be deactivated.
    *
-   * @param lease of its manager; empty if none was ever seen by this process
-   * @param made when the Workload was made here, which was after a renewal
-   * @param after how long after the last renewal
+   * @param lease the Lease of its manager; empty if this process never saw one
+   * @param made when the Workload was created here, which was after a renewal
+   * @param after the time allowed after the last renewal
    */
   static Instant deadline(Optional<LeaseClock> lease, Instant made, Duration after) {
     return lease.map(LeaseClock::lastRenewal).orElse(made).plus(after);

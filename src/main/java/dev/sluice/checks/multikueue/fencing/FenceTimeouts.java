@@ -3,34 +3,36 @@ package dev.sluice.checks.multikueue.fencing;
 import java.time.Duration;
 
 /**
- * How long is how long, as the manager sees it: everything follows from how long it waits for a
- * lost worker.
+ * Timeouts of fencing on the manager's side, all derived from the worker-lost timeout.
  *
- * @param lostTimeout after which it starts elsewhere what ran in a lost worker
+ * @param lostTimeout how long after the loss of a worker its Workloads are started elsewhere
  */
 public record FenceTimeouts(Duration lostTimeout) {
 
-  private static final Duration LONGEST_RESERVE = Duration.ofSeconds(20);
-  private static final Duration SHORTEST_PAUSE = Duration.ofMillis(500);
-  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(20);
-  private static final Duration SHORTEST_TIMEOUT = Duration.ofSeconds(3);
+  private static final Duration MAX_RESERVE = Duration.ofSeconds(20);
+  private static final Duration MIN_RENEW_INTERVAL = Duration.ofMillis(500);
+  private static final Duration MAX_RENEW_INTERVAL = Duration.ofSeconds(20);
+  private static final Duration MIN_LOST_TIMEOUT = Duration.ofSeconds(3);
 
-  /** Whether there is time enough for a fence at all. */
+  /** Whether the timeout is long enough for fencing. */
   public boolean fences() {
-    return lostTimeout.compareTo(SHORTEST_TIMEOUT) >= 0;
-  }
-
-  /** What a worker has for noticing and stopping, besides the grace of pods. */
-  Duration reserve() {
-    return least(lostTimeout.dividedBy(5), LONGEST_RESERVE);
+    return lostTimeout.compareTo(MIN_LOST_TIMEOUT) >= 0;
   }
 
   /**
-   * How long after the last renewal a worker stops a job, so that its pods are gone when the
-   * manager starts it elsewhere. Never less than half the time-out: a longer grace isn't waited
-   * for.
+   * The time that a worker has to notice the loss and to stop a job, in addition to the grace
+   * period of the pods.
+   */
+  Duration reserve() {
+    return min(lostTimeout.dividedBy(5), MAX_RESERVE);
+  }
+
+  /**
+   * How long after the last renewal a worker stops a job, so that the job's pods are gone when the
+   * manager starts the job elsewhere. At least half of the timeout; longer grace periods are not
+   * waited for.
    *
-   * @param grace the longest that one of its pods may take to end
+   * @param grace the longest termination grace period of the job's pods
    */
   public Duration stopAfter(Duration grace) {
     Duration wished = lostTimeout.minus(reserve()).minus(grace);
@@ -38,13 +40,13 @@ public record FenceTimeouts(Duration lostTimeout) {
     return wished.compareTo(half) < 0 ? half : wished;
   }
 
-  /** The pause between two renewals. */
+  /** The interval between two renewals. */
   public Duration renewEvery() {
-    Duration tenth = least(lostTimeout.dividedBy(10), LONGEST_PAUSE);
-    return tenth.compareTo(SHORTEST_PAUSE) < 0 ? SHORTEST_PAUSE : tenth;
+    Duration tenth = min(lostTimeout.dividedBy(10), MAX_RENEW_INTERVAL);
+    return tenth.compareTo(MIN_RENEW_INTERVAL) < 0 ? MIN_RENEW_INTERVAL : tenth;
   }
 
-  private static Duration least(Duration one, Duration other) {
+  private static Duration min(Duration one, Duration other) {
     return one.compareTo(other) < 0 ? one : other;
   }
 }

@@ -30,14 +30,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the fences of a cluster that works for managers: what they sent is switched off when they
- * are not heard of for as long as it says. Any replica listens; the one that leads acts.
+ * Enforces fences in a worker cluster: deactivates Workloads whose manager has not renewed its
+ * Lease within the time that the Workload's annotation allows. Every replica reads the Leases; only
+ * the leader deactivates.
  */
 public final class FencingController
     implements WorkloadListener, ResourceEventHandler<Lease>, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(FencingController.class);
-  private static final Duration TICK = Duration.ofMillis(500);
+  private static final Duration CHECK_INTERVAL = Duration.ofMillis(500);
 
   private final Dependencies dependencies;
   private final Map<String, Fenced> fenced = new ConcurrentHashMap<>();
@@ -49,18 +50,18 @@ public final class FencingController
   private volatile boolean closed;
 
   /**
-   * What it stands on.
+   * Dependencies.
    *
-   * @param client of this cluster
-   * @param namespace the operator's own, where managers' Leases are
-   * @param reader of Workloads; it isn't started yet
-   * @param writer of Workloads
-   * @param leading whether this process may act
-   * @param io runs what waits for answers
-   * @param delays runs what is due later
-   * @param clock the time; it is never set
-   * @param told is told of what was switched off
-   * @param informers keeps watches going
+   * @param client client of this cluster
+   * @param namespace the operator's own namespace, which holds the managers' Leases
+   * @param reader reader of Workloads, not started yet
+   * @param writer writer of Workloads
+   * @param leading whether this process is the leader
+   * @param io runs blocking calls
+   * @param delays runs delayed tasks
+   * @param clock the current time; must be monotonic
+   * @param told called with each Workload that was deactivated
+   * @param informerSupervisor restarts failed watches
    */
   public record Dependencies(
       KubernetesClient client,
@@ -76,7 +77,7 @@ public final class FencingController
 
   private record Fenced(CachedWorkload workload, String origin, Duration after) {}
 
-  /** Nothing is done before {@link #start}. */
+  /** Creates a controller that does nothing before {@link #start}. */
   public FencingController(Dependencies dependencies) {
     this.dependencies = dependencies;
     this.reader =
@@ -93,7 +94,7 @@ public final class FencingController
     dependencies.reader().listen(this);
   }
 
-  /** Begins to listen, and to look at times. */
+  /** Starts reading Leases and Workloads and checking deadlines. */
   public void start() {
     var unused = informer.start().thenRun(() -> listed = true);
     tick();
@@ -132,7 +133,7 @@ public final class FencingController
     renewed(after);
   }
 
-  /** What was heard stays true. */
+  /** A deleted Lease changes nothing: the last renewal stays valid. */
   @Override
   public void onDelete(Lease lease, boolean unknown) {
     LOG.info("lease={} deleted=true", lease.getMetadata().getName());
@@ -153,7 +154,10 @@ public final class FencingController
     }
   }
 
-  /** An event doesn't say how old a renewal is. If this fails, {@link #evaluate} asks again. */
+  /**
+   * Reads a new Lease to learn the age of its renewal, which a watch event does not contain. If the
+   * read fails, {@link #evaluate} reads again.
+   */
   private void readFirst(String origin) {
     try {
       read(origin);
@@ -182,7 +186,7 @@ public final class FencingController
     if (listed && dependencies.leading().getAsBoolean() && !overdue().isEmpty()) {
       dependencies.io().execute(this::evaluate);
     }
-    dependencies.delays().after(TICK, this::tick);
+    dependencies.delays().after(CHECK_INTERVAL, this::tick);
   }
 
   private List<Fenced> overdue() {
@@ -198,7 +202,10 @@ public final class FencingController
         .toList();
   }
 
-  /** Nothing is switched off that a renewal would save which only wasn't told of yet. */
+  /**
+   * Reads overdue Leases again before deactivating: a renewal may exist that the watch has not
+   * delivered yet.
+   */
   private void evaluate() {
     if (!busy.compareAndSet(false, true)) {
       return;

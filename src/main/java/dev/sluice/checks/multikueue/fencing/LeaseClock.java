@@ -4,33 +4,34 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * When a manager was last heard of, told by the clock of this cluster alone. A renewal says when it
- * was sent by the manager's clock. The two clocks may differ by anything, as long as both go at the
- * same rate: the smallest difference between sending and arrival that was ever seen is what lies
- * between the clocks, and what is more was spent on the way. So a renewal that was held up counts
- * from when it was sent, not from when it came. Of a renewal that came before this process looked
- * the arrival is known between two bounds only; it counts from the earlier one, and a later renewal
- * is believed only if it was as quick as that one may have been.
+ * Computes when a manager last renewed its Lease, in time of this cluster's clock. A renewal
+ * carries the time of sending by the manager's clock. The two clocks may differ by any amount as
+ * long as both run at the same rate: the smallest difference between sending and arrival seen so
+ * far is taken as the offset of the clocks, and any excess over it as delay in transit. So a
+ * delayed renewal counts from the time it was sent, not from the time it arrived. The arrival of a
+ * renewal that existed before this process started is known only between two bounds; it counts from
+ * the earlier bound, and a later renewal replaces it only if its delay is not larger than the delay
+ * that the first one may have had.
  *
- * @param holder the manager's process; another one has another clock
+ * @param holder the manager's process; another process has another clock
  * @param sent when the last renewal was sent, by the manager's clock
- * @param lag the smallest difference seen so far
- * @param slack how much larger it may have been; zero once an arrival was seen
+ * @param lag the smallest difference between arrival and sending seen so far
+ * @param slack upper bound of the error of {@code lag}; zero once an arrival was observed
  */
 public record LeaseClock(String holder, Instant sent, Duration lag, Duration slack) {
 
   /**
-   * Of a renewal that was there already when this process began to look.
+   * Creates a clock from a renewal that existed before this process started.
    *
-   * @param earliest when it arrived at the earliest, by the clock here
-   * @param latest when it arrived at the latest
+   * @param earliest the earliest possible time of arrival, by the clock here
+   * @param latest the latest possible time of arrival, by the clock here
    */
   static LeaseClock listed(String holder, Instant sent, Instant earliest, Instant latest) {
     return new LeaseClock(
         holder, sent, Duration.between(sent, earliest), Duration.between(earliest, latest));
   }
 
-  /** With a renewal that came now; the same if it is none that wasn't known. */
+  /** Applies a renewal that arrived now; returns the same clock if the renewal is already known. */
   LeaseClock renewed(String otherHolder, Instant otherSent, Instant now) {
     Duration sample = Duration.between(otherSent, now);
     if (!otherHolder.equals(holder)) {
@@ -44,7 +45,7 @@ public record LeaseClock(String holder, Instant sent, Duration lag, Duration sla
         : new LeaseClock(holder, otherSent, lag, slack);
   }
 
-  /** When the manager was last heard of, by the clock here. */
+  /** Time of the last renewal, by the clock here. */
   Instant lastRenewal() {
     return sent.plus(lag);
   }

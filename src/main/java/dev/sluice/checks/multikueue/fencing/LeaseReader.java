@@ -24,13 +24,14 @@ import java.util.stream.Stream;
 
 /**
  * Reads managers' Leases with the age of their last renewal. The age is the difference between two
- * times of the API server's clock: when it wrote the renewal, which managed fields say, and when it
- * answered, which the header {@code Date} says. So this process' clock need not agree with it. The
- * operator's client drops managed fields, therefore the answers are read as they come.
+ * times of the API server's clock: the time of the write, from the managed fields, and the time of
+ * the response, from the header {@code Date}. So the clock of this process need not agree with the
+ * API server's. The operator's client drops managed fields, therefore this class reads the raw
+ * responses.
  */
 final class LeaseReader {
 
-  private static final long PATIENCE_SECONDS = 15;
+  private static final long TIMEOUT_SECONDS = 15;
 
   /** The API server writes both times without fractions of seconds. */
   private static final Duration PRECISION = Duration.ofSeconds(1);
@@ -41,9 +42,9 @@ final class LeaseReader {
   private final ObjectMapper mapper = new ObjectMapper();
 
   /**
-   * Over the connection of this client, which stays its owner's to close.
+   * Creates a reader that uses the client's connection; the caller closes the client.
    *
-   * @param clock of this process; it is never set
+   * @param clock clock of this process; must be monotonic
    */
   LeaseReader(KubernetesClient client, String namespace, InstantSource clock) {
     this.client = client;
@@ -52,21 +53,21 @@ final class LeaseReader {
   }
 
   /**
-   * A Lease as it was read.
+   * A Lease as read.
    *
    * @param holder the manager's process
    * @param sent when the last renewal was sent, by the manager's clock
-   * @param earliest when it was written at the earliest, by the clock here
-   * @param latest when it was written at the latest, by the clock here
-   * @param answered when the answer was here
+   * @param earliest the earliest possible time of the write, by the clock here
+   * @param latest the latest possible time of the write, by the clock here
+   * @param answered when the response arrived
    */
   record Reading(String holder, Instant sent, Instant earliest, Instant latest, Instant answered) {}
 
   /**
-   * Reads the Lease of this name; empty if there is none or it was never renewed. Blocks for
+   * Reads the Lease of this name; empty if it does not exist or was never renewed. Blocks for
    * fifteen seconds at most.
    *
-   * @throws IOException if the API server doesn't answer as expected
+   * @throws IOException if the API server does not answer as expected
    */
   Optional<Reading> read(String name) throws IOException {
     String url = client.getMasterUrl().toString();
@@ -89,14 +90,14 @@ final class LeaseReader {
   private static HttpResponse<byte[]> send(HttpClient http, HttpRequest request)
       throws IOException {
     try {
-      return http.sendAsync(request, byte[].class).get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      return http.sendAsync(request, byte[].class).get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted");
     } catch (ExecutionException e) {
       throw new IOException(String.valueOf(e.getCause()), e);
     } catch (TimeoutException e) {
-      throw new IOException("no answer within " + PATIENCE_SECONDS + "s", e);
+      throw new IOException("no answer within " + TIMEOUT_SECONDS + "s", e);
     }
   }
 
@@ -113,11 +114,11 @@ final class LeaseReader {
   }
 
   /**
-   * What an answer says.
+   * Evaluates a response.
    *
-   * @param date the header of this name; if there is none, the clocks are taken to agree
+   * @param date the header of this name; if it is absent, the clocks are assumed to agree
    * @param asked when the request was sent, by the clock here
-   * @param answered when the answer was here, by the same
+   * @param answered when the response arrived, by the clock here
    */
   static Optional<Reading> reading(
       JsonNode lease, Optional<Instant> date, Instant asked, Instant answered) {
@@ -126,7 +127,7 @@ final class LeaseReader {
       return Optional.empty();
     }
     Instant there = date.orElse(asked);
-    // a Lease that doesn't say when it was renewed was renewed after it was made
+    // a Lease without a renewal time in its managed fields was renewed after its creation
     Optional<Instant> written = written(lease);
     Instant from =
         written

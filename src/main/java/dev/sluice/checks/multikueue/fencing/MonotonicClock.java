@@ -3,13 +3,13 @@ package dev.sluice.checks.multikueue.fencing;
 import java.time.Instant;
 import java.time.InstantSource;
 
-/** Begins with the time of another clock and goes on by itself: nobody sets it. */
+/** A clock that starts at the time of another clock and is never adjusted afterwards. */
 public final class MonotonicClock implements InstantSource {
 
   private final Instant base;
   private final long begin = System.nanoTime();
 
-  /** Begins now. */
+  /** Starts at the present time of the other clock. */
   public MonotonicClock(InstantSource other) {
     this.base = other.instant();
   }

@@ -1,7 +1,8 @@
 /**
- * Stops what a manager sent to this cluster when the manager is not heard of any more, so that it
- * may be started elsewhere. The manager's Lease and the Workloads that name a fence may enter. Only
- * the switching off of such Workloads leaves; the rule is written down in docs/multikueue.md.
+ * Fencing in worker clusters: stops the Workloads that a manager sent to this cluster when the
+ * manager's renewals stop, so that the manager may start them elsewhere. Input: the managers'
+ * Leases and Workloads with a fence annotation. Output: only the deactivation of such Workloads;
+ * docs/multikueue.md describes the rule.
  */
 @NullMarked
 package dev.sluice.checks.multikueue.fencing;

@@ -6,28 +6,28 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 /**
- * The workers that a Workload may go to.
+ * The workers that a Workload may use.
  *
- * @param configured by the MultiKueueConfig, in its order
- * @param excluded those of them that it may not go to, and why
+ * @param configured the workers of the MultiKueueConfig, in its order
+ * @param excluded the configured workers that the Workload may not use, and why
  */
 public record ClusterCandidates(List<String> configured, Map<String, String> excluded) {
 
-  /** None. */
+  /** No workers. */
   public static final ClusterCandidates NONE = new ClusterCandidates(List.of(), Map.of());
 
-  /** With copies of the collections. */
+  /** Copies the collections. */
   public ClusterCandidates {
     configured = List.copyOf(configured);
     excluded = Map.copyOf(excluded);
   }
 
-  /** Those it may go to, in order. */
+  /** The workers that the Workload may use, in order. */
   public List<String> allowed() {
     return configured.stream().filter(name -> !excluded.containsKey(name)).toList();
   }
 
-  /** The same without those of which something is true, too. */
+  /** Copy that also excludes the workers for which the predicate holds. */
   public ClusterCandidates without(Predicate<String> which, String why) {
     Map<String, String> more = new HashMap<>(excluded);
     configured.stream().filter(which).forEach(name -> more.putIfAbsent(name, why));

@@ -6,18 +6,18 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * How a Workload stands in the manager.
+ * State of a Workload in the manager.
  *
- * @param over whether it is finished, deleted or being deleted
+ * @param over whether the Workload is finished, deleted or being deleted
  * @param reserving whether it holds quota
- * @param evicted whether it is being sent back
- * @param check the state of its check
+ * @param evicted whether it is being evicted
+ * @param check state of its MultiKueue check
  * @param othersReady whether all its other checks are Ready
- * @param job whether its job can be sent
+ * @param job whether its job can be dispatched
  * @param cluster the worker that it runs in ({@code status.clusterName})
- * @param nominated the workers that it is offered to ({@code status.nominatedClusterNames})
- * @param lastRound when clusters were last added to those
- * @param fitting the workers in which it would be admitted at once, as far as is known
+ * @param nominated the nominated workers ({@code status.nominatedClusterNames})
+ * @param lastRound when clusters were last added to {@code nominated}
+ * @param fitting the workers that would admit it at once, as far as is known
  */
 public record ManagerState(
     boolean over,
@@ -31,7 +31,7 @@ public record ManagerState(
     Optional<Instant> lastRound,
     Set<String> fitting) {
 
-  /** Of one of which nobody knows where it would fit. */
+  /** Creates a state without capacity information. */
   public ManagerState(
       boolean over,
       boolean reserving,
@@ -46,13 +46,13 @@ public record ManagerState(
         over, reserving, evicted, check, othersReady, job, cluster, nominated, lastRound, Set.of());
   }
 
-  /** With copies of the collections. */
+  /** Copies the collections. */
   public ManagerState {
     nominated = List.copyOf(nominated);
     fitting = Set.copyOf(fitting);
   }
 
-  /** The same of one whose job can't be sent. */
+  /** Copy whose job cannot be dispatched, for this reason. */
   public ManagerState unsendable(String why) {
     return new ManagerState(
         over,
@@ -67,25 +67,29 @@ public record ManagerState(
         fitting);
   }
 
-  /** The state of an admission check. */
+  /** State of an admission check. */
   public enum Check {
-    /** Nothing is decided. */
+    /** Not decided yet. */
     PENDING,
-    /** It runs in a worker. */
+    /** The Workload runs in a worker. */
     READY,
-    /** Its quota is taken back, and it is tried again. */
+    /** The quota is released and the Workload is requeued. */
     RETRY,
-    /** It can't be. */
+    /** The Workload cannot run. */
     REJECTED
   }
 
-  /** Whether a job can be sent to other clusters. */
+  /** Whether a job can be dispatched to other clusters. */
   public sealed interface Sendable {
 
-    /** It can. */
+    /** The job can be dispatched. */
     record Yes() implements Sendable {}
 
-    /** It can't, for this reason. */
+    /**
+     * The job cannot be dispatched.
+     *
+     * @param why the reason
+     */
     record No(String why) implements Sendable {}
   }
 }

@@ -7,19 +7,19 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * What each worker says of a Workload that none has admitted yet, as one text that changes only
- * when an answer does: there are no counts and no ages in it.
+ * One text with the answers of all workers for a Workload that no worker has admitted yet. The text
+ * contains no counts and no ages, so it changes only when an answer changes.
  */
 public final class PendingSummary {
 
-  /** What stands between the answers of two workers. */
+  /** Separator between the answers of two workers. */
   public static final String BETWEEN = "; ";
 
   private static final int LONGEST = 1000;
 
   private PendingSummary() {}
 
-  /** The text; empty while nobody is asked, or when there is nothing to wait for any more. */
+  /** The text; empty while no worker is nominated, and when nothing is pending any more. */
   public static String of(
       ManagerState managerState,
       ClusterCandidates clusterCandidates,

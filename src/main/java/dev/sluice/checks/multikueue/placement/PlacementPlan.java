@@ -5,14 +5,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What to do about one Workload.
+ * The actions for one Workload.
  *
- * @param actions in this order; when one fails, the rest is left for the next look
- * @param lookAgain when to look again, if nothing else changes before
+ * @param placementActions the actions, in order; when one fails, the rest is left for the next
+ *     reconciliation
+ * @param lookAgain when to reconcile again if nothing changes before
  */
 public record PlacementPlan(List<PlacementAction> placementActions, Optional<Instant> lookAgain) {
 
-  /** With a copy of the list. */
+  /** Copies the list. */
   public PlacementPlan {
     placementActions = List.copyOf(placementActions);
   }

@@ -12,18 +12,18 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may preempt for a Workload that several workers are asked to run: the one that first said
- * that it would have to, and when that led to nothing for a while, the next
- * (docs/scheduling-semantics.md#multikueue).
+ * Decides which of several nominated workers may preempt for a Workload: first the worker that
+ * reported first that it would have to preempt; if that led to no admission for a while, the next
+ * one (docs/scheduling-semantics.md#multikueue).
  */
 final class PreemptionGateCoordinator {
 
-  /** From one opening to the next. */
-  static final Duration BETWEEN = Duration.ofMinutes(5);
+  /** The time between two openings of gates. */
+  static final Duration OPENING_INTERVAL = Duration.ofMinutes(5);
 
   private PreemptionGateCoordinator() {}
 
-  /** The plan, and the gate that is to be opened now or later, if any. */
+  /** The plan, extended by the gate that must be opened now or later, if any. */
   static PlacementPlan with(
       PlacementPlan placementPlan, Map<String, WorkerState> workerStates, Instant now) {
     Optional<String> next =
@@ -37,7 +37,7 @@ final class PreemptionGateCoordinator {
     if (next.isEmpty()) {
       return placementPlan;
     }
-    Optional<Instant> due = lastOpened(workerStates).map(opened -> opened.plus(BETWEEN));
+    Optional<Instant> due = lastOpened(workerStates).map(opened -> opened.plus(OPENING_INTERVAL));
     if (due.isPresent() && now.isBefore(due.get())) {
       return new PlacementPlan(
           placementPlan.placementActions(), soonest(placementPlan.lookAgain(), due.get()));
@@ -45,14 +45,14 @@ final class PreemptionGateCoordinator {
     List<PlacementAction> placementActions = new ArrayList<>(placementPlan.placementActions());
     placementActions.add(new PlacementAction.OpenGate(next.get()));
     return new PlacementPlan(
-        placementActions, soonest(placementPlan.lookAgain(), now.plus(BETWEEN)));
+        placementActions, soonest(placementPlan.lookAgain(), now.plus(OPENING_INTERVAL)));
   }
 
   private static Optional<Instant> soonest(Optional<Instant> one, Instant other) {
     return Optional.of(one.filter(instant -> instant.isBefore(other)).orElse(other));
   }
 
-  /** Since when a worker that can be asked waits for its gate to be opened. */
+  /** Since when a reachable worker waits for its gate to open. */
   private static Optional<Instant> blockedAt(@Nullable WorkerState workerState) {
     return Optional.ofNullable(workerState)
         .filter(WorkerState::connected)
@@ -62,7 +62,7 @@ final class PreemptionGateCoordinator {
         .flatMap(Gate::blockedAt);
   }
 
-  /** When the last gate was opened, be it in a worker that is lost since. */
+  /** When the last gate was opened, including gates of workers that were lost since. */
   private static Optional<Instant> lastOpened(Map<String, WorkerState> workerStates) {
     return workerStates.values().stream()
         .flatMap(workerState -> workerState.copy().stream())

@@ -4,23 +4,23 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * How a Workload stands in one worker.
+ * State of a Workload in one worker.
  *
- * @param connected whether the worker is connected; otherwise the rest is what was last seen
- * @param lostSince since when it isn't
- * @param copy its copy there, if there is one
+ * @param connected whether the worker is connected; otherwise the rest is the last known state
+ * @param lostSince since when the worker is lost
+ * @param copy the remote Workload, if it exists
  */
 public record WorkerState(boolean connected, Optional<Instant> lostSince, Optional<Copy> copy) {
 
   /**
-   * A copy of a Workload.
+   * A remote Workload.
    *
-   * @param finished how it ended, if it did
-   * @param evictedAt since when it is sent back, if it is
+   * @param finished how it finished, if it did
+   * @param evictedAt since when it is evicted, if it is
    * @param admittedAt since when it is admitted, if it is
    * @param difference how its spec differs from the manager's
-   * @param tells what the worker says of it, for people
-   * @param gate its preemption gate, if it has ours
+   * @param tells the worker's message about it, for users
+   * @param gate its preemption gate, if it has the manager's gate
    */
   public record Copy(
       Optional<Ending> finished,
@@ -30,7 +30,7 @@ public record WorkerState(boolean connected, Optional<Instant> lostSince, Option
       String tells,
       Optional<Gate> gate) {
 
-    /** One without a gate. */
+    /** Creates a remote Workload without a gate. */
     public Copy(
         Optional<Ending> finished,
         Optional<Instant> evictedAt,
@@ -40,7 +40,7 @@ public record WorkerState(boolean connected, Optional<Instant> lostSince, Option
       this(finished, evictedAt, admittedAt, difference, tells, Optional.empty());
     }
 
-    /** One of which nothing is told. */
+    /** Creates a remote Workload without a gate and without a message. */
     public Copy(
         Optional<Ending> finished,
         Optional<Instant> evictedAt,
@@ -51,9 +51,9 @@ public record WorkerState(boolean connected, Optional<Instant> lostSince, Option
   }
 
   /**
-   * The gate that keeps a worker from preempting for a copy.
+   * The gate that keeps a worker from preempting for a remote Workload.
    *
-   * @param blockedAt since when the worker says that it would preempt, if it does
+   * @param blockedAt since when the worker reports that it would have to preempt, if it does
    * @param openedAt since when the gate is open, if it is
    */
   public record Gate(Optional<Instant> blockedAt, Optional<Instant> openedAt) {}
@@ -61,7 +61,7 @@ public record WorkerState(boolean connected, Optional<Instant> lostSince, Option
   /** The condition {@code Finished}. */
   public record Ending(String reason, String message) {
 
-    /** The worker's copy and the worker's job don't belong together any more. */
+    /** Reason of a remote Workload that no longer matches the remote job. */
     static final String OUT_OF_SYNC = "OutOfSync";
 
     boolean outOfSync() {
@@ -69,13 +69,16 @@ public record WorkerState(boolean connected, Optional<Instant> lostSince, Option
     }
   }
 
-  /** How two specs differ, preemption gates apart. */
+  /** How two specs differ; preemption gates are ignored. */
   public enum Difference {
-    /** They don't. */
+    /** The specs are equal. */
     NONE,
-    /** In what can be brought there by a patch: a priority, or an elastic job's fewer pods. */
+    /**
+     * The specs differ in fields that a patch can change: the priority, or fewer pods of an elastic
+     * job.
+     */
     PATCHABLE,
-    /** In anything else. */
+    /** The specs differ in other fields. */
     OTHER
   }
 }

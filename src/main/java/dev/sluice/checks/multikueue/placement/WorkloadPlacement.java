@@ -21,32 +21,33 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Decides what becomes of a Workload between manager and workers
- * (docs/scheduling-semantics.md#multikueue). The first step that has something to do decides; the
- * rest is for the next look.
+ * Decides the placement of a Workload between manager and workers
+ * (docs/scheduling-semantics.md#multikueue). The first step that requires an action determines the
+ * plan; later steps are left for the next reconciliation.
  *
- * @param dispatcher says who is asked
- * @param workerLostTimeout how long a worker that is lost keeps what runs there
+ * @param dispatcher nominates the clusters
+ * @param workerLostTimeout how long a lost worker keeps the Workload that runs there
  */
 public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeout) {
 
   /**
    * The plan for one Workload.
    *
-   * @param configured the workers it may go to, in the order of the MultiKueueConfig
-   * @param remotes how it stands in each worker, by name; also in those that it may not go to
+   * @param clusterCandidates the workers that the Workload may use, in the order of the
+   *     MultiKueueConfig
+   * @param workerStates its state in each worker, by name; also in workers that it may not use
    */
   public PlacementPlan decide(
       ManagerState managerState,
       List<String> configured,
       Map<String, WorkerState> workerStates,
       Instant now) {
-    return new Step(managerState, configured, new TreeMap<>(workerStates), now).plan();
+    return new Evaluation(managerState, configured, new TreeMap<>(workerStates), now).plan();
   }
 
   /**
-   * The plan for one Workload that holds quota of the manager's own nodes: it runs there once all
-   * its other checks are Ready, and what is left of it elsewhere is withdrawn.
+   * The plan for one Workload that holds quota of the manager's own nodes: the Workload runs in the
+   * manager once all its other checks are Ready; remote copies are withdrawn.
    *
    * @param cluster the name of the manager as a worker
    */
@@ -55,7 +56,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       String cluster,
       Map<String, WorkerState> workerStates,
       Instant now) {
-    Step step = new Step(managerState, List.of(), new TreeMap<>(workerStates), now);
+    Evaluation step = new Evaluation(managerState, List.of(), new TreeMap<>(workerStates), now);
     boolean ordinary =
         managerState.over()
             || !managerState.reserving()
@@ -64,28 +65,28 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
     if (ordinary) {
       return step.plan();
     }
-    PlacementPlan withdrawn = step.withdrawn(workerStates.keySet());
+    PlacementPlan withdraw = step.withdraw(workerStates.keySet());
     boolean runs =
         managerState.check() == Check.PENDING
             && managerState.othersReady()
             && !managerState.evicted();
     if (!runs) {
-      return withdrawn;
+      return withdraw;
     }
-    List<PlacementAction> placementActions = new ArrayList<>(withdrawn.placementActions());
+    List<PlacementAction> placementActions = new ArrayList<>(withdraw.placementActions());
     placementActions.add(new PlacementAction.RunHere(cluster));
-    return new PlacementPlan(placementActions, withdrawn.lookAgain());
+    return new PlacementPlan(placementActions, withdraw.lookAgain());
   }
 
-  /** One look at one Workload. */
-  private final class Step {
+  /** One evaluation of one Workload. */
+  private final class Evaluation {
 
     private final ManagerState managerState;
     private final List<String> configured;
     private final SortedMap<String, WorkerState> workerStates;
     private final Instant now;
 
-    Step(
+    Evaluation(
         ManagerState managerState,
         List<String> configured,
         SortedMap<String, WorkerState> workerStates,
@@ -98,14 +99,14 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
 
     PlacementPlan plan() {
       if (managerState.over()) {
-        return withdrawn(workerStates.keySet());
+        return withdraw(workerStates.keySet());
       }
       if (managerState.job() instanceof ManagerState.Sendable.No(String why)
           && managerState.check() != Check.REJECTED) {
         return PlacementPlan.of(new PlacementAction.Reject(why));
       }
       if (!managerState.reserving()) {
-        return withdrawn(workerStates.keySet());
+        return withdraw(workerStates.keySet());
       }
       if (managerState.check() == Check.RETRY || managerState.check() == Check.REJECTED) {
         return PlacementPlan.nothing();
@@ -115,11 +116,11 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
           .or(this::different)
           .or(this::running)
           .or(this::lost)
-          .orElseGet(() -> managerState.evicted() ? sentBack() : dispatched());
+          .orElseGet(() -> managerState.evicted() ? evicting() : dispatched());
     }
 
-    /** Ends what is elsewhere; who can't be asked now is asked again later. */
-    private PlacementPlan withdrawn(Set<String> clusters) {
+    /** Withdraws the copies in these workers; unreachable workers are asked again later. */
+    private PlacementPlan withdraw(Set<String> clusters) {
       List<PlacementAction> placementActions = new ArrayList<>();
       boolean unreachable = false;
       for (String cluster : clusters) {
@@ -138,7 +139,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
     }
 
     private Optional<PlacementPlan> finished() {
-      return choose(copy -> copy.finished().map(any -> Instant.MIN))
+      return select(copy -> copy.finished().map(any -> Instant.MIN))
           .flatMap(
               cluster -> seen(cluster).flatMap(Copy::finished).map(end -> ended(cluster, end)));
     }
@@ -150,11 +151,15 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       }
       return managerState.check() == Check.READY
           ? PlacementPlan.of(
-              new PlacementAction.Retry(says(cluster, "is out of step: " + ending.message())))
+              new PlacementAction.Retry(
+                  clusterMessage(cluster, "is out of step: " + ending.message())))
           : PlacementPlan.nothing();
     }
 
-    /** Where it runs counts, if it runs anywhere: what others stopped is only to be withdrawn. */
+    /**
+     * If the Workload runs in a worker, only that worker's eviction counts; copies that other
+     * workers evicted are withdrawn.
+     */
     private Optional<PlacementPlan> evicted() {
       return managerState
           .cluster()
@@ -168,7 +173,8 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
                 }
                 return managerState.check() == Check.READY
                     ? Optional.of(
-                        PlacementPlan.of(new PlacementAction.Retry(says(cluster, "sent it back"))))
+                        PlacementPlan.of(
+                            new PlacementAction.Retry(clusterMessage(cluster, "sent it back"))))
                     : Optional.empty();
               });
     }
@@ -187,7 +193,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
           : Optional.of(new PlacementPlan(placementActions, Optional.empty()));
     }
 
-    /** Once it is decided where it runs, an admission elsewhere doesn't count any more. */
+    /** Once a worker was chosen, an admission in another worker is ignored. */
     private Optional<PlacementPlan> running() {
       Optional<String> decided =
           managerState.cluster().filter(any -> managerState.check() == Check.READY);
@@ -195,7 +201,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
           .map(
               name ->
                   Optional.of(name).filter(it -> seen(it).flatMap(Copy::admittedAt).isPresent()))
-          .orElseGet(() -> choose(Copy::admittedAt))
+          .orElseGet(() -> select(Copy::admittedAt))
           .map(
               cluster -> {
                 PlacementAction here =
@@ -203,7 +209,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
                         ? new PlacementAction.EvictRemote(cluster)
                         : new PlacementAction.Run(cluster);
                 List<PlacementAction> placementActions =
-                    new ArrayList<>(withdrawn(others(cluster)).placementActions());
+                    new ArrayList<>(withdraw(others(cluster)).placementActions());
                 placementActions.add(here);
                 return new PlacementPlan(
                     placementActions, Optional.of(now.plus(workerLostTimeout)));
@@ -216,7 +222,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       return others;
     }
 
-    /** It ran in a worker, and isn't seen to do so any more. */
+    /** The Workload ran in a worker that is lost or no longer holds it. */
     private Optional<PlacementPlan> lost() {
       if (managerState.check() != Check.READY) {
         return Optional.empty();
@@ -227,22 +233,23 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
         Instant end = workerState.lostSince().orElse(now).plus(workerLostTimeout);
         return Optional.of(
             now.isBefore(end)
-                ? new PlacementPlan(withdrawn(others(cluster)).placementActions(), Optional.of(end))
-                : PlacementPlan.of(new PlacementAction.Retry(says(cluster, "is lost"))));
+                ? new PlacementPlan(withdraw(others(cluster)).placementActions(), Optional.of(end))
+                : PlacementPlan.of(new PlacementAction.Retry(clusterMessage(cluster, "is lost"))));
       }
       boolean gone = workerState == null || workerState.copy().isEmpty();
       return Optional.of(
           gone
-              ? PlacementPlan.of(new PlacementAction.Retry(says(cluster, "has it no more")))
+              ? PlacementPlan.of(
+                  new PlacementAction.Retry(clusterMessage(cluster, "has it no more")))
               : PlacementPlan.nothing());
     }
 
-    /** Nobody is asked while it is sent back: its quota is given away. */
-    private PlacementPlan sentBack() {
-      PlacementPlan withdrawn = withdrawn(workerStates.keySet());
-      List<PlacementAction> placementActions = new ArrayList<>(withdrawn.placementActions());
+    /** No worker is nominated during an eviction: the quota is being released. */
+    private PlacementPlan evicting() {
+      PlacementPlan withdraw = withdraw(workerStates.keySet());
+      List<PlacementAction> placementActions = new ArrayList<>(withdraw.placementActions());
       placementActions.add(new PlacementAction.ClearPodStatus());
-      return new PlacementPlan(placementActions, withdrawn.lookAgain());
+      return new PlacementPlan(placementActions, withdraw.lookAgain());
     }
 
     private PlacementPlan dispatched() {
@@ -286,8 +293,11 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       return asked;
     }
 
-    /** The worker that it runs in, if this is true of its copy there; otherwise the earliest. */
-    private Optional<String> choose(Function<Copy, Optional<Instant>> since) {
+    /**
+     * The worker that the Workload runs in if the function has a value for the copy there;
+     * otherwise the worker with the earliest value.
+     */
+    private Optional<String> select(Function<Copy, Optional<Instant>> since) {
       return managerState
           .cluster()
           .filter(name -> seen(name).flatMap(since).isPresent())
@@ -300,14 +310,14 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
           .min(Comparator.comparing(name -> seen(name).flatMap(since).orElse(Instant.MAX)));
     }
 
-    /** What is known of a copy for sure: what was last seen of a lost worker isn't. */
+    /** The copy in a connected worker; the last known copy in a lost worker is ignored. */
     private Optional<Copy> seen(String cluster) {
       return Optional.ofNullable(workerStates.get(cluster))
           .filter(WorkerState::connected)
           .flatMap(WorkerState::copy);
     }
 
-    private String says(String cluster, String what) {
+    private String clusterMessage(String cluster, String what) {
       return "Worker cluster \"" + cluster + "\" " + what;
     }
   }

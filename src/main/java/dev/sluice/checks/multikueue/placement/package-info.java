@@ -1,6 +1,7 @@
 /**
- * What becomes of one Workload between manager and workers. How it stands here and there may enter.
- * A plan leaves: what to do now, and when to look again. There is no clock and no I/O here.
+ * Placement of one Workload between manager and workers. Input: the Workload's state in the manager
+ * and in each worker. Output: a plan: actions for now, and the time of the next reconciliation. The
+ * package reads no clock and does no I/O.
  */
 @NullMarked
 package dev.sluice.checks.multikueue.placement;

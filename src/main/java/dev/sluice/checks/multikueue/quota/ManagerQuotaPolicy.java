@@ -17,36 +17,40 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /**
- * What the quota of a ClusterQueue should be, given its workers'
+ * Computes the quota of a ClusterQueue from the quotas of its workers
  * (docs/scheduling-semantics.md#multikueue).
  */
 final class ManagerQuotaPolicy {
 
   private ManagerQuotaPolicy() {}
 
-  /** What is to be done. */
+  /** The result for one ClusterQueue. */
   sealed interface Outcome {
 
-    /** What stands stays, until more is known. */
+    /** The present quota stays until the state of all workers is known. */
     record Wait() implements Outcome {}
 
-    /** It can't be done, for this reason. */
+    /**
+     * The quota cannot be computed.
+     *
+     * @param why the reason
+     */
     record Unsupported(String why) implements Outcome {}
 
     /**
-     * The quota is to be this.
+     * The computed quota.
      *
-     * @param groups the resource groups with it
-     * @param same whether they have it already
-     * @param message for people
+     * @param groups the resource groups with the computed quota
+     * @param same whether the ClusterQueue already has this quota
+     * @param message the result, for users
      */
     record Sum(List<ResourceGroup> groups, boolean same, String message) implements Outcome {}
   }
 
   /**
-   * What is to be done about a ClusterQueue.
+   * Computes the result for a ClusterQueue.
    *
-   * @param workers by name, in the order of the config
+   * @param workerQuotaStates state of each worker by name, in the order of the config
    */
   static Outcome of(ClusterQueue queue, Map<String, WorkerQuotaState> workerQuotaStates) {
     List<ResourceGroup> groups = queue.getSpec().resourceGroups();

@@ -30,8 +30,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the sum of the workers' quotas to the manager's ClusterQueues that ask for it, whenever
- * anything changes that it depends on. Several changes in a row are looked at once.
+ * Writes the sum of the workers' quotas to the manager's ClusterQueues that request it, whenever
+ * one of the inputs changes. Several changes in a row are handled in one pass.
  */
 public final class QuotaAutomation {
 
@@ -56,31 +56,31 @@ public final class QuotaAutomation {
   private volatile boolean open;
 
   /**
-   * What is known of the workers.
+   * Access to the workers.
    *
-   * @param config the MultiKueueConfig of a check, if the check is one that sends elsewhere; empty
-   *     inside if there is no such config
-   * @param worker how a worker stands, given the names of LocalQueues ({@code namespace/name})
-   * @param delays runs a task after a while, on another thread
+   * @param config the MultiKueueConfig of a check; the outer Optional is empty if the check is not
+   *     a MultiKueue check, the inner one if the config does not exist
+   * @param worker reads the state of a worker, given names of LocalQueues ({@code namespace/name})
+   * @param delays runs a delayed task on another thread
    */
   public record Dependencies(
       Function<String, Optional<Optional<MultiKueueConfig>>> config,
       Progress worker,
       Delays delays) {}
 
-  /** Says how a worker stands. */
+  /** Reads the state of a worker. */
   @FunctionalInterface
   public interface Progress {
 
-    /** How this worker stands, and what it has behind its LocalQueues of these names. */
+    /** The state of this worker and the quota behind its LocalQueues of these names. */
     WorkerQuotaState of(String worker, List<String> localQueues);
   }
 
   /**
-   * Nothing is done before {@link #leadershipStarted}.
+   * Creates an automation that does nothing before {@link #leadershipStarted}.
    *
-   * @param notes where it is said what became of it
-   * @param again has the status of a ClusterQueue looked at once more
+   * @param notes receives the result as a condition of the ClusterQueue
+   * @param again requests another reconciliation of a ClusterQueue's status
    */
   public QuotaAutomation(
       InformerCaches informerCaches,
@@ -101,7 +101,7 @@ public final class QuotaAutomation {
     informerCaches.localQueues().observe(this::changed);
   }
 
-  /** Only what is declared counts: a status changes with every Workload. */
+  /** Only changes of spec and metadata count: the status changes with every Workload. */
   private void changed(@Nullable HasMetadata before, @Nullable HasMetadata after) {
     if (before == null
         || after == null
@@ -111,13 +111,13 @@ public final class QuotaAutomation {
     }
   }
 
-  /** This process leads from now on. */
+  /** Called when this process becomes leader. */
   public void leadershipStarted() {
     open = true;
     changed();
   }
 
-  /** Something changed that quota may depend on; returns at once. */
+  /** Called when an input of the quotas may have changed; returns at once. */
   public void changed() {
     if (open && due.compareAndSet(false, true)) {
       dependencies.delays().after(GATHER, this::evaluate);
@@ -217,7 +217,7 @@ public final class QuotaAutomation {
     }
   }
 
-  /** Ends it. */
+  /** Stops the automation. */
   public void close() {
     open = false;
   }

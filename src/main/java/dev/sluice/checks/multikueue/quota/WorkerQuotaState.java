@@ -2,15 +2,19 @@ package dev.sluice.checks.multikueue.quota;
 
 import dev.sluice.checks.multikueue.capacity.NominalQuota;
 
-/** How a worker stands when quota is summed up. */
+/** State of a worker when quotas are summed up. */
 public sealed interface WorkerQuotaState {
 
-  /** It is connected, and has this much. */
+  /**
+   * The worker is connected.
+   *
+   * @param quota its nominal quota
+   */
   record Connected(NominalQuota quota) implements WorkerQuotaState {}
 
-  /** It isn't connected, or doesn't exist. */
+  /** The worker is not connected, or does not exist. */
   record Away() implements WorkerQuotaState {}
 
-  /** Nobody knows yet. */
+  /** The state is not known yet. */
   record Unknown() implements WorkerQuotaState {}
 }

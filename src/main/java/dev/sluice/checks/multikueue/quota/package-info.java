@@ -1,7 +1,7 @@
 /**
- * Keeps the quota of the manager's queues at the sum of the workers', where that is asked for.
- * Queues here and what is known of the workers' may enter. Specs of ClusterQueues leave, as patches
- * from the replica that leads, and what their conditions are to say of it.
+ * Quota automation: keeps the quota of the manager's queues at the sum of the workers' quotas,
+ * where requested. Input: ClusterQueues of the manager and the quotas of the workers. Output:
+ * patches of ClusterQueue specs, from the leader only, and the result as a condition.
  */
 @NullMarked
 package dev.sluice.checks.multikueue.quota;

@@ -5,21 +5,21 @@ import java.time.InstantSource;
 import java.util.concurrent.Executor;
 
 /**
- * What connections stand on.
+ * Dependencies of connections.
  *
- * @param connector makes sessions
- * @param io runs sessions, each of which blocks its thread as long as it lasts
- * @param delays runs what is due later
- * @param clock the time
+ * @param connector opens sessions
+ * @param io runs sessions; each blocks its thread for its whole lifetime
+ * @param delays runs delayed tasks
+ * @param clock the current time
  */
 public record ConnectionContext(
     RemoteSession.Connector connector, Executor io, Delays delays, InstantSource clock) {
 
-  /** Runs something later. */
+  /** Runs a task later. */
   @FunctionalInterface
   public interface Delays {
 
-    /** Runs the task once, never earlier than after the delay; the task is short. */
+    /** Runs the task once, not earlier than after the delay; the task must be short. */
     void after(Duration delay, Runnable task);
   }
 }

@@ -10,66 +10,71 @@ import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
- * What goes on in workers as long as each is connected: it begins with its name and a client, and
- * ends when that is another one, or gone. Usable from any thread.
+ * Keeps one value per connected worker: creates it when the worker gets a client, and disposes of
+ * it when the client is replaced or lost. Thread-safe.
  *
- * @param <T> what goes on in one worker
+ * @param <T> the type of the value
  */
 public final class ConnectionScope<T> implements AutoCloseable {
 
-  private record Going<T>(KubernetesClient client, T what) {}
+  private record Entry<T>(KubernetesClient client, T what) {}
 
   private final BiFunction<String, KubernetesClient, T> begin;
   private final Consumer<T> end;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Map<String, Going<T>> going = new HashMap<>();
+  private final Map<String, Entry<T>> entries = new HashMap<>();
   private boolean closed;
 
-  /** Nothing goes on yet. */
+  /**
+   * Creates an empty scope.
+   *
+   * @param begin creates the value from the cluster's name and client
+   * @param end disposes of a value
+   */
   public ConnectionScope(BiFunction<String, KubernetesClient, T> begin, Consumer<T> end) {
     this.begin = begin;
     this.end = end;
   }
 
-  /** It goes on by this client from now on; not at all if it is empty. */
+  /** Replaces the client of a cluster; disposes of the value if the client is empty. */
   public void follow(String cluster, Optional<KubernetesClient> client) {
     lock.lock();
     try {
-      Going<T> before = going.get(cluster);
+      Entry<T> before = entries.get(cluster);
       if (before != null && client.filter(it -> it == before.client()).isPresent()) {
         return;
       }
       if (before != null) {
         end.accept(before.what());
-        going.remove(cluster);
+        entries.remove(cluster);
       }
       if (client.isPresent() && !closed) {
-        going.put(cluster, new Going<>(client.get(), begin.apply(cluster, client.get())));
+        entries.put(cluster, new Entry<>(client.get(), begin.apply(cluster, client.get())));
       }
     } finally {
       lock.unlock();
     }
   }
 
-  /** What goes on now, by cluster. */
+  /** The present values, by cluster. */
   public Map<String, T> now() {
     lock.lock();
     try {
-      return going.entrySet().stream()
+      return entries.entrySet().stream()
           .collect(Collectors.toMap(Map.Entry::getKey, each -> each.getValue().what()));
     } finally {
       lock.unlock();
     }
   }
 
-  /** Ends everything; nothing begins any more. */
+  /** Disposes of all values; no value is created afterwards. */
   @Override
   public void close() {
     lock.lock();
     try {
       closed = true;
-      going.values().forEach(each -> end.accept(each.what()));
-      going.clear();
+      entries.values().forEach(each -> end.accept(each.what()));
+      entries.clear();
     } finally {
       lock.unlock();
     }

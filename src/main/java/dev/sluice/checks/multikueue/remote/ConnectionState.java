@@ -3,16 +3,16 @@ package dev.sluice.checks.multikueue.remote;
 import java.time.Instant;
 import java.util.Optional;
 
-/** How the connection to a worker cluster stands. */
+/** State of the connection to a worker cluster. */
 public sealed interface ConnectionState {
 
   /** Since when the cluster is lost, if it was connected before; empty while it is connected. */
   Optional<Instant> lostSince();
 
-  /** The first try is under way: nothing is known yet. */
+  /** The first attempt is in progress. */
   record Connecting(Optional<Instant> lostSince) implements ConnectionState {}
 
-  /** The watch of Workloads stands. */
+  /** The watch of Workloads is established. */
   record Connected(Instant since) implements ConnectionState {
     @Override
     public Optional<Instant> lostSince() {
@@ -21,22 +21,22 @@ public sealed interface ConnectionState {
   }
 
   /**
-   * The last try failed, or the watch broke.
+   * The last attempt failed, or the watch broke.
    *
-   * @param attempts tries in a row that failed
-   * @param next when it is tried again
-   * @param cause what happened, without secrets
+   * @param attempts number of failed attempts in a row
+   * @param next time of the next attempt
+   * @param cause the failure, without secrets
    */
   record Failing(int attempts, Instant next, String cause, Optional<Instant> lostSince)
       implements ConnectionState {}
 
   /**
-   * No client can be made of the credentials: others are waited for.
+   * No client can be built from the credentials; the connection waits for other credentials.
    *
-   * @param cause what is wrong with them, without secrets
+   * @param cause the problem, without secrets
    */
   record Unbuildable(String cause, Optional<Instant> lostSince) implements ConnectionState {}
 
-  /** There are no credentials: others are waited for. */
+  /** There are no valid credentials; the connection waits for credentials. */
   record Denied(Optional<Instant> lostSince) implements ConnectionState {}
 }

@@ -24,39 +24,39 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Runs programs that log in to worker clusters, as {@code client.authentication.k8s.io} describes
- * them, a few at a time and each for so long at most. What a program complains of goes where the
- * operator's own complaints go.
+ * Runs login programs for worker clusters, as {@code client.authentication.k8s.io} specifies.
+ * Limits the number of concurrent programs and the time of each. The standard error of a program
+ * goes to the operator's standard error.
  */
 final class ExecCredentialProvider {
 
-  private static final int AT_A_TIME = 4;
-  private static final int LARGEST = 1 << 20;
+  private static final int MAX_CONCURRENT = 4;
+  private static final int MAX_OUTPUT_BYTES = 1 << 20;
   private static final Duration REST = Duration.ofSeconds(2);
 
-  private final Duration patience;
+  private final Duration timeout;
   private final Executor io;
-  private final Semaphore free = new Semaphore(AT_A_TIME);
+  private final Semaphore permits = new Semaphore(MAX_CONCURRENT);
   private final ObjectMapper mapper = new ObjectMapper();
 
   /**
-   * Runs programs.
+   * Creates a provider.
    *
-   * @param patience how long one may take
-   * @param io reads what they say
+   * @param timeout the longest time that a program may run
+   * @param io reads the output of the programs
    */
-  ExecCredentialProvider(Duration patience, Executor io) {
-    this.patience = patience;
+  ExecCredentialProvider(Duration timeout, Executor io) {
+    this.timeout = timeout;
     this.io = io;
   }
 
   /**
-   * What a program gave.
+   * Result of a login program.
    *
    * @param token a bearer token
    * @param certificate base64 of a client certificate in PEM
    * @param key base64 of its private key
-   * @param expires until when it may be used, if that is said
+   * @param expires expiry time, if the program returns one
    */
   record Login(
       Optional<String> token,
@@ -64,7 +64,7 @@ final class ExecCredentialProvider {
       Optional<String> key,
       Optional<Instant> expires) {
 
-    /** Never the secrets. */
+    /** Contains no secrets. */
     @Override
     public String toString() {
       return "Login[expires=" + expires + "]";
@@ -72,17 +72,17 @@ final class ExecCredentialProvider {
   }
 
   /**
-   * Runs the program, and waits for it.
+   * Runs the program and waits for its end.
    *
-   * @throws IOException when it fails, takes too long, or says something else than it should
+   * @throws IOException when the program fails, exceeds the timeout, or returns malformed output
    */
   Login run(ExecPlugin plugin) throws IOException {
     try {
-      free.acquire();
+      permits.acquire();
       try {
         return login(plugin, output(plugin));
       } finally {
-        free.release();
+        permits.release();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -103,8 +103,8 @@ final class ExecCredentialProvider {
       process.getOutputStream().close();
       CompletableFuture<byte[]> said =
           CompletableFuture.supplyAsync(() -> read(process.getInputStream()), io);
-      if (!process.waitFor(patience.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw failed(plugin, "took longer than " + patience.toSeconds() + " s");
+      if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
+        throw failed(plugin, "took longer than " + timeout.toSeconds() + " s");
       }
       if (process.exitValue() != 0) {
         throw failed(plugin, "ended with " + process.exitValue());
@@ -127,7 +127,7 @@ final class ExecCredentialProvider {
 
   private static byte[] read(InputStream stream) {
     try {
-      return stream.readNBytes(LARGEST);
+      return stream.readNBytes(MAX_OUTPUT_BYTES);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -152,8 +152,8 @@ final class ExecCredentialProvider {
     JsonNode status = said.path("status");
     Optional<String> token = text(status, "token");
     Optional<String> certificate =
-        text(status, "clientCertificateData").map(ExecCredentialProvider::coded);
-    Optional<String> key = text(status, "clientKeyData").map(ExecCredentialProvider::coded);
+        text(status, "clientCertificateData").map(ExecCredentialProvider::base64);
+    Optional<String> key = text(status, "clientKeyData").map(ExecCredentialProvider::base64);
     if (certificate.isPresent() != key.isPresent()) {
       throw failed(plugin, "gave only one of clientCertificateData and clientKeyData");
     }
@@ -179,7 +179,7 @@ final class ExecCredentialProvider {
     return Optional.of(status.path(field).asText()).filter(it -> !it.isEmpty());
   }
 
-  private static String coded(String pem) {
+  private static String base64(String pem) {
     return Base64.getEncoder().encodeToString(pem.getBytes(StandardCharsets.UTF_8));
   }
 }

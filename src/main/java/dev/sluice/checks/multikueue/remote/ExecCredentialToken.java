@@ -10,21 +10,24 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The token of one connection, asked for again shortly before it expires. From any thread. */
+/**
+ * The token of one connection; runs the login program again shortly before the token expires.
+ * Thread-safe.
+ */
 final class ExecCredentialToken implements OAuthTokenProvider {
 
   private static final Logger LOG = LoggerFactory.getLogger(ExecCredentialToken.class);
-  private static final Duration BEFORE = Duration.ofSeconds(60);
-  private static final Duration PAUSE = Duration.ofSeconds(10);
+  private static final Duration RENEW_BEFORE_EXPIRY = Duration.ofSeconds(60);
+  private static final Duration RETRY_PAUSE = Duration.ofSeconds(10);
 
   private final ExecPlugin plugin;
   private final ExecCredentialProvider logins;
   private final InstantSource wallClock;
   private final ReentrantLock lock = new ReentrantLock();
   private ExecCredentialProvider.Login login;
-  private Instant asked;
+  private Instant lastAttempt;
 
-  /** With what a program gave just now. */
+  /** Starts with a token that the program just returned. */
   ExecCredentialToken(
       ExecPlugin plugin,
       ExecCredentialProvider logins,
@@ -34,7 +37,7 @@ final class ExecCredentialToken implements OAuthTokenProvider {
     this.logins = logins;
     this.login = first;
     this.wallClock = wallClock;
-    this.asked = wallClock.instant();
+    this.lastAttempt = wallClock.instant();
   }
 
   @Override
@@ -42,9 +45,10 @@ final class ExecCredentialToken implements OAuthTokenProvider {
     lock.lock();
     try {
       Instant now = wallClock.instant();
-      boolean old = login.expires().filter(end -> now.isAfter(end.minus(BEFORE))).isPresent();
-      if (old && now.isAfter(asked.plus(PAUSE))) {
-        asked = now;
+      boolean old =
+          login.expires().filter(end -> now.isAfter(end.minus(RENEW_BEFORE_EXPIRY))).isPresent();
+      if (old && now.isAfter(lastAttempt.plus(RETRY_PAUSE))) {
+        lastAttempt = now;
         renew();
       }
       return login.token().orElse("");
@@ -53,7 +57,9 @@ final class ExecCredentialToken implements OAuthTokenProvider {
     }
   }
 
-  /** Whoever fails goes on with the old one: that it isn't good any more the worker will say. */
+  /**
+   * After a failed renewal the old token stays in use; the worker rejects it once it is invalid.
+   */
   private void renew() {
     try {
       login = logins.run(plugin);

@@ -3,22 +3,22 @@ package dev.sluice.checks.multikueue.remote;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 
-/** What a failure says to people: one line of bounded length. */
+/** Formats a failure for users: one line of bounded length. */
 final class FailureText {
 
-  private static final int LONGEST = 300;
+  private static final int MAX_LENGTH = 300;
 
   private FailureText() {}
 
-  /** The message of a failure, as it is. */
+  /** The message of a failure, unabridged. */
   static String message(Exception failure) {
     return failure.getMessage() == null ? failure.toString() : failure.getMessage();
   }
 
-  /** A message in short; of a Status that a server answered with, only its message. */
+  /** A shortened message; for a Status that a server returned, only its message field. */
   static String text(String message) {
     String line = withoutStatus(message).replaceAll("\\s+", " ").strip();
-    return line.length() <= LONGEST ? line : line.substring(0, LONGEST) + "…";
+    return line.length() <= MAX_LENGTH ? line : line.substring(0, MAX_LENGTH) + "…";
   }
 
   private static String withoutStatus(String message) {

@@ -15,13 +15,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The connection to one worker cluster by one set of credentials. It is tried again, with growing
- * pauses, until it is closed.
+ * The connection to one worker cluster with one set of credentials. Reconnects with growing pauses
+ * until it is closed.
  */
 final class RemoteConnection implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(RemoteConnection.class);
-  private static final Duration PROBES = Duration.ofSeconds(15);
+  private static final Duration PROBE_INTERVAL = Duration.ofSeconds(15);
 
   private final String cluster;
   private final WorkerCredentials workerCredentials;
@@ -34,10 +34,10 @@ final class RemoteConnection implements AutoCloseable {
   private Optional<RemoteSession> remoteSession = Optional.empty();
   private boolean closed;
 
-  /** Is told of one link. */
+  /** Listener for events of one connection. */
   interface Listener {
 
-    /** Its state is another one. */
+    /** The state of the connection changed. */
     void stateChanged();
 
     /** An object of the cluster changed. */
@@ -45,9 +45,10 @@ final class RemoteConnection implements AutoCloseable {
   }
 
   /**
-   * A link that isn't started.
+   * Creates a connection without starting it.
    *
-   * @param lostSince since when the cluster is lost by earlier credentials
+   * @param lostSince since when the cluster is lost, carried over from a connection with earlier
+   *     credentials
    */
   RemoteConnection(
       String cluster,
@@ -110,7 +111,7 @@ final class RemoteConnection implements AutoCloseable {
       return;
     }
     try (opened) {
-      opened.run(timeout(), new Seen(opened));
+      opened.run(timeout(), new SessionEvents(opened));
     } catch (IOException | RuntimeException e) {
       failed(e);
     }
@@ -186,7 +187,7 @@ final class RemoteConnection implements AutoCloseable {
     }
   }
 
-  /** Takes a new state; false if the link was closed meanwhile. */
+  /** Sets a new state; false if the connection was closed meanwhile. */
   private boolean transition(ConnectionState next) {
     lock.lock();
     try {
@@ -201,7 +202,7 @@ final class RemoteConnection implements AutoCloseable {
     return true;
   }
 
-  /** What a failure says, without secrets. */
+  /** The text of a failure, without secrets. */
   private String report(Exception failure) {
     return FailureText.text(workerCredentials.redact(FailureText.message(failure)));
   }
@@ -209,7 +210,7 @@ final class RemoteConnection implements AutoCloseable {
   private void probe(RemoteSession probed) {
     if (!isClosed() && session().filter(current -> current == probed).isPresent()) {
       probed.probe();
-      connectionContext.delays().after(PROBES, () -> probe(probed));
+      connectionContext.delays().after(PROBE_INTERVAL, () -> probe(probed));
     }
   }
 
@@ -231,7 +232,7 @@ final class RemoteConnection implements AutoCloseable {
     }
   }
 
-  /** Ends it for good; nobody is told any more. */
+  /** Closes the connection for good; the listener is not called afterwards. */
   @Override
   public void close() {
     Optional<RemoteSession> last;
@@ -246,18 +247,18 @@ final class RemoteConnection implements AutoCloseable {
     last.ifPresent(RemoteSession::close);
   }
 
-  private final class Seen implements RemoteSession.Events {
+  private final class SessionEvents implements RemoteSession.Events {
 
     private final RemoteSession watched;
 
-    Seen(RemoteSession watched) {
+    SessionEvents(RemoteSession watched) {
       this.watched = watched;
     }
 
     @Override
     public void established() {
       RemoteConnection.this.established();
-      connectionContext.delays().after(PROBES, () -> probe(watched));
+      connectionContext.delays().after(PROBE_INTERVAL, () -> probe(watched));
     }
 
     @Override

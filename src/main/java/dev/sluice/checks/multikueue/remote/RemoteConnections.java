@@ -22,72 +22,76 @@ public final class RemoteConnections implements AutoCloseable {
   private final Map<String, Entry> entries = new ConcurrentHashMap<>();
   private final Map<String, Instant> forgotten = new ConcurrentHashMap<>();
 
-  /** Is told of all connections, on their threads; it returns soon. */
+  /** Listener for events of all connections, called on their threads; it must return quickly. */
   public interface Listener {
 
     /** The state of a connection changed. */
     void stateChanged(String cluster);
 
-    /** A Workload of a cluster changed there; {@code after} is null when it is gone. */
+    /**
+     * A Workload of a cluster changed there; {@code after} is null when the Workload was deleted.
+     */
     void workloadChanged(
         String cluster, Key key, @Nullable JsonNode before, @Nullable JsonNode after);
   }
 
   private record Entry(
-      RemoteObjects objects, Optional<RemoteConnection> link, Optional<Instant> barredSince) {
+      RemoteObjects objects, Optional<RemoteConnection> connection, Optional<Instant> deniedSince) {
 
-    static Entry ofNobody() {
+    static Entry emptyEntry() {
       return new Entry(new RemoteObjects(), Optional.empty(), Optional.empty());
     }
 
     ConnectionState state() {
-      return link.map(RemoteConnection::state)
-          .orElseGet(() -> new ConnectionState.Denied(barredSince));
+      return connection
+          .map(RemoteConnection::state)
+          .orElseGet(() -> new ConnectionState.Denied(deniedSince));
     }
   }
 
-  /** No connections yet. */
+  /** Creates an empty set of connections. */
   public RemoteConnections(ConnectionContext connectionContext, Listener listener) {
     this.connectionContext = connectionContext;
     this.listener = listener;
   }
 
-  /** Connects to a cluster; nothing happens if it is connected by the same credentials already. */
+  /** Connects to a cluster; does nothing if a connection with equal credentials exists. */
   public void use(String cluster, WorkerCredentials workerCredentials) {
-    RemoteConnection link;
+    RemoteConnection connection;
     lock.lock();
     try {
       Entry before = entries.get(cluster);
-      if (before != null && before.link().filter(it -> it.uses(workerCredentials)).isPresent()) {
+      if (before != null
+          && before.connection().filter(it -> it.uses(workerCredentials)).isPresent()) {
         return;
       }
-      Entry present = before == null ? Entry.ofNobody() : before;
+      Entry present = before == null ? Entry.emptyEntry() : before;
       end(before);
-      link =
+      connection =
           new RemoteConnection(
               cluster,
               workerCredentials,
               present.objects(),
               present.state().lostSince(),
               connectionContext,
-              new OfOne(cluster));
-      entries.put(cluster, new Entry(present.objects(), Optional.of(link), Optional.empty()));
+              new ClusterListener(cluster));
+      entries.put(cluster, new Entry(present.objects(), Optional.of(connection), Optional.empty()));
       forgotten.remove(cluster);
     } finally {
       lock.unlock();
     }
-    link.start();
+    connection.start();
   }
 
-  /** Ends the connection to a cluster for which there are no good credentials any more. */
+  /** Closes the connection to a cluster that has no valid credentials any more. */
   public void deny(String cluster) {
     lock.lock();
     try {
       Entry before = entries.get(cluster);
-      if (before != null && before.link().isEmpty()) {
+      if (before != null && before.connection().isEmpty()) {
         return;
       }
-      Entry present = before == null ? Entry.ofNobody() : before;
+      Entry present = before == null ? Entry.emptyEntry() : before;
       Instant lost = present.state().lostSince().orElseGet(connectionContext.clock()::instant);
       end(before);
       entries.put(cluster, new Entry(present.objects(), Optional.empty(), Optional.of(lost)));
@@ -96,7 +100,7 @@ public final class RemoteConnections implements AutoCloseable {
     }
   }
 
-  /** Ends the connection to a cluster that is no worker any more, and forgets it. */
+  /** Closes the connection to a cluster that is not a worker any more, and removes the cluster. */
   public void forget(String cluster) {
     lock.lock();
     try {
@@ -110,18 +114,18 @@ public final class RemoteConnections implements AutoCloseable {
     }
   }
 
-  /** Since when a cluster is no worker any more, if it was one while this process ran. */
+  /** Since when a cluster is not a worker any more, if it was a worker while this process ran. */
   public Optional<Instant> forgottenSince(String cluster) {
     return Optional.ofNullable(forgotten.get(cluster));
   }
 
   private static void end(@Nullable Entry entry) {
     if (entry != null) {
-      entry.link().ifPresent(RemoteConnection::close);
+      entry.connection().ifPresent(RemoteConnection::close);
     }
   }
 
-  /** How the connection to a cluster stands; empty if nobody asked for one yet. */
+  /** The state of the connection to a cluster; empty if no connection was requested. */
   public Optional<ConnectionState> state(String cluster) {
     return Optional.ofNullable(entries.get(cluster)).map(Entry::state);
   }
@@ -129,16 +133,16 @@ public final class RemoteConnections implements AutoCloseable {
   /** The client of a cluster, while it is connected. */
   public Optional<KubernetesClient> client(String cluster) {
     return Optional.ofNullable(entries.get(cluster))
-        .flatMap(Entry::link)
+        .flatMap(Entry::connection)
         .flatMap(RemoteConnection::client);
   }
 
-  /** The Workloads that a cluster has, or had when it was last seen. */
+  /** The Workloads of a cluster, as last seen. */
   public Optional<RemoteObjects> workloads(String cluster) {
     return Optional.ofNullable(entries.get(cluster)).map(Entry::objects);
   }
 
-  /** All clusters that were asked for, in order of their names, and whether each is connected. */
+  /** All registered clusters, ordered by name, and whether each is connected. */
   public Map<String, Boolean> connected() {
     Map<String, Boolean> result = new TreeMap<>();
     entries.forEach(
@@ -152,11 +156,11 @@ public final class RemoteConnections implements AutoCloseable {
     new ArrayList<>(entries.keySet()).forEach(this::forget);
   }
 
-  private final class OfOne implements RemoteConnection.Listener {
+  private final class ClusterListener implements RemoteConnection.Listener {
 
     private final String cluster;
 
-    OfOne(String cluster) {
+    ClusterListener(String cluster) {
       this.cluster = cluster;
     }
 

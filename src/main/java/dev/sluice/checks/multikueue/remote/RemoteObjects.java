@@ -11,15 +11,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a worker cluster has of the objects that this manager made there, as fresh as the watch. It
- * outlives connections: while a cluster is lost, it holds what was last seen. Nobody changes the
- * objects.
+ * The objects that this manager created in a worker cluster, as the watch last saw them. The store
+ * outlives connections: while a cluster is lost, it keeps the last known objects. Callers must not
+ * modify the objects.
  */
 public final class RemoteObjects {
 
   private final Map<Key, JsonNode> objects = new ConcurrentHashMap<>();
 
-  /** Names an object. */
+  /** Namespace and name of an object. */
   public record Key(String namespace, String name) {
 
     /** The key of an object. */
@@ -29,19 +29,22 @@ public final class RemoteObjects {
     }
   }
 
-  /** Is told of changes. */
+  /** Listener for changes. */
   public interface Changes {
 
-    /** An object appeared ({@code before} is null), changed, or went ({@code after} is null). */
+    /**
+     * An object was added ({@code before} is null), changed, or was deleted ({@code after} is
+     * null).
+     */
     void changed(Key key, @Nullable JsonNode before, @Nullable JsonNode after);
   }
 
-  /** The object of this key, if it was there when last seen. */
+  /** The object of this key, as last seen. */
   public Optional<JsonNode> find(Key key) {
     return Optional.ofNullable(objects.get(key));
   }
 
-  /** All of them; a moving target, without order. */
+  /** All objects; a live, unordered view. */
   public Collection<JsonNode> all() {
     return Collections.unmodifiableCollection(objects.values());
   }
@@ -65,7 +68,7 @@ public final class RemoteObjects {
     }
   }
 
-  /** A listing is complete: what is not in it is gone. */
+  /** Called after a complete listing: removes every object that is not in {@code listed}. */
   void retain(Set<Key> listed, Changes changes) {
     for (Key key : Set.copyOf(objects.keySet())) {
       if (!listed.contains(key)) {

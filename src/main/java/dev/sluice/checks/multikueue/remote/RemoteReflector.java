@@ -23,20 +23,22 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists and watches the objects of one kind that carry this manager's label. It goes on when the
- * server ends a watch in good order, lists again when the server has forgotten the version, and
- * fails on everything else.
+ * Lists and watches the objects of one kind that carry this manager's label. Renews the watch when
+ * the server ends it regularly, lists again when the resource version has expired, and fails on
+ * every other error.
  */
 final class RemoteReflector implements RemoteSession {
 
-  private static final int PAGE = 500;
+  private static final int PAGE_SIZE = 500;
   private static final int WATCH_SECONDS = 300;
 
-  /** A watch that ends earlier, with nothing in it, is none. */
-  private static final Duration SHORTEST = Duration.ofSeconds(1);
+  /** A watch without events that ends before this time counts as failed. */
+  private static final Duration SHORTEST_WATCH = Duration.ofSeconds(1);
 
-  /** Bookmarks come each minute: who says nothing for that long is not there any more. */
-  private static final Duration SILENCE = Duration.ofSeconds(150);
+  /**
+   * The server sends bookmarks every minute; a server that is silent for this time counts as lost.
+   */
+  private static final Duration SILENCE_LIMIT = Duration.ofSeconds(150);
 
   private final KubernetesClient client;
   private final HttpClient http;
@@ -49,11 +51,11 @@ final class RemoteReflector implements RemoteSession {
   private String version = "";
 
   /**
-   * A watch that isn't run yet; it closes the client when it is closed.
+   * Creates a reflector that is not running; closing it closes the client.
    *
-   * @param path of the kind, such as {@code apis/kueue.x-k8s.io/v1beta2/workloads}
-   * @param selector labels of the objects that count
-   * @param objects where they are kept
+   * @param path path of the kind, such as {@code apis/kueue.x-k8s.io/v1beta2/workloads}
+   * @param selector label selector of the objects
+   * @param objects the store of the objects
    */
   RemoteReflector(
       KubernetesClient client,
@@ -64,7 +66,8 @@ final class RemoteReflector implements RemoteSession {
     this.client = client;
     this.http = client.getHttpClient();
     String root = client.getMasterUrl().toString();
-    this.uri = root + (root.endsWith("/") ? "" : "/") + path + "?labelSelector=" + coded(selector);
+    this.uri =
+        root + (root.endsWith("/") ? "" : "/") + path + "?labelSelector=" + urlEncoded(selector);
     this.objects = objects;
     this.clock = clock;
   }
@@ -75,17 +78,17 @@ final class RemoteReflector implements RemoteSession {
   }
 
   @Override
-  public void run(Duration patience, Events events) throws IOException {
-    Instant late = clock.instant().plus(patience);
+  public void run(Duration timeout, Events events) throws IOException {
+    Instant late = clock.instant().plus(timeout);
     boolean established = false;
     boolean listed = false;
     while (!closed) {
       try {
         if (!listed) {
-          list(patience, events);
+          list(timeout, events);
           listed = true;
         }
-        Duration left = established ? patience : Duration.between(clock.instant(), late);
+        Duration left = established ? timeout : Duration.between(clock.instant(), late);
         try (ResponseStream opened = opened(watch(), left)) {
           if (!established) {
             established = true;
@@ -103,13 +106,14 @@ final class RemoteReflector implements RemoteSession {
     }
   }
 
-  private void list(Duration patience, Events events) throws IOException {
+  private void list(Duration timeout, Events events) throws IOException {
     Set<RemoteObjects.Key> listed = new HashSet<>();
     String first = "";
     String next = "";
     do {
-      String query = "&limit=" + PAGE + (next.isEmpty() ? "" : "&continue=" + coded(next));
-      try (ResponseStream page = opened(get(query).build(), patience)) {
+      String query =
+          "&limit=" + PAGE_SIZE + (next.isEmpty() ? "" : "&continue=" + urlEncoded(next));
+      try (ResponseStream page = opened(get(query).build(), timeout)) {
         byte[] frame =
             StreamingListParser.split(
                 page, (bytes, length) -> listed.add(seen(bytes, length, events)));
@@ -151,9 +155,9 @@ final class RemoteReflector implements RemoteSession {
       version = object.path("metadata").path("resourceVersion").asText(version);
     }
     if (opened.wasCut()) {
-      throw new IOException("nothing was heard for " + SILENCE.toSeconds() + " s");
+      throw new IOException("nothing was heard for " + SILENCE_LIMIT.toSeconds() + " s");
     }
-    if (!any && clock.instant().isBefore(begun.plus(SHORTEST))) {
+    if (!any && clock.instant().isBefore(begun.plus(SHORTEST_WATCH))) {
       throw new IOException("the watch ended at once");
     }
   }
@@ -169,14 +173,14 @@ final class RemoteReflector implements RemoteSession {
   @Override
   public void probe() {
     ResponseStream current = stream;
-    if (current != null && current.heard().plus(SILENCE).isBefore(clock.instant())) {
+    if (current != null && current.heard().plus(SILENCE_LIMIT).isBefore(clock.instant())) {
       current.cut();
     }
   }
 
-  private ResponseStream opened(HttpRequest request, Duration patience) throws IOException {
+  private ResponseStream opened(HttpRequest request, Duration timeout) throws IOException {
     stream = null;
-    Duration atLeast = patience.isPositive() ? patience : Duration.ofMillis(1);
+    Duration atLeast = timeout.isPositive() ? timeout : Duration.ofMillis(1);
     ResponseStream opened = open(request, atLeast);
     stream = opened;
     if (closed) {
@@ -185,15 +189,18 @@ final class RemoteReflector implements RemoteSession {
     return opened;
   }
 
-  /** The client may hand out a connection that has ended already: then another one will do. */
-  private ResponseStream open(HttpRequest request, Duration patience) throws IOException {
+  /**
+   * The client may use a pooled connection that the server has closed; in that case the request is
+   * sent once more.
+   */
+  private ResponseStream open(HttpRequest request, Duration timeout) throws IOException {
     try {
-      return ResponseStream.open(http, request, patience, clock);
+      return ResponseStream.open(http, request, timeout, clock);
     } catch (ConnectionLostException e) {
       if (closed) {
         throw e;
       }
-      return ResponseStream.open(http, request, patience, clock);
+      return ResponseStream.open(http, request, timeout, clock);
     }
   }
 
@@ -210,7 +217,7 @@ final class RemoteReflector implements RemoteSession {
     return http.newHttpRequestBuilder().uri(uri + query).header("Accept", "application/json");
   }
 
-  private static String coded(String text) {
+  private static String urlEncoded(String text) {
     return URLEncoder.encode(text, StandardCharsets.UTF_8);
   }
 

@@ -5,47 +5,48 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Duration;
 
-/** One connection to a worker cluster, from its beginning to its first failure. */
+/** One session with a worker cluster, from its start to its first failure. */
 public interface RemoteSession extends AutoCloseable {
 
   /**
-   * Lists and watches; returns only when it was closed.
+   * Lists and watches; returns only after the session was closed.
    *
-   * @param patience how long it may take until the watch stands
-   * @param events is told of what is seen
-   * @throws dev.sluice.workloads.LateAnswerException when the watch doesn't stand in time
-   * @throws IOException when anything fails
+   * @param timeout the longest time until the watch must be established
+   * @param events listener for events of the session
+   * @throws dev.sluice.kube.client.ResponseTimeoutException when the watch is not established in
+   *     time
+   * @throws IOException when anything else fails
    */
-  void run(Duration patience, Events events) throws IOException;
+  void run(Duration timeout, Events events) throws IOException;
 
   /** The client of the cluster, for reading and writing there. */
   KubernetesClient client();
 
-  /** Ends {@link #run} with a failure if nothing was heard for too long; to be called at times. */
+  /** Makes {@link #run} fail if the server was silent for too long; to be called regularly. */
   void probe();
 
-  /** Ends it; {@link #run} returns. */
+  /** Ends the session; {@link #run} returns. */
   @Override
   void close();
 
-  /** Is told of what a session sees, on the session's thread. */
+  /** Listener for events of a session, called on the session's thread. */
   interface Events extends RemoteObjects.Changes {
 
-    /** Everything is listed, and the watch stands. */
+    /** All objects are listed and the watch is established. */
     void established();
   }
 
-  /** Makes sessions. */
+  /** Opens sessions. */
   @FunctionalInterface
   interface Connector {
 
     /**
-     * A session that isn't run yet.
+     * Creates a session that is not running.
      *
-     * @param objects where it keeps what it sees
-     * @throws io.fabric8.kubernetes.client.KubernetesClientException when no client can be made of
-     *     the credentials
-     * @throws IOException when logging in fails, which may succeed another time
+     * @param objects the store of the objects that the session sees
+     * @throws io.fabric8.kubernetes.client.KubernetesClientException when no client can be built
+     *     from the credentials
+     * @throws IOException when the login fails; a later login may succeed
      */
     RemoteSession open(WorkerCredentials workerCredentials, RemoteObjects objects)
         throws IOException;

@@ -11,12 +11,12 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.concurrent.Executor;
 
-/** Sessions by clients that know nothing but the credentials they are given. */
+/** Opens sessions with clients that use only the given credentials. */
 public final class WorkerClients implements RemoteSession.Connector {
 
   private static final String WORKLOADS = "apis/kueue.x-k8s.io/v1beta2/workloads";
-  private static final Duration CONNECT = Duration.ofSeconds(10);
-  private static final Duration LOGIN = Duration.ofSeconds(30);
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
+  private static final Duration LOGIN_TIMEOUT = Duration.ofSeconds(30);
 
   private final String selector;
   private final InstantSource clock;
@@ -24,18 +24,18 @@ public final class WorkerClients implements RemoteSession.Connector {
   private final ExecCredentialProvider logins;
 
   /**
-   * Sessions that watch Workloads.
+   * Creates a connector for sessions that watch Workloads.
    *
-   * @param selector labels of the Workloads that count
+   * @param selector label selector of the Workloads
    * @param clock measures durations
-   * @param wallClock tells whether a token has expired
-   * @param io waits for what programs say that log in
+   * @param wallClock decides whether a token has expired
+   * @param io reads the output of login programs
    */
   public WorkerClients(String selector, InstantSource clock, InstantSource wallClock, Executor io) {
     this.selector = selector;
     this.clock = clock;
     this.wallClock = wallClock;
-    this.logins = new ExecCredentialProvider(LOGIN, io);
+    this.logins = new ExecCredentialProvider(LOGIN_TIMEOUT, io);
   }
 
   @Override
@@ -45,7 +45,9 @@ public final class WorkerClients implements RemoteSession.Connector {
     return new RemoteReflector(client, WORKLOADS, selector, objects, clock);
   }
 
-  /** Nothing comes from the environment of this process, and nothing is tried behind our back. */
+  /**
+   * The client takes no settings from the environment of the process and does not retry by itself.
+   */
   private KubernetesClient client(WorkerCredentials workerCredentials) throws IOException {
     ConfigBuilder builder =
         new ConfigBuilder(Config.empty())
@@ -56,7 +58,7 @@ public final class WorkerClients implements RemoteSession.Connector {
             .withClientCertData(workerCredentials.certificate().orElse(null))
             .withClientKeyData(workerCredentials.key().orElse(null))
             .withOauthToken(workerCredentials.token().orElse(null))
-            .withConnectionTimeout((int) CONNECT.toMillis())
+            .withConnectionTimeout((int) CONNECT_TIMEOUT.toMillis())
             .withRequestRetryBackoffLimit(0);
     if (workerCredentials.plugin().isPresent()) {
       ExecPlugin plugin = workerCredentials.plugin().get();

@@ -1,7 +1,7 @@
 /**
- * The connections to worker clusters: one client each, a watch of what was sent there, and the
- * tries to come back when it breaks. Credentials may enter. The state of each connection leaves,
- * and what the watch saw; the failures of one cluster touch no other.
+ * Connections to worker clusters: one client per cluster, a watch of the objects that were sent
+ * there, and reconnection after failures. Input: credentials. Output: the state of each connection
+ * and the watched objects. Failures of one cluster do not affect another.
  */
 @NullMarked
 package dev.sluice.checks.multikueue.remote;

@@ -12,7 +12,7 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Carries out one action at a time. Each may be done again without harm. From any thread. */
+/** Executes placement actions one at a time. All actions are idempotent. Thread-safe. */
 final class ActionExecutor {
 
   private static final Logger LOG = LoggerFactory.getLogger(ActionExecutor.class);
@@ -29,9 +29,9 @@ final class ActionExecutor {
   private final RemotePreemptionControl remotePreemptionControl;
 
   /**
-   * Writes to the manager's API server, and to those of workers.
+   * Creates an executor that writes to the manager's API server and to those of the workers.
    *
-   * @param orchestrated whether workers may preempt only when they are told so
+   * @param orchestrated whether workers may preempt only after the manager opened their gate
    */
   ActionExecutor(
       KubernetesClient manager,
@@ -64,7 +64,7 @@ final class ActionExecutor {
             this::withdraw);
   }
 
-  /** The manager's job of a Workload; empty when it is gone, or a group. */
+  /** The manager's job of a Workload; empty if the job was deleted or is a pod group. */
   Optional<ObjectNode> job(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner)
       throws IOException {
     return owner.isGroup()
@@ -72,16 +72,16 @@ final class ActionExecutor {
         : manager.get(owner.path(workloadGroup.key().namespace()));
   }
 
-  /** Writes down for people what workers answered. */
+  /** Writes the workers' answers into the message of the check. */
   void notify(WorkloadGroup workloadGroup, String text) throws IOException {
     admissionCheckWriter.notify(workloadGroup, text);
   }
 
   /**
-   * Does it.
+   * Executes an action.
    *
-   * @return when the next actions have to wait, or there is more to do about this one: how long
-   * @throws IOException when it failed, or is uncertain
+   * @return if the next actions must wait, or this action must be repeated: the delay
+   * @throws IOException when the action failed or its result is unknown
    */
   Optional<Duration> act(WorkloadGroup workloadGroup, PlacementAction placementAction)
       throws IOException {
@@ -151,7 +151,7 @@ final class ActionExecutor {
     }
     Optional<WorkloadGroup.Owner> owner = workloadGroup.owner(copy.get());
     if (owner.isPresent()) {
-      carrier(owner.get()).withdraw(workloadGroup, owner.get(), cluster);
+      adapter(owner.get()).withdraw(workloadGroup, owner.get(), cluster);
     } else {
       pods.withdraw(workloadGroup, cluster);
     }
@@ -162,7 +162,7 @@ final class ActionExecutor {
         "workload={}/{} cluster={} withdrawn=true", namespace, workloadGroup.key().name(), cluster);
   }
 
-  /** Deletes a job of ours whose Workload is gone. */
+  /** Deletes a remote job of this manager whose Workload is gone. */
   void remove(String cluster, MultiKueueKind kind, Key workload, String name) {
     try {
       RemoteClient worker = worker(cluster);
@@ -203,7 +203,7 @@ final class ActionExecutor {
   private Optional<Duration> run(WorkloadGroup workloadGroup, String cluster) throws IOException {
     WorkloadGroup.Owner owner =
         workloadGroup.owner().orElseThrow(() -> new IOException("it has no owner"));
-    return carrier(owner).run(workloadGroup, owner, cluster);
+    return adapter(owner).run(workloadGroup, owner, cluster);
   }
 
   private Optional<Duration> syncStatus(WorkloadGroup workloadGroup, String cluster)
@@ -211,14 +211,14 @@ final class ActionExecutor {
     Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
     return owner.isEmpty()
         ? Optional.empty()
-        : carrier(owner.get()).syncStatus(workloadGroup, owner.get(), cluster);
+        : adapter(owner.get()).syncStatus(workloadGroup, owner.get(), cluster);
   }
 
   private Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup) throws IOException {
     Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
     return owner.isEmpty()
         ? Optional.empty()
-        : carrier(owner.get()).clearPodStatus(workloadGroup, owner.get());
+        : adapter(owner.get()).clearPodStatus(workloadGroup, owner.get());
   }
 
   private Optional<Duration> finish(WorkloadGroup workloadGroup, PlacementAction.Finish finish)
@@ -227,12 +227,12 @@ final class ActionExecutor {
     Optional<Duration> heldBack =
         owner.isEmpty()
             ? Optional.empty()
-            : carrier(owner.get()).conclude(workloadGroup, owner.get(), finish.cluster());
+            : adapter(owner.get()).conclude(workloadGroup, owner.get(), finish.cluster());
     admissionCheckWriter.finish(workloadGroup, finish);
     return heldBack;
   }
 
-  private MultiKueueAdapter carrier(WorkloadGroup.Owner owner) {
+  private MultiKueueAdapter adapter(WorkloadGroup.Owner owner) {
     return owner.kind().pods() == MultiKueueKind.Pods.ITSELF ? pods : objects;
   }
 }

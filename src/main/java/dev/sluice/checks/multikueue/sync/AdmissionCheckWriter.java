@@ -19,7 +19,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes down in the manager's Workloads what becomes of them, and tells of it. From any thread.
+ * Writes the results of placement to the manager's Workloads and notifies the listener.
+ * Thread-safe.
  */
 final class AdmissionCheckWriter {
 
@@ -33,13 +34,13 @@ final class AdmissionCheckWriter {
     this.dispatchListener = dispatchListener;
   }
 
-  /** Whether it is written that it runs in this worker. */
+  /** Whether the Workload's status says that the Workload runs in this worker. */
   static boolean runsIn(WorkloadGroup workloadGroup, String cluster) {
     boolean ready = workloadGroup.state().filter(it -> it.is(CheckState.READY)).isPresent();
     return ready && workloadGroup.local().status().remotePlacement().cluster().equals(cluster);
   }
 
-  /** Changes the state of its check. */
+  /** Changes the state of the Workload's check. */
   Optional<Duration> check(WorkloadGroup workloadGroup, String state, String message)
       throws IOException {
     ObjectNode status = JsonNodeFactory.instance.objectNode();
@@ -56,7 +57,7 @@ final class AdmissionCheckWriter {
     return Optional.empty();
   }
 
-  /** Writes down for people what workers answered. */
+  /** Writes the workers' answers into the message of the check. */
   void notify(WorkloadGroup workloadGroup, String text) throws IOException {
     ObjectNode status = JsonNodeFactory.instance.objectNode();
     status.set("admissionChecks", CheckStates.json(workloadGroup.checksWithMessage(text)));
@@ -64,7 +65,7 @@ final class AdmissionCheckWriter {
     LOG.info("workload={} waits=\"{}\"", workloadGroup.local().id(), text);
   }
 
-  /** Writes the workers that it is offered to. */
+  /** Writes the nominated workers. */
   Optional<Duration> nominate(WorkloadGroup workloadGroup, PlacementAction.Nominate nominate)
       throws IOException {
     ObjectNode status = JsonNodeFactory.instance.objectNode();
@@ -102,7 +103,7 @@ final class AdmissionCheckWriter {
     }
   }
 
-  /** It runs in this cluster. */
+  /** Records that the Workload runs in the manager itself, under this cluster name. */
   Optional<Duration> runHere(WorkloadGroup workloadGroup, String cluster) throws IOException {
     String message =
         "The workload runs in this cluster, which is worker cluster \"" + cluster + "\"";
@@ -117,7 +118,10 @@ final class AdmissionCheckWriter {
     return Optional.empty();
   }
 
-  /** It runs in a worker from now on, and nobody else gets it while that can't be asked. */
+  /**
+   * Records the worker in which the Workload runs, so that no other worker is used while that
+   * worker is unreachable.
+   */
   void decide(WorkloadGroup workloadGroup, String cluster) throws IOException {
     String message = "The workload runs in worker cluster \"" + cluster + "\"";
     ObjectNode status = JsonNodeFactory.instance.objectNode();
@@ -130,7 +134,7 @@ final class AdmissionCheckWriter {
     dispatchListener.reported(workloadGroup.local(), false, message);
   }
 
-  /** It ended in a worker. */
+  /** Finishes a Workload that finished in a worker. */
   void finish(WorkloadGroup workloadGroup, PlacementAction.Finish finish) throws IOException {
     ObjectNode status =
         StatusPatch.of(workloadGroup.local(), workloadGroup.now())

@@ -4,12 +4,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Which workers an AdmissionCheck chooses from. */
+/** Resolves the workers of an AdmissionCheck. */
 public interface ClusterSelector {
 
-  /** In the order of the config; empty if it isn't one of ours, or isn't known. */
+  /**
+   * The workers of the check, in the order of its config; empty if the check is unknown or not a
+   * MultiKueue check.
+   */
   Optional<List<String>> of(String check);
 
-  /** The labels of a worker's object; none if it doesn't exist. */
+  /** The labels of a worker's MultiKueueCluster; empty if it does not exist. */
   Map<String, String> labels(String cluster);
 }

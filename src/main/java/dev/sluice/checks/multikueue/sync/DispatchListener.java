@@ -2,18 +2,18 @@ package dev.sluice.checks.multikueue.sync;
 
 import dev.sluice.workload.CachedWorkload;
 
-/** Is told of what was done, when it stands. */
+/** Listener for dispatch events, called after the write succeeded. */
 public interface DispatchListener {
 
-  /** A copy was made in a worker. */
+  /** A remote Workload was created in a worker. */
   void dispatched(CachedWorkload workload, String clusterQueue, String cluster);
 
-  /** A copy is admitted in a worker, where the Workload runs from now on. */
+  /** A remote Workload was admitted; the Workload runs in that worker from now on. */
   void admitted(CachedWorkload workload, String clusterQueue, String cluster);
 
-  /** It is taken back from a worker, which lost it, sent it back, or can't be asked. */
+  /** The Workload was requeued because its worker lost it, evicted it, or cannot be reached. */
   void requeued(CachedWorkload workload, String clusterQueue, String cluster);
 
-  /** Something that people may want to know of a Workload. */
+  /** Reports a message about a Workload to users. */
   void reported(CachedWorkload workload, boolean warning, String note);
 }

@@ -9,8 +9,8 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Writes to the manager's job what the worker's tells: to its status, or to an annotation where the
- * status belongs to a controller of the manager. From any thread.
+ * Copies the status of a remote job to the manager's job: to its status, or to an annotation if a
+ * controller of the manager owns the status. Thread-safe.
  */
 final class JobStatusSync {
 
@@ -23,8 +23,8 @@ final class JobStatusSync {
   }
 
   /**
-   * The job is about to be made in a worker: from now on its quota isn't given back while pods of
-   * it may run there.
+   * Called before the remote job is created: from now on the quota is kept while remote pods may
+   * run.
    */
   void announce(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local)
       throws IOException {
@@ -35,9 +35,9 @@ final class JobStatusSync {
   }
 
   /**
-   * Brings the worker's status here.
+   * Copies the remote status.
    *
-   * @return how long to wait when it can't be brought now
+   * @return the delay before the next attempt, if the status cannot be written now
    */
   Optional<Duration> sync(
       WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local, JsonNode there)
@@ -52,7 +52,10 @@ final class JobStatusSync {
     return mirrored.heldBack() ? Optional.of(UNTIL_RELEASED) : Optional.empty();
   }
 
-  /** The status there becomes that here when it is an end; until then it is only told. */
+  /**
+   * Writes the remote status to an annotation; the status itself is written only when the remote
+   * job has ended.
+   */
   private void writeAnnotation(
       WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local, JsonNode there)
       throws IOException {
@@ -83,7 +86,7 @@ final class JobStatusSync {
         && RemoteStatus.isIdle(there.path("status"));
   }
 
-  /** It is sent back, and was never made in the worker, or is gone there. */
+  /** Handles an evicted Workload whose remote job was never created or is gone. */
   void missing(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local)
       throws IOException {
     if (RemoteStatus.isFor(owner.kind(), local) && workloadGroup.local().evicted()) {
@@ -92,9 +95,9 @@ final class JobStatusSync {
   }
 
   /**
-   * No pod of it is known in workers any more.
+   * Clears the pods from the job's status.
    *
-   * @return how long to wait until that can be written
+   * @return the delay before the next attempt, if the status cannot be written now
    */
   Optional<Duration> clear(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local)
       throws IOException {

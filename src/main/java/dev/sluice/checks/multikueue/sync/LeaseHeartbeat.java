@@ -22,64 +22,69 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells each connected worker that has something of ours, again and again, that this manager is
- * there. What a worker stops that isn't told so for too long, see {@link
- * dev.sluice.checks.multikueue.fencing}. A worker that doesn't let itself be told fences nothing.
+ * Renews a Lease in each connected worker that holds remote Workloads of this manager. A worker
+ * stops Workloads whose Lease is not renewed in time, see {@link
+ * dev.sluice.checks.multikueue.fencing}. A worker that refuses the Lease does not fence.
  */
 public final class LeaseHeartbeat {
 
   private static final Logger LOG = LoggerFactory.getLogger(LeaseHeartbeat.class);
   private static final DateTimeFormatter MICROS =
       DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSSSSS'Z'").withZone(ZoneOffset.UTC);
-  private static final Duration REFUSED = Duration.ofMinutes(1);
-  private static final long USUAL_GRACE_SECONDS = 30;
+  private static final Duration RETRY_REFUSED_AFTER = Duration.ofMinutes(1);
+  private static final long DEFAULT_GRACE_SECONDS = 30;
 
   private final Fence fence;
   private final String origin;
   private final RemoteClients remoteClients;
-  private final RemoteConnections links;
+  private final RemoteConnections connections;
   private final ConnectionContext connectionContext;
   private final BooleanSupplier active;
   private final Map<String, Answer> answers = new ConcurrentHashMap<>();
-  private final Set<String> underWay = ConcurrentHashMap.newKeySet();
+  private final Set<String> inProgress = ConcurrentHashMap.newKeySet();
 
   /**
-   * What is told.
+   * Settings of the Lease.
    *
-   * @param terms how often, and what follows from silence
-   * @param namespace of the operators in workers
-   * @param holder this process
-   * @param clock is never set
+   * @param terms interval of the renewals and the derived timeouts
+   * @param namespace namespace of the operators in the workers
+   * @param holder identity of this process
+   * @param clock must be monotonic
    */
   public record Fence(FenceTimeouts terms, String namespace, String holder, InstantSource clock) {}
 
-  /** The last answer of a worker. */
+  /**
+   * The last response of a worker.
+   *
+   * @param at time of the response
+   * @param taken whether the worker accepted the renewal
+   */
   private record Answer(RemoteClient worker, Instant at, boolean taken) {}
 
   LeaseHeartbeat(
       Fence fence,
       String origin,
       RemoteClients remoteClients,
-      RemoteConnections links,
+      RemoteConnections connections,
       ConnectionContext connectionContext,
       BooleanSupplier active) {
     this.fence = fence;
     this.origin = origin;
     this.remoteClients = remoteClients;
-    this.links = links;
+    this.connections = connections;
     this.connectionContext = connectionContext;
     this.active = active;
   }
 
-  /** Begins; it goes on as long as it is active. */
+  /** Starts the renewals, which continue while this process is active. */
   void start() {
     if (!fence.terms().fences() || !active.getAsBoolean()) {
       return;
     }
-    for (Map.Entry<String, Boolean> link : links.connected().entrySet()) {
+    for (Map.Entry<String, Boolean> link : connections.connected().entrySet()) {
       String cluster = link.getKey();
-      boolean used = links.workloads(cluster).filter(it -> !it.all().isEmpty()).isPresent();
-      if (link.getValue() && used && underWay.add(cluster)) {
+      boolean used = connections.workloads(cluster).filter(it -> !it.all().isEmpty()).isPresent();
+      if (link.getValue() && used && inProgress.add(cluster)) {
         connectionContext.io().execute(() -> renew(cluster));
       }
     }
@@ -89,20 +94,20 @@ public final class LeaseHeartbeat {
   private void renew(String cluster) {
     try {
       RemoteClient worker = remoteClients.of(cluster);
-      if (!refusedLately(cluster, worker)) {
+      if (!refusedRecently(cluster, worker)) {
         boolean taken = renewIn(cluster, worker);
         LOG.debug("cluster={} lease=renewed taken={}", cluster, taken);
       }
     } catch (IOException e) {
       LOG.info("cluster={} lease=unknown reason=\"{}\"", cluster, e.toString());
     } finally {
-      underWay.remove(cluster);
+      inProgress.remove(cluster);
     }
   }
 
   /**
-   * What the copy of a Workload has to say so that it is fenced; a renewal was answered right
-   * before. Empty if the worker fences nothing.
+   * The fence timeout to write into a remote Workload; called right after a successful renewal.
+   * Empty if the worker does not fence.
    */
   Optional<Duration> stopAfter(String cluster, RemoteClient worker, JsonNode workload)
       throws IOException {
@@ -115,16 +120,16 @@ public final class LeaseHeartbeat {
             && last.worker() == worker
             && last.taken()
             && fence.clock().instant().isBefore(last.at().plus(fence.terms().renewEvery()));
-    boolean fences = fresh || (!refusedLately(cluster, worker) && renewIn(cluster, worker));
+    boolean fences = fresh || (!refusedRecently(cluster, worker) && renewIn(cluster, worker));
     return fences ? Optional.of(fence.terms().stopAfter(grace(workload))) : Optional.empty();
   }
 
-  private boolean refusedLately(String cluster, RemoteClient worker) {
+  private boolean refusedRecently(String cluster, RemoteClient worker) {
     Answer last = answers.get(cluster);
     return last != null
         && last.worker() == worker
         && !last.taken()
-        && fence.clock().instant().isBefore(last.at().plus(REFUSED));
+        && fence.clock().instant().isBefore(last.at().plus(RETRY_REFUSED_AFTER));
   }
 
   private static Duration grace(JsonNode workload) {
@@ -132,7 +137,8 @@ public final class LeaseHeartbeat {
     for (JsonNode podSet : workload.path("spec").path("podSets")) {
       JsonNode pods = podSet.path("template").path("spec");
       seconds =
-          Math.max(seconds, pods.path("terminationGracePeriodSeconds").asLong(USUAL_GRACE_SECONDS));
+          Math.max(
+              seconds, pods.path("terminationGracePeriodSeconds").asLong(DEFAULT_GRACE_SECONDS));
     }
     return Duration.ofSeconds(seconds);
   }

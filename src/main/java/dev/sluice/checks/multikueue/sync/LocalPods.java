@@ -3,15 +3,22 @@ package dev.sluice.checks.multikueue.sync;
 import java.util.List;
 import java.util.function.BiConsumer;
 
-/** The manager's pods that belong to groups. From any thread. */
+/** The manager's pods that belong to groups. Thread-safe. */
 public interface LocalPods {
 
-  /** As far as is known of a pod; {@code deleting} means that it has a deletion timestamp. */
+  /**
+   * A pod of a group.
+   *
+   * @param deleting whether it has a deletion timestamp
+   */
   record LocalPod(String name, String uid, boolean deleting) {}
 
-  /** The pods of a group, whose name is that of its Workload; none when nothing is known. */
+  /** The known pods of a group; the name of the group is the name of its Workload. */
   List<LocalPod> group(String namespace, String group);
 
-  /** Has this told of every group whose pods come, go, or begin to be deleted. */
+  /**
+   * Registers an observer, called with namespace and name of each group whose pods are created,
+   * deleted, or get a deletion timestamp.
+   */
   void observe(BiConsumer<String, String> observer);
 }

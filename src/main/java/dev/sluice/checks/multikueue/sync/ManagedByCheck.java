@@ -5,7 +5,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.checks.multikueue.placement.ManagerState;
 import java.util.List;
 
-/** Whether jobs are marked as ones that run in other clusters. */
+/** Checks whether a job is marked as managed by MultiKueue. */
 final class ManagedByCheck {
 
   private ManagedByCheck() {}
@@ -18,7 +18,10 @@ final class ManagedByCheck {
     };
   }
 
-  /** What has no mark may only be sent as long as its gate keeps it from running here. */
+  /**
+   * A pod without a mark may be dispatched only while its scheduling gate keeps it from running in
+   * the manager.
+   */
   static ManagerState.Sendable gated(JsonNode pod) {
     for (JsonNode gate : pod.path("spec").path("schedulingGates")) {
       if (gate.path("name").asText().equals(KueueConstants.ADMISSION_GATE)) {

@@ -5,39 +5,43 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * When to write down what is only said to people of one Workload: not before it has held for a
- * moment, because most are admitted at once, and not again soon. For one thread at a time.
+ * Limits how often the message of one Workload's check is written: not before a text was stable for
+ * a moment, because most Workloads are admitted at once, and not again shortly after a write. Not
+ * thread-safe.
  */
 final class MessageThrottle {
 
-  /** How long a text has to differ from what stands. */
-  static final Duration HELD = Duration.ofSeconds(3);
+  /** How long a text must differ from the written text. */
+  static final Duration STABLE_FOR = Duration.ofSeconds(3);
 
-  /** The time between two writes. */
-  static final Duration BETWEEN = Duration.ofSeconds(10);
+  /** The minimum time between two writes. */
+  static final Duration WRITE_INTERVAL = Duration.ofSeconds(10);
 
   private Optional<Instant> differsSince = Optional.empty();
-  private Optional<Instant> told = Optional.empty();
+  private Optional<Instant> lastWrite = Optional.empty();
 
   /**
-   * When the text is to be written, which may be now; empty if that isn't needed.
+   * When the text must be written, possibly now; empty if no write is needed.
    *
-   * @param standing what is written
+   * @param written the text in the object
    */
-  Optional<Instant> due(String text, String standing, Instant now) {
-    if (text.isEmpty() || text.equals(standing)) {
+  Optional<Instant> due(String text, String written, Instant now) {
+    if (text.isEmpty() || text.equals(written)) {
       differsSince = Optional.empty();
       return Optional.empty();
     }
     Instant since = differsSince.orElse(now);
     differsSince = Optional.of(since);
-    Instant due = since.plus(HELD);
-    return told.map(last -> last.plus(BETWEEN)).filter(due::isBefore).or(() -> Optional.of(due));
+    Instant due = since.plus(STABLE_FOR);
+    return lastWrite
+        .map(last -> last.plus(WRITE_INTERVAL))
+        .filter(due::isBefore)
+        .or(() -> Optional.of(due));
   }
 
-  /** It was written. */
+  /** Records a write. */
   void written(Instant now) {
-    told = Optional.of(now);
+    lastWrite = Optional.of(now);
     differsSince = Optional.empty();
   }
 }

@@ -5,29 +5,29 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * Brings jobs of some kinds to workers, and back how they are doing. Each call may be made again
- * without harm, for one Workload by one thread at a time. What is returned is after what time to go
- * on, where there is more to do.
+ * Creates jobs of some kinds in workers and copies their status back. All calls are idempotent; for
+ * one Workload, one thread at a time. Each method returns the delay before the next call if work is
+ * left.
  */
 interface MultiKueueAdapter {
 
-  /** Has the job run in a worker: makes there what isn't there, and brings back the rest. */
+  /** Runs the job in a worker: creates what is missing there, and copies the status back. */
   Optional<Duration> run(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
       throws IOException;
 
-  /** Brings back how a job is doing that is being stopped. */
+  /** Copies the status of a job that is being stopped. */
   Optional<Duration> syncStatus(
       WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException;
 
-  /** Brings back how a job is doing that has ended there. */
+  /** Copies the status of a job that has ended in the worker. */
   Optional<Duration> conclude(
       WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException;
 
-  /** Deletes there what is ours. */
+  /** Deletes the objects of this manager in the worker. */
   void withdraw(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster)
       throws IOException;
 
-  /** No worker that can be asked has the Workload: no pods of it are known any more. */
+  /** Clears the pods from the job's status: no reachable worker holds the Workload. */
   Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner)
       throws IOException;
 }

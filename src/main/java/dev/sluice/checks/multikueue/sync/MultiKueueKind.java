@@ -3,20 +3,20 @@ package dev.sluice.checks.multikueue.sync;
 import java.util.List;
 
 /**
- * A kind of job that can be sent to other clusters, as a description: what is known of it beyond
- * what all kinds share. A path names the fields on the way to one.
+ * Description of a job kind that can be dispatched to other clusters. A path is the list of field
+ * names that leads to a field.
  *
  * @param group its API group
- * @param version the version it is read and written in
+ * @param version the version in which it is read and written
  * @param kind its kind
- * @param plural its resource name in paths
- * @param managedBy paths of the mark of who runs it; one that names other clusters is enough; none
- *     for kinds without a mark, which stay here by the gates of their pods
- * @param suspend path of the switch that keeps it from running; empty if none is known
- * @param dropped what is the manager's alone
- * @param pushed paths of what follows the manager's job while it runs elsewhere
- * @param status what its status means
- * @param pods which pods tell how it is doing, where its own status doesn't
+ * @param plural its resource name in URLs
+ * @param managedBy paths of managed-by fields; one that names MultiKueue is enough; empty for kinds
+ *     without such a field, whose pods' gates keep them from running in the manager
+ * @param suspend path of the suspend field; empty if unknown
+ * @param dropped fields that are not copied to the worker
+ * @param pushed paths of fields that follow the manager's job while the remote job runs
+ * @param status how the status is copied back
+ * @param pods which pods tell the state of the job, if its own status does not
  */
 public record MultiKueueKind(
     String group,
@@ -30,31 +30,31 @@ public record MultiKueueKind(
     StatusRules status,
     Pods pods) {
 
-  /** Which pods tell how a job is doing. */
+  /** Which pods tell the state of a job. */
   public enum Pods {
-    /** None: its status does. */
+    /** None: the job's status tells it. */
     NONE,
-    /** It is a pod, or a group of them. */
+    /** The job is a pod or a pod group. */
     ITSELF,
     /**
-     * Those that its controller makes, here and in the worker, of the same names: its controller
-     * here makes its status from theirs.
+     * Pods that the job's controller creates, in the manager and in the worker, with equal names:
+     * the manager's controller derives the job's status from them.
      */
     MADE
   }
 
   /**
-   * What isn't sent.
+   * Parts of a job that are not copied to the worker.
    *
    * @param fields paths of fields
    * @param entries entries of lists
    */
   public record Dropped(List<List<String>> fields, List<Entry> entries) {
 
-    /** Everything is sent. */
+    /** Everything is copied. */
     public static final Dropped NOTHING = new Dropped(List.of(), List.of());
 
-    /** With copies of the lists. */
+    /** Copies the lists. */
     public Dropped {
       fields = List.copyOf(fields);
       entries = List.copyOf(entries);
@@ -62,30 +62,30 @@ public record MultiKueueKind(
   }
 
   /**
-   * The entries of a list whose field has a value.
+   * Entries of a list that are not copied, selected by the value of a field.
    *
    * @param list path of the list
-   * @param field of an entry
-   * @param value of that field
+   * @param field field of an entry
+   * @param value value of that field
    */
   public record Entry(List<String> list, String field, String value) {
 
-    /** With a copy of the path. */
+    /** Copies the path. */
     public Entry {
       list = List.copyOf(list);
     }
   }
 
   /**
-   * What a status means to the manager, which copies it whole.
+   * How the status of a remote job is copied; fields not mentioned here are copied as they are.
    *
-   * @param heldBack whether one that tells of pods isn't copied while the manager's job is
+   * @param heldBack whether a status that mentions pods is not copied while the manager's job is
    *     suspended
-   * @param ends conditions one of which is True when the job has ended; needed where it is held
-   *     back
-   * @param growing counts that the API server lets nobody decrease
-   * @param pods fields that tell of pods, and go when none is known any more
-   * @param podConditions conditions that, when True, tell of pods
+   * @param ends conditions one of which is True when the job has ended; required if {@code
+   *     heldBack}
+   * @param growing counters that the API server does not allow to decrease
+   * @param pods fields that mention pods; cleared when no pods are known any more
+   * @param podConditions conditions that mention pods when they are True
    */
   public record StatusRules(
       boolean heldBack,
@@ -94,7 +94,7 @@ public record MultiKueueKind(
       List<String> pods,
       List<String> podConditions) {
 
-    /** With copies of the lists. */
+    /** Copies the lists. */
     public StatusRules {
       ends = List.copyOf(ends);
       growing = List.copyOf(growing);
@@ -102,20 +102,20 @@ public record MultiKueueKind(
       podConditions = List.copyOf(podConditions);
     }
 
-    /** Of one that is copied at any time. */
+    /** Rules of a status that is copied at any time. */
     static StatusRules tellingOf(List<String> pods, List<String> podConditions) {
       return new StatusRules(false, List.of(), List.of(), pods, podConditions);
     }
   }
 
-  /** With copies of the lists. */
+  /** Copies the lists. */
   public MultiKueueKind {
     managedBy = managedBy.stream().map(List::copyOf).toList();
     suspend = List.copyOf(suspend);
     pushed = pushed.stream().map(List::copyOf).toList();
   }
 
-  /** One whose own status tells how it is doing. */
+  /** Creates a kind whose own status tells its state. */
   public MultiKueueKind(
       String group,
       String version,
@@ -129,7 +129,7 @@ public record MultiKueueKind(
     this(group, version, kind, plural, managedBy, suspend, dropped, pushed, status, Pods.NONE);
   }
 
-  /** {@code group/version}, or the version alone for kinds of no group. */
+  /** {@code group/version}, or the version alone for the core group. */
   public String apiVersion() {
     return group.isEmpty() ? version : group + "/" + version;
   }
@@ -139,13 +139,13 @@ public record MultiKueueKind(
     return kind + "." + version + (group.isEmpty() ? "" : "." + group);
   }
 
-  /** The same kind, of which nothing follows the manager's job. */
+  /** Copy without pushed fields. */
   MultiKueueKind withoutPushes() {
     return new MultiKueueKind(
         group, version, kind, plural, managedBy, suspend, dropped, List.of(), status, pods);
   }
 
-  /** Whether an owner reference with these fields means this kind, in whatever version. */
+  /** Whether an owner reference with these fields refers to this kind, in any version. */
   boolean is(String ownerApiVersion, String ownerKind) {
     boolean sameGroup =
         group.isEmpty() ? !ownerApiVersion.contains("/") : ownerApiVersion.startsWith(group + "/");

@@ -12,9 +12,9 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * The kinds of jobs that are sent to other clusters.
+ * The job kinds that can be dispatched to other clusters.
  *
- * @param all each described once
+ * @param all one description per kind
  */
 public record MultiKueueKinds(List<MultiKueueKind> all) {
 
@@ -58,12 +58,12 @@ public record MultiKueueKinds(List<MultiKueueKind> all) {
               List.of("active", "ready", "terminating"),
               List.of()));
 
-  private static final StatusRules OF_PODS = StatusRules.tellingOf(List.of(), List.of());
+  private static final StatusRules POD_STATUS_RULES = StatusRules.tellingOf(List.of(), List.of());
 
   /**
-   * Pods, alone or in groups. What API server, scheduler and webhooks of this cluster wrote into
-   * one is for those of the worker to write anew; but the volume with the token of its service
-   * account is sent, so that the pod there looks like its Workload.
+   * Pods, alone or in groups. Fields that the manager's API server, scheduler and webhooks wrote
+   * are dropped; the worker writes its own. The volume with the token of the service account is
+   * copied, so that the remote pod matches its Workload.
    */
   public static final MultiKueueKind POD =
       new MultiKueueKind(
@@ -85,7 +85,7 @@ public record MultiKueueKinds(List<MultiKueueKind> all) {
                   new Entry(
                       List.of("spec", "schedulingGates"), "name", KueueConstants.TOPOLOGY_GATE))),
           List.of(),
-          OF_PODS,
+          POD_STATUS_RULES,
           Pods.ITSELF);
 
   /** StatefulSets of apps/v1. */
@@ -99,16 +99,16 @@ public record MultiKueueKinds(List<MultiKueueKind> all) {
           List.of(),
           Dropped.NOTHING,
           List.of(),
-          OF_PODS,
+          POD_STATUS_RULES,
           Pods.MADE);
 
-  /** Every kind that is known without being told of it. */
+  /** The kinds that are always known. */
   public static final List<MultiKueueKind> BUILT_IN =
       List.of(
           JOB,
           POD,
           STATEFUL_SET,
-          usual("jobset.x-k8s.io", "v1alpha2", "JobSet", List.of("replicatedJobsStatus")),
+          standardKind("jobset.x-k8s.io", "v1alpha2", "JobSet", List.of("replicatedJobsStatus")),
           kubeflow("v1", "PyTorchJob"),
           kubeflow("v1", "TFJob"),
           kubeflow("v1", "XGBoostJob"),
@@ -129,9 +129,9 @@ public record MultiKueueKinds(List<MultiKueueKind> all) {
                           List.of("spec", "runtimePatches"), "manager", "kueue.x-k8s.io/manager"))),
               List.of(),
               StatusRules.tellingOf(List.of("jobsStatus"), List.of())),
-          usual(
+          standardKind(
               RAY, "v1", "RayJob", List.of("rayClusterStatus", "jobDeploymentStatus", "jobStatus")),
-          usual(
+          standardKind(
               RAY,
               "v1",
               "RayCluster",
@@ -159,7 +159,7 @@ public record MultiKueueKinds(List<MultiKueueKind> all) {
               StatusRules.tellingOf(
                   List.of("phase"), List.of("QuotaReserved", "ResourcesDeployed", "PodsReady"))));
 
-  /** With a copy of the list. */
+  /** Copies the list. */
   public MultiKueueKinds {
     all = List.copyOf(all);
   }
@@ -167,8 +167,8 @@ public record MultiKueueKinds(List<MultiKueueKind> all) {
   /**
    * The kinds of a configuration.
    *
-   * @param further kinds beyond the built-in ones, each as {@code Kind.version.group}
-   * @param pushing whether some fields follow the manager's job while it runs elsewhere
+   * @param further additional kinds, each as {@code Kind.version.group}
+   * @param pushing whether some fields follow the manager's job while the remote job runs
    */
   public static MultiKueueKinds of(List<String> further, boolean pushing) {
     List<MultiKueueKind> all = new ArrayList<>();
@@ -177,7 +177,9 @@ public record MultiKueueKinds(List<MultiKueueKind> all) {
     return new MultiKueueKinds(all);
   }
 
-  /** A kind of which only the mark is known; its plural is that of the usual English rule. */
+  /**
+   * A kind of which only the managed-by field is known; its plural follows the usual English rule.
+   */
   static MultiKueueKind external(String name) {
     String[] parts = name.split("\\.", 3);
     return new MultiKueueKind(
@@ -192,17 +194,17 @@ public record MultiKueueKinds(List<MultiKueueKind> all) {
         StatusRules.tellingOf(List.of(), List.of()));
   }
 
-  /** The kind that an owner reference with these fields means. */
+  /** The kind that an owner reference with these fields refers to. */
   Optional<MultiKueueKind> find(String apiVersion, String kind) {
     return all.stream().filter(known -> known.is(apiVersion, kind)).findFirst();
   }
 
-  /** For people: their kinds. */
+  /** The names of the kinds, for messages. */
   String names() {
     return all.stream().map(MultiKueueKind::kind).collect(Collectors.joining(", "));
   }
 
-  private static MultiKueueKind usual(
+  private static MultiKueueKind standardKind(
       String group, String version, String kind, List<String> pods) {
     return new MultiKueueKind(
         group,

@@ -31,17 +31,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks at each Workload when something about it has changed, here or in a worker, and when its
- * plan says so; has the plan carried out. At one Workload it looks with one thread at a time.
+ * Reconciles a Workload when something about it changed, in the manager or in a worker, and when
+ * its plan requests it; executes the plan. Each Workload is reconciled by one thread at a time.
  */
 public final class MultiKueueWorkloadReconciler implements WorkloadListener, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(MultiKueueWorkloadReconciler.class);
-  private static final Duration SOON = Duration.ofMillis(200);
-  private static final Duration LATER = Duration.ofSeconds(2);
-  private static final Duration MUCH_LATER = Duration.ofSeconds(30);
+  private static final Duration SHORT_DELAY = Duration.ofMillis(200);
+  private static final Duration RETRY_DELAY = Duration.ofSeconds(2);
+  private static final Duration LONG_DELAY = Duration.ofSeconds(30);
 
-  private final RemoteConnections links;
+  private final RemoteConnections connections;
   private final ClusterSelector clusterSelector;
   private final Leadership leadership;
   private final ConnectionContext connectionContext;
@@ -58,20 +58,20 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   private volatile Instant leadingSince = Instant.MAX;
 
   /**
-   * What things are done by.
+   * Options and dependencies.
    *
-   * @param reader of the manager's Workloads; it isn't started yet
-   * @param writer of the manager's Workloads
-   * @param placement decides
-   * @param mark tells our objects from others
-   * @param kinds what can be sent
-   * @param gcInterval how often what was left in workers is looked for; zero: never
-   * @param fence what workers are told so that they stop what may run elsewhere
-   * @param fitting knows where there is room
-   * @param localWorkers where this cluster is a worker of its own
-   * @param localPods which pods there are in this cluster
-   * @param told is told
-   * @param orchestrated whether workers may preempt only when they are told so
+   * @param reader reader of the manager's Workloads, not started yet
+   * @param writer writer of the manager's Workloads
+   * @param workloadPlacement decides the placement
+   * @param originLabel recognises objects of this manager
+   * @param kinds the kinds that can be dispatched
+   * @param gcInterval interval of the search for orphans in workers; zero: never
+   * @param fence Lease that makes workers stop Workloads which may run elsewhere
+   * @param capacityEstimator estimates which workers have free quota
+   * @param localClusters where this cluster is also a worker
+   * @param localPods the pods in this cluster
+   * @param dispatchListener listener for dispatch events
+   * @param orchestrated whether workers may preempt only after the manager opened their gate
    */
   public record Options(
       WorkloadReader reader,
@@ -87,36 +87,36 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
       DispatchListener dispatchListener,
       boolean orchestrated) {}
 
-  /** What is kept of a Workload between looks; guarded by the map that it is in. */
+  /** State of a Workload between reconciliations; guarded by the map that contains it. */
   private static final class ReconcileState {
     private boolean running;
     private boolean again;
-    private Optional<Instant> alarm = Optional.empty();
+    private Optional<Instant> nextReconcile = Optional.empty();
     private final WorkloadStateReader.ReconcileNotes reconcileNotes =
         new WorkloadStateReader.ReconcileNotes();
   }
 
-  /** Nothing is done before {@link #leadershipStarted}. */
+  /** Creates a reconciler that does nothing before {@link #leadershipStarted}. */
   public MultiKueueWorkloadReconciler(
       KubernetesClient manager,
-      RemoteConnections links,
+      RemoteConnections connections,
       ClusterSelector clusterSelector,
       Leadership leadership,
       ConnectionContext connectionContext,
       Options options) {
-    this.links = links;
+    this.connections = connections;
     this.clusterSelector = clusterSelector;
     this.leadership = leadership;
     this.connectionContext = connectionContext;
     this.options = options;
     this.workloads = options.reader().store();
-    RemoteClients remoteClients = new RemoteClients(links::client);
+    RemoteClients remoteClients = new RemoteClients(connections::client);
     this.leaseHeartbeat =
         new LeaseHeartbeat(
             options.fence(),
             options.originLabel().origin(),
             remoteClients,
-            links,
+            connections,
             connectionContext,
             () -> open && leadership.leading());
     this.jobs =
@@ -125,7 +125,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             options.kinds(),
             remoteClients,
             connectionContext,
-            new JobsElsewhere());
+            new RemoteJobEvents());
     this.actionExecutor =
         new ActionExecutor(
             manager,
@@ -138,11 +138,11 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             options.orchestrated());
     this.workloadStateReader =
         new WorkloadStateReader(
-            links, actionExecutor, options.capacityEstimator(), options.localClusters());
+            connections, actionExecutor, options.capacityEstimator(), options.localClusters());
     this.placementPlanner = new PlacementPlanner(options.workloadPlacement(), workloadStateReader);
     this.orphanCollector =
         new OrphanCollector(
-            links,
+            connections,
             workloads,
             workloadStateReader,
             jobs,
@@ -154,7 +154,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     options.localPods().observe((namespace, group) -> enqueueIfKnown(new Key(namespace, group)));
   }
 
-  /** This process leads from now on: looks at everything once. */
+  /** Called when this process becomes leader: reconciles everything once. */
   public void leadershipStarted() {
     leadingSince = connectionContext.clock().instant();
     open = true;
@@ -176,19 +176,21 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     }
   }
 
-  /** A worker is connected now, or isn't any more. */
+  /** Called when a worker was connected or disconnected. */
   public void connectionChanged(String cluster) {
-    jobs.follow(cluster, links.client(cluster));
+    jobs.follow(cluster, connections.client(cluster));
     enqueueAll();
-    links.workloads(cluster).ifPresent(objects -> objects.all().forEach(it -> enqueue(Key.of(it))));
+    connections
+        .workloads(cluster)
+        .ifPresent(objects -> objects.all().forEach(it -> enqueue(Key.of(it))));
   }
 
-  /** Looks at all Workloads again that have to do with workers. */
+  /** Enqueues all Workloads that use workers. */
   public void enqueueAll() {
     reconcileStates.keySet().forEach(this::enqueue);
   }
 
-  /** Looks at a Workload, soon, on another thread. */
+  /** Enqueues a Workload; it is reconciled soon, on another thread. */
   public void enqueue(Key key) {
     if (!open) {
       return;
@@ -223,7 +225,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     }
   }
 
-  /** One look; false if there is nothing to remember of the Workload. */
+  /** One reconciliation; false if no state must be kept for the Workload. */
   private boolean reconcile(Key key) {
     ReconcileState reconcileState = reconcileStates.get(key);
     if (reconcileState == null || !open || !leadership.leading()) {
@@ -258,7 +260,8 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     ManagerState managerState =
         workloadStateReader.local(workloadGroup, reconcileState.reconcileNotes);
     ClusterCandidates clusterCandidates =
-        able(workloadGroup, workloadStateReader.candidates(workloadGroup, clusterSelector));
+        withoutUnservedKind(
+            workloadGroup, workloadStateReader.candidates(workloadGroup, clusterSelector));
     Map<String, WorkerState> workerStates =
         workloadStateReader.remotes(workloadGroup, leadingSince);
     PlacementPlanner.Planned planned =
@@ -270,7 +273,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     }
   }
 
-  /** Writes down what workers answered, when that is due. */
+  /** Writes the workers' answers, when a write is due. */
   private void report(WorkloadGroup workloadGroup, MessageThrottle messageThrottle, String text)
       throws IOException {
     String standing = workloadGroup.state().map(CheckState::message).orElse("");
@@ -283,7 +286,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     }
   }
 
-  /** Whether all of it is done, and nothing of the manager's Workload was written. */
+  /** Whether all actions were completed and none changed the manager's Workload. */
   private boolean execute(
       WorkloadGroup workloadGroup, ReconcileState reconcileState, PlacementPlan placementPlan) {
     for (PlacementAction placementAction : placementPlan.placementActions()) {
@@ -309,8 +312,9 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     return true;
   }
 
-  /** Without the workers that don't know its kind of job. */
-  private ClusterCandidates able(WorkloadGroup workloadGroup, ClusterCandidates clusterCandidates) {
+  /** Excludes the workers that do not serve the kind of the Workload's job. */
+  private ClusterCandidates withoutUnservedKind(
+      WorkloadGroup workloadGroup, ClusterCandidates clusterCandidates) {
     Optional<MultiKueueKind> kind =
         workloadGroup.check().flatMap(any -> workloadGroup.owner()).map(WorkloadGroup.Owner::kind);
     if (kind.isEmpty()) {
@@ -327,7 +331,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   private void failed(WorkloadGroup workloadGroup, String what, Exception failure) {
     Duration pause =
         switch (failure) {
-          case RemoteClient.ConflictException conflict -> SOON;
+          case RemoteClient.ConflictException conflict -> SHORT_DELAY;
           case RemoteClient.RefusedException refused -> {
             LOG.warn(
                 "workload={}/{} action={} refused=true reason=\"{}\"",
@@ -342,7 +346,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
                         options
                             .dispatchListener()
                             .reported(it, true, String.valueOf(refused.getMessage())));
-            yield MUCH_LATER;
+            yield LONG_DELAY;
           }
           default -> {
             LOG.info(
@@ -351,19 +355,19 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
                 workloadGroup.key().name(),
                 what,
                 failure.toString());
-            yield LATER;
+            yield RETRY_DELAY;
           }
         };
     requeueAfter(workloadGroup.key(), connectionContext.clock().instant().plus(pause));
   }
 
-  /** Wakes a Workload at a time, unless it is woken before anyway. */
+  /** Schedules a reconciliation, unless an earlier one is scheduled. */
   private void requeueAfter(Key key, Instant at) {
     reconcileStates.computeIfPresent(
         key,
         (any, reconcileState) -> {
-          if (reconcileState.alarm.filter(set -> !set.isAfter(at)).isEmpty()) {
-            reconcileState.alarm = Optional.of(at);
+          if (reconcileState.nextReconcile.filter(set -> !set.isAfter(at)).isEmpty()) {
+            reconcileState.nextReconcile = Optional.of(at);
             Duration delay = Duration.between(connectionContext.clock().instant(), at);
             connectionContext
                 .delays()
@@ -377,7 +381,8 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     reconcileStates.computeIfPresent(
         key,
         (any, reconcileState) -> {
-          reconcileState.alarm = reconcileState.alarm.filter(set -> !set.equals(at));
+          reconcileState.nextReconcile =
+              reconcileState.nextReconcile.filter(set -> !set.equals(at));
           return reconcileState;
         });
     enqueueIfKnown(key);
@@ -396,7 +401,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
         .findFirst();
   }
 
-  /** Looks for what was left in workers, again and again. */
+  /** Searches for orphans in workers, periodically. */
   private void collect() {
     if (open && !options.gcInterval().isZero()) {
       orphanCollector.collect();
@@ -410,7 +415,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     jobs.close();
   }
 
-  private final class JobsElsewhere implements RemoteJobInformers.Listener {
+  private final class RemoteJobEvents implements RemoteJobInformers.Listener {
 
     @Override
     public void changed(Key workload) {

@@ -8,25 +8,25 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Carries jobs that are one object, which is made in the worker under the same name. */
+/** Adapter for jobs that are a single object, created in the worker under the same name. */
 final class ObjectAdapter implements MultiKueueAdapter {
 
   private static final Logger LOG = LoggerFactory.getLogger(ObjectAdapter.class);
-  private static final Duration UNTIL_GONE = Duration.ofSeconds(1);
+  private static final Duration DELETION_RETRY_DELAY = Duration.ofSeconds(1);
 
   private final RemoteClient manager;
   private final RemoteClients remoteClients;
   private final AdmissionCheckWriter admissionCheckWriter;
   private final OriginLabel originLabel;
-  private final JobStatusSync mirror;
+  private final JobStatusSync jobStatusSync;
   private final PodStatusSync podStatusSync;
   private final Withdrawal withdrawal;
 
-  /** Takes back from a worker all that it has of a Workload. */
+  /** Withdraws all objects of a Workload from a worker. */
   @FunctionalInterface
   interface Withdrawal {
 
-    void from(WorkloadGroup workloadGroup, String cluster) throws IOException;
+    void fromRemote(WorkloadGroup workloadGroup, String cluster) throws IOException;
   }
 
   ObjectAdapter(
@@ -40,7 +40,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
     this.remoteClients = remoteClients;
     this.admissionCheckWriter = admissionCheckWriter;
     this.originLabel = originLabel;
-    this.mirror = new JobStatusSync(manager);
+    this.jobStatusSync = new JobStatusSync(manager);
     this.podStatusSync = podStatusSync;
     this.withdrawal = withdrawal;
   }
@@ -51,7 +51,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
     String namespace = workloadGroup.key().namespace();
     Optional<ObjectNode> local = manager.get(owner.path(namespace));
     if (local.isEmpty()) {
-      return Optional.of(UNTIL_GONE);
+      return Optional.of(DELETION_RETRY_DELAY);
     }
     RemoteClient worker = remoteClients.of(cluster);
     Optional<ObjectNode> there = worker.get(owner.path(namespace));
@@ -66,10 +66,11 @@ final class ObjectAdapter implements MultiKueueAdapter {
       if (!OriginLabel.isDeleting(there.get())) {
         worker.delete(owner.path(namespace), there.get());
       }
-      return Optional.of(UNTIL_GONE);
+      return Optional.of(DELETION_RETRY_DELAY);
     }
     if (!AdmissionCheckWriter.runsIn(workloadGroup, cluster)) {
-      // before the job is made: from now on nobody else gets it while this worker can't be asked
+      // before the job is created: from now on no other worker is used while this worker is
+      // unreachable
       admissionCheckWriter.decide(workloadGroup, cluster);
       return Optional.of(Duration.ZERO);
     }
@@ -81,10 +82,10 @@ final class ObjectAdapter implements MultiKueueAdapter {
     }
     return tellsByPods(owner)
         ? podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.RUNNING)
-        : mirror.sync(workloadGroup, owner, local.get(), there.get());
+        : jobStatusSync.sync(workloadGroup, owner, local.get(), there.get());
   }
 
-  /** Has a running job follow the manager's. */
+  /** Copies the pushed fields of the manager's job to the running remote job. */
   private void push(
       WorkloadGroup workloadGroup,
       WorkloadGroup.Owner owner,
@@ -100,8 +101,8 @@ final class ObjectAdapter implements MultiKueueAdapter {
   }
 
   /**
-   * Makes the job in the worker that it is to run in, unless it was there before: a copy that has
-   * had a job still names it.
+   * Creates the job in the worker. A remote Workload that had a job before still names it, and then
+   * the job is not created again.
    */
   private Optional<Duration> begin(
       WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, JsonNode local, String cluster)
@@ -111,25 +112,28 @@ final class ObjectAdapter implements MultiKueueAdapter {
     Optional<ObjectNode> copy =
         worker.get(RemoteWorkloadFactory.path(namespace, workloadGroup.key().name()));
     if (copy.isEmpty()) {
-      return Optional.of(UNTIL_GONE);
+      return Optional.of(DELETION_RETRY_DELAY);
     }
     if (!copy.get().path("metadata").path("ownerReferences").isEmpty()) {
       return gone(workloadGroup, cluster);
     }
-    mirror.announce(workloadGroup, owner, local);
+    jobStatusSync.announce(workloadGroup, owner, local);
     boolean made =
         worker.create(
             owner.kind().path(namespace),
             RemoteJobFactory.copy(owner.kind(), local, workloadGroup.key().name(), originLabel));
     LOG.info(
         "workload={} cluster={} job=created made={}", workloadGroup.local().id(), cluster, made);
-    return made ? Optional.empty() : Optional.of(UNTIL_GONE);
+    return made ? Optional.empty() : Optional.of(DELETION_RETRY_DELAY);
   }
 
-  /** The job went without its Workload: what is left is withdrawn, and the loss is seen next. */
+  /**
+   * The manager's job was deleted without its Workload: withdraws the remote objects; the next
+   * reconciliation handles the loss.
+   */
   private Optional<Duration> gone(WorkloadGroup workloadGroup, String cluster) throws IOException {
     LOG.info("workload={} cluster={} job=gone", workloadGroup.local().id(), cluster);
-    withdrawal.from(workloadGroup, cluster);
+    withdrawal.fromRemote(workloadGroup, cluster);
     return Optional.empty();
   }
 
@@ -148,10 +152,10 @@ final class ObjectAdapter implements MultiKueueAdapter {
     Optional<ObjectNode> there =
         remoteClients.of(cluster).get(path).filter(it -> originLabel.isOn(it, workloadGroup.key()));
     if (local.isPresent() && there.isEmpty()) {
-      mirror.missing(workloadGroup, owner, local.get());
+      jobStatusSync.missing(workloadGroup, owner, local.get());
     }
     return local.isPresent() && there.isPresent()
-        ? mirror.sync(workloadGroup, owner, local.get(), there.get())
+        ? jobStatusSync.sync(workloadGroup, owner, local.get(), there.get())
         : Optional.empty();
   }
 
@@ -185,7 +189,9 @@ final class ObjectAdapter implements MultiKueueAdapter {
       return clearPods(workloadGroup, owner);
     }
     Optional<ObjectNode> local = manager.get(owner.path(workloadGroup.key().namespace()));
-    return local.isEmpty() ? Optional.empty() : mirror.clear(workloadGroup, owner, local.get());
+    return local.isEmpty()
+        ? Optional.empty()
+        : jobStatusSync.clear(workloadGroup, owner, local.get());
   }
 
   private Optional<Duration> clearPods(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner)
@@ -193,7 +199,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
     Optional<String> cluster = podStatusSync.runsIn(workloadGroup, any -> true);
     if (cluster.isPresent()) {
       withdraw(workloadGroup, owner, cluster.get());
-      return Optional.of(UNTIL_GONE);
+      return Optional.of(DELETION_RETRY_DELAY);
     }
     return podStatusSync.clear(workloadGroup, owner);
   }

@@ -11,17 +11,17 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How objects that a manager makes in workers are told from others.
+ * Recognises the objects that a manager creates in workers.
  *
  * @param origin the manager, as the value of a label
- * @param annotates whether a job names its Workload by an annotation; otherwise by a label, where
- *     the name is short enough for one
+ * @param annotates whether a job names its Workload by an annotation; otherwise by a label, if the
+ *     name is short enough for one
  */
 public record OriginLabel(String origin, boolean annotates) {
 
-  private static final int LONGEST_LABEL = 63;
+  private static final int MAX_LABEL_LENGTH = 63;
 
-  /** Whether the object was made by this manager. */
+  /** Whether this manager created the object. */
   boolean isOn(JsonNode object) {
     return object
         .path("metadata")
@@ -31,14 +31,17 @@ public record OriginLabel(String origin, boolean annotates) {
         .equals(origin);
   }
 
-  /** Whether a job was made by this manager, and for this Workload: only then may it be deleted. */
+  /** Whether this manager created the job for this Workload; only then may the job be deleted. */
   boolean isOn(JsonNode job, Key workload) {
     return isOn(job)
         && workload(job).equals(workload.name())
         && job.path("metadata").path("namespace").asText().equals(workload.namespace());
   }
 
-  /** The Workload that a job names; empty if it names none. The name of a group is that of its. */
+  /**
+   * The name of the Workload that a job names; empty if it names none. For a member of a pod group,
+   * the name of the group.
+   */
   static String workload(JsonNode job) {
     JsonNode metadata = job.path("metadata");
     return named(
@@ -46,7 +49,7 @@ public record OriginLabel(String origin, boolean annotates) {
         key -> metadata.path("labels").path(key).asText());
   }
 
-  /** The same of a job by its metadata. */
+  /** The name of the Workload that a job names, by the job's metadata. */
   static String workload(ObjectMeta metadata) {
     return named(of(metadata.getAnnotations()), of(metadata.getLabels()));
   }
@@ -76,7 +79,7 @@ public record OriginLabel(String origin, boolean annotates) {
   }
 
   void name(ObjectNode job, String workload) {
-    boolean annotation = annotates || workload.length() > LONGEST_LABEL;
+    boolean annotation = annotates || workload.length() > MAX_LABEL_LENGTH;
     job.withObjectProperty("metadata")
         .withObjectProperty(annotation ? "annotations" : "labels")
         .put(KueueConstants.PREBUILT_WORKLOAD_NAME, workload);

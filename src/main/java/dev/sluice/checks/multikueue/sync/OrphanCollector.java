@@ -10,48 +10,49 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
- * Looks for what was left in workers: copies of Workloads that are gone, and jobs without a copy.
+ * Searches for orphans in workers: remote Workloads whose Workload is gone, and remote jobs without
+ * a remote Workload.
  */
 final class OrphanCollector {
 
-  private final RemoteConnections links;
+  private final RemoteConnections connections;
   private final WorkloadLister workloads;
   private final WorkloadStateReader workloadStateReader;
   private final RemoteJobInformers jobs;
   private final ActionExecutor actionExecutor;
   private final Leadership leadership;
   private final Executor io;
-  private final Consumer<Key> wake;
+  private final Consumer<Key> enqueue;
 
   OrphanCollector(
-      RemoteConnections links,
+      RemoteConnections connections,
       WorkloadLister workloads,
       WorkloadStateReader workloadStateReader,
       RemoteJobInformers jobs,
       ActionExecutor actionExecutor,
       Leadership leadership,
       Executor io,
-      Consumer<Key> wake) {
-    this.links = links;
+      Consumer<Key> enqueue) {
+    this.connections = connections;
     this.workloads = workloads;
     this.workloadStateReader = workloadStateReader;
     this.jobs = jobs;
     this.actionExecutor = actionExecutor;
     this.leadership = leadership;
     this.io = io;
-    this.wake = wake;
+    this.enqueue = enqueue;
   }
 
-  /** Has the Workloads of such copies looked at, and such jobs deleted. */
+  /** Enqueues the Workloads of orphaned copies and deletes orphaned jobs. */
   void collect() {
-    for (String cluster : links.connected().keySet()) {
-      links.workloads(cluster).map(RemoteObjects::all).stream()
+    for (String cluster : connections.connected().keySet()) {
+      connections.workloads(cluster).map(RemoteObjects::all).stream()
           .flatMap(Collection::stream)
           .map(Key::of)
           .filter(
               key ->
                   workloads.get(key.namespace(), key.name()).filter(it -> !it.deleting()).isEmpty())
-          .forEach(wake);
+          .forEach(enqueue);
     }
     jobs.visit(
         (cluster, kind, job, key) -> {
@@ -64,7 +65,7 @@ final class OrphanCollector {
         });
   }
 
-  /** Whether the manager's Workload runs in a worker, as far as is written. */
+  /** Whether the manager's Workload runs in the worker, according to its status. */
   private boolean isExpectedIn(String cluster, Key key) {
     return workloads
         .get(key.namespace(), key.name())

@@ -15,7 +15,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** What is to be done about one Workload, whether it is to run here or elsewhere. */
+/**
+ * Computes the plan for one Workload, whether the Workload is placed in the manager or in a worker.
+ */
 final class PlacementPlanner {
 
   private final WorkloadPlacement workloadPlacement;
@@ -27,10 +29,11 @@ final class PlacementPlanner {
   }
 
   /**
-   * What comes of a look.
+   * Result of planning.
    *
-   * @param plan what to do
-   * @param answers what workers say of it meanwhile; empty when nobody is asked
+   * @param placementPlan the plan
+   * @param answers the workers' messages about a pending Workload; empty when no worker is
+   *     nominated
    */
   record Planned(PlacementPlan placementPlan, String answers) {}
 
@@ -45,20 +48,20 @@ final class PlacementPlanner {
             workloadPlacement.decide(
                 managerState, clusterCandidates.allowed(), workerStates, workloadGroup.now());
         yield new Planned(
-            settled(workloadGroup, placementPlan),
+            withPodStatusCleared(workloadGroup, placementPlan),
             PendingSummary.of(managerState, clusterCandidates, workerStates));
       }
       case QuotaLocation.Local(String cluster) -> {
         PlacementPlan placementPlan =
             workloadPlacement.decideHere(managerState, cluster, workerStates, workloadGroup.now());
-        yield new Planned(settled(workloadGroup, placementPlan), "");
+        yield new Planned(withPodStatusCleared(workloadGroup, placementPlan), "");
       }
       case QuotaLocation.Mixed(Set<String> flavors) -> {
         ManagerState torn = managerState.unsendable(isSplit(flavors));
         PlacementPlan placementPlan =
             workloadPlacement.decide(
                 torn, clusterCandidates.allowed(), workerStates, workloadGroup.now());
-        yield new Planned(settled(workloadGroup, placementPlan), "");
+        yield new Planned(withPodStatusCleared(workloadGroup, placementPlan), "");
       }
     };
   }
@@ -68,8 +71,12 @@ final class PlacementPlanner {
         .formatted(String.join(", ", new TreeSet<>(flavors)));
   }
 
-  /** When one goes of which nothing is left in workers, its job tells of no pods there any more. */
-  private static PlacementPlan settled(WorkloadGroup workloadGroup, PlacementPlan placementPlan) {
+  /**
+   * If the Workload is gone and no worker holds a copy of it, the plan clears the pods from its
+   * job's status.
+   */
+  private static PlacementPlan withPodStatusCleared(
+      WorkloadGroup workloadGroup, PlacementPlan placementPlan) {
     boolean gone =
         placementPlan.placementActions().isEmpty() && placementPlan.lookAgain().isEmpty();
     return gone && workloadGroup.workload().filter(CachedWorkload::deleting).isPresent()

@@ -18,39 +18,41 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries pods: each of the manager's is made in the worker, where the gate holds it again. Those
- * of a group go to the same worker, also those that come later.
+ * Adapter for pods: creates each pod of the manager in the worker, where it is gated again. All
+ * pods of a group go to the same worker, including pods that are created later.
  */
 final class PodAdapter implements MultiKueueAdapter {
 
   private static final Logger LOG = LoggerFactory.getLogger(PodAdapter.class);
-  private static final Duration UNTIL_GONE = Duration.ofSeconds(1);
+  private static final Duration DELETION_RETRY_DELAY = Duration.ofSeconds(1);
 
   private final RemoteClient manager;
   private final RemoteClients remoteClients;
   private final AdmissionCheckWriter admissionCheckWriter;
   private final OriginLabel originLabel;
-  private final PodStatusSync mirror;
+  private final PodStatusSync podStatusSync;
 
-  /** What was made in workers and not yet seen there. */
-  private final Map<Key, Set<Sent>> sent = new ConcurrentHashMap<>();
+  /** Pods that were created in workers and have not been observed there yet. */
+  private final Map<Key, Set<CreatedPod>> unobserved = new ConcurrentHashMap<>();
 
-  private record Sent(String cluster, String name) {}
+  private record CreatedPod(String cluster, String name) {}
 
   PodAdapter(
       RemoteClient manager,
       RemoteClients remoteClients,
       AdmissionCheckWriter admissionCheckWriter,
       OriginLabel originLabel,
-      PodStatusSync mirror) {
+      PodStatusSync podStatusSync) {
     this.manager = manager;
     this.remoteClients = remoteClients;
     this.admissionCheckWriter = admissionCheckWriter;
     this.originLabel = originLabel;
-    this.mirror = mirror;
+    this.podStatusSync = podStatusSync;
   }
 
-  /** Whether a controller in the worker made a pod, and ends it when its own object goes. */
+  /**
+   * Whether a controller in the worker created the pod; that controller deletes it with its owner.
+   */
   static boolean isMadeThere(JsonNode pod) {
     for (JsonNode owner : pod.path("metadata").path("ownerReferences")) {
       if (owner.path("controller").asBoolean()) {
@@ -63,27 +65,29 @@ final class PodAdapter implements MultiKueueAdapter {
   @Override
   public Optional<Duration> run(
       WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException {
-    List<LocalPod> here = mirror.local(workloadGroup, owner);
+    List<LocalPod> here = podStatusSync.local(workloadGroup, owner);
     if (here.isEmpty()) {
-      return Optional.of(UNTIL_GONE);
+      return Optional.of(DELETION_RETRY_DELAY);
     }
     if (!AdmissionCheckWriter.runsIn(workloadGroup, cluster)) {
-      // before any pod is made: from now on nobody else gets them while this worker can't be asked
+      // before any pod is created: from now on no other worker is used while this worker is
+      // unreachable
       admissionCheckWriter.decide(workloadGroup, cluster);
       return Optional.of(Duration.ZERO);
     }
-    Optional<String> elsewhere = mirror.runsIn(workloadGroup, other -> !other.equals(cluster));
+    Optional<String> elsewhere =
+        podStatusSync.runsIn(workloadGroup, other -> !other.equals(cluster));
     if (elsewhere.isPresent()) {
       withdraw(workloadGroup, elsewhere.get());
-      return Optional.of(UNTIL_GONE);
+      return Optional.of(DELETION_RETRY_DELAY);
     }
-    Map<String, ObjectNode> there = mirror.remote(workloadGroup, cluster);
+    Map<String, ObjectNode> there = podStatusSync.remote(workloadGroup, cluster);
     if (there.values().stream().anyMatch(pod -> isFromBefore(workloadGroup, pod, cluster))) {
       withdraw(workloadGroup, cluster);
-      return Optional.of(UNTIL_GONE);
+      return Optional.of(DELETION_RETRY_DELAY);
     }
-    there.keySet().forEach(name -> seen(workloadGroup.key(), new Sent(cluster, name)));
-    follow(workloadGroup, here, there, cluster);
+    there.keySet().forEach(name -> seen(workloadGroup.key(), new CreatedPod(cluster, name)));
+    deleteWithLocal(workloadGroup, here, there, cluster);
     boolean complete = true;
     for (LocalPod pod : here) {
       if (!there.containsKey(pod.name()) && !pod.deleting()) {
@@ -91,12 +95,12 @@ final class PodAdapter implements MultiKueueAdapter {
       }
     }
     if (complete) {
-      mirror.sync(workloadGroup, owner, cluster, PodStatusSync.Course.RUNNING);
+      podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.RUNNING);
     }
-    return complete ? Optional.empty() : Optional.of(UNTIL_GONE);
+    return complete ? Optional.empty() : Optional.of(DELETION_RETRY_DELAY);
   }
 
-  /** It was made for an earlier copy of the Workload, which was withdrawn. */
+  /** Whether the pod was created for an earlier remote Workload, which was withdrawn. */
   private static boolean isFromBefore(WorkloadGroup workloadGroup, ObjectNode pod, String cluster) {
     JsonNode copy = workloadGroup.copies().get(cluster);
     return copy != null && created(pod).isBefore(created(copy));
@@ -107,8 +111,8 @@ final class PodAdapter implements MultiKueueAdapter {
     return time.isEmpty() ? Instant.MAX : Instant.parse(time);
   }
 
-  /** What is deleted here is deleted there. */
-  private void follow(
+  /** Deletes remote pods whose local pods are being deleted. */
+  private void deleteWithLocal(
       WorkloadGroup workloadGroup,
       List<LocalPod> here,
       Map<String, ObjectNode> there,
@@ -124,7 +128,7 @@ final class PodAdapter implements MultiKueueAdapter {
     }
   }
 
-  /** Makes a pod in the worker; false if that has to wait. */
+  /** Creates a pod in the worker; false if the creation must wait. */
   private boolean send(WorkloadGroup workloadGroup, LocalPod pod, String cluster)
       throws IOException {
     Optional<ObjectNode> local =
@@ -145,22 +149,23 @@ final class PodAdapter implements MultiKueueAdapter {
             RemoteJobFactory.copy(
                 MultiKueueKinds.POD, local.get(), workloadGroup.key().name(), originLabel));
     if (made) {
-      sent.computeIfAbsent(workloadGroup.key(), any -> ConcurrentHashMap.newKeySet())
-          .add(new Sent(cluster, pod.name()));
+      unobserved
+          .computeIfAbsent(workloadGroup.key(), any -> ConcurrentHashMap.newKeySet())
+          .add(new CreatedPod(cluster, pod.name()));
       LOG.info(
           "workload={} cluster={} pod={} made=true",
           workloadGroup.local().id(),
           cluster,
           pod.name());
     } else {
-      inTheWay(workloadGroup, worker, pod.name(), cluster);
+      findConflicting(workloadGroup, worker, pod.name(), cluster);
     }
     return made;
   }
 
   /**
-   * A pod that has run is gone there. It is so for good only if its Workload is still admitted
-   * there: otherwise it was stopped, and may run again.
+   * Whether the Workload is still admitted in the worker. A pod that has run and is gone there is
+   * lost for good only in this case; otherwise it was stopped and may run again.
    */
   private static boolean isAdmitted(WorkloadGroup workloadGroup, RemoteClient worker)
       throws IOException {
@@ -169,7 +174,7 @@ final class PodAdapter implements MultiKueueAdapter {
     return worker.get(path).filter(RemoteWorkloadFactory::isAdmitted).isPresent();
   }
 
-  private void inTheWay(
+  private void findConflicting(
       WorkloadGroup workloadGroup, RemoteClient worker, String name, String cluster)
       throws IOException {
     Optional<ObjectNode> there = worker.get(path(workloadGroup, name));
@@ -189,13 +194,13 @@ final class PodAdapter implements MultiKueueAdapter {
   @Override
   public Optional<Duration> syncStatus(
       WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException {
-    return mirror.sync(workloadGroup, owner, cluster, PodStatusSync.Course.STOPPING);
+    return podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.STOPPING);
   }
 
   @Override
   public Optional<Duration> conclude(
       WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster) throws IOException {
-    return mirror.sync(workloadGroup, owner, cluster, PodStatusSync.Course.ENDING);
+    return podStatusSync.sync(workloadGroup, owner, cluster, PodStatusSync.Course.ENDING);
   }
 
   @Override
@@ -204,10 +209,10 @@ final class PodAdapter implements MultiKueueAdapter {
     withdraw(workloadGroup, cluster);
   }
 
-  /** Deletes all pods there that were sent for a Workload. */
+  /** Deletes all pods in the worker that were created for a Workload. */
   void withdraw(WorkloadGroup workloadGroup, String cluster) throws IOException {
-    Map<String, ObjectNode> there = mirror.remote(workloadGroup, cluster);
-    for (Sent unseen : sent.getOrDefault(workloadGroup.key(), Set.of())) {
+    Map<String, ObjectNode> there = podStatusSync.remote(workloadGroup, cluster);
+    for (CreatedPod unseen : unobserved.getOrDefault(workloadGroup.key(), Set.of())) {
       if (unseen.cluster().equals(cluster) && !there.containsKey(unseen.name())) {
         Optional<ObjectNode> pod =
             remoteClients.of(cluster).get(path(workloadGroup, unseen.name()));
@@ -217,12 +222,12 @@ final class PodAdapter implements MultiKueueAdapter {
     for (ObjectNode pod : there.values()) {
       delete(workloadGroup, pod, cluster);
     }
-    there.keySet().forEach(name -> seen(workloadGroup.key(), new Sent(cluster, name)));
-    mirror.forget(workloadGroup.key());
+    there.keySet().forEach(name -> seen(workloadGroup.key(), new CreatedPod(cluster, name)));
+    podStatusSync.forget(workloadGroup.key());
   }
 
-  private void seen(Key workload, Sent pod) {
-    sent.computeIfPresent(
+  private void seen(Key workload, CreatedPod pod) {
+    unobserved.computeIfPresent(
         workload,
         (any, unseen) -> {
           unseen.remove(pod);
@@ -249,12 +254,12 @@ final class PodAdapter implements MultiKueueAdapter {
   @Override
   public Optional<Duration> clearPodStatus(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner)
       throws IOException {
-    Optional<String> cluster = mirror.runsIn(workloadGroup, any -> true);
+    Optional<String> cluster = podStatusSync.runsIn(workloadGroup, any -> true);
     if (cluster.isPresent()) {
       withdraw(workloadGroup, cluster.get());
-      return Optional.of(UNTIL_GONE);
+      return Optional.of(DELETION_RETRY_DELAY);
     }
-    return mirror.clear(workloadGroup, owner);
+    return podStatusSync.clear(workloadGroup, owner);
   }
 
   private static String path(WorkloadGroup workloadGroup, String pod) {

@@ -20,9 +20,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes to the manager's pods how those in a worker are doing, pod by pod, by their names. A pod
- * is read and written only when the one there is another than when it was last brought here. From
- * any thread, for one Workload by one at a time.
+ * Copies the status of remote pods to the manager's pods of the same names. A local pod is read and
+ * written only when its remote pod changed since the last copy. Thread-safe; for one Workload, one
+ * thread at a time.
  */
 final class PodStatusSync {
 
@@ -32,38 +32,44 @@ final class PodStatusSync {
   private final Pods pods;
   private final Map<Key, Map<String, SyncedStatus>> copied = new ConcurrentHashMap<>();
 
-  /** What pods there are, here and in workers. */
+  /** Access to pods of the manager and of the workers. */
   record Pods(LocalPods here, RemotePods remotePods) {}
 
-  /** The pods in workers. */
+  /** Access to the pods in workers. */
   interface RemotePods {
 
-    /** The workers that can be asked. */
+    /** The connected workers. */
     Set<String> clusters();
 
-    /** Those that this manager sent there for a Workload, or had made there. */
+    /**
+     * The pods in the worker that this manager, or a controller there on its behalf, created for a
+     * Workload.
+     */
     List<ObjectNode> of(String cluster, Key workload) throws IOException;
   }
 
-  /** Why the pods are looked at. */
+  /** The state of the job whose pods are copied. */
   enum Course {
-    /** They run there: what is gone there is gone. */
+    /** The job runs: a remote pod that is gone is lost. */
     RUNNING,
-    /** They are being stopped: what is gone there may run again. */
+    /** The job is being stopped: a remote pod that is gone may run again. */
     STOPPING,
-    /** They have ended: what is gone there was seen to end. */
+    /** The job has ended: a remote pod that is gone has ended. */
     ENDING
   }
 
-  /** Which pod's state was brought to which one; the version is empty when there was none. */
-  private record SyncedStatus(String local, String there, String version, Course course) {}
+  /**
+   * Records which state of a remote pod was copied to which local pod; {@code version} is empty if
+   * the remote pod did not exist.
+   */
+  private record SyncedStatus(String local, String there, String version, Course phase) {}
 
   PodStatusSync(RemoteClient manager, Pods pods) {
     this.manager = manager;
     this.pods = pods;
   }
 
-  /** The manager's pods behind a Workload. */
+  /** The manager's pods of a Workload. */
   List<LocalPod> local(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) {
     boolean single = owner.kind().pods() == MultiKueueKind.Pods.ITSELF && !owner.isGroup();
     if (!single) {
@@ -78,7 +84,7 @@ final class PodStatusSync {
     return List.of(new LocalPod(owner.name(), uid, false));
   }
 
-  /** The pods in a worker that stand for those of a Workload, by name. */
+  /** The remote pods of a Workload in a worker, by name. */
   Map<String, ObjectNode> remote(WorkloadGroup workloadGroup, String cluster) throws IOException {
     return pods.remotePods().of(cluster, workloadGroup.key()).stream()
         .collect(
@@ -89,7 +95,7 @@ final class PodStatusSync {
                 TreeMap::new));
   }
 
-  /** A worker that can be asked and has pods of a Workload which may run. */
+  /** A connected worker that has pods of the Workload which may run. */
   Optional<String> runsIn(WorkloadGroup workloadGroup, Predicate<String> which) throws IOException {
     for (String cluster : pods.remotePods().clusters()) {
       if (which.test(cluster) && runsIn(workloadGroup, cluster)) {
@@ -109,18 +115,18 @@ final class PodStatusSync {
     }
   }
 
-  /** Brings the states of all pods here. */
+  /** Copies the status of all pods. */
   Optional<Duration> sync(
-      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster, Course course)
+      WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, String cluster, Course phase)
       throws IOException {
     Map<String, ObjectNode> theirs = remote(workloadGroup, cluster);
     for (LocalPod pod : local(workloadGroup, owner)) {
-      copy(workloadGroup, owner, pod, Optional.ofNullable(theirs.get(pod.name())), cluster, course);
+      copy(workloadGroup, owner, pod, Optional.ofNullable(theirs.get(pod.name())), cluster, phase);
     }
     return Optional.empty();
   }
 
-  /** No pod of it is known in workers: those here wait, as they did before they were sent. */
+  /** No worker holds a pod of the Workload: resets the local pods to the gated state. */
   Optional<Duration> clear(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner)
       throws IOException {
     for (LocalPod pod : local(workloadGroup, owner)) {
@@ -132,7 +138,7 @@ final class PodStatusSync {
     return Optional.empty();
   }
 
-  /** What was brought here counts no more. */
+  /** Forgets which states were copied for a Workload. */
   void forget(Key workload) {
     copied.remove(workload);
   }
@@ -143,7 +149,7 @@ final class PodStatusSync {
       LocalPod pod,
       Optional<ObjectNode> there,
       String cluster,
-      Course course)
+      Course phase)
       throws IOException {
     JsonNode metadata = there.orElseGet(JsonNodeFactory.instance::objectNode).path("metadata");
     SyncedStatus now =
@@ -151,7 +157,7 @@ final class PodStatusSync {
             pod.uid(),
             metadata.path("uid").asText(),
             metadata.path("resourceVersion").asText(),
-            course);
+            phase);
     Map<String, SyncedStatus> known =
         copied.computeIfAbsent(workloadGroup.key(), any -> new ConcurrentHashMap<>());
     if (now.equals(known.get(pod.name()))) {
@@ -160,7 +166,7 @@ final class PodStatusSync {
     String path = MultiKueueKinds.POD.path(workloadGroup.key().namespace(), pod.name());
     Optional<ObjectNode> local = manager.get(path);
     if (local.isPresent()) {
-      ObjectNode patch = patch(workloadGroup, owner, local.get(), there, cluster, course);
+      ObjectNode patch = patch(workloadGroup, owner, local.get(), there, cluster, phase);
       if (!patch.isEmpty()) {
         manager.patch(path + "/status", WorkloadGroup.at(local.get(), patch));
       }
@@ -174,12 +180,12 @@ final class PodStatusSync {
       ObjectNode local,
       Optional<ObjectNode> there,
       String cluster,
-      Course course) {
+      Course phase) {
     if (there.isPresent()) {
       return PodStatuses.synced(local, there.get(), workloadGroup.now());
     }
     boolean madeAgain = owner.kind().pods() == MultiKueueKind.Pods.MADE;
-    return switch (course) {
+    return switch (phase) {
       case RUNNING ->
           madeAgain || !PodStatuses.hasRun(local)
               ? PodStatuses.gated(local, workloadGroup.now())

@@ -10,16 +10,16 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * The status of a gated pod here, by how the pod in a worker is doing that stands for it. Pure
- * functions; what they return is a merge patch of the pod here, empty when nothing changes. A pod
- * that has ended here is never changed.
+ * Computes the status of a gated local pod from the remote pod of the same name. Pure functions;
+ * each returns a merge patch of the local pod, empty when nothing changes. A local pod that has
+ * ended is never changed.
  */
 final class PodStatuses {
 
   private static final String SCHEDULED = "PodScheduled";
 
-  /** What the worker's API server and scheduler say to themselves. */
-  private static final List<String> THEIR_OWN =
+  /** Status fields that belong to the worker's API server and scheduler. */
+  private static final List<String> WORKER_FIELDS =
       List.of("observedGeneration", "nominatedNodeName", "resize", "resourceClaimStatuses");
 
   private static final Set<String> READINESS = Set.of("Ready", "ContainersReady");
@@ -27,7 +27,10 @@ final class PodStatuses {
 
   private PodStatuses() {}
 
-  /** It is doing as the one there; until that is scheduled, it is what waits for a node here. */
+  /**
+   * Copies the status of the remote pod; until the remote pod is scheduled, the local pod is shown
+   * as waiting for a node.
+   */
   static ObjectNode synced(JsonNode local, JsonNode there, Instant now) {
     if (ended(local)) {
       return nothing();
@@ -37,7 +40,7 @@ final class PodStatuses {
     }
     ObjectNode wanted =
         there.path("status") instanceof ObjectNode status ? status.deepCopy() : nothing();
-    wanted.remove(THEIR_OWN);
+    wanted.remove(WORKER_FIELDS);
     keep(local, "qosClass", wanted);
     ArrayNode conditions = wanted.putArray("conditions");
     boolean scheduled = isTrue(there, SCHEDULED);
@@ -54,7 +57,7 @@ final class PodStatuses {
     return between(local, wanted);
   }
 
-  /** It runs nowhere any more, and may run again. */
+  /** The pod runs nowhere any more and may run again. */
   static ObjectNode gated(JsonNode local, Instant now) {
     if (ended(local) || !hasRun(local)) {
       return nothing();
@@ -66,7 +69,7 @@ final class PodStatuses {
     return between(local, wanted);
   }
 
-  /** It has run, and is gone for good: nobody knows how its containers ended. */
+  /** The pod has run and is gone for good; the exit state of its containers is unknown. */
   static ObjectNode gone(JsonNode local, String message, Instant now) {
     if (ended(local)) {
       return nothing();
@@ -95,25 +98,25 @@ final class PodStatuses {
     return between(local, wanted);
   }
 
-  /** Whether it has come to its end. */
+  /** Whether the pod has ended. */
   static boolean ended(JsonNode pod) {
     String phase = pod.path("status").path("phase").asText();
     return phase.equals("Succeeded") || phase.equals("Failed");
   }
 
-  /** Whether a pod of the manager tells of one that was on a node of a worker. */
+  /** Whether a local pod has the status of a remote pod that was bound to a node. */
   static boolean hasRun(JsonNode pod) {
     return isTrue(pod, SCHEDULED)
         || !pod.path("status").path(CONTAINERS).isEmpty()
         || pod.path("status").path("phase").asText().equals("Running");
   }
 
-  /** Ended because Sluice in the worker stopped it: that is no end of it here. */
+  /** Whether the pod ended because Sluice in the worker stopped it; such an end is not copied. */
   private static boolean isStopped(JsonNode there) {
     return ended(there) && isTrue(there, "TerminationTarget");
   }
 
-  /** The condition that says that it waits for its gates. */
+  /** The condition that the pod waits for its scheduling gates. */
   private static ObjectNode waiting(JsonNode local, Instant now) {
     for (JsonNode condition : local.path("status").path("conditions")) {
       if (isOf(condition, SCHEDULED) && !isTrue(condition)) {

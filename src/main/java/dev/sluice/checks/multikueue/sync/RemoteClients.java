@@ -7,7 +7,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 
-/** The API servers of workers that are connected. From any thread. */
+/** Clients of the API servers of connected workers. Thread-safe. */
 final class RemoteClients {
 
   private final Function<String, Optional<KubernetesClient>> clients;
@@ -18,9 +18,9 @@ final class RemoteClients {
   }
 
   /**
-   * The one of this cluster: the same as long as the connection is.
+   * The client of this cluster, the same object for the lifetime of the connection.
    *
-   * @throws IOException when it isn't connected
+   * @throws IOException when the cluster is not connected
    */
   RemoteClient of(String cluster) throws IOException {
     KubernetesClient client =

@@ -14,20 +14,23 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 
-/** Jobs between manager and worker, as JSON: pure functions that leave their arguments alone. */
+/**
+ * Converts jobs between manager and worker, as JSON. Pure functions that do not modify their
+ * arguments.
+ */
 final class RemoteJobFactory {
 
   private RemoteJobFactory() {}
 
   /**
-   * What becomes of a status.
+   * Result of copying a status.
    *
    * @param patch the merge patch of the manager's job; empty when nothing changes
-   * @param heldBack whether the rest has to wait until the manager's job is released
+   * @param heldBack whether the rest must wait until the manager's job is unsuspended
    */
   record Mirrored(ObjectNode patch, boolean heldBack) {}
 
-  /** The job as it is made in a worker: not running yet, and naming its Workload. */
+  /** The remote job to create: suspended, with the name of its Workload. */
   static ObjectNode copy(
       MultiKueueKind kind, JsonNode job, String workload, OriginLabel originLabel) {
     ObjectNode copy = JsonNodeFactory.instance.objectNode();
@@ -59,7 +62,7 @@ final class RemoteJobFactory {
     return copy;
   }
 
-  /** What the manager's job is to say, given how the worker's stands. */
+  /** The status patch of the manager's job for the present state of the remote job. */
   static Mirrored withRemoteStatus(
       MultiKueueKind kind, JsonNode local, JsonNode remote, Instant now) {
     StatusRules rules = kind.status();
@@ -82,7 +85,7 @@ final class RemoteJobFactory {
     return new Mirrored(changes.isEmpty() ? nothing() : status(changes), false);
   }
 
-  /** What a job is to say of which no pod is known any more; empty when it says nothing else. */
+  /** The status patch that removes all mentions of pods; empty when there are none. */
   static ObjectNode withoutPodCounts(MultiKueueKind kind, JsonNode local, Instant now) {
     StatusRules rules = kind.status();
     JsonNode present = local.path("status");
@@ -115,7 +118,7 @@ final class RemoteJobFactory {
     };
   }
 
-  /** What a worker's job is to follow the manager's in; empty when it does. */
+  /** The patch that copies the pushed fields to the remote job; empty when they are equal. */
   static ObjectNode pushed(MultiKueueKind kind, JsonNode local, JsonNode remote) {
     ObjectNode patch = nothing();
     for (List<String> path : kind.pushed()) {
@@ -135,7 +138,7 @@ final class RemoteJobFactory {
     return JsonMergePatch.applied(object, patch);
   }
 
-  /** What makes the status of an object this one; empty when it is. */
+  /** The patch that replaces the status of an object; empty when the status is equal. */
   static ObjectNode statusPatch(JsonNode object, JsonNode status) {
     ObjectNode changes = JsonMergePatch.between(object.path("status"), status);
     return changes.isEmpty() ? nothing() : status(changes);

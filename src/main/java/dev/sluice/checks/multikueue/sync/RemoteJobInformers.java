@@ -29,16 +29,17 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Watches the jobs that were made in workers, as long as each is connected: of the kinds that there
- * are jobs of, here or left there, and that the worker serves. A kind that a worker doesn't serve
- * holds up no other, and is asked for again as long as it is wanted.
+ * Watches the jobs that this manager created in workers, for the lifetime of each connection.
+ * Watches the kinds of which jobs exist, in the manager or left over in a worker, and which the
+ * worker serves. A kind that a worker does not serve does not delay other kinds; it is retried as
+ * long as it is wanted.
  */
 final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(RemoteJobInformers.class);
-  private static final Duration SHORTEST = Duration.ofSeconds(1);
-  private static final Duration LONGEST = Duration.ofSeconds(32);
-  private static final long PAGE = 500;
+  private static final Duration MIN_PAUSE = Duration.ofSeconds(1);
+  private static final Duration MAX_PAUSE = Duration.ofSeconds(32);
+  private static final long PAGE_SIZE = 500;
   private static final String BY_WORKLOAD = "workload";
 
   private final OriginLabel originLabel;
@@ -48,21 +49,21 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
   private final Listener listener;
   private final ObjectMapper mapper = new ObjectMapper();
   private final Set<MultiKueueKind> wanted = ConcurrentHashMap.newKeySet();
-  private final ConnectionScope<Watched> watched =
-      new ConnectionScope<>(this::begin, Watched::stop);
+  private final ConnectionScope<WorkerInformers> watched =
+      new ConnectionScope<>(this::begin, WorkerInformers::stop);
 
-  /** Is told of jobs in workers. */
+  /** Listener for events of jobs in workers. */
   interface Listener {
 
     /** A job that names this Workload changed. */
     void changed(Key workload);
 
-    /** A worker serves a kind that it didn't before. */
+    /** A worker started to serve a kind. */
     void served();
   }
 
-  /** One worker, by one connection. */
-  private static final class Watched {
+  /** The informers of one worker, for one connection. */
+  private static final class WorkerInformers {
     private final KubernetesClient client;
     private final Map<MultiKueueKind, SharedIndexInformer<GenericKubernetesResource>> informers =
         new ConcurrentHashMap<>();
@@ -70,17 +71,17 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
     private final Set<MultiKueueKind> refused = ConcurrentHashMap.newKeySet();
     private final ReentrantLock lock = new ReentrantLock();
     private final AtomicBoolean waiting = new AtomicBoolean();
-    private volatile Duration pause = SHORTEST;
-    private volatile boolean over;
+    private volatile Duration pause = MIN_PAUSE;
+    private volatile boolean closed;
 
-    Watched(KubernetesClient client) {
+    WorkerInformers(KubernetesClient client) {
       this.client = client;
     }
 
     void stop() {
       lock.lock();
       try {
-        over = true;
+        closed = true;
         informers.values().forEach(SharedIndexInformer::stop);
       } finally {
         lock.unlock();
@@ -88,7 +89,7 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
     }
   }
 
-  /** Watches nothing yet. */
+  /** Creates informers that watch nothing yet. */
   RemoteJobInformers(
       OriginLabel originLabel,
       MultiKueueKinds kinds,
@@ -102,25 +103,25 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
     this.listener = listener;
   }
 
-  /** Watches by this client from now on; by none if it is empty. */
+  /** Watches through this client from now on; stops if the client is empty. */
   void follow(String cluster, Optional<KubernetesClient> client) {
     watched.follow(cluster, client);
   }
 
-  private Watched begin(String cluster, KubernetesClient client) {
-    Watched begun = new Watched(client);
+  private WorkerInformers begin(String cluster, KubernetesClient client) {
+    WorkerInformers begun = new WorkerInformers(client);
     connectionContext.io().execute(() -> refresh(cluster, begun, kinds.all()));
     return begun;
   }
 
-  /** There are jobs of this kind: they are watched in all workers from now on. */
+  /** Requests that jobs of this kind are watched in all workers. */
   void want(MultiKueueKind kind) {
     if (wanted.add(kind)) {
       watched
           .now()
           .forEach(
               (cluster, each) -> {
-                each.pause = SHORTEST;
+                each.pause = MIN_PAUSE;
                 connectionContext.io().execute(() -> refresh(cluster, each, List.of(kind)));
               });
     }
@@ -134,16 +135,16 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
         .collect(Collectors.toSet());
   }
 
-  private void refresh(String cluster, Watched worker, List<MultiKueueKind> which) {
+  private void refresh(String cluster, WorkerInformers worker, List<MultiKueueKind> which) {
     for (MultiKueueKind kind : which) {
-      if (!worker.over && !worker.informers.containsKey(kind)) {
+      if (!worker.closed && !worker.informers.containsKey(kind)) {
         refresh(cluster, worker, kind);
       }
     }
     refreshLater(cluster, worker);
   }
 
-  private void refresh(String cluster, Watched worker, MultiKueueKind kind) {
+  private void refresh(String cluster, WorkerInformers worker, MultiKueueKind kind) {
     try {
       Optional<ObjectNode> some = remoteClients.of(cluster).get(kind.everywhere() + "?" + one());
       worker.refused.remove(kind);
@@ -181,18 +182,18 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
     return "labelSelector=" + URLEncoder.encode(selector, StandardCharsets.UTF_8);
   }
 
-  private void refreshLater(String cluster, Watched worker) {
+  private void refreshLater(String cluster, WorkerInformers worker) {
     boolean complete = worker.informers.keySet().containsAll(wanted);
-    if (!complete && !worker.over && worker.waiting.compareAndSet(false, true)) {
+    if (!complete && !worker.closed && worker.waiting.compareAndSet(false, true)) {
       Duration pause = worker.pause;
-      worker.pause = pause.compareTo(LONGEST) < 0 ? pause.multipliedBy(2) : LONGEST;
+      worker.pause = pause.compareTo(MAX_PAUSE) < 0 ? pause.multipliedBy(2) : MAX_PAUSE;
       connectionContext
           .delays()
           .after(
               pause,
               () -> {
                 worker.waiting.set(false);
-                if (!worker.over) {
+                if (!worker.closed) {
                   List<MultiKueueKind> left = new ArrayList<>(wanted);
                   left.removeAll(worker.informers.keySet());
                   connectionContext.io().execute(() -> refresh(cluster, worker, left));
@@ -201,10 +202,10 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
     }
   }
 
-  private void watch(Watched worker, MultiKueueKind kind) {
+  private void watch(WorkerInformers worker, MultiKueueKind kind) {
     worker.lock.lock();
     try {
-      if (worker.over || worker.informers.containsKey(kind)) {
+      if (worker.closed || worker.informers.containsKey(kind)) {
         return;
       }
       SharedIndexInformer<GenericKubernetesResource> informer =
@@ -220,13 +221,13 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
                       .build())
               .inAnyNamespace()
               .withLabel(KueueConstants.MULTIKUEUE_ORIGIN, originLabel.origin())
-              .withLimit(PAGE)
+              .withLimit(PAGE_SIZE)
               .runnableInformer(0);
       informer.exceptionHandler((started, failure) -> true);
       informer.addIndexers(
           Map.of(
               BY_WORKLOAD, job -> workload(job).map(RemoteJobInformers::index).stream().toList()));
-      informer.addEventHandler(new Waking());
+      informer.addEventHandler(new JobEventHandler());
       var unused = informer.start();
       worker.informers.put(kind, informer);
     } finally {
@@ -234,15 +235,15 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
     }
   }
 
-  /** Is shown jobs. */
+  /** Visitor of jobs. */
   @FunctionalInterface
   interface Visitor {
 
-    /** A job of this kind is in this cluster, for the Workload of the key. */
+    /** Called for a job of this kind in this cluster, with the key of its Workload. */
     void visit(String cluster, MultiKueueKind kind, GenericKubernetesResource job, Key workload);
   }
 
-  /** Shows all jobs that are known now. */
+  /** Visits all known jobs. */
   void visit(Visitor visitor) {
     watched
         .now()
@@ -272,7 +273,7 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
     return watched.now().keySet();
   }
 
-  /** By the watch; where there is none yet, the worker is asked. */
+  /** Reads from the informer; if there is none yet, from the worker's API server. */
   @Override
   public List<ObjectNode> of(String cluster, Key workload) throws IOException {
     SharedIndexInformer<GenericKubernetesResource> informer =
@@ -283,10 +284,10 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
         ? informer.getIndexer().byIndex(BY_WORKLOAD, index(workload)).stream()
             .<ObjectNode>map(mapper::valueToTree)
             .toList()
-        : asked(cluster, workload);
+        : listFromServer(cluster, workload);
   }
 
-  private List<ObjectNode> asked(String cluster, Key workload) throws IOException {
+  private List<ObjectNode> listFromServer(String cluster, Key workload) throws IOException {
     String path = MultiKueueKinds.POD.path(workload.namespace()) + "?" + ours();
     List<ObjectNode> found = new ArrayList<>();
     for (JsonNode pod :
@@ -307,24 +308,24 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
     watched.close();
   }
 
-  private final class Waking implements ResourceEventHandler<GenericKubernetesResource> {
+  private final class JobEventHandler implements ResourceEventHandler<GenericKubernetesResource> {
 
     @Override
     public void onAdd(GenericKubernetesResource job) {
-      tell(job);
+      notifyListener(job);
     }
 
     @Override
     public void onUpdate(GenericKubernetesResource before, GenericKubernetesResource after) {
-      tell(after);
+      notifyListener(after);
     }
 
     @Override
     public void onDelete(GenericKubernetesResource job, boolean unknown) {
-      tell(job);
+      notifyListener(job);
     }
 
-    private void tell(GenericKubernetesResource job) {
+    private void notifyListener(GenericKubernetesResource job) {
       workload(job).ifPresent(listener::changed);
     }
   }

@@ -9,7 +9,7 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What a worker is told to do with its copy, by a word in the status of that. */
+/** Controls a worker's handling of a remote Workload through the Workload's status. */
 final class RemotePreemptionControl {
 
   private static final Logger LOG = LoggerFactory.getLogger(RemotePreemptionControl.class);
@@ -22,7 +22,7 @@ final class RemotePreemptionControl {
     this.dispatchListener = dispatchListener;
   }
 
-  /** It may preempt for its copy from now on. */
+  /** Opens the preemption gate: the worker may preempt for the remote Workload. */
   Optional<Duration> openGate(WorkloadGroup workloadGroup, String cluster) throws IOException {
     JsonNode copy =
         workloadGroup.copies().getOrDefault(cluster, JsonNodeFactory.instance.objectNode());
@@ -40,7 +40,7 @@ final class RemotePreemptionControl {
     return Optional.empty();
   }
 
-  /** It stops the job and gives its quota back. */
+  /** Makes the worker stop the job and release its quota. */
   Optional<Duration> stop(WorkloadGroup workloadGroup, String cluster) throws IOException {
     JsonNode copy =
         workloadGroup.copies().getOrDefault(cluster, JsonNodeFactory.instance.objectNode());

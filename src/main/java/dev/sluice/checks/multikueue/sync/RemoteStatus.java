@@ -8,8 +8,9 @@ import dev.sluice.api.placement.RemoteStatusAnnotation;
 import java.util.List;
 
 /**
- * The status of a job that runs in a worker while a controller of this cluster owns the one here,
- * because it might have run here: it is kept in an annotation, until it is an end. Pure functions.
+ * The status of a remote job whose local job's status is owned by a controller of the manager,
+ * because the job might have run in the manager: the remote status is kept in an annotation until
+ * the job has ended. Pure functions.
  */
 final class RemoteStatus {
 
@@ -18,8 +19,8 @@ final class RemoteStatus {
   private RemoteStatus() {}
 
   /**
-   * Whether the job might have run here, so that its status belongs to a controller of this
-   * cluster. Only kinds that tell when they have ended can be so.
+   * Whether a controller of the manager owns the job's status, because the job might have run in
+   * the manager. Applies only to kinds whose status says when the job has ended.
    */
   static boolean isFor(MultiKueueKind kind, JsonNode job) {
     return !kind.status().ends().isEmpty()
@@ -30,7 +31,7 @@ final class RemoteStatus {
             .equals("true");
   }
 
-  /** The job with the status that was last told, and as one that nothing holds back. */
+  /** The job with the last remote status applied, and not suspended. */
   static ObjectNode effective(MultiKueueKind kind, ObjectNode job) {
     ObjectNode shown = job.deepCopy();
     shown.set(
@@ -46,12 +47,12 @@ final class RemoteStatus {
     return shown;
   }
 
-  /** Whether no pod is left of it. */
+  /** Whether the status counts no pods. */
   static boolean isIdle(JsonNode status) {
     return PODS.stream().allMatch(count -> status.path(count).asInt() == 0);
   }
 
-  /** Has the job tell this status. */
+  /** The patch that writes the remote status to the annotation. */
   static ObjectNode annotated(JsonNode status) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     patch
@@ -61,7 +62,7 @@ final class RemoteStatus {
     return patch;
   }
 
-  /** Has the job tell none. */
+  /** The patch that removes the annotation. */
   static ObjectNode withoutStatus() {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     patch

@@ -23,12 +23,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Workloads between manager and worker: copies made, read and compared. From any thread. */
+/** Creates, reads and compares remote Workloads. Thread-safe. */
 final class RemoteWorkloadFactory {
 
   private static final String API_VERSION = "kueue.x-k8s.io/v1beta2";
 
-  /** The preemption gate that the manager closes and opens. */
+  /** The name of the manager's preemption gate. */
   private static final String GATE = "multikueue";
 
   private final WorkloadParser parser = new WorkloadParser();
@@ -45,10 +45,11 @@ final class RemoteWorkloadFactory {
   }
 
   /**
-   * The Workload as it is made in a worker.
+   * The Workload to create in a worker.
    *
-   * @param orchestrated whether the worker may preempt for it only once it is told so
-   * @param fence how long after the manager's last renewal the worker switches it off
+   * @param orchestrated whether the worker may preempt for it only after the manager opened its
+   *     gate
+   * @param fence how long after the manager's last renewal the worker deactivates it
    */
   static ObjectNode copy(
       JsonNode workload, OriginLabel originLabel, boolean orchestrated, Optional<Duration> fence) {
@@ -80,7 +81,7 @@ final class RemoteWorkloadFactory {
     return copy;
   }
 
-  /** How a copy stands, compared with the manager's Workload if that is there. */
+  /** The state of a remote Workload, compared with the manager's Workload if that exists. */
   WorkerState.Copy read(JsonNode remote, Optional<CachedWorkload> local) throws IOException {
     CachedWorkload copy = parser.parse(mapper.writeValueAsBytes(remote));
     Optional<Condition> evicted = current(copy, "Evicted");
@@ -95,7 +96,9 @@ final class RemoteWorkloadFactory {
         gate(copy));
   }
 
-  /** What a worker says of a copy; it changes only when that does. */
+  /**
+   * The worker's message about a remote Workload; changes only when the worker's answer changes.
+   */
   static String reports(CachedWorkload copy) {
     if (!copy.spec().active()) {
       return "switched off there";
@@ -170,7 +173,7 @@ final class RemoteWorkloadFactory {
     return ours.equals(aligned) ? Difference.PATCHABLE : Difference.OTHER;
   }
 
-  /** Brings our priority to a copy. */
+  /** The patch that copies the manager's priority to the remote Workload. */
   static ObjectNode withSpecOf(CachedWorkload ours) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     ObjectNode spec = patch.putObject("spec").put("priority", ours.spec().priority());
@@ -186,7 +189,7 @@ final class RemoteWorkloadFactory {
     return patch;
   }
 
-  /** Whether a copy is admitted, and neither sent back nor over. */
+  /** Whether a remote Workload is admitted, not evicted and not finished. */
   static boolean isAdmitted(JsonNode copy) {
     boolean admitted = false;
     for (JsonNode condition : copy.path("status").path("conditions")) {
@@ -204,7 +207,7 @@ final class RemoteWorkloadFactory {
     return admitted;
   }
 
-  /** Opens the gate of a copy; empty if it is open already. */
+  /** The patch that opens the gate of a remote Workload; empty if it is open already. */
   static ObjectNode opened(JsonNode copy, Instant now) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     ArrayNode gates = JsonNodeFactory.instance.arrayNode();
@@ -227,7 +230,7 @@ final class RemoteWorkloadFactory {
     return patch;
   }
 
-  /** Has a worker stop a copy; empty if it was told already. */
+  /** The patch that makes a worker stop a remote Workload; empty if it was requested already. */
   static ObjectNode stopped(JsonNode copy, Instant now) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     ArrayNode conditions = JsonNodeFactory.instance.arrayNode();

@@ -14,14 +14,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What is known of one Workload when something is to be done about it.
+ * A Workload with its remote copies, as known at the time of one reconciliation.
  *
- * @param kinds the kinds of jobs that are known
- * @param key which
- * @param workload the manager's; empty when it is gone
- * @param check the name of its check; empty when it has none
- * @param copies what workers have of it, or had when last seen, by worker
- * @param now the time
+ * @param kinds the known job kinds
+ * @param key key of the Workload
+ * @param workload the manager's Workload; empty if it was deleted
+ * @param check the name of its MultiKueue check; empty if it has none
+ * @param copies the copies by worker, as last seen
+ * @param now the current time
  */
 record WorkloadGroup(
     MultiKueueKinds kinds,
@@ -33,12 +33,12 @@ record WorkloadGroup(
 
   private static final String KIND = ", Kind=";
 
-  /** The manager's Workload, of which something is to be written. */
+  /** The manager's Workload; must exist. */
   CachedWorkload local() {
     return workload.orElseThrow();
   }
 
-  /** The ClusterQueue whose quota it holds; empty when it holds none. */
+  /** The ClusterQueue whose quota the Workload holds; empty if it holds none. */
   String clusterQueue() {
     return workload
         .flatMap(it -> it.status().admission())
@@ -55,7 +55,7 @@ record WorkloadGroup(
                 .findFirst());
   }
 
-  /** The same as plans know it. */
+  /** The state of its check in the form that placement uses. */
   ManagerState.Check quotaState() {
     return switch (state().map(CheckState::state).orElse(CheckState.PENDING)) {
       case CheckState.READY -> ManagerState.Check.READY;
@@ -65,7 +65,7 @@ record WorkloadGroup(
     };
   }
 
-  /** The kind of its job, and the name, by what the manager's Workload says. */
+  /** Kind and name of its job, according to the manager's Workload. */
   Optional<Owner> owner() {
     return workload.flatMap(
         it ->
@@ -82,7 +82,10 @@ record WorkloadGroup(
                             it.annotations().getOrDefault(KueueConstants.IS_GROUP_WORKLOAD, ""))));
   }
 
-  /** The same by what the manager's Workload or, when it is gone, a worker's copy says. */
+  /**
+   * Kind and name of its job, according to the manager's Workload or, if that was deleted, to a
+   * worker's copy.
+   */
   Optional<Owner> owner(JsonNode copy) {
     JsonNode annotations = copy.path("metadata").path("annotations");
     return owner()
@@ -95,7 +98,7 @@ record WorkloadGroup(
         .or(() -> group(annotations.path(KueueConstants.IS_GROUP_WORKLOAD).asText()));
   }
 
-  /** A group of pods, if the Workload says that it is of one. */
+  /** The pod group as owner, if the Workload belongs to one. */
   private Optional<Owner> group(String said) {
     return said.equals("true")
         ? kinds
@@ -116,7 +119,10 @@ record WorkloadGroup(
     return Optional.empty();
   }
 
-  /** By annotations, where the owner reference isn't enough: {@code group/version, Kind=Kind}. */
+  /**
+   * The owner that annotations name, where the owner reference is not enough: {@code group/version,
+   * Kind=Kind}.
+   */
   private Optional<Owner> named(String gvk, String name) {
     int comma = gvk.indexOf(KIND);
     return comma < 0 || name.isEmpty()
@@ -129,9 +135,9 @@ record WorkloadGroup(
   }
 
   /**
-   * A job.
+   * The job of a Workload.
    *
-   * @param name empty for a group of pods, which is found by the name of its Workload
+   * @param name empty for a pod group, which is found by the name of its Workload
    */
   record Owner(MultiKueueKind kind, String name) {
 
@@ -144,7 +150,7 @@ record WorkloadGroup(
     }
   }
 
-  /** The checks with this one's message changed, and nothing else. */
+  /** The checks, with only the message of the MultiKueue check changed. */
   List<CheckState> checksWithMessage(String message) {
     return local().status().admissionChecks().stream()
         .map(
@@ -162,7 +168,7 @@ record WorkloadGroup(
         .toList();
   }
 
-  /** The checks with this one's state changed. */
+  /** The checks, with the state of the MultiKueue check changed. */
   List<CheckState> checksWith(String state, String message) {
     return local().status().admissionChecks().stream()
         .map(
@@ -180,7 +186,10 @@ record WorkloadGroup(
         .toList();
   }
 
-  /** Whether an object is the same as when it was last seen. */
+  /**
+   * Adds the object's resource version to a patch, so that the API server rejects the patch if the
+   * object has changed since it was read.
+   */
   static ObjectNode at(JsonNode object, ObjectNode patch) {
     ObjectNode guarded = patch.deepCopy();
     guarded

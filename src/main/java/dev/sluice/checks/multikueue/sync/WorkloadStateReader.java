@@ -23,48 +23,48 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** How a Workload stands here and in each worker, as plans know it. */
+/** Reads the state of a Workload in the manager and in each worker, as input of placement. */
 final class WorkloadStateReader {
 
-  private final RemoteConnections links;
+  private final RemoteConnections connections;
   private final ActionExecutor actionExecutor;
   private final CapacityEstimator capacityEstimator;
   private final LocalClusters localClusters;
   private final RemoteWorkloadFactory copies = new RemoteWorkloadFactory();
 
   WorkloadStateReader(
-      RemoteConnections links,
+      RemoteConnections connections,
       ActionExecutor actionExecutor,
       CapacityEstimator capacityEstimator,
       LocalClusters localClusters) {
     this.localClusters = localClusters;
-    this.links = links;
+    this.connections = connections;
     this.actionExecutor = actionExecutor;
     this.capacityEstimator = capacityEstimator;
   }
 
-  /** What is remembered of a Workload between looks; for one thread at a time. */
+  /** Values kept for a Workload between reconciliations. Not thread-safe. */
   static final class ReconcileNotes {
     private volatile Optional<Instant> lastRound = Optional.empty();
     private volatile Optional<ManagerState.Sendable> sendable = Optional.empty();
     private final MessageThrottle messageThrottle = new MessageThrottle();
 
-    /** Clusters were nominated. */
+    /** Records the time at which clusters were nominated. */
     void began(Instant round) {
       lastRound = Optional.of(round);
     }
 
-    /** When what is said to people is due. */
+    /** The throttle of the check's message. */
     MessageThrottle telling() {
       return messageThrottle;
     }
   }
 
-  /** What each worker has of a Workload, or had when last seen. */
+  /** The copies of the Workload by worker, as last seen. */
   Map<String, JsonNode> copies(Key key) {
     Map<String, JsonNode> result = new TreeMap<>();
-    for (String cluster : links.connected().keySet()) {
-      links
+    for (String cluster : connections.connected().keySet()) {
+      connections
           .workloads(cluster)
           .flatMap(objects -> objects.find(key))
           .ifPresent(copy -> result.put(cluster, copy));
@@ -73,15 +73,15 @@ final class WorkloadStateReader {
   }
 
   /**
-   * How it stands in each worker. One that it runs in and that is no worker any more counts as
-   * lost: nobody knows what goes on there.
+   * The state in each worker. A worker that is not configured any more but runs the Workload counts
+   * as lost: its state is unknown.
    *
-   * @param leadingSince since when this process looks at all
+   * @param leadingSince since when this process is the leader
    */
   Map<String, WorkerState> remotes(WorkloadGroup workloadGroup, Instant leadingSince)
       throws IOException {
     Map<String, WorkerState> result = new LinkedHashMap<>();
-    for (Map.Entry<String, Boolean> link : links.connected().entrySet()) {
+    for (Map.Entry<String, Boolean> link : connections.connected().entrySet()) {
       JsonNode object = workloadGroup.copies().get(link.getKey());
       Optional<WorkerState.Copy> copy =
           object == null
@@ -91,7 +91,7 @@ final class WorkloadStateReader {
           link.getKey(),
           new WorkerState(
               link.getValue(),
-              links.state(link.getKey()).flatMap(ConnectionState::lostSince),
+              connections.state(link.getKey()).flatMap(ConnectionState::lostSince),
               copy));
     }
     workloadGroup
@@ -104,12 +104,12 @@ final class WorkloadStateReader {
                     cluster,
                     new WorkerState(
                         false,
-                        Optional.of(links.forgottenSince(cluster).orElse(leadingSince)),
+                        Optional.of(connections.forgottenSince(cluster).orElse(leadingSince)),
                         Optional.empty())));
     return result;
   }
 
-  /** Which workers it may go to, of those that its check chooses from. */
+  /** The workers that the Workload may use, out of those that its check selects. */
   ClusterCandidates candidates(WorkloadGroup workloadGroup, ClusterSelector clusterSelector) {
     List<String> configured = workloadGroup.check().flatMap(clusterSelector::of).orElse(List.of());
     PlacementLimits limits =
@@ -127,7 +127,10 @@ final class WorkloadStateReader {
     return new ClusterCandidates(configured, excluded);
   }
 
-  /** Whose quota it holds. One that runs here does so until it is sent back. */
+  /**
+   * The location of the quota that the Workload holds. A Workload that runs in the manager stays
+   * there until it is evicted.
+   */
   LocalClusters.QuotaLocation home(WorkloadGroup workloadGroup) {
     if (workloadGroup.workload().filter(LocalClusters::isMarked).isEmpty()) {
       return new LocalClusters.QuotaLocation.Remote();
@@ -143,8 +146,8 @@ final class WorkloadStateReader {
     return quotaLocation;
   }
 
-  /** How it stands here. */
-  ManagerState local(WorkloadGroup workloadGroup, ReconcileNotes file) throws IOException {
+  /** The state in the manager. */
+  ManagerState local(WorkloadGroup workloadGroup, ReconcileNotes notes) throws IOException {
     boolean over =
         workloadGroup.workload().filter(it -> !it.deleting() && !it.finished()).isEmpty();
     if (over || workloadGroup.check().isEmpty()) {
@@ -161,7 +164,7 @@ final class WorkloadStateReader {
     }
     CachedWorkload workload = workloadGroup.local();
     if (workload.status().remotePlacement().nominated().isEmpty()) {
-      file.lastRound = Optional.empty();
+      notes.lastRound = Optional.empty();
     }
     return new ManagerState(
         false,
@@ -171,20 +174,20 @@ final class WorkloadStateReader {
         workload.status().admissionChecks().stream()
             .filter(it -> !it.name().equals(workloadGroup.check().orElse("")))
             .allMatch(it -> it.is(CheckState.READY)),
-        sendable(workloadGroup, file),
+        sendable(workloadGroup, notes),
         Optional.of(workload.status().remotePlacement().cluster()).filter(name -> !name.isEmpty()),
         workload.status().remotePlacement().nominated(),
-        file.lastRound,
+        notes.lastRound,
         workload.quotaReserved() && workload.status().remotePlacement().nominated().isEmpty()
             ? capacityEstimator.of(workload)
             : Set.of());
   }
 
-  /** Asked of the job once: who runs it is decided when it is created. */
-  private ManagerState.Sendable sendable(WorkloadGroup workloadGroup, ReconcileNotes file)
+  /** Reads the job once: its managed-by field cannot change after creation. */
+  private ManagerState.Sendable sendable(WorkloadGroup workloadGroup, ReconcileNotes notes)
       throws IOException {
-    if (file.sendable.isPresent() || !workloadGroup.local().quotaReserved()) {
-      return file.sendable.orElseGet(ManagerState.Sendable.Yes::new);
+    if (notes.sendable.isPresent() || !workloadGroup.local().quotaReserved()) {
+      return notes.sendable.orElseGet(ManagerState.Sendable.Yes::new);
     }
     Optional<WorkloadGroup.Owner> owner = workloadGroup.owner();
     if (owner.isEmpty()) {
@@ -195,7 +198,7 @@ final class WorkloadStateReader {
                   + kind
                   + "\" can't be sent to worker clusters; allowed: "
                   + workloadGroup.kinds().names());
-      file.sendable = Optional.of(no);
+      notes.sendable = Optional.of(no);
       return no;
     }
     Optional<ObjectNode> job = actionExecutor.job(workloadGroup, owner.get());
@@ -203,7 +206,7 @@ final class WorkloadStateReader {
       return new ManagerState.Sendable.Yes();
     }
     ManagerState.Sendable answer = ManagedByCheck.sendable(owner.get().kind(), job.get());
-    file.sendable = Optional.of(answer);
+    notes.sendable = Optional.of(answer);
     return answer;
   }
 }

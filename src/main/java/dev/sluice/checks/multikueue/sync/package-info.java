@@ -1,7 +1,7 @@
 /**
- * Carries out what is planned for Workloads: their copies and jobs in worker clusters, and what the
- * manager's own objects say of them. Changes of Workloads here and there may enter, and plans.
- * Writes leave, one at a time for each Workload, and only from the replica that leads.
+ * Execution of placement plans: remote Workloads and jobs in worker clusters, and the state in the
+ * manager's own objects. Input: changes of Workloads in manager and workers, and plans. Output:
+ * writes, one at a time per Workload, from the leader only.
  */
 @NullMarked
 package dev.sluice.checks.multikueue.sync;
