@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** Everything that is installed beside the definitions of the API. */
+/** All objects that are installed in addition to the CustomResourceDefinitions. */
 public final class InstallManifests {
 
   /** The namespace of the shipped manifests. */
@@ -29,12 +29,12 @@ public final class InstallManifests {
 
   private InstallManifests() {}
 
-  /** The user that the operator is in a cluster, when it lives in this namespace. */
+  /** The user name of the operator's service account in this namespace. */
   public static String user(String namespace) {
     return "system:serviceaccount:" + namespace + ":" + SERVICE_ACCOUNT;
   }
 
-  /** The whole of the shipped manifest, in the order in which it can be applied. */
+  /** The whole shipped manifest, in the order of application. */
   public static List<HasMetadata> all() {
     List<HasMetadata> objects = new ArrayList<>(base(NAMESPACE));
     objects.addAll(UserClusterRoles.all());
@@ -46,10 +46,9 @@ public final class InstallManifests {
   }
 
   /**
-   * What an operator outside of the cluster needs there: the namespace, the service account and the
-   * roles, those for people included.
+   * The objects that an operator outside of the cluster needs: the namespace, the service account and the roles, including those for users.
    *
-   * @param namespace of the operator's own objects
+   * @param namespace the operator's own namespace
    */
   public static List<HasMetadata> permissions(String namespace) {
     List<HasMetadata> objects = new ArrayList<>();
@@ -62,13 +61,13 @@ public final class InstallManifests {
     return objects;
   }
 
-  /** Both registrations of webhooks. */
+  /** Both webhook configurations. */
   public static List<HasMetadata> webhooks(WebhookRegistration registration) {
     WebhookConfigurations webhooks = new WebhookConfigurations(registration);
     return List.of(webhooks.mutating(), webhooks.validating());
   }
 
-  /** The objects that {@link #baseText} writes down, for another namespace. */
+  /** The objects of the hand-written manifest, for another namespace. */
   private static List<HasMetadata> base(String namespace) {
     KubernetesSerialization serialization = new KubernetesSerialization();
     List<HasMetadata> objects = new ArrayList<>();
@@ -80,7 +79,7 @@ public final class InstallManifests {
     return objects;
   }
 
-  /** The part that is written by hand, document by document, for the shipped namespace. */
+  /** The hand-written manifest, one element per document, for the shipped namespace. */
   static List<String> documents() {
     return List.of(baseText().split("(?m)^---\n", -1));
   }

@@ -21,8 +21,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Puts into a cluster what the operator needs there: its namespace, the roles, the definitions of
- * the API and the registration of its webhooks. Applying twice changes nothing.
+ * Installs the operator's objects in a cluster: its namespace, the roles, the CustomResourceDefinitions and the webhook configurations. Idempotent.
  */
 public final class Installer {
 
@@ -53,10 +52,9 @@ public final class Installer {
   private final Optional<String> url;
 
   /**
-   * For a cluster.
+   * Creates an installer for a cluster.
    *
-   * @param url where the API server reaches this process (scheme, host and port); empty when by the
-   *     Service in the cluster
+   * @param url the address at which the API server reaches this process (scheme, host and port); empty if it uses the Service in the cluster
    */
   public Installer(KubernetesClient client, Configuration configuration, Optional<String> url) {
     this.client = client;
@@ -67,7 +65,7 @@ public final class Installer {
   /**
    * Installs; returns when the API server serves the kinds.
    *
-   * @throws IOException when what is to be installed can't be read
+   * @throws IOException when a manifest cannot be read
    */
   public void install() throws IOException {
     for (HasMetadata object : InstallManifests.permissions(configuration.namespace())) {

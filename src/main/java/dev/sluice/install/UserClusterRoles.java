@@ -10,8 +10,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * ClusterRoles that administrators bind to people: a viewer and an editor for every kind, and two
- * that gather what those who run a batch platform, and those who use it, need.
+ * ClusterRoles that administrators bind to users: a viewer and an editor for every kind, and two aggregated roles for batch administrators and batch users.
  */
 public final class UserClusterRoles {
 
@@ -37,17 +36,17 @@ public final class UserClusterRoles {
           new Kind("workload", GROUP, "workloads", true),
           new Kind("workloadpriorityclass", GROUP, "workloadpriorityclasses", false));
 
-  /** What users of a platform may look at, and the jobs that they submit. */
+  /** Kinds that batch users may view, in addition to the jobs that they submit. */
   private static final Set<String> FOR_USERS = Set.of("localqueue", "workload");
 
-  /** Kinds that every cluster has roles for already. */
+  /** API groups whose kinds the standard roles of every cluster cover already. */
   private static final Set<String> CORE = Set.of("", "apps");
 
   private record Kind(String name, String group, String plural, boolean hasStatus) {}
 
   private UserClusterRoles() {}
 
-  /** All of them, in the order of their names within each group. */
+  /** All roles, ordered by name within each group. */
   public static List<ClusterRole> all() {
     List<ClusterRole> roles = new ArrayList<>();
     roles.add(gathering("kueue-batch-admin-role", ADMIN));

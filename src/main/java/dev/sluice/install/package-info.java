@@ -1,7 +1,5 @@
 /**
- * What a cluster needs besides the definitions of the API: roles, registrations of webhooks, and
- * the Deployment. The wish for a namespace or an address may enter. Objects leave, for {@code
- * --install} to apply and for the shipped manifests to be written from.
+ * Objects that a cluster needs in addition to the CustomResourceDefinitions: roles, webhook configurations, and the Deployment. Input: a namespace or an address. Output: objects, for {@code --install} and for the shipped manifests.
  */
 @NullMarked
 package dev.sluice.install;

@@ -10,17 +10,16 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * Counts what the Kubernetes client asks of the API server: {@code rest_client_requests_total} by
- * method and status. To be added to the client's builder as an interceptor.
+ * Counts the Kubernetes client's requests to the API server: {@code rest_client_requests_total} by method and status. To be added to the client's builder as an interceptor.
  */
 public final class ApiRequestMetrics implements Interceptor {
 
-  /** The name that it is registered with at the client's builder. */
+  /** The name of the interceptor in the client's builder. */
   public static final String NAME = "sluice-metrics";
 
   private final Counter requests;
 
-  /** Registers its metric. */
+  /** Registers the metric. */
   public ApiRequestMetrics(PrometheusRegistry registry) {
     requests =
         Counter.builder()

@@ -4,13 +4,13 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * What an operator was built from and runs on.
+ * Version and platform of the operator.
  *
  * @param version version of the project
- * @param commit commit it was built from; {@code unknown} when it isn't told
- * @param date when it was built; {@code unknown} when it isn't told
+ * @param commit commit of the build; {@code unknown} if not recorded
+ * @param date date of the build; {@code unknown} if not recorded
  * @param runtime the Java runtime, such as {@code java25.0.3}
- * @param compiler the virtual machine that compiles and runs it
+ * @param compiler the virtual machine
  * @param platform operating system and processor, such as {@code linux/amd64}
  */
 public record BuildInfo(
@@ -18,7 +18,7 @@ public record BuildInfo(
 
   private static final String UNKNOWN = "unknown";
 
-  /** What the jar's manifest and the running Java machine tell. */
+  /** Reads the jar's manifest and the system properties of the Java runtime. */
   public static BuildInfo ofThisProcess() {
     String version =
         Optional.ofNullable(BuildInfo.class.getPackage().getImplementationVersion())

@@ -6,13 +6,13 @@ import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.util.function.Supplier;
 
-/** Counts what became of the events that were recorded. */
+/** Counts the Kubernetes events that were recorded, by result. */
 public final class EventCounts implements EventCounter {
 
   private final Supplier<ReplicaRole> role;
   private final Counter events;
 
-  /** Registers its metric, {@code sluice_events_total}. */
+  /** Registers the metric {@code sluice_events_total}. */
   public EventCounts(PrometheusRegistry registry, Supplier<ReplicaRole> role) {
     this.role = role;
     events =

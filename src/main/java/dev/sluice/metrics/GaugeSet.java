@@ -14,7 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Gauges as they stand at one scrape, gathered family by family. */
+/** Values of gauges at one scrape, grouped by family. */
 final class GaugeSet {
 
   private final ReplicaRole role;
@@ -23,9 +23,9 @@ final class GaugeSet {
   /**
    * A family of gauges.
    *
-   * @param name full name; one that ends in {@code _info} is constant 1
-   * @param help what it says
-   * @param labels names of its labels but the role
+   * @param name full name; a family whose name ends in {@code _info} has the constant value 1
+   * @param help help text
+   * @param labels names of its labels except the role
    */
   record Family(String name, String help, List<String> labels) {
 
@@ -55,7 +55,7 @@ final class GaugeSet {
         .add(new Point(value, Labels.of(names, values)));
   }
 
-  /** Everything that was set. */
+  /** All values. */
   MetricSnapshots snapshots() {
     List<MetricSnapshot> result = new ArrayList<>();
     families.forEach((family, points) -> result.add(snapshot(family, points)));

@@ -6,7 +6,7 @@ import io.prometheus.metrics.core.metrics.Histogram;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.util.Arrays;
 
-/** Makes families of metrics, every one with the replica's role as last label. */
+/** Creates families of metrics, each with the replica's role as its last label. */
 final class MetricFamilies {
 
   private final PrometheusRegistry registry;
@@ -20,7 +20,7 @@ final class MetricFamilies {
     return Counter.builder().name(name).help(help).labelNames(withRole(labels)).register(registry);
   }
 
-  /** A histogram of seconds with the given upper bounds; without bounds the usual ones. */
+  /** A histogram of seconds with the given upper bounds; without bounds, the default ones. */
   Histogram histogram(String name, String help, double[] bounds, String... labels) {
     return Histogram.builder()
         .name(name)
@@ -31,14 +31,14 @@ final class MetricFamilies {
         .register(registry);
   }
 
-  /** {@code values} and then the role: label values in the order of the family's names. */
+  /** Label values in the order of the family's label names: {@code values}, then the role. */
   static String[] values(ReplicaRole role, String... values) {
     String[] all = Arrays.copyOf(values, values.length + 1);
     all[values.length] = role.text();
     return all;
   }
 
-  /** The upper bounds 1, 2.5, 5, 10, 20 and so on, {@code count} of them. */
+  /** The upper bounds 1, 2.5, 5, 10, 20 and so on, {@code count} in total. */
   static double[] waits(int count) {
     double[] bounds = new double[count];
     bounds[0] = 1;
@@ -48,7 +48,7 @@ final class MetricFamilies {
     return bounds;
   }
 
-  /** The upper bounds {@code first}, twice that, and so on, {@code count} of them. */
+  /** The upper bounds {@code first}, twice that, and so on, {@code count} in total. */
   static double[] doubling(double first, int count) {
     double[] bounds = new double[count];
     for (int i = 0; i < count; i++) {

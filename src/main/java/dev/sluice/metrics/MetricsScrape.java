@@ -20,9 +20,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Writes every metric of the process in the plain text format, whatever the scraper asks for: there
- * is a gauge {@code kueue_finished_workloads} beside a counter {@code
- * kueue_finished_workloads_total}, which OpenMetrics takes for one family of two types.
+ * Writes every metric of the process in the Prometheus text format, whatever format the scraper requests: the API has a gauge {@code kueue_finished_workloads} and a counter {@code kueue_finished_workloads_total}, which OpenMetrics would treat as one family with two types.
  */
 public final class MetricsScrape implements AutoCloseable {
 
@@ -36,14 +34,14 @@ public final class MetricsScrape implements AutoCloseable {
       PrometheusTextFormatWriter.builder().setIncludeCreatedTimestamps(false).build();
 
   /**
-   * The metrics of one moment.
+   * The metrics at one time.
    *
-   * @param contentType their format
-   * @param body not to be modified
+   * @param contentType media type of the body
+   * @param body the body; must not be modified
    */
   public record Exposition(String contentType, byte[] body) {}
 
-  /** With the metrics of the machine. */
+  /** Registers the metrics of the Java virtual machine. */
   public MetricsScrape() {
     new JvmMemoryMetrics().bindTo(meters);
     new JvmThreadMetrics().bindTo(meters);
@@ -54,22 +52,22 @@ public final class MetricsScrape implements AutoCloseable {
     collections.bindTo(meters);
   }
 
-  /** Where the counters and histograms of docs/metrics.md are registered. */
+  /** The registry of the operator's counters and histograms. */
   public PrometheusRegistry registry() {
     return registry;
   }
 
-  /** Where libraries register theirs; they are written together with the operator's own. */
+  /** The registry for libraries; its metrics are written together with the operator's. */
   public MeterRegistry meters() {
     return meters;
   }
 
-  /** Writes these gauges too. To be called at wiring. */
+  /** Adds gauges to every scrape. To be called at startup. */
   public void include(QueueGauges queues) {
     gauges.add(queues);
   }
 
-  /** Has the series of removed queues forgotten before each scrape. To be called at wiring. */
+  /** Removes the series of deleted queues before each scrape. To be called at startup. */
   public void forgetting(WorkloadMetrics metrics) {
     workloads.add(metrics);
   }

@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** Counts what goes to worker clusters. Its methods may be called from any thread. */
+/** Metrics of MultiKueue. Thread-safe. */
 public final class MultiKueueMetrics {
 
   private static final GaugeSet.Family CONNECTED =
@@ -29,7 +29,7 @@ public final class MultiKueueMetrics {
   private final Histogram latency;
 
   /**
-   * Registers its metrics.
+   * Registers the metrics.
    *
    * @param connected the worker clusters by name, and whether each is connected now
    */
@@ -78,12 +78,16 @@ public final class MultiKueueMetrics {
     registry.register(connections);
   }
 
-  /** A Workload of this ClusterQueue was created in this worker cluster. */
+  /** A remote Workload of this ClusterQueue was created in this worker cluster. */
   public void dispatched(String clusterQueue, String cluster) {
     dispatched.labelValues(MetricFamilies.values(role.get(), clusterQueue, cluster)).inc();
   }
 
-  /** A Workload of this ClusterQueue was admitted in this worker cluster, so long after it came. */
+  /**
+   * A remote Workload of this ClusterQueue was admitted in this worker cluster.
+   *
+   * @param after time since the Workload was queued
+   */
   public void admitted(String clusterQueue, String cluster, Duration after) {
     admitted.labelValues(MetricFamilies.values(role.get(), clusterQueue, cluster)).inc();
     latency
@@ -91,12 +95,12 @@ public final class MultiKueueMetrics {
         .observe(Math.max(0, after.toMillis()) / MILLIS);
   }
 
-  /** A Workload of this ClusterQueue was taken back from this worker cluster. */
+  /** A Workload of this ClusterQueue was requeued from this worker cluster. */
   public void requeued(String clusterQueue, String cluster) {
     requeued.labelValues(MetricFamilies.values(role.get(), clusterQueue, cluster)).inc();
   }
 
-  /** A Workload that this manager sent was switched off here. */
+  /** A Workload that this manager sent was deactivated in this cluster by its fence. */
   public void fenced(String origin) {
     fenced.labelValues(MetricFamilies.values(role.get(), origin)).inc();
   }

@@ -21,9 +21,7 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * The gauges of queues and cohorts, read from the engine's published views at the moment of the
- * scrape. So they cost nothing between scrapes, a queue that is gone has none, and all of them bear
- * the role that the replica has now.
+ * Gauges of queues and cohorts, computed from the scheduler's published views at each scrape. Therefore they cost nothing between scrapes, deleted queues have no series, and all series have the current role of the replica.
  */
 public final class QueueGauges {
 
@@ -112,43 +110,43 @@ public final class QueueGauges {
           "underlying_cause");
 
   private final SchedulerViews schedulerViews;
-  private final WorkloadCounter census;
+  private final WorkloadCounter workloadCounter;
   private final Supplier<ReplicaRole> role;
   private final Predicate<LocalQueueId> reported;
   private final Options options;
 
   /**
-   * What is reported beside the rest.
+   * Optional gauges.
    *
-   * @param resources quota and use of ClusterQueues by flavor and resource
-   * @param cohorts the place of queues and cohorts in their tree
+   * @param resources quota and usage of ClusterQueues by flavor and resource
+   * @param cohorts the position of queues and cohorts in the hierarchy
    */
   public record Options(boolean resources, boolean cohorts) {}
 
   /**
-   * With what it reads.
+   * Creates the gauges.
    *
-   * @param reported the LocalQueues that have metrics of their own
+   * @param reported selects the LocalQueues that have series of their own
    */
   public QueueGauges(
       SchedulerViews schedulerViews,
-      WorkloadCounter census,
+      WorkloadCounter workloadCounter,
       Supplier<ReplicaRole> role,
       Predicate<LocalQueueId> reported,
       Options options) {
     this.schedulerViews = schedulerViews;
-    this.census = census;
+    this.workloadCounter = workloadCounter;
     this.role = role;
     this.reported = reported;
     this.options = options;
   }
 
-  /** The gauges of this moment. */
+  /** The values at the time of the call. */
   MetricSnapshots collect() {
     GaugeSet gaugeSet = new GaugeSet(role.get());
     Map<String, Integer> finished = new HashMap<>();
     Map<LocalQueueId, Integer> finishedLocally = new HashMap<>();
-    census(gaugeSet, finished, finishedLocally);
+    workloadCounter(gaugeSet, finished, finishedLocally);
     Map<String, Integer> admittedBelow = new HashMap<>();
     for (ClusterQueueView queue : schedulerViews.clusterQueues()) {
       clusterQueue(gaugeSet, queue, finished.getOrDefault(queue.name(), 0));
@@ -166,12 +164,12 @@ public final class QueueGauges {
     return gaugeSet.snapshots();
   }
 
-  private void census(
+  private void workloadCounter(
       GaugeSet gaugeSet,
       Map<String, Integer> finished,
       Map<LocalQueueId, Integer> finishedLocally) {
     Map<List<String>, Integer> unadmitted = new HashMap<>();
-    census
+    workloadCounter
         .counts()
         .forEach(
             (group, count) -> {
@@ -195,7 +193,7 @@ public final class QueueGauges {
 
   private void localUnadmitted(GaugeSet gaugeSet) {
     Map<List<String>, Integer> unadmitted = new HashMap<>();
-    census
+    workloadCounter
         .counts()
         .forEach(
             (group, count) -> {
@@ -326,7 +324,7 @@ public final class QueueGauges {
     return dominantResourceShare.isInfinite() ? Double.NaN : dominantResourceShare.value();
   }
 
-  /** An amount in the unit that metrics have: cores for cpu. */
+  /** An amount in the unit of the metrics: cores for cpu. */
   static double amount(String resource, long amount) {
     if (amount == ResourceAmounts.UNLIMITED) {
       return Double.POSITIVE_INFINITY;

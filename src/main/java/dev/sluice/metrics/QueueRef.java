@@ -3,10 +3,10 @@ package dev.sluice.metrics;
 import dev.sluice.core.model.LocalQueueId;
 
 /**
- * Whose numbers an occurrence adds to.
+ * The queue and priority class that a measurement belongs to.
  *
  * @param clusterQueue the ClusterQueue
  * @param localQueue the LocalQueue
- * @param priorityClass the class that the Workload's priority came from; empty when none
+ * @param priorityClass the priority class of the Workload; empty if it has none
  */
 public record QueueRef(String clusterQueue, LocalQueueId localQueue, String priorityClass) {}

@@ -9,7 +9,7 @@ import io.prometheus.metrics.core.metrics.Counter;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.util.function.Supplier;
 
-/** Counts objects that could not be read, and tells of each by an event about it. */
+/** Counts objects that could not be read, and records an event for each. */
 public final class ReadErrorRecorder implements ReadErrorLog.Listener {
 
   private static final String REASON = "Unreadable";
@@ -18,7 +18,7 @@ public final class ReadErrorRecorder implements ReadErrorLog.Listener {
   private final Supplier<ReplicaRole> role;
   private final Counter faults;
 
-  /** Registers its metric, {@code sluice_unreadable_objects_total}. */
+  /** Registers the metric {@code sluice_unreadable_objects_total}. */
   public ReadErrorRecorder(
       PrometheusRegistry registry, EventRecorder events, Supplier<ReplicaRole> role) {
     this.events = events;

@@ -8,7 +8,7 @@ import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import java.time.Duration;
 import java.util.function.Supplier;
 
-/** Counts cycles, and what is not of any one queue. Its methods may be called from any thread. */
+/** Metrics of scheduling cycles and other metrics without a queue. Thread-safe. */
 public final class SchedulerMetrics {
 
   private final Supplier<ReplicaRole> role;
@@ -18,9 +18,9 @@ public final class SchedulerMetrics {
   private final boolean measureCreation;
 
   /**
-   * Registers its metrics.
+   * Registers the metrics.
    *
-   * @param role what this replica is at the moment
+   * @param role the current role of this replica
    * @param measureCreation whether the latency from a job to its Workload is measured
    */
   public SchedulerMetrics(
@@ -51,7 +51,7 @@ public final class SchedulerMetrics {
     register(build, registry);
   }
 
-  /** A cycle ended that looked at one head at least. */
+  /** A cycle with at least one head ended. */
   public void cycleEnded(boolean success, Duration took) {
     String[] labels = MetricFamilies.values(role.get(), success ? "success" : "inadmissible");
     attempts.labelValues(labels).inc();
@@ -59,7 +59,7 @@ public final class SchedulerMetrics {
   }
 
   /**
-   * A Workload was created for a job that nobody changed since its creation.
+   * A Workload was created for a job that was not changed since its creation.
    *
    * @param jobKind kind of the job, such as {@code Job}
    */
@@ -71,7 +71,7 @@ public final class SchedulerMetrics {
     }
   }
 
-  /** Seconds of a duration; clocks that disagree never make it negative. */
+  /** Seconds of a duration; never negative, even if clocks disagree. */
   static double seconds(Duration duration) {
     return Math.max(0, duration.toNanos() / 1e9);
   }

@@ -10,21 +10,20 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps count of the Workloads that exist and are finished or not admitted, by queue and reason.
- * Told of changes by the reader's thread; read from any.
+ * Counts the existing Workloads that are finished or not admitted, by queue and reason. Updated by the reader's thread; readable from any thread.
  */
 public final class WorkloadCounter implements WorkloadListener {
 
   private final Map<Group, Integer> counts = new ConcurrentHashMap<>();
 
   /**
-   * Workloads counted together.
+   * Key of a count.
    *
    * @param queue their LocalQueue
    * @param clusterQueue the ClusterQueue that admitted them; empty: that of the LocalQueue
-   * @param finished whether they are finished; else they are not admitted
-   * @param reason why they are not admitted; empty when finished
-   * @param cause why they have no quota; empty when they do or are finished
+   * @param finished whether they are finished; otherwise they are not admitted
+   * @param reason why they are not admitted; empty if finished
+   * @param cause why they have no quota; empty if they have quota or are finished
    */
   record Group(
       LocalQueueId queue, String clusterQueue, boolean finished, String reason, String cause) {}
@@ -39,7 +38,7 @@ public final class WorkloadCounter implements WorkloadListener {
     }
   }
 
-  /** The groups that have members, with their sizes. */
+  /** The sizes of all groups that are not empty. */
   Map<Group, Integer> counts() {
     return counts;
   }

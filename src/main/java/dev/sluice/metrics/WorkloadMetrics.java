@@ -19,8 +19,7 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * Counts and times what happens to Workloads, by ClusterQueue, LocalQueue and cohort. Its methods
- * may be called from any thread.
+ * Counters and histograms of Workload transitions, by ClusterQueue, LocalQueue and cohort. Thread-safe.
  */
 public final class WorkloadMetrics {
 
@@ -52,15 +51,15 @@ public final class WorkloadMetrics {
   private final Counter preempted;
   private final Counter cohortAdmitted;
 
-  /** A family by ClusterQueue and its like by LocalQueue. */
+  /** A family by ClusterQueue and the same family by LocalQueue. */
   private record Pair<M>(M cluster, M local) {}
 
   /**
-   * Registers its metrics.
+   * Registers the metrics.
    *
-   * @param views the queues and cohorts that there are
-   * @param role what this replica is at the moment
-   * @param reported the LocalQueues that have metrics of their own
+   * @param schedulerViews the existing queues and cohorts
+   * @param role the current role of this replica
+   * @param reported selects the LocalQueues that have series of their own
    */
   public WorkloadMetrics(
       PrometheusRegistry registry,
@@ -130,7 +129,11 @@ public final class WorkloadMetrics {
             PRIORITY_CLASS);
   }
 
-  /** A Workload got quota, {@code waited} after it was created or queued again. */
+  /**
+   * A Workload reserved quota.
+   *
+   * @param waited time since it was created or requeued
+   */
   public void quotaReserved(QueueRef queue, Duration waited) {
     count(reserved, queue, queue.priorityClass());
     observe(reservedWait, queue, waited);
@@ -139,8 +142,8 @@ public final class WorkloadMetrics {
   /**
    * A Workload was admitted.
    *
-   * @param waited since it was created or queued again
-   * @param sinceReserved since it got quota
+   * @param waited time since it was created or requeued
+   * @param sinceReserved time since it reserved quota
    */
   public void admitted(QueueRef queue, Duration waited, Duration sinceReserved) {
     count(admitted, queue, queue.priorityClass());
@@ -154,35 +157,43 @@ public final class WorkloadMetrics {
   }
 
   /**
-   * The pods of a Workload became ready, for the first time since it was admitted.
+   * The pods of a Workload became ready, for the first time since its admission.
    *
-   * @param waited since it was created or queued again
-   * @param sinceAdmitted since it was admitted
+   * @param waited time since it was created or requeued
+   * @param sinceAdmitted time since its admission
    */
   public void podsReady(QueueRef queue, Duration waited, Duration sinceAdmitted) {
     observe(readyWait, queue, waited);
     observe(admittedUntilReady, queue, sinceAdmitted);
   }
 
-  /** A Workload was evicted whose pods had become ready so long ago. */
+  /**
+   * A Workload was evicted after its pods had become ready.
+   *
+   * @param sinceReady time since its pods became ready
+   */
   public void evictedAfterReady(QueueRef queue, String reason, String cause, Duration sinceReady) {
     readyToEvicted
         .labelValues(MetricFamilies.values(role.get(), queue.clusterQueue(), reason, cause))
         .observe(SchedulerMetrics.seconds(sinceReady));
   }
 
-  /** A Workload finished that was admitted for {@code executed} in all. */
+  /**
+   * A Workload finished.
+   *
+   * @param executed total time that it was admitted
+   */
   public void finished(QueueRef queue, Duration executed) {
     count(finished, queue, queue.priorityClass());
     observe(execution, queue, executed);
   }
 
   /**
-   * A Workload that had an admission was evicted.
+   * An admitted Workload was evicted.
    *
    * @param reason the eviction's base reason
-   * @param cause what is behind it; empty where the reason says it all
-   * @param first whether this Workload is evicted so for the first time
+   * @param cause the underlying cause; empty if the reason is sufficient
+   * @param first whether this is the Workload's first eviction with this reason and cause
    */
   public void evicted(QueueRef queue, String reason, String cause, boolean first) {
     count(evicted, queue, reason, cause, queue.priorityClass());
@@ -202,12 +213,12 @@ public final class WorkloadMetrics {
         .observe(SchedulerMetrics.seconds(sinceEviction));
   }
 
-  /** A Workload was preempted for one of another (or the same) ClusterQueue. */
+  /** A Workload was preempted for a Workload of another, or the same, ClusterQueue. */
   public void preempted(String preemptingClusterQueue, String reason) {
     preempted.labelValues(MetricFamilies.values(role.get(), preemptingClusterQueue, reason)).inc();
   }
 
-  /** Removes the series of queues and cohorts that are gone. */
+  /** Removes the series of deleted queues and cohorts. */
   void forgetRemoved() {
     byQueue.forEach(
         m -> m.removeIf(labels -> schedulerViews.clusterQueue(labels.get(0)).isEmpty()));
@@ -220,7 +231,7 @@ public final class WorkloadMetrics {
     return schedulerViews.localQueue(id).isEmpty() || !reported.test(id);
   }
 
-  /** The cohorts above a ClusterQueue, the nearest first; a cycle is walked once. */
+  /** The cohorts above a ClusterQueue, the nearest first; a cohort in a cycle is returned once. */
   private Set<String> cohortsAbove(String clusterQueue) {
     Set<String> above = new HashSet<>();
     String cohort =

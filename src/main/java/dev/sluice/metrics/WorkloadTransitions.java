@@ -16,8 +16,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns changes of Workload objects into measurements: whoever wrote the change, it is counted
- * once, by the replica that decides. What had happened before the first listing is not counted.
+ * Derives measurements from changes of Workload objects: each transition is counted once, by the leader, whichever process wrote it. Transitions before the first listing are not counted.
  */
 public final class WorkloadTransitions implements WorkloadListener {
 
@@ -29,7 +28,14 @@ public final class WorkloadTransitions implements WorkloadListener {
   private final Supplier<ReplicaRole> role;
   private final InstantSource clock;
 
-  /** With the metrics to feed, the queues there are, what this replica is, and the time. */
+  /**
+   * Creates the listener.
+   *
+   * @param metrics receives the measurements
+   * @param schedulerViews the existing queues
+   * @param role the current role of this replica
+   * @param clock the current time
+   */
   public WorkloadTransitions(
       WorkloadMetrics metrics,
       SchedulerViews schedulerViews,
@@ -100,7 +106,7 @@ public final class WorkloadTransitions implements WorkloadListener {
     return workload.status().condition(type).map(Condition::lastTransitionTime);
   }
 
-  /** When it was created, or queued again. */
+  /** When the Workload was created or last requeued. */
   private static Instant queuedAt(CachedWorkload workload) {
     return workload.status().isTrue("Requeued")
         ? moment(workload, "Requeued").orElse(workload.createdAt())
@@ -116,7 +122,9 @@ public final class WorkloadTransitions implements WorkloadListener {
     return workload.admitted() ? before.plus(since(workload, "Admitted", now)) : before;
   }
 
-  /** Whether the statistics of the Workload, which have this eviction, have it once. */
+  /**
+   * Whether the Workload's statistics, which include this eviction, count it for the first time.
+   */
   private static boolean isFirstEviction(CachedWorkload evicted) {
     return evicted.status().history().evictions().stream()
             .filter(each -> baseReason(each.reason()).equals(reason(evicted)))

@@ -1,7 +1,5 @@
 /**
- * What people and monitoring see of the operator: metrics, events, explanations. Published views,
- * Workload transitions and plain values may enter, and nothing that enters can slow a decision
- * down. Series to be scraped, events for the API server and texts for people leave.
+ * Metrics and events of the operator. Input: published views, Workload transitions and plain values; recording never delays a scheduling decision. Output: series to be scraped, and events for the API server.
  */
 @NullMarked
 package dev.sluice.metrics;

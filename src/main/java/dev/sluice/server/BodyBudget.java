@@ -9,10 +9,7 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Bytes that the bodies of all requests share. Who needs more than is left waits. The last quarter
- * is for small bodies, and a small body for which there is no room ends the connection of the
- * largest one that is still being transferred: whoever fills the budget and doesn't go on is the
- * first to lose his place, and a review of usual size always finds room.
+ * Memory budget that the bodies of all requests share. A request that exceeds the free budget waits. The last quarter is reserved for small bodies, and a small body without room closes the connection of the largest body that is still being transferred: a client that fills the budget and stalls loses its connection first, and a review of usual size always finds room.
  */
 final class BodyBudget {
 
@@ -39,7 +36,7 @@ final class BodyBudget {
     }
   }
 
-  /** A share for the request of the current thread; nothing is in it yet. */
+  /** Opens an empty share for the request of the current thread. */
   Share open() {
     Share share = new Share(Thread.currentThread());
     lock.lock();
@@ -51,7 +48,7 @@ final class BodyBudget {
     }
   }
 
-  /** What one request uses. Belongs to the thread that opened it, but for {@link #cut}. */
+  /** The bytes of one request. Used by the thread that opened it only, except {@link #cut}. */
   final class Share implements AutoCloseable {
 
     private final Thread owner;
@@ -64,16 +61,17 @@ final class BodyBudget {
     }
 
     /**
-     * Takes so many bytes more.
+     * Takes more bytes.
      *
-     * @throws OverloadException when they aren't there in time, or never will be
+     * @param timeout the longest time to wait
+     * @throws OverloadException when the bytes are not available in time, or exceed the budget
      * @throws IOException when this share was cut meanwhile
      */
-    void take(long bytes, Duration patience) throws IOException {
+    void take(long bytes, Duration timeout) throws IOException {
       lock.lock();
       try {
         long wanted = held + bytes;
-        long left = patience.toNanos();
+        long left = timeout.toNanos();
         while (used + bytes > (wanted > SMALL ? capacity - capacity / 4 : capacity)) {
           requireUncut();
           if (wanted <= SMALL) {
@@ -95,7 +93,7 @@ final class BodyBudget {
       }
     }
 
-    /** Says whether the client is waited for, or the answer is being made. */
+    /** Sets whether the body is being transferred; otherwise the response is being computed. */
     void transfers(boolean now) throws IOException {
       lock.lock();
       try {
@@ -106,7 +104,9 @@ final class BodyBudget {
       }
     }
 
-    /** Ends the transfer: its connection closes. Has no effect while the answer is being made. */
+    /**
+     * Ends the transfer by closing its connection. Has no effect while the response is being computed.
+     */
     void cut() {
       lock.lock();
       try {
@@ -125,7 +125,7 @@ final class BodyBudget {
       }
     }
 
-    /** Gives all bytes back. */
+    /** Returns all bytes to the budget. */
     @Override
     public void close() {
       lock.lock();
@@ -140,7 +140,9 @@ final class BodyBudget {
     }
   }
 
-  /** One at a time: whether another has to go is seen when this one has gone. */
+  /**
+   * Cuts one share at a time: the next one is cut only if the bytes of the first do not suffice.
+   */
   private void cutLargest(long atLeast) {
     if (shares.stream().noneMatch(share -> share.cut)) {
       shares.stream()

@@ -6,19 +6,19 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Reads bodies piece by piece, each piece only after the budget has room for it. */
+/** Reads bodies in pieces, each piece only after the budget has room for it. */
 final class BodyReader {
 
   private static final int FIRST_PIECE = 8 * 1024;
   private static final int PIECE = 64 * 1024;
 
-  private final Duration patience;
+  private final Duration timeout;
 
-  BodyReader(Duration patience) {
-    this.patience = patience;
+  BodyReader(Duration timeout) {
+    this.timeout = timeout;
   }
 
-  /** A body has more bytes than it may have. */
+  /** Thrown when a body is larger than allowed. */
   static final class TooLargeException extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -28,12 +28,12 @@ final class BodyReader {
   }
 
   /**
-   * Reads to the end.
+   * Reads the whole body.
    *
-   * @param declared how many bytes the client says there are, or -1 if it doesn't say
-   * @param max how many bytes there may be
-   * @throws TooLargeException when there are more, as soon as that is known
-   * @throws OverloadException when others use the budget
+   * @param declared the declared length in bytes, or -1 if the client does not declare it
+   * @param max the maximum length in bytes
+   * @throws TooLargeException when the body is larger, as soon as that is known
+   * @throws OverloadException when other requests use the budget
    */
   RequestBody read(InputStream in, long declared, int max, BodyBudget.Share share)
       throws IOException {
@@ -41,7 +41,7 @@ final class BodyReader {
       throw new TooLargeException(max);
     }
     if (declared >= 0) {
-      share.take(declared, patience);
+      share.take(declared, timeout);
     }
     List<RequestBody.Piece> pieces = new ArrayList<>();
     long length = 0;
@@ -49,7 +49,7 @@ final class BodyReader {
       int piece = pieces.isEmpty() ? FIRST_PIECE : PIECE;
       int size = declared < 0 ? piece : (int) Math.min(piece, declared - length);
       if (declared < 0) {
-        share.take(size, patience);
+        share.take(size, timeout);
       }
       byte[] bytes = in.readNBytes(size);
       length += bytes.length;

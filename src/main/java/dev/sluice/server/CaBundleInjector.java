@@ -1,13 +1,13 @@
 package dev.sluice.server;
 
-/** Tells the API server which authority the operator's certificates come from. */
+/** Publishes the certificate authority of the operator's certificates to the API server. */
 @FunctionalInterface
 public interface CaBundleInjector {
 
   /**
-   * Makes the API server trust these authorities, and changes nothing where it does already.
+   * Makes the API server trust these authorities; changes nothing if it does already.
    *
-   * @param caBundle certificates as text, the newest first
+   * @param caBundle certificates in PEM, the newest first
    */
   void publish(String caBundle);
 }

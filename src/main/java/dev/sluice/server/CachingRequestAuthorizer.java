@@ -15,65 +15,63 @@ import java.util.concurrent.Semaphore;
 import java.util.stream.Stream;
 
 /**
- * Remembers for a short time who was allowed and, for a shorter one, who was refused, so that a
- * client can't make the cluster be asked as often as it likes. Not more than a few questions are
- * asked at a time; who comes then is told that nothing can be said.
+ * Caches decisions of another authorizer for a short time, and refusals for a shorter time, so that a client cannot cause an unlimited number of requests to the API server. Limits the number of concurrent requests; further callers get an error.
  */
 public final class CachingRequestAuthorizer implements RequestAuthorizer {
 
-  private static final int MAX_REMEMBERED = 256;
-  private static final int MAX_TOKEN = 16 * 1024;
-  private static final int QUESTIONS_AT_A_TIME = 8;
+  private static final int MAX_ENTRIES = 256;
+  private static final int MAX_TOKEN_LENGTH = 16 * 1024;
+  private static final int MAX_CONCURRENT_REQUESTS = 8;
 
   private final RequestAuthorizer authorizer;
-  private final Duration memory;
-  private final Duration memoryOfRefusals;
+  private final Duration allowedTtl;
+  private final Duration refusedTtl;
   private final InstantSource clock;
-  private final Semaphore questions = new Semaphore(QUESTIONS_AT_A_TIME);
-  private final Map<String, Remembered> allowed = new Recent();
-  private final Map<String, Remembered> refused = new Recent();
+  private final Semaphore requestPermits = new Semaphore(MAX_CONCURRENT_REQUESTS);
+  private final Map<String, CachedDecision> allowed = new LruMap();
+  private final Map<String, CachedDecision> refused = new LruMap();
 
-  private record Remembered(Decision decision, Instant until) {}
+  private record CachedDecision(Decision decision, Instant until) {}
 
-  /** Forgets what was used longest ago. */
-  private static final class Recent extends LinkedHashMap<String, Remembered> {
+  /** A map that evicts its least recently used entry. */
+  private static final class LruMap extends LinkedHashMap<String, CachedDecision> {
     private static final long serialVersionUID = 1L;
 
-    Recent() {
+    LruMap() {
       super(16, 0.75f, true);
     }
 
     @Override
-    protected boolean removeEldestEntry(Map.Entry<String, Remembered> eldest) {
-      return size() > MAX_REMEMBERED;
+    protected boolean removeEldestEntry(Map.Entry<String, CachedDecision> eldest) {
+      return size() > MAX_ENTRIES;
     }
   }
 
   /**
-   * Around another authorizer.
+   * Creates a cache.
    *
-   * @param memory how long an allowed token isn't asked about again
-   * @param memoryOfRefusals how long a refused one isn't
+   * @param allowedTtl how long an allowed token is cached
+   * @param refusedTtl how long a refused token is cached
    */
   public CachingRequestAuthorizer(
       RequestAuthorizer authorizer,
-      Duration memory,
-      Duration memoryOfRefusals,
+      Duration allowedTtl,
+      Duration refusedTtl,
       InstantSource clock) {
     this.authorizer = authorizer;
-    this.memory = memory;
-    this.memoryOfRefusals = memoryOfRefusals;
+    this.allowedTtl = allowedTtl;
+    this.refusedTtl = refusedTtl;
     this.clock = clock;
   }
 
   /**
    * {@inheritDoc}
    *
-   * @throws KubernetesClientException when too many others are being asked about
+   * @throws KubernetesClientException when too many requests are in progress
    */
   @Override
   public Decision decide(String token) {
-    if (token.length() > MAX_TOKEN) {
+    if (token.length() > MAX_TOKEN_LENGTH) {
       return Decision.UNAUTHENTICATED;
     }
     String digest = digest(token);
@@ -81,7 +79,7 @@ public final class CachingRequestAuthorizer implements RequestAuthorizer {
     if (known.isPresent()) {
       return known.get();
     }
-    if (!questions.tryAcquire()) {
+    if (!requestPermits.tryAcquire()) {
       throw new KubernetesClientException("too many questions at a time");
     }
     try {
@@ -89,7 +87,7 @@ public final class CachingRequestAuthorizer implements RequestAuthorizer {
       remember(digest, decision);
       return decision;
     } finally {
-      questions.release();
+      requestPermits.release();
     }
   }
 
@@ -98,18 +96,18 @@ public final class CachingRequestAuthorizer implements RequestAuthorizer {
     return Stream.of(allowed, refused)
         .flatMap(decisions -> Optional.ofNullable(decisions.get(digest)).stream())
         .filter(it -> now.isBefore(it.until()))
-        .map(Remembered::decision)
+        .map(CachedDecision::decision)
         .findFirst();
   }
 
   private synchronized void remember(String digest, Decision decision) {
     boolean may = decision == Decision.ALLOWED;
-    Instant until = clock.instant().plus(may ? memory : memoryOfRefusals);
+    Instant until = clock.instant().plus(may ? allowedTtl : refusedTtl);
     (may ? refused : allowed).remove(digest);
-    (may ? allowed : refused).put(digest, new Remembered(decision, until));
+    (may ? allowed : refused).put(digest, new CachedDecision(decision, until));
   }
 
-  /** Tokens themselves are not kept. */
+  /** The key of a token; tokens themselves are not stored. */
   private static String digest(String token) {
     try {
       return HexFormat.of()

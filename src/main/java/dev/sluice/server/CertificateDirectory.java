@@ -9,29 +9,29 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 
 /**
- * A certificate that somebody else puts into a directory as {@code tls.crt} and {@code tls.key}.
+ * Reads a certificate that an external tool writes into a directory as {@code tls.crt} and {@code tls.key}.
  */
 public final class CertificateDirectory implements CertificateSource {
 
   private final Path directory;
   private final ReloadableKeyManager keys;
-  private String seen = "";
+  private String lastDigest = "";
 
-  /** Reads nothing yet. */
+  /** Creates the source without reading files. */
   public CertificateDirectory(Path directory, ReloadableKeyManager keys) {
     this.directory = directory;
     this.keys = keys;
   }
 
-  /** Files are compared by content, so that it doesn't matter how they are replaced. */
+  /** Compares files by content, so that every way of replacing them is noticed. */
   @Override
   public synchronized void refresh() throws GeneralSecurityException, IOException {
     String certificate = read("tls.crt");
     String key = read("tls.key");
     String now = certificate + key;
-    if (!now.equals(seen)) {
+    if (!now.equals(lastDigest)) {
       keys.use(CertificateWithKey.parse(certificate, key));
-      seen = now;
+      lastDigest = now;
     }
   }
 

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Looks after a certificate source again and again until closed. */
+/** Refreshes a certificate source periodically until closed. */
 public final class CertificateRotator implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(CertificateRotator.class);
@@ -19,12 +19,12 @@ public final class CertificateRotator implements AutoCloseable {
   private final ScheduledExecutorService timer;
   private final CompletableFuture<Void> first = new CompletableFuture<>();
   private volatile boolean ready;
-  private String complaint = "";
+  private String lastError = "";
 
   /**
-   * Looks at the source once before it returns, then in every interval.
+   * Refreshes the source once before it returns, then once per interval.
    *
-   * @param interval between two looks
+   * @param interval time between two refreshes
    */
   public CertificateRotator(CertificateSource source, Duration interval) {
     this.source = source;
@@ -36,12 +36,12 @@ public final class CertificateRotator implements AutoCloseable {
         this::refresh, interval.toMillis(), interval.toMillis(), TimeUnit.MILLISECONDS);
   }
 
-  /** Completes when there is a usable certificate for the first time. */
+  /** Completes when a usable certificate exists for the first time. */
   public CompletableFuture<Void> whenReady() {
     return first.copy();
   }
 
-  /** Whether there was a usable certificate at any time; from then on there always is one. */
+  /** Whether a usable certificate has existed at any time; from then on one always exists. */
   public boolean isReady() {
     return ready;
   }
@@ -51,17 +51,17 @@ public final class CertificateRotator implements AutoCloseable {
     timer.shutdownNow();
   }
 
-  /** The same complaint is logged once, however often it comes. */
+  /** Repeated equal errors are logged once. */
   private void refresh() {
     try {
       source.refresh();
       ready = true;
       first.complete(null);
-      complaint = "";
+      lastError = "";
     } catch (GeneralSecurityException | IOException | RuntimeException e) {
       String message = String.valueOf(e.getMessage());
-      if (!message.equals(complaint)) {
-        complaint = message;
+      if (!message.equals(lastError)) {
+        lastError = message;
         log.warn("certificate ready={} reason=\"{}\"", ready, message);
       }
     }

@@ -3,15 +3,14 @@ package dev.sluice.server;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 
-/** Where the serving certificate comes from. */
+/** Source of the serving certificate. */
 public interface CertificateSource {
 
   /**
-   * Looks at the source now and puts what it has into the key manager if that changed.
+   * Reads the source and updates the key manager if the certificate changed.
    *
-   * @throws GeneralSecurityException when there is no usable certificate; what was used before
-   *     stays in use
-   * @throws IOException when the source can't be read
+   * @throws GeneralSecurityException when there is no usable certificate; the previous one stays in use
+   * @throws IOException when the source cannot be read
    */
   void refresh() throws GeneralSecurityException, IOException;
 }

@@ -16,8 +16,7 @@ import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
- * Accepts clients with a certificate of one of the authorities in a file, and this process itself,
- * which shows its serving certificate when it warms up.
+ * Trusts clients with a certificate of one of the authorities in a file, and this process itself, which presents its serving certificate during warm-up.
  */
 public final class ClientAuthority extends X509ExtendedTrustManager {
 
@@ -33,8 +32,8 @@ public final class ClientAuthority extends X509ExtendedTrustManager {
    * Reads the authorities.
    *
    * @param file PEM, one or more certificates
-   * @param own what this process serves with
-   * @throws IOException when the file can't be read or holds no certificate
+   * @param own the serving certificate of this process
+   * @throws IOException when the file cannot be read or contains no certificate
    */
   public static ClientAuthority of(Path file, ReloadableKeyManager own) throws IOException {
     try {

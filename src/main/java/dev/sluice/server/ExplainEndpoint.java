@@ -20,18 +20,16 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * {@code GET /explain/v1/namespaces/NAMESPACE/workloads/NAME}: why a Workload waits, as the engine
- * knows it now. For whom the cluster allows to get {@code /explain/v1}, since the answer names
- * Workloads of other namespaces.
+ * {@code GET /explain/v1/namespaces/NAMESPACE/workloads/NAME}: why a Workload is pending, according to the scheduler. Requires the permission to {@code get} the path {@code /explain/v1}, since the answer names Workloads of other namespaces.
  */
 public final class ExplainEndpoint implements HttpHandler {
 
-  /** What all paths begin with, and what permission is asked for. */
+  /** The prefix of all paths, which is also the path of the required permission. */
   public static final String PREFIX = "/explain/v1";
 
   private static final Pattern PATH =
       Pattern.compile(Pattern.quote(PREFIX) + "/namespaces/([^/]+)/workloads/([^/]+)");
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final Duration QUERY_TIMEOUT = Duration.ofSeconds(5);
   private static final String BEARER = "Bearer ";
 
   private final RequestAuthorizer authorizer;
@@ -40,9 +38,9 @@ public final class ExplainEndpoint implements HttpHandler {
   private final ObjectMapper json = new ObjectMapper();
 
   /**
-   * With whom it asks.
+   * Creates the endpoint.
    *
-   * @param authorizer says who may get {@link #PREFIX}
+   * @param authorizer decides who may get {@link #PREFIX}
    */
   public ExplainEndpoint(
       RequestAuthorizer authorizer, WorkloadLister workloads, SchedulerQueries engine) {
@@ -90,10 +88,10 @@ public final class ExplainEndpoint implements HttpHandler {
     try {
       WorkloadId id = workload.get().id();
       Optional<Waiting> waiting =
-          engine.pendingReason(id).get(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+          engine.pendingReason(id).get(QUERY_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
       return Response.json(json.writeValueAsBytes(body(id, waiting)));
     } catch (TimeoutException e) {
-      return Response.text(503, "the engine didn't answer within " + PATIENCE.toSeconds() + " s");
+      return Response.text(503, "the engine didn't answer within " + QUERY_TIMEOUT.toSeconds() + " s");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return Response.text(503, "the operator is stopping");

@@ -2,7 +2,7 @@ package dev.sluice.server;
 
 import java.util.List;
 
-/** Whether the process lives, and whether it is ready to be asked. */
+/** Liveness and readiness of the process. */
 public final class HealthEndpoint implements HttpHandler {
 
   private final String livePath;
@@ -11,26 +11,25 @@ public final class HealthEndpoint implements HttpHandler {
   private final List<Check> checks;
 
   /**
-   * One thing that life or readiness depends on.
+   * A check of liveness or readiness.
    *
-   * @param name is shown when it doesn't hold
-   * @param condition is asked each time, and must answer at once
+   * @param name shown when the check fails
+   * @param condition evaluated at each request; must not block
    */
   public record Check(String name, Condition condition) {}
 
-  /** A question that is answered at once. */
+  /** A condition that is evaluated without blocking. */
   @FunctionalInterface
   public interface Condition {
-    /** Whether it holds now. */
+    /** Whether the condition holds now. */
     boolean holds();
   }
 
   /**
-   * With the names that the configuration gives.
+   * Creates the endpoint.
    *
-   * @param liveName last part of the path that answers ok while every vital check holds, such as
-   *     {@code healthz}
-   * @param readyName last part of the path that answers ok when every check holds
+   * @param liveName last part of the path that answers ok while every vital check holds, such as {@code healthz}
+   * @param readyName last part of the path that answers ok while every check holds
    */
   public HealthEndpoint(String liveName, String readyName, List<Check> vital, List<Check> checks) {
     this.livePath = path(liveName);

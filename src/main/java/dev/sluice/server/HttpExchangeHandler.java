@@ -16,7 +16,7 @@ import javax.net.ssl.SSLPeerUnverifiedException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads requests within the limits, has them answered, and sends the answers. */
+/** Reads requests within the limits, passes them to the handler, and sends the responses. */
 final class HttpExchangeHandler implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(HttpExchangeHandler.class);
@@ -33,20 +33,20 @@ final class HttpExchangeHandler implements AutoCloseable {
     this.httpHandler = httpHandler;
     this.transfer = limits.transfer();
     this.bodies = new BodyBudget(limits.bodies());
-    this.reader = new BodyReader(limits.patience());
+    this.reader = new BodyReader(limits.queueTimeout());
     this.answers =
-        new ConcurrencyLimiter(limits.concurrent(), limits.work() / 3 * 2, limits.patience());
+        new ConcurrencyLimiter(limits.concurrent(), limits.work() / 3 * 2, limits.queueTimeout());
     this.streams =
-        new ConcurrencyLimiter(limits.concurrent() / 8, limits.work() / 3, limits.patience());
+        new ConcurrencyLimiter(limits.concurrent() / 8, limits.work() / 3, limits.queueTimeout());
     this.deadlines =
         new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name("http-", 0).factory());
     deadlines.setRemoveOnCancelPolicy(true);
   }
 
   /**
-   * Serves one request, in a thread that serves no other.
+   * Serves one request, on a thread of its own.
    *
-   * @throws IOException when the connection is of no further use
+   * @throws IOException when the connection must be closed
    */
   void serve(HttpExchange exchange) throws IOException {
     try (BodyBudget.Share share = bodies.open();
@@ -133,7 +133,7 @@ final class HttpExchangeHandler implements AutoCloseable {
     return Response.text(503, String.valueOf(e.getMessage()));
   }
 
-  /** Answers without having read all of the request, after which the connection is of no use. */
+  /** Responds before the whole request was read; the connection must be closed afterwards. */
   private void refuse(HttpExchange exchange, BodyBudget.Share share, Response response)
       throws IOException {
     exchange.getResponseHeaders().set("Connection", "close");
@@ -178,7 +178,9 @@ final class HttpExchangeHandler implements AutoCloseable {
         length(headers));
   }
 
-  /** The platform has checked that it is a number, and that there are not both. */
+  /**
+   * The HTTP server has verified that the value is a number and that only one length is declared.
+   */
   private static long length(Map<String, String> headers) {
     return headers.containsKey("transfer-encoding")
         ? -1

@@ -2,51 +2,49 @@ package dev.sluice.server;
 
 import java.util.Optional;
 
-/** Answers requests. Called from many virtual threads at once. */
+/** Handles HTTP requests. Called from many virtual threads concurrently. */
 @FunctionalInterface
 public interface HttpHandler {
 
   /**
-   * What is known of a request before its body is read.
+   * A request before its body is read.
    *
    * @param method in upper case
    * @param path decoded, without query
-   * @param hasCertificate whether the client showed a certificate of the configured authority
+   * @param hasCertificate whether the client presented a certificate of the configured authority
    */
   record Head(String method, String path, boolean hasCertificate) {}
 
-  /** As many bytes as a body has at most, where an endpoint doesn't say otherwise. */
+  /** The default maximum length of a body in bytes. */
   int USUAL_BODY = 8 * 1024 * 1024;
 
   /**
-   * The answer. A request that can't be served is answered with a status that says so; what is
-   * thrown is a bug, is logged, and becomes status 500 without detail.
+   * Handles a request. A request that cannot be served gets a response with an error status; an exception is a bug, is logged, and becomes status 500 without details.
    */
   Response answer(Request request);
 
-  /** How many bytes a body that is sent to this path may have; asked before any is read. */
+  /** The maximum length of a body for this path; called before the body is read. */
   default int maxBody(String path) {
     return USUAL_BODY;
   }
 
-  /** Whether clients are asked for a certificate; they may come without one. */
+  /** Whether clients are asked for a certificate; the certificate is optional. */
   default boolean asksForCertificates() {
     return false;
   }
 
-  /** The answer to a request whose body need not be read; empty if it is to be read. */
+  /** The response to a request whose body is not needed; empty if the body must be read. */
   default Optional<Response> answerAtOnce(Head head) {
     return Optional.empty();
   }
 
-  /** About how many bytes of memory answering takes, beyond the body itself. */
+  /** The estimated memory in bytes that the response takes, in addition to the body. */
   default long cost(Request request) {
     return request.requestBody().length();
   }
 
   /**
-   * Whether answers at this path are made while they are sent. Such requests have places of their
-   * own, so that clients who read slowly keep nobody else waiting.
+   * Whether responses for this path are computed while they are sent. Such requests have a limiter of their own, so that clients that read slowly do not block other clients.
    */
   default boolean isStreamed(String path) {
     return false;

@@ -3,29 +3,27 @@ package dev.sluice.server;
 import java.time.Duration;
 
 /**
- * How much of this process the clients of one server can use together. A request that doesn't fit
- * waits for a while and is then answered with status 503.
+ * Limits on the resources that all clients of one server use together. A request over a limit waits for a while and then gets status 503.
  *
- * @param bodies bytes of all bodies that are being read or answered
- * @param work estimated bytes that answering takes, of all requests together; a third of it is for
- *     answers that are streamed
- * @param concurrent requests that are answered at a time; an eighth as many more are streamed
- * @param transfer how long a client may take to send a body, and as long to read the answer
- * @param patience how long a request waits for others to end
+ * @param bodies bytes of all bodies that are being read or processed
+ * @param work estimated bytes for computing all responses; a third of it is for streamed responses
+ * @param concurrent number of requests processed concurrently; in addition, an eighth of it is streamed
+ * @param transfer how long a client may take to send a body, and to read the response
+ * @param queueTimeout how long a request waits for other requests to end
  */
 public record HttpLimits(
-    long bodies, long work, int concurrent, Duration transfer, Duration patience) {
+    long bodies, long work, int concurrent, Duration transfer, Duration queueTimeout) {
 
   private static final int CONCURRENT = 512;
   private static final Duration TRANSFER = Duration.ofSeconds(20);
-  private static final Duration PATIENCE = Duration.ofSeconds(8);
+  private static final Duration QUEUE_TIMEOUT = Duration.ofSeconds(8);
 
-  /** For a process that has this many bytes of heap: an eighth for bodies, a quarter for work. */
+  /** Limits for a heap of this many bytes: an eighth for bodies, a quarter for work. */
   public static HttpLimits forHeap(long heap) {
-    return new HttpLimits(heap / 8, heap / 4, CONCURRENT, TRANSFER, PATIENCE);
+    return new HttpLimits(heap / 8, heap / 4, CONCURRENT, TRANSFER, QUEUE_TIMEOUT);
   }
 
-  /** For this process. */
+  /** Limits for this process. */
   public static HttpLimits ofThisProcess() {
     return forHeap(Runtime.getRuntime().maxMemory());
   }

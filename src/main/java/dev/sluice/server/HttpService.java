@@ -14,9 +14,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 
 /**
- * A running HTTP/1.1 server, each request on a virtual thread of its own. It listens as soon as it
- * is made and stops when closed. What its clients can use of this process together is bounded by
- * {@link HttpLimits} and {@link PlatformLimits}.
+ * A running HTTP/1.1 server that serves each request on a virtual thread of its own. It listens once created and stops when closed. {@link HttpLimits} and {@link PlatformLimits} bound the resources that its clients use.
  */
 public final class HttpService implements AutoCloseable {
 
@@ -41,15 +39,15 @@ public final class HttpService implements AutoCloseable {
   /**
    * Starts a server without TLS, with the limits of this process.
    *
-   * @param grace how long closing waits for requests that are being answered
-   * @throws IOException when the address can't be bound
+   * @param grace how long closing waits for requests in progress
+   * @throws IOException when the address cannot be bound
    */
   public static HttpService plain(BindAddress address, HttpHandler httpHandler, Duration grace)
       throws IOException {
     return plain(address, httpHandler, HttpLimits.ofThisProcess(), grace);
   }
 
-  /** Starts a server without TLS, with other limits. */
+  /** Starts a server without TLS, with the given limits. */
   static HttpService plain(
       BindAddress address, HttpHandler httpHandler, HttpLimits limits, Duration grace)
       throws IOException {
@@ -61,10 +59,10 @@ public final class HttpService implements AutoCloseable {
   /**
    * Starts a server with TLS, with the limits of this process.
    *
-   * @param context holds the key manager, whose key may change while the server runs
-   * @param grace how long closing waits for requests that are being answered
-   * @throws IOException when the address can't be bound
-   * @throws IllegalArgumentException when the settings name something that the platform lacks
+   * @param context contains the key manager, whose key may change while the server runs
+   * @param grace how long closing waits for requests in progress
+   * @throws IOException when the address cannot be bound
+   * @throws IllegalArgumentException when the platform does not support a setting
    */
   public static HttpService tls(
       BindAddress address,
@@ -87,12 +85,14 @@ public final class HttpService implements AutoCloseable {
     return new HttpService(server, httpHandler, HttpLimits.ofThisProcess(), grace);
   }
 
-  /** The port that is listened on, also when the system chose it. */
+  /** The port of the server, also if the system chose it. */
   public int port() {
     return server.getAddress().getPort();
   }
 
-  /** Takes no more requests, waits at most the grace for those in work, then cuts them off. */
+  /**
+   * Accepts no more requests, waits at most the grace period for requests in progress, then closes their connections.
+   */
   @Override
   public void close() {
     server.stop((int) Math.max(0, grace.toSeconds()));

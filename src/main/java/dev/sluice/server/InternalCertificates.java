@@ -18,9 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Certificates that the operator makes itself and shares between its replicas in a Secret. Each is
- * replaced long before it ends. A new authority is made known a while before anything is signed
- * with it, and the old one stays trusted until it ends, so that no handshake fails meanwhile.
+ * Certificates that the operator creates itself and shares between its replicas in a Secret. Each certificate is replaced long before it expires. A new authority is published some time before it signs certificates, and the old one stays trusted until it expires, so that no handshake fails during the rotation.
  */
 public final class InternalCertificates implements CertificateSource {
 
@@ -29,7 +27,7 @@ public final class InternalCertificates implements CertificateSource {
   static final Duration SERVING_VALIDITY = Duration.ofDays(365);
   static final Duration SERVING_RENEWAL = Duration.ofDays(90);
 
-  /** How long a new authority is known before a certificate of its is shown. */
+  /** How long a new authority is published before a certificate that it signed is used. */
   static final Duration ANNOUNCEMENT = Duration.ofMinutes(10);
 
   private static final Logger log = LoggerFactory.getLogger(InternalCertificates.class);
@@ -40,12 +38,12 @@ public final class InternalCertificates implements CertificateSource {
   private final ReloadableKeyManager keys;
   private final List<String> hosts;
   private final InstantSource clock;
-  private final CertificateAuthority maker;
+  private final CertificateAuthority certificateAuthority;
 
   /**
-   * Makes nothing yet.
+   * Creates the source without creating certificates.
    *
-   * @param hosts names and addresses under which clients reach this process, at least one
+   * @param hosts names and addresses of this process, at least one
    */
   public InternalCertificates(
       SecretAccess secret,
@@ -62,10 +60,10 @@ public final class InternalCertificates implements CertificateSource {
     this.keys = keys;
     this.hosts = List.copyOf(hosts);
     this.clock = clock;
-    this.maker = new CertificateAuthority(clock, random);
+    this.certificateAuthority = new CertificateAuthority(clock, random);
   }
 
-  /** The names under which a Service of the cluster is reached. */
+  /** The DNS names of a Service of the cluster. */
   public static List<String> serviceHosts(String service, String namespace) {
     return List.of(
         service + "." + namespace + ".svc",
@@ -74,10 +72,10 @@ public final class InternalCertificates implements CertificateSource {
         service);
   }
 
-  /** Trust is published before the certificate is shown. */
+  /** Publishes the authority before the certificate is used. */
   @Override
   public synchronized void refresh() throws GeneralSecurityException, IOException {
-    ServingSecret content = agreed();
+    ServingSecret content = loadOrRenew();
     publisher.publish(content.caBundle());
     X509Certificate certificate = content.serving().certificate();
     if (keys.current().map(used -> !used.certificate().equals(certificate)).orElse(true)) {
@@ -89,8 +87,10 @@ public final class InternalCertificates implements CertificateSource {
     }
   }
 
-  /** What all replicas use, made or renewed by whoever comes first. */
-  private ServingSecret agreed() throws GeneralSecurityException, IOException {
+  /**
+   * The content of the Secret that all replicas use, created or renewed by the first replica that needs it.
+   */
+  private ServingSecret loadOrRenew() throws GeneralSecurityException, IOException {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       Optional<SecretAccess.Stored> stored = secret.read();
       Optional<ServingSecret> found = stored.flatMap(it -> ServingSecret.parse(it.data()));
@@ -107,7 +107,7 @@ public final class InternalCertificates implements CertificateSource {
   }
 
   private ServingSecret fresh() throws GeneralSecurityException {
-    CertificateWithKey authority = maker.authority(AUTHORITY_VALIDITY);
+    CertificateWithKey authority = certificateAuthority.authority(AUTHORITY_VALIDITY);
     return new ServingSecret(
         List.of(authority.certificate()), authority, serving(authority, hosts));
   }
@@ -129,7 +129,7 @@ public final class InternalCertificates implements CertificateSource {
   }
 
   private ServingSecret withNewAuthority(ServingSecret found) throws GeneralSecurityException {
-    CertificateWithKey authority = maker.authority(AUTHORITY_VALIDITY);
+    CertificateWithKey authority = certificateAuthority.authority(AUTHORITY_VALIDITY);
     List<X509Certificate> trusted = new ArrayList<>();
     trusted.add(authority.certificate());
     found.authorities().stream().filter(it -> !endsWithin(it, Duration.ZERO)).forEach(trusted::add);
@@ -174,10 +174,10 @@ public final class InternalCertificates implements CertificateSource {
 
   private CertificateWithKey serving(CertificateWithKey authority, List<String> names)
       throws GeneralSecurityException {
-    return maker.serving(authority, names, SERVING_VALIDITY);
+    return certificateAuthority.serving(authority, names, SERVING_VALIDITY);
   }
 
-  /** Replicas may be reached under different names; each keeps those of the others. */
+  /** Replicas may have different host names; each replica keeps the names of the others. */
   private List<String> union(X509Certificate certificate) throws CertificateParsingException {
     List<String> names = new ArrayList<>(hosts);
     names(certificate).stream().filter(name -> !hosts.contains(name)).forEach(names::add);

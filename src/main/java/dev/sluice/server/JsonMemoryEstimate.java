@@ -1,26 +1,25 @@
 package dev.sluice.server;
 
 /**
- * Estimates from the text of a JSON document how much memory its tree takes, without making it. An
- * upper bound for well-formed text; other text costs no more, since the parser stops where it is
- * malformed.
+ * Estimates the memory of the tree of a JSON document from its text, without building the tree. The estimate is an upper bound for well-formed text; malformed text costs no more, since the parser stops at the error.
  *
  * @param whole bytes of the tree of the whole document
- * @param largestElement bytes of the largest element of any list in a field of a field of the
- *     document, as objects are in a {@code ConversionReview}; 0 if there is none
+ * @param largestElement bytes of the largest element of any list at the level of {@code request.objects} of a {@code ConversionReview}; 0 if there is none
  */
 record JsonMemoryEstimate(long whole, long largestElement) {
 
-  /** A node with its map, and the map's first table. */
+  /** Bytes of a node with its map and the map's initial table. */
   private static final int OBJECT = 200;
 
-  /** A node with its list, and the list's first array. */
+  /** Bytes of a node with its list and the list's initial array. */
   private static final int LIST = 104;
 
-  /** An entry of a map or list with its value, apart from the bytes of names and texts. */
+  /**
+   * Bytes of an entry of a map or list with its value, without the characters of names and texts.
+   */
   private static final int ENTRY = 72;
 
-  /** A byte of a text, in the tree and in the buffers of the parser. */
+  /** Bytes per byte of text, in the tree and in the parser's buffers. */
   private static final int TEXT = 3;
 
   /** Depth of an element: document, request, list. */

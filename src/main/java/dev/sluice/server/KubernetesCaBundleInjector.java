@@ -19,12 +19,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the authorities into the webhook configurations and into the custom resource definitions
- * that are converted by webhook. Objects that don't exist are passed over: they may come later.
+ * Writes the certificate authorities into the webhook configurations and into the CustomResourceDefinitions that use a conversion webhook. Skips missing objects, which may be created later.
  */
 public final class KubernetesCaBundleInjector implements CaBundleInjector {
 
-  /** The definitions whose versions differ in more than their name. */
+  /** The CustomResourceDefinitions whose versions differ in their schema. */
   public static final List<String> CONVERTED =
       Stream.of(
               "localqueues",
@@ -45,10 +44,10 @@ public final class KubernetesCaBundleInjector implements CaBundleInjector {
   private final List<String> definitions;
 
   /**
-   * For the webhook configurations and definitions that an installation has.
+   * Creates an injector.
    *
-   * @param webhookServiceName as configured; the webhook configurations are named after it
-   * @param definitions full names of the custom resource definitions
+   * @param webhookServiceName configured name of the Service; the names of the webhook configurations derive from it
+   * @param definitions full names of the CustomResourceDefinitions
    */
   public KubernetesCaBundleInjector(
       KubernetesClient client, String webhookServiceName, List<String> definitions) {
@@ -57,7 +56,7 @@ public final class KubernetesCaBundleInjector implements CaBundleInjector {
     this.definitions = List.copyOf(definitions);
   }
 
-  /** What the names of the webhook configurations begin with. */
+  /** The common prefix of the names of the webhook configurations. */
   public static String configurationPrefix(String webhookServiceName) {
     String suffix = "-webhook-service";
     return webhookServiceName.endsWith(suffix)

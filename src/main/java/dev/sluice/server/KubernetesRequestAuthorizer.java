@@ -8,16 +8,18 @@ import io.fabric8.kubernetes.api.model.authorization.v1.SubjectAccessReviewBuild
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.Optional;
 
-/** Asks the cluster: a token review, then whether its user may {@code get} the path. */
+/**
+ * Authorizes through the API server: a TokenReview, then a SubjectAccessReview for the verb {@code get} on the path.
+ */
 public final class KubernetesRequestAuthorizer implements RequestAuthorizer {
 
   private final KubernetesClient client;
   private final String path;
 
   /**
-   * For one path.
+   * Creates an authorizer for one path.
    *
-   * @param path that the user needs the verb {@code get} for, such as {@code /metrics}
+   * @param path the path for which the user needs the verb {@code get}, such as {@code /metrics}
    */
   public KubernetesRequestAuthorizer(KubernetesClient client, String path) {
     this.client = client;

@@ -10,14 +10,14 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** The Secret in the cluster. */
+/** Access to the Secret through the API server. */
 public final class KubernetesSecretAccess implements SecretAccess {
 
   private final KubernetesClient client;
   private final String namespace;
   private final String name;
 
-  /** For the Secret of this name, which need not exist yet. */
+  /** Creates an access to the Secret of this name, which need not exist. */
   public KubernetesSecretAccess(KubernetesClient client, String namespace, String name) {
     this.client = client;
     this.namespace = namespace;

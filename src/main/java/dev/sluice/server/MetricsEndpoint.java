@@ -5,10 +5,10 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** {@code /metrics}, for whom the cluster allows it. */
+/** The endpoint {@code /metrics}, for users that the API server authorizes. */
 public final class MetricsEndpoint implements HttpHandler {
 
-  /** Where metrics are. */
+  /** The path of the endpoint. */
   public static final String PATH = "/metrics";
 
   private static final Logger log = LoggerFactory.getLogger(MetricsEndpoint.class);
@@ -22,14 +22,14 @@ public final class MetricsEndpoint implements HttpHandler {
   public interface Scrape {
 
     /**
-     * The metrics of this moment, with their content type.
+     * The metrics at the time of the call, with their content type.
      *
-     * @param accept what the client says it reads, empty if it doesn't say
+     * @param accept the Accept header of the client, empty if absent
      */
     Response scrape(Optional<String> accept);
   }
 
-  /** With the one who decides and the one who writes. */
+  /** Creates the endpoint. */
   public MetricsEndpoint(RequestAuthorizer authorizer, Scrape scrape) {
     this.authorizer = authorizer;
     this.scrape = scrape;

@@ -2,7 +2,7 @@ package dev.sluice.server;
 
 import java.io.IOException;
 
-/** A request can't be served because others use what it needs. */
+/** Thrown when a request cannot be served because other requests use the resources. */
 final class OverloadException extends IOException {
 
   private static final long serialVersionUID = 1L;

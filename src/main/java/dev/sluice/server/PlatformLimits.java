@@ -3,20 +3,19 @@ package dev.sluice.server;
 import java.util.Map;
 
 /**
- * Limits that the platform's HTTP server enforces itself, before this package sees a request. It
- * reads them once, from system properties; those that are set already stay.
+ * Limits that the JDK's HTTP server enforces before this package sees a request. The server reads them once from system properties; properties that are set already are kept.
  */
 final class PlatformLimits {
 
-  /** What an open connection takes with TLS, buffers above all. */
-  private static final long CONNECTION = 128L * 1024;
+  /** Memory of an open TLS connection in bytes, mostly buffers. */
+  private static final long BYTES_PER_CONNECTION = 128L * 1024;
 
-  private static final long FEWEST = 256;
-  private static final long MOST = 2048;
+  private static final long MIN_CONNECTIONS = 256;
+  private static final long MAX_CONNECTIONS = 2048;
 
   private PlatformLimits() {}
 
-  /** Sets what isn't set. */
+  /** Sets the properties that are not set. */
   static void apply() {
     of(Runtime.getRuntime().maxMemory())
         .forEach(
@@ -28,16 +27,12 @@ final class PlatformLimits {
   }
 
   /**
-   * The properties for a process that has this many bytes of heap.
+   * The properties for a heap of this many bytes.
    *
-   * <p>Connections that are open take a quarter of it at most. Idle ones must outlast those of the
-   * API server's client, and as many as there may be are kept: a server that closes them drops
-   * requests under load. Headers are read before anything is known of a request, so that they must
-   * be small. The times end handshakes and headers that don't go on; a body has a shorter one, see
-   * {@link HttpLimits}.
+   * <p>Open connections take at most a quarter of the heap. Idle connections must outlast the idle connections of the API server's client, and as many are kept as there may be: a server that closes them drops requests under load. Headers are read before the request is known, so their size limit is small. The time limits end stalled handshakes and headers; bodies have a shorter limit, see {@link HttpLimits}.
    */
   static Map<String, String> of(long heap) {
-    long connections = Math.clamp(heap / 4 / CONNECTION, FEWEST, MOST);
+    long connections = Math.clamp(heap / 4 / BYTES_PER_CONNECTION, MIN_CONNECTIONS, MAX_CONNECTIONS);
     return Map.of(
         "jdk.httpserver.maxConnections", String.valueOf(connections),
         "sun.net.httpserver.maxIdleConnections", String.valueOf(connections),

@@ -16,36 +16,35 @@ import javax.net.ssl.X509ExtendedKeyManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hands out the key material that was set last, so that handshakes from then on show the new
- * certificate while connections that exist go on. Safe for use by many threads.
+ * Key manager whose key can be replaced: later handshakes use the new certificate while existing connections continue. Thread-safe.
  */
 public final class ReloadableKeyManager extends X509ExtendedKeyManager {
 
   private static final String PREFIX = "serving-";
 
-  private final AtomicReference<@Nullable Held> current = new AtomicReference<>();
+  private final AtomicReference<@Nullable ActiveKey> current = new AtomicReference<>();
 
-  private record Held(String alias, CertificateWithKey material, @Nullable Held previous) {}
+  private record ActiveKey(String alias, CertificateWithKey material, @Nullable ActiveKey previous) {}
 
-  /** Handshakes from now on use this material. */
+  /** Uses this key for all later handshakes. */
   public void use(CertificateWithKey material) {
     current.updateAndGet(
         held ->
-            new Held(
+            new ActiveKey(
                 PREFIX + material.certificate().getSerialNumber().toString(16),
                 material,
-                held == null ? null : new Held(held.alias(), held.material(), null)));
+                held == null ? null : new ActiveKey(held.alias(), held.material(), null)));
   }
 
-  /** What handshakes use at this moment; empty before any was set. */
+  /** The key in use; empty before the first one was set. */
   public Optional<CertificateWithKey> current() {
-    return Optional.ofNullable(current.get()).map(Held::material);
+    return Optional.ofNullable(current.get()).map(ActiveKey::material);
   }
 
   /**
-   * A TLS context that serves with this manager's material.
+   * A TLS context that serves with this manager's key.
    *
-   * @throws GeneralSecurityException when the platform has no TLS
+   * @throws GeneralSecurityException when the platform does not support TLS
    */
   public SSLContext context() throws GeneralSecurityException {
     SSLContext context = SSLContext.getInstance("TLS");
@@ -54,9 +53,9 @@ public final class ReloadableKeyManager extends X509ExtendedKeyManager {
   }
 
   /**
-   * The same, and clients that show a certificate are checked.
+   * A TLS context that serves with this manager's key and verifies client certificates.
    *
-   * @throws GeneralSecurityException when the platform has no TLS
+   * @throws GeneralSecurityException when the platform does not support TLS
    */
   public SSLContext context(ClientAuthority clients) throws GeneralSecurityException {
     SSLContext context = SSLContext.getInstance("TLS");
@@ -64,7 +63,9 @@ public final class ReloadableKeyManager extends X509ExtendedKeyManager {
     return context;
   }
 
-  /** A server that asks for a certificate is shown the one that this process serves with. */
+  /**
+   * If a server asks for a client certificate, the serving certificate of this process is presented.
+   */
   @Override
   public @Nullable String chooseEngineClientAlias(
       String[] keyTypes, Principal @Nullable [] issuers, SSLEngine engine) {
@@ -119,15 +120,17 @@ public final class ReloadableKeyManager extends X509ExtendedKeyManager {
   }
 
   private @Nullable String alias(String keyType) {
-    Held held = current.get();
+    ActiveKey held = current.get();
     return held != null && keyType.equals(held.material().key().getAlgorithm())
         ? held.alias()
         : null;
   }
 
-  /** A handshake that began before a swap asks for chain and key by the alias it was given. */
+  /**
+   * The key of an alias: a handshake that started before a replacement requests chain and key by its earlier alias.
+   */
   private @Nullable CertificateWithKey named(String alias) {
-    Held held = current.get();
+    ActiveKey held = current.get();
     while (held != null && !held.alias().equals(alias)) {
       held = held.previous();
     }

@@ -4,13 +4,13 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * A request as it came in, body read whole.
+ * A received request with its whole body.
  *
  * @param method in upper case
  * @param path decoded, without query
- * @param query the raw query, empty if there is none
+ * @param query the raw query, empty if absent
  * @param headers first value of each header, names in lower case
- * @param body empty if there is none
+ * @param requestBody the body, empty if absent
  */
 public record Request(
     String method,
@@ -19,7 +19,7 @@ public record Request(
     Map<String, String> headers,
     RequestBody requestBody) {
 
-  /** The first value of the header, whose name is given in lower case. */
+  /** The first value of a header; the name must be in lower case. */
   public Optional<String> header(String name) {
     return Optional.ofNullable(headers.get(name));
   }

@@ -1,19 +1,19 @@
 package dev.sluice.server;
 
-/** Says who may read metrics. */
+/** Decides whether a user may read an endpoint. */
 @FunctionalInterface
 public interface RequestAuthorizer {
 
-  /** What the cluster says about the bearer of a token. */
+  /** Decision about the bearer of a token. */
   enum Decision {
-    /** May read. */
+    /** The user may read. */
     ALLOWED,
     /** The token is unknown or no longer valid. */
     UNAUTHENTICATED,
-    /** Known, and has no permission. */
+    /** The user is known and has no permission. */
     FORBIDDEN
   }
 
-  /** Decides about the bearer of this token, which isn't empty. */
+  /** Decides about the bearer of this token, which is not empty. */
   Decision decide(String token);
 }

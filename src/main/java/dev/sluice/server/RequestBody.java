@@ -8,12 +8,11 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * The bytes of a request. They are kept in pieces, so that a large body needs no memory in one
- * piece and is never copied while it grows.
+ * The bytes of a request, stored in pieces, so that a large body needs no contiguous memory and is never copied while it is read.
  */
 public final class RequestBody {
 
-  /** No bytes. */
+  /** An empty body. */
   public static final RequestBody EMPTY = new RequestBody(List.of(), 0);
 
   private final List<Piece> pieces;
@@ -36,19 +35,19 @@ public final class RequestBody {
     return new RequestBody(pieces, pieces.stream().mapToInt(Piece::length).sum());
   }
 
-  /** How many bytes there are. */
+  /** The length in bytes. */
   public int length() {
     return length;
   }
 
-  /** Reads from the beginning; may be called any number of times. */
+  /** Opens a stream from the beginning; may be called repeatedly. */
   public InputStream open() {
     List<InputStream> streams = new ArrayList<>();
     pieces.forEach(piece -> streams.add(new ByteArrayInputStream(piece.bytes(), 0, piece.length)));
     return new SequenceInputStream(Collections.enumeration(streams));
   }
 
-  /** All bytes in one array, for bodies that are known to be small. */
+  /** All bytes in one array, for small bodies. */
   public byte[] bytes() {
     byte[] all = new byte[length];
     int at = 0;

@@ -7,24 +7,24 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What to answer.
+ * An HTTP response.
  *
  * @param status the HTTP status
- * @param contentType of the body
+ * @param contentType media type of the body
  * @param content the body
  */
 public record Response(int status, String contentType, Content content) {
 
-  /** The body of an answer. */
+  /** The body of a response. */
   public interface Content {
 
-    /** How many bytes there are, or -1 if that is known only after writing. */
+    /** The length in bytes, or -1 if it is known only after writing. */
     long length();
 
     /**
      * Writes all bytes; called once.
      *
-     * @throws IOException when the stream does; what was written so far is then no valid answer
+     * @throws IOException when the stream fails; the bytes written so far are then not a valid response
      */
     void writeTo(OutputStream out) throws IOException;
   }
@@ -41,7 +41,7 @@ public record Response(int status, String contentType, Content content) {
     }
   }
 
-  /** An answer whose bytes are there already, and aren't modified any more. */
+  /** A response with a body in memory, which must not be modified afterwards. */
   public Response(int status, String contentType, byte[] body) {
     this(status, contentType, new Bytes(body));
   }
@@ -60,13 +60,13 @@ public record Response(int status, String contentType, Content content) {
     return out.toByteArray();
   }
 
-  /** A plain text answer that ends with a line break. */
+  /** A plain text response; a line break is appended. */
   public static Response text(int status, String text) {
     return new Response(
         status, "text/plain; charset=utf-8", (text + "\n").getBytes(StandardCharsets.UTF_8));
   }
 
-  /** JSON with status 200. */
+  /** A JSON response with status 200. */
   public static Response json(byte[] body) {
     return new Response(200, "application/json", body);
   }

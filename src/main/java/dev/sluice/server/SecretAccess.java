@@ -3,25 +3,25 @@ package dev.sluice.server;
 import java.util.Map;
 import java.util.Optional;
 
-/** The one Secret that all replicas share. */
+/** Access to the Secret that all replicas share. */
 public interface SecretAccess {
 
   /**
-   * What is stored.
+   * Content of the Secret.
    *
-   * @param data values, decoded
-   * @param version of the object, to be given back when writing
+   * @param data decoded values
+   * @param version resource version, to be passed to {@link #write}
    */
   record Stored(Map<String, byte[]> data, String version) {}
 
-  /** The Secret as it is now, empty if it doesn't exist. */
+  /** The present content; empty if the Secret does not exist. */
   Optional<Stored> read();
 
   /**
    * Creates the Secret, or replaces the version that was read.
    *
    * @param version empty to create
-   * @return false when somebody else was faster; then it is to be read again
+   * @return false if another replica wrote first; the caller must read again
    */
   boolean write(Map<String, byte[]> data, Optional<String> version);
 }

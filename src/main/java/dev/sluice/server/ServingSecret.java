@@ -10,11 +10,11 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What the shared Secret holds.
+ * Content of the shared Secret.
  *
- * @param authorities certificates to be trusted, the newest first
+ * @param authorities trusted certificates, the newest first
  * @param authority the newest authority with its key
- * @param serving what is shown to clients
+ * @param serving the serving certificate
  */
 record ServingSecret(
     List<X509Certificate> authorities, CertificateWithKey authority, CertificateWithKey serving) {
@@ -28,7 +28,7 @@ record ServingSecret(
     authorities = List.copyOf(authorities);
   }
 
-  /** Reads it; empty when something is missing, unreadable or doesn't belong together. */
+  /** Parses the Secret; empty if a part is missing, unreadable or inconsistent. */
   static Optional<ServingSecret> parse(Map<String, byte[]> data) {
     if (!data.keySet().containsAll(List.of(CA_CERTIFICATE, CA_KEY, CERTIFICATE, KEY))) {
       return Optional.empty();

@@ -10,16 +10,15 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 
 /**
- * What a TLS server accepts.
+ * TLS settings of a server.
  *
  * @param minVersion the oldest protocol version
- * @param cipherSuites names as the configuration has them; empty means the platform's choice
- * @param curves numbers of the TLS registry, in order of preference; empty means the platform's
- *     choice
+ * @param cipherSuites names as in the configuration; empty: the platform's defaults
+ * @param curves numbers of the TLS registry, in order of preference; empty: the platform's defaults
  */
 public record TlsSettings(TlsVersion minVersion, List<String> cipherSuites, List<Integer> curves) {
 
-  /** TLS 1.3 with the platform's ciphers. */
+  /** TLS 1.3 with the platform's cipher suites. */
   public static final TlsSettings STRICT =
       new TlsSettings(TlsVersion.TLS_1_3, List.of(), List.of());
 
@@ -28,7 +27,7 @@ public record TlsSettings(TlsVersion minVersion, List<String> cipherSuites, List
       Map.of(
           23, "secp256r1", 24, "secp384r1", 25, "secp521r1", 29, "x25519", 4588, "X25519MLKEM768");
 
-  /** Names that differ between the configuration and Java. */
+  /** Names of cipher suites that differ between the configuration and Java. */
   private static final Map<String, String> CIPHER_ALIASES =
       Map.of(
           "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305",
@@ -36,22 +35,22 @@ public record TlsSettings(TlsVersion minVersion, List<String> cipherSuites, List
           "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305",
           "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256");
 
-  /** Takes copies. */
+  /** Copies the lists. */
   public TlsSettings {
     cipherSuites = List.copyOf(cipherSuites);
     curves = List.copyOf(curves);
   }
 
-  /** As the configuration says; where it says nothing, TLS 1.3. */
+  /** Reads the configuration; the default is TLS 1.3. */
   public static TlsSettings of(Configuration.Tls tls) {
     return new TlsSettings(
         tls.minVersion().orElse(TlsVersion.TLS_1_3), tls.cipherSuites(), tls.curvePreferences());
   }
 
   /**
-   * The settings in Java's form.
+   * The settings as Java's SSL parameters.
    *
-   * @throws IllegalArgumentException naming a cipher suite or curve that this platform doesn't have
+   * @throws IllegalArgumentException with the name of a cipher suite or curve that the platform does not support
    */
   SSLParameters parameters(SSLContext context) {
     SSLParameters parameters = context.getDefaultSSLParameters();
@@ -84,7 +83,7 @@ public record TlsSettings(TlsVersion minVersion, List<String> cipherSuites, List
       }
       result.add(known);
     }
-    // A list without any suite of the newest version would shut its clients out.
+    // without any suite of the newest version, clients of that version could not connect
     supported.stream()
         .filter(name -> name.startsWith("TLS_AES_") || name.startsWith("TLS_CHACHA20_"))
         .filter(name -> !result.contains(name))

@@ -20,8 +20,7 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
- * Calls the operator's own server the way the API server will, until it answers and is no longer
- * cold. A server that was just started would otherwise let the first requests wait for seconds.
+ * Sends requests to the operator's own server, as the API server will, until the code is compiled and loaded. Otherwise the first requests of a new server would take seconds.
  */
 public final class WarmUp {
 
@@ -33,24 +32,24 @@ public final class WarmUp {
   /**
    * One request of the warm-up.
    *
-   * @param path to be posted to
+   * @param path path to post to
    * @param body JSON
    */
   public record Sample(String path, byte[] body) {}
 
-  /** Trusts the certificate that the key manager shows, and no other. */
+  /** Creates a client that trusts only the serving certificate of the key manager. */
   public WarmUp(ReloadableKeyManager keys, InstantSource clock) {
     this.keys = keys;
     this.clock = clock;
   }
 
   /**
-   * Sends the samples in turn, each answered with status 200, at least once and as often as fits.
+   * Sends the samples in turn, at least one round; each must be answered with status 200.
    *
-   * @param host that the server listens on
-   * @param rounds how often the samples are sent at most
-   * @param budget after which no further round begins
-   * @throws IOException when the server can't be reached or answers otherwise
+   * @param host address of the server
+   * @param rounds maximum number of rounds
+   * @param budget time after which no further round starts
+   * @throws IOException when the server cannot be reached or answers with another status
    * @throws InterruptedException when the process stops meanwhile
    */
   public void run(String host, int port, List<Sample> samples, int rounds, Duration budget)
@@ -87,7 +86,7 @@ public final class WarmUp {
     try {
       SSLContext context = SSLContext.getInstance("TLS");
       context.init(
-          new KeyManager[] {keys}, new TrustManager[] {new Pinned(keys)}, new SecureRandom());
+          new KeyManager[] {keys}, new TrustManager[] {new PinnedTrustManager(keys)}, new SecureRandom());
       return HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
           .sslContext(context)
@@ -98,12 +97,12 @@ public final class WarmUp {
     }
   }
 
-  /** Accepts exactly the certificate that this process serves. */
-  private static final class Pinned extends X509ExtendedTrustManager {
+  /** Trusts exactly the certificate that this process serves. */
+  private static final class PinnedTrustManager extends X509ExtendedTrustManager {
 
     private final ReloadableKeyManager keys;
 
-    Pinned(ReloadableKeyManager keys) {
+    PinnedTrustManager(ReloadableKeyManager keys) {
       this.keys = keys;
     }
 

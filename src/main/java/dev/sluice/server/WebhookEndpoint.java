@@ -8,13 +8,13 @@ import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.util.Optional;
 
-/** Hands reviews to the router, and lists to be converted to the conversions. */
+/** Passes admission reviews to the router, and conversion reviews to the conversion webhook. */
 public final class WebhookEndpoint implements HttpHandler {
 
-  /** Where versions are converted. */
+  /** The path of the conversion webhook. */
   public static final String CONVERSION_PATH = "/convert";
 
-  /** An API server converts a whole page of a list with one request. */
+  /** The API server converts a whole page of a list with one request. */
   private static final int MAX_CONVERSION = 64 * 1024 * 1024;
 
   private static final String TEXT = "text/plain; charset=utf-8";
@@ -24,16 +24,15 @@ public final class WebhookEndpoint implements HttpHandler {
   private final ConversionWebhook conversions;
   private final boolean clientsAreKnown;
 
-  /** Around those who answer; everybody is answered. */
+  /** Creates an endpoint that answers all clients. */
   public WebhookEndpoint(WebhookRouter router, ConversionWebhook conversions) {
     this(router, conversions, false);
   }
 
   /**
-   * Around those who answer.
+   * Creates an endpoint.
    *
-   * @param clientsAreKnown whether admission is answered only to clients with a certificate.
-   *     Conversion always is: API servers have no certificate to show there.
+   * @param clientsAreKnown whether admission reviews are answered only for clients with a certificate. Conversion reviews always are answered: API servers have no client certificate for conversion.
    */
   public WebhookEndpoint(
       WebhookRouter router, ConversionWebhook conversions, boolean clientsAreKnown) {
@@ -101,7 +100,9 @@ public final class WebhookEndpoint implements HttpHandler {
     }
   }
 
-  /** Written while it is made, so that only one object of the list is in memory at a time. */
+  /**
+   * Writes the response while it is computed, so that only one object of the list is in memory at a time.
+   */
   private record Converted(ConversionWebhook.Review review) implements Response.Content {
     @Override
     public long length() {

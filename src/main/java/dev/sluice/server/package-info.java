@@ -1,8 +1,5 @@
 /**
- * The doors of the operator: HTTPS with certificates that it makes and renews itself, health,
- * metrics, and the endpoints that the API server calls. Functions from request to response, key
- * material and a clock may enter; what they answer is decided in other rooms. Nothing but running
- * servers, each of which can be closed, may leave.
+ * HTTP servers of the operator: HTTPS with certificates that it creates and renews itself, health, metrics, and the webhook endpoints. Input: handlers from request to response, key material and a clock. Output: running servers that can be closed; the content of responses is decided in other packages.
  */
 @NullMarked
 package dev.sluice.server;

@@ -17,10 +17,10 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 
-/** Renders explanations for people: in conditions, in events, and at length. */
+/** Formats explanations for users: for conditions, for events, and in full. */
 public final class ExplanationText {
 
-  /** The most characters that the message of a condition may have. */
+  /** The maximum length of the message of a condition. */
   public static final int LONGEST_MESSAGE = 32768;
 
   private static final String NOT_EVALUATED = "not evaluated yet";
@@ -31,7 +31,7 @@ public final class ExplanationText {
 
   private ExplanationText() {}
 
-  /** The message of the condition QuotaReserved=False, and of the event beside it. */
+  /** The message of the condition QuotaReserved=False and of the corresponding event. */
   public static String message(Explanation explanation) {
     List<String> parts = new ArrayList<>();
     if (!explanation.detail().isEmpty()) {
@@ -58,7 +58,9 @@ public final class ExplanationText {
     return truncated(String.join(" | ", parts), LONGEST_MESSAGE);
   }
 
-  /** Where preemption was tried, the detail says what came of it. */
+  /**
+   * Whether preemption is not possible; if preemption was tried, the detail reports its result instead.
+   */
   private static boolean preemptionIsBarred(Explanation explanation) {
     return explanation.detail().isEmpty()
         && explanation.reason() == PendingReason.WAITING_FOR_QUOTA
@@ -67,7 +69,7 @@ public final class ExplanationText {
             .anyMatch(FlavorRejection.InsufficientQuota.class::isInstance);
   }
 
-  /** What stands in the way, in one clause. */
+  /** The reason why a flavor was rejected, in one clause. */
   public static String obstacle(FlavorRejection flavorRejection) {
     return switch (flavorRejection) {
       case FlavorRejection.FlavorMissing() -> "the ResourceFlavor doesn't exist";
@@ -125,8 +127,7 @@ public final class ExplanationText {
   }
 
   /**
-   * The flavors that were looked at, per pod set (docs/workload-semantics.md#events); those that
-   * plainly fit are left out.
+   * The flavors that were considered, per pod set (docs/workload-semantics.md#events); flavors that fit without preemption or borrowing are left out.
    */
   static String considered(List<FlavorAttempt> attempts) {
     List<String> podSets = new ArrayList<>();
@@ -145,7 +146,7 @@ public final class ExplanationText {
     return String.join(" | ", podSets);
   }
 
-  /** What {@code explain} shows of a Workload that waits: several lines. */
+  /** The lines that {@code explain} shows for a pending Workload. */
   public static List<String> lines(Waiting waiting) {
     List<String> lines = new ArrayList<>();
     lines.add(position(waiting));
@@ -159,12 +160,12 @@ public final class ExplanationText {
     return List.copyOf(lines);
   }
 
-  /** An amount of a resource as people write it. */
+  /** An amount of a resource as a Kubernetes quantity. */
   public static String quantity(String resource, long amount) {
     return Quantities.format(resource, amount);
   }
 
-  /** {@code text}, cut off at {@code longest} characters with a mark that something is missing. */
+  /** {@code text}, shortened to {@code longest} characters with an ellipsis. */
   public static String truncated(String text, int longest) {
     return text.length() <= longest ? text : text.substring(0, longest - 1) + "…";
   }

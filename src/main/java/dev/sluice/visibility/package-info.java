@@ -1,6 +1,5 @@
 /**
- * Renders what the engine knows for people: explanations as text, and the command that shows them.
- * Explanations of the engine and objects of the API enter; text leaves.
+ * Explanations as text, and the command that shows them. Input: explanations of the scheduler and objects of the API. Output: text.
  */
 @NullMarked
 package dev.sluice.visibility;

@@ -9,9 +9,7 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Explains a Workload from the objects of the API server: its conditions, its queues, and the
- * Workloads that hold its ClusterQueue's quota. What the reader isn't allowed to see is left out,
- * and a line says so.
+ * Explains a Workload from the objects of the API server: its conditions, its queues, and the Workloads that hold quota of its ClusterQueue. Objects that the user may not read are left out, and a line says so.
  */
 final class ClusterExplanation {
 
@@ -33,7 +31,7 @@ final class ClusterExplanation {
     this.client = client;
   }
 
-  /** What can be said, line by line; empty if there is no such Workload. */
+  /** The explanation line by line; empty if the Workload does not exist. */
   Optional<List<String>> lines(String namespace, String name) {
     GenericKubernetesResource workload =
         client
@@ -115,7 +113,7 @@ final class ClusterExplanation {
     return lines;
   }
 
-  /** A kind of the project's API, for a client that knows none of its types. */
+  /** A kind of the project's API, for a client without typed classes. */
   static ResourceDefinitionContext kind(String kind, String plural, boolean namespaced) {
     return new ResourceDefinitionContext.Builder()
         .withGroup(ApiVersions.GROUP)

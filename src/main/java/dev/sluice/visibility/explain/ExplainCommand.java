@@ -5,7 +5,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code sluice explain}: nothing by itself. */
+/** The command {@code sluice explain}, which only groups its subcommands. */
 @Command(
     name = "explain",
     description = "Says why something is as it is.",

@@ -19,7 +19,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code sluice explain workload NAME -n NS}. */
+/** The command {@code sluice explain workload NAME -n NS}. */
 @Command(
     name = "workload",
     aliases = {"wl", "workloads"},

@@ -14,23 +14,21 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The order of LocalQueues in a ClusterQueue that lets those go first that used least, as the
- * status of the LocalQueues tells what they used. What the configuration says of the weights of
- * resources isn't known here: each counts 1.
+ * Order of LocalQueues under admission fair sharing: LocalQueues with less past usage first, as their statuses report it. The configured resource weights are unknown to this command; each resource has weight 1.
  */
 final class FairSharingOrder {
 
   private final Map<String, Double> used = new TreeMap<>();
   private boolean byUse;
 
-  /** Whether the ClusterQueue has its LocalQueues take turns. */
+  /** Reads from the ClusterQueue whether it uses admission fair sharing. */
   void look(GenericKubernetesResource clusterQueue) {
     byUse =
         JsonPaths.text(clusterQueue, "spec", "admissionScope", "admissionMode")
             .equals("UsageBasedAdmissionFairSharing");
   }
 
-  /** What a LocalQueue of it used. */
+  /** Adds the past usage of one of its LocalQueues. */
   void used(GenericKubernetesResource localQueue) {
     Object consumed =
         localQueue.get("status", "fairSharing", "admissionFairSharingStatus", "consumedResources");
@@ -49,7 +47,9 @@ final class FairSharingOrder {
     return Quantity.getAmountInBytes(Quantity.parse(quantity));
   }
 
-  /** Those of LocalQueues that used less come first; where that doesn't count, all are equal. */
+  /**
+   * Orders Workloads by the past usage of their LocalQueues; without admission fair sharing, all are equal.
+   */
   Comparator<GenericKubernetesResource> order() {
     return Comparator.comparingDouble(this::usedBy);
   }
@@ -75,7 +75,9 @@ final class FairSharingOrder {
     return new ArrayList<>(queues);
   }
 
-  /** The end of a sentence that says so if others come first because they used less. */
+  /**
+   * The end of a sentence if Workloads are ahead because their LocalQueues used less; otherwise empty.
+   */
   String sentence(GenericKubernetesResource workload, List<GenericKubernetesResource> inLine) {
     List<String> before = before(workload, inLine);
     return before.isEmpty()
@@ -89,7 +91,7 @@ final class FairSharingOrder {
                 before.size() == 1 ? "that one comes" : "those come");
   }
 
-  /** What each used, if it counts. */
+  /** A line with the past usage of each LocalQueue, with admission fair sharing only. */
   Optional<String> line(
       GenericKubernetesResource workload, List<GenericKubernetesResource> inLine) {
     List<String> before = before(workload, inLine);

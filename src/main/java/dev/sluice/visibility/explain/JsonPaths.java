@@ -10,7 +10,7 @@ import java.util.Optional;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Reads objects whose types aren't known. What is missing is empty. */
+/** Reads untyped objects. Missing fields count as empty. */
 final class JsonPaths {
 
   private JsonPaths() {}
@@ -27,12 +27,12 @@ final class JsonPaths {
     return workload.getMetadata().getUid();
   }
 
-  /** What a Workload that holds quota uses, by resource. */
+  /** The usage of a Workload that holds quota, by resource. */
   static Map<String, BigDecimal> usage(GenericKubernetesResource holder) {
     return sums(holder.get("status", "admission", "podSetAssignments"), "resourceUsage");
   }
 
-  /** What a Workload that waits requests, by resource. */
+  /** The requests of a pending Workload, by resource. */
   static Map<String, BigDecimal> requests(GenericKubernetesResource waiting) {
     return sums(waiting.get("status", "resourceRequests"), "resources");
   }

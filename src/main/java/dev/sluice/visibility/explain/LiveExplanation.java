@@ -21,7 +21,7 @@ import java.util.Optional;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** Asks a running operator. What keeps it from answering becomes one line, not a failure. */
+/** Queries a running operator. A failed query becomes one line of text. */
 final class LiveExplanation {
 
   private static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -32,10 +32,10 @@ final class LiveExplanation {
   private final Optional<String> token;
 
   /**
-   * With the operator to ask.
+   * Creates a client of an operator.
    *
-   * @param authority the CA that its certificate is checked by; Java's own unless given
-   * @param token who asks
+   * @param authority file with the certificate authority of the operator; empty: the default of Java
+   * @param token bearer token of the user
    */
   LiveExplanation(URI operator, Optional<Path> authority, Optional<String> token) {
     this.operator = operator;

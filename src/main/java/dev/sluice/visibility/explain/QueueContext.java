@@ -14,8 +14,7 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What stands around a Workload that waits: its ClusterQueue and the cohort tree of that, who is in
- * line, and who holds quota. Read once.
+ * Context of a pending Workload: its ClusterQueue with the cohort hierarchy, the pending Workloads, and the Workloads that hold quota. Read once.
  */
 final class QueueContext {
 
@@ -72,7 +71,9 @@ final class QueueContext {
             .thenComparing(JsonPaths::uid));
   }
 
-  /** Reads the ClusterQueue, and names those that share quota with it, itself among them. */
+  /**
+   * Reads the ClusterQueue and returns the names of all ClusterQueues that share quota with it, including itself.
+   */
   private Set<String> readTree(KubernetesClient client) {
     if (clusterQueue.isEmpty()) {
       return Set.of();
@@ -131,7 +132,7 @@ final class QueueContext {
     return root;
   }
 
-  /** The LocalQueues that lead to the ClusterQueue, with their namespaces. */
+  /** The LocalQueues of the ClusterQueue, with their namespaces. */
   private Set<String> localQueues(KubernetesClient client) {
     Set<String> result = new HashSet<>(Set.of(namespace + "/" + localQueue));
     for (GenericKubernetesResource each :
@@ -149,28 +150,30 @@ final class QueueContext {
     return result;
   }
 
-  /** Whether nobody in the ClusterQueue overtakes. */
+  /** Whether the ClusterQueue uses StrictFIFO. */
   boolean strict() {
     return strict;
   }
 
-  /** Whether others come first because their LocalQueues used less; empty if not. */
+  /**
+   * The clause that other Workloads are ahead because their LocalQueues used less; empty if none are.
+   */
   String turn(GenericKubernetesResource workload) {
     return fairSharingOrder.sentence(workload, inLine);
   }
 
-  /** Who holds quota that the ClusterQueue could have. */
+  /** The Workloads that hold quota which the ClusterQueue could use. */
   List<GenericKubernetesResource> holding() {
     return holding;
   }
 
-  /** Who is in line before a Workload, first one first. */
+  /** The pending Workloads before a Workload, in queue order. */
   List<GenericKubernetesResource> ahead(GenericKubernetesResource workload) {
     int place = place(inLine, workload);
     return place < 0 ? List.of() : inLine.subList(0, place);
   }
 
-  /** Its position, and what there is to say of its ClusterQueue. */
+  /** The Workload's position and a description of its ClusterQueue. */
   List<String> lines(GenericKubernetesResource workload) {
     List<String> lines = new ArrayList<>();
     List<GenericKubernetesResource> local =

@@ -9,17 +9,19 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A Workload that holds quota that another wants.
+ * A Workload that holds quota that a pending Workload requests.
  *
  * @param name namespace and name
  * @param clusterQueue the ClusterQueue whose quota it holds
- * @param usage what it uses of what is wanted, by resource
- * @param weight how often that would serve the other's request; for comparison
+ * @param usage its usage of the requested resources
+ * @param weight how many times its usage would satisfy the request; for comparison
  */
 record UsageHolder(
     String name, String clusterQueue, Map<String, BigDecimal> usage, BigDecimal weight) {
 
-  /** Those of {@code holding} that stand in the way of {@code waiting}, most first. */
+  /**
+   * The Workloads of {@code holding} that hold quota which {@code waiting} requests, largest weight first.
+   */
   static List<UsageHolder> inTheWay(
       GenericKubernetesResource waiting, List<GenericKubernetesResource> holding) {
     Map<String, BigDecimal> wanted = JsonPaths.requests(waiting);
@@ -57,7 +59,7 @@ record UsageHolder(
     return name + " (" + amounts() + ")";
   }
 
-  /** A line of its own. */
+  /** A full line of text. */
   String line() {
     return "  held by " + name + " in ClusterQueue " + clusterQueue + ": " + amounts();
   }

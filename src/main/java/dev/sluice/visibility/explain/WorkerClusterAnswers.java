@@ -11,17 +11,16 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * What worker clusters answered to a Workload that waits for one of them, as the message of its
- * check tells.
+ * Answers of the worker clusters for a pending Workload, from the message of its MultiKueue check.
  *
- * @param message of the check; empty when there are no answers
- * @param lines a cluster each
+ * @param message message of the check; empty if there are no answers
+ * @param lines one line per cluster
  */
 record WorkerClusterAnswers(String message, List<String> lines) {
 
   private static final WorkerClusterAnswers NONE = new WorkerClusterAnswers("", List.of());
 
-  /** What the Workload's checks tell; nothing where the clusters' names can't be read. */
+  /** Reads the answers from the Workload's checks; empty if the clusters' names cannot be read. */
   static WorkerClusterAnswers of(GenericKubernetesResource workload, KubernetesClient client) {
     for (Map<?, ?> check : JsonPaths.maps(workload.get("status", "admissionChecks"))) {
       String message = JsonPaths.string(check.get("message"), "");
@@ -51,7 +50,7 @@ record WorkerClusterAnswers(String message, List<String> lines) {
     }
   }
 
-  /** The answers in a message, each with the name of one of these clusters before it. */
+  /** The answers in a message; each starts with one of these cluster names. */
   static List<String> lines(String message, List<String> names) {
     if (names.isEmpty()) {
       return List.of();

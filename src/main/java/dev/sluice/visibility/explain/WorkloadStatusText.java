@@ -8,7 +8,9 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** Where a Workload stands and why, in one sentence that only changes when that does. */
+/**
+ * The status of a Workload and its reason, in one sentence that changes only when the status changes.
+ */
 final class WorkloadStatusText {
 
   private static final int NAMED = 3;
@@ -18,9 +20,9 @@ final class WorkloadStatusText {
   /**
    * The sentence.
    *
-   * @param ahead those in line before it, first one first
-   * @param strict whether nobody in its ClusterQueue overtakes
-   * @param holders who holds what it wants, most first
+   * @param ahead the Workloads before it, in queue order
+   * @param strict whether its ClusterQueue uses StrictFIFO
+   * @param holders the Workloads that hold the quota it requests, largest first
    */
   static String of(
       GenericKubernetesResource workload,
@@ -31,9 +33,9 @@ final class WorkloadStatusText {
   }
 
   /**
-   * The same for one whose checks may have told something.
+   * The sentence for a Workload whose checks may have a message.
    *
-   * @param below a message that is told apart, and not in the sentence
+   * @param below a message that is shown separately and left out of the sentence
    */
   static String of(
       GenericKubernetesResource workload,
@@ -65,7 +67,7 @@ final class WorkloadStatusText {
     return waiting(workload, ahead, strict, usageHolders);
   }
 
-  /** Whether it stands in line: nothing keeps it out. */
+  /** Whether the Workload is pending and active. */
   static boolean inLine(GenericKubernetesResource workload) {
     return JsonPaths.waits(workload)
         && gates(workload).isEmpty()

@@ -1,6 +1,5 @@
 /**
- * The command {@code explain}: why a Workload waits. The name of a Workload may enter. Lines for
- * people leave, from the operator's live knowledge where it can be asked, else from the objects.
+ * The command {@code explain}: why a Workload is pending. Input: the name of a Workload. Output: lines of text, from the running operator if it can be reached, otherwise from the objects of the API server.
  */
 @NullMarked
 package dev.sluice.visibility.explain;
