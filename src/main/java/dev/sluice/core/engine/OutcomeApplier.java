@@ -224,7 +224,7 @@ final class OutcomeApplier {
     InadmissibleIndex.InadmissibleQueue inadmissibleQueue =
         new InadmissibleIndex.InadmissibleQueue(queue, equivalenceClass);
     if (queue.isStrict()) {
-      equivalenceClass.missingQuota(noFit.lacks());
+      equivalenceClass.missingQuota(noFit.shortages());
       if (noFit.searched()) {
         item.flavorProgress(FlavorProgress.withoutSuccess(queue, cycle));
       }
@@ -234,16 +234,16 @@ final class OutcomeApplier {
         activeQueues.block(queue, item, noFit.explanation());
         unreportedExplanations.add(workloads.entryOf(item));
         inadmissibleIndex.add(
-            inadmissibleQueue, noFit.lacks(), noFit.competing(), noFit.preempts());
+            inadmissibleQueue, noFit.shortages(), noFit.competing(), noFit.preempts());
       }
       return false;
     }
-    queue.pending().markInadmissible(equivalenceClass, noFit.explanation(), noFit.lacks());
+    queue.pending().markInadmissible(equivalenceClass, noFit.explanation(), noFit.shortages());
     for (QueuedWorkload member : equivalenceClass.drainUnreported()) {
       unreportedExplanations.add(workloads.entryOf(member));
     }
     activeQueues.add(queue);
-    inadmissibleIndex.add(inadmissibleQueue, noFit.lacks(), noFit.competing(), noFit.preempts());
+    inadmissibleIndex.add(inadmissibleQueue, noFit.shortages(), noFit.competing(), noFit.preempts());
     return true;
   }
 }

@@ -158,16 +158,16 @@ final class QueryHandler {
       if (otherCache == null || otherCache.node().root() != cache.node().root()) {
         continue;
       }
-      for (EquivalenceClass.Lack lack : equivalenceClass.missingQuota()) {
+      for (EquivalenceClass.Shortage shortage : equivalenceClass.missingQuota()) {
         other.quotaHolders.forEach(
             quotaHolder -> {
-              long amount = quotaHolder.amountOf(lack.pair());
+              long amount = quotaHolder.amountOf(shortage.pair());
               if (amount > 0) {
                 holders.add(
                     new Holder(
                         quotaHolder.id(),
                         other.name,
-                        specRegistry.pairs.pair(lack.pair()),
+                        specRegistry.pairs.pair(shortage.pair()),
                         amount));
               }
             });

@@ -31,7 +31,7 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
   private final IndexedHeap<QueuedWorkload> items = new IndexedHeap<>(QueuedWorkload.BY_AGE);
   private final Map<LocalQueueId, Integer> countsByLocalQueue = new HashMap<>(2);
   private @Nullable Explanation explanation;
-  private List<Lack> missingQuota = List.of();
+  private List<Shortage> missingQuota = List.of();
   private final List<QueuedWorkload> unreported = new ArrayList<>(0);
   private @Nullable Explanation lastReported;
   private int held;
@@ -41,7 +41,7 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
    * The amount of a pair that the members need and that was not available when the class became
    * inadmissible.
    */
-  public record Lack(int pair, long amount) {}
+  public record Shortage(int pair, long amount) {}
 
   EquivalenceClass(PendingQueue queue, LocalQueueLane lane, RequestShape shape, long priority) {
     this.queue = queue;
@@ -100,12 +100,12 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
   }
 
   /** The missing amounts when the class became inadmissible. */
-  public List<Lack> missingQuota() {
+  public List<Shortage> missingQuota() {
     return missingQuota;
   }
 
   /** Sets the missing amounts of the head, without making the class inadmissible. */
-  public void missingQuota(List<Lack> what) {
+  public void missingQuota(List<Shortage> what) {
     missingQuota = List.copyOf(what);
   }
 
@@ -157,7 +157,7 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
     held += more;
   }
 
-  void inadmissible(@Nullable Explanation reason, List<Lack> what) {
+  void inadmissible(@Nullable Explanation reason, List<Shortage> what) {
     explanation = reason;
     missingQuota = List.copyOf(what);
   }

@@ -10,18 +10,18 @@ package dev.sluice.core.queue;
  * @param quotaGeneration the queue's quota generation at that time
  * @param cycle the number of the cycle that recorded the progress
  * @param began the number of the cycle in which the search started at the first flavor
- * @param walked the number of consecutive cycles that evaluated the Workload only because
+ * @param searchCycles the number of consecutive cycles that evaluated the Workload only because
  *     flavors were left
  */
 public record FlavorProgress(
-    int[] last, ClusterQueueCache queue, long quotaGeneration, long cycle, long began, int walked) {
+    int[] last, ClusterQueueCache queue, long quotaGeneration, long cycle, long began, int searchCycles) {
 
   /**
    * The same progress, valid until quota changes: for a Workload that the next cycles don't
    * evaluate because the result would be the same.
    */
   public FlavorProgress untilQuotaChanges() {
-    return new FlavorProgress(last, queue, quotaGeneration, Long.MAX_VALUE, began, walked);
+    return new FlavorProgress(last, queue, quotaGeneration, Long.MAX_VALUE, began, searchCycles);
   }
 
   /**

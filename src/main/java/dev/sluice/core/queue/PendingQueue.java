@@ -231,13 +231,13 @@ public final class PendingQueue {
 
   /** Marks a class inadmissible: no member fits, for the same reason. */
   public void markInadmissible(
-      EquivalenceClass equivalenceClass, Explanation reason, List<EquivalenceClass.Lack> lacks) {
+      EquivalenceClass equivalenceClass, Explanation reason, List<EquivalenceClass.Shortage> shortages) {
     boolean wasActive = equivalenceClass.inHeap() && equivalenceClass.explanation() == null;
     if (wasActive) {
       dequeue(equivalenceClass);
       equivalenceClass.countsByLocalQueue().forEach((queue, size) -> count(queue, -size, size));
     }
-    equivalenceClass.inadmissible(reason, lacks);
+    equivalenceClass.inadmissible(reason, shortages);
     if (wasActive) {
       inadmissible.add(equivalenceClass);
     }

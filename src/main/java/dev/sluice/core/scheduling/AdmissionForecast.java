@@ -11,22 +11,23 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Of those who wait for quota of one tree, and whom a release can help: those who will get some in
- * the next cycle. It can be foretold where what is to be decided about each is plain, since none
- * has a choice of flavors and none would have to preempt: they are put in the order of the cycle
- * (docs/scheduling-semantics.md#the-cycle), and each takes what it asks for if it is still free.
+ * Predicts which inadmissible Workloads of one tree the next cycle will admit after a release of
+ * quota. The prediction is possible when no Workload has a choice of flavors and none needs
+ * preemption: then the Workloads are taken in the order of the cycle
+ * (docs/scheduling-semantics.md#the-cycle), and each gets its request if the quota is still free.
  */
 final class AdmissionForecast {
 
   /**
-   * One whom the next cycle may look at.
+   * A Workload that the next cycle may evaluate.
    *
-   * @param sleeper itself, if it is asleep; null if it is in line
+   * @param inadmissibleQueue the inadmissible class of the Workload; null if the Workload is
+   *     active
    */
   private record Entry(
       InadmissibleIndex.@Nullable InadmissibleQueue inadmissibleQueue,
       QueueHead queueHead,
-      ResourceDemand.Fixed asks,
+      ResourceDemand.Fixed request,
       int level) {
 
     long priority() {
@@ -49,86 +50,87 @@ final class AdmissionForecast {
         return byAge != 0 ? byAge : first.id().uid().compareTo(second.id().uid());
       };
 
-  private final Predicate<QueueHead> barred;
+  private final Predicate<QueueHead> isIneligible;
   private final List<Entry> entries = new ArrayList<>();
 
-  private AdmissionForecast(Predicate<QueueHead> barred) {
-    this.barred = barred;
+  private AdmissionForecast(Predicate<QueueHead> isIneligible) {
+    this.isIneligible = isIneligible;
   }
 
   /**
-   * Who of those asleep will get quota, in the order of decision; null if it can't be foretold.
+   * The inadmissible Workloads that will get quota, in the order of decision; null if no prediction
+   * is possible.
    *
-   * @param helped those asleep; one of each queue at most
-   * @param inLine those in line of other queues
-   * @param barred who can't be considered whatever the quota
+   * @param requeueable inadmissible classes that may fit; at most one of each queue
+   * @param activeHeads the active heads of other queues
+   * @param isIneligible whether a Workload can't be evaluated, whatever the quota
    */
   static @Nullable List<InadmissibleIndex.InadmissibleQueue> of(
-      List<InadmissibleIndex.InadmissibleQueue> helped,
-      List<QueueHead> inLine,
-      Predicate<QueueHead> barred) {
-    AdmissionForecast list = new AdmissionForecast(barred);
-    for (InadmissibleIndex.InadmissibleQueue inadmissibleQueue : helped) {
-      if (!list.enter(
+      List<InadmissibleIndex.InadmissibleQueue> requeueable,
+      List<QueueHead> activeHeads,
+      Predicate<QueueHead> isIneligible) {
+    AdmissionForecast forecast = new AdmissionForecast(isIneligible);
+    for (InadmissibleIndex.InadmissibleQueue inadmissibleQueue : requeueable) {
+      if (!forecast.add(
           inadmissibleQueue,
           new QueueHead(inadmissibleQueue.queue(), inadmissibleQueue.equivalenceClass().head()))) {
         return null;
       }
     }
-    for (QueueHead queueHead : inLine) {
-      if (!list.enter(null, queueHead)) {
+    for (QueueHead queueHead : activeHeads) {
+      if (!forecast.add(null, queueHead)) {
         return null;
       }
     }
-    return list.winners();
+    return forecast.admittedClasses();
   }
 
-  private boolean enter(
+  private boolean add(
       InadmissibleIndex.@Nullable InadmissibleQueue inadmissibleQueue, QueueHead queueHead) {
     ClusterQueueCache queue = queueHead.queue();
-    ResourceDemand.Fixed asks = queueHead.item().equivalenceClass().demand(queue).fixed();
-    if (asks == null
+    ResourceDemand.Fixed request = queueHead.item().equivalenceClass().demand(queue).fixed();
+    if (request == null
         || queueHead.item().flavorProgress() != null
-        || !fits(queue.node(), asks)
-        || barred.test(queueHead)) {
+        || !fits(queue.node(), request)
+        || isIneligible.test(queueHead)) {
       return false;
     }
     int level = 0;
-    for (int i = 0; i < asks.pairs().length; i++) {
-      level = Math.max(level, queue.node().borrowLevel(asks.pairs()[i], asks.amounts()[i]));
+    for (int i = 0; i < request.pairs().length; i++) {
+      level = Math.max(level, queue.node().borrowLevel(request.pairs()[i], request.amounts()[i]));
     }
-    entries.add(new Entry(inadmissibleQueue, queueHead, asks, level));
+    entries.add(new Entry(inadmissibleQueue, queueHead, request, level));
     return true;
   }
 
-  private List<InadmissibleIndex.InadmissibleQueue> winners() {
+  private List<InadmissibleIndex.InadmissibleQueue> admittedClasses() {
     entries.sort(ORDER);
-    List<InadmissibleIndex.InadmissibleQueue> winners = new ArrayList<>();
-    List<Entry> taken = new ArrayList<>();
+    List<InadmissibleIndex.InadmissibleQueue> admittedClasses = new ArrayList<>();
+    List<Entry> admitted = new ArrayList<>();
     for (Entry entry : entries) {
       QuotaNode node = entry.queueHead.queue().node();
-      if (fits(node, entry.asks)) {
-        taken.add(entry);
-        for (int i = 0; i < entry.asks.pairs().length; i++) {
-          node.add(entry.asks.pairs()[i], entry.asks.amounts()[i]);
+      if (fits(node, entry.request)) {
+        admitted.add(entry);
+        for (int i = 0; i < entry.request.pairs().length; i++) {
+          node.add(entry.request.pairs()[i], entry.request.amounts()[i]);
         }
         if (entry.inadmissibleQueue != null) {
-          winners.add(entry.inadmissibleQueue);
+          admittedClasses.add(entry.inadmissibleQueue);
         }
       }
     }
-    for (Entry entry : taken.reversed()) {
+    for (Entry entry : admitted.reversed()) {
       QuotaNode node = entry.queueHead.queue().node();
-      for (int i = 0; i < entry.asks.pairs().length; i++) {
-        node.remove(entry.asks.pairs()[i], entry.asks.amounts()[i]);
+      for (int i = 0; i < entry.request.pairs().length; i++) {
+        node.remove(entry.request.pairs()[i], entry.request.amounts()[i]);
       }
     }
-    return winners;
+    return admittedClasses;
   }
 
-  private static boolean fits(QuotaNode node, ResourceDemand.Fixed asks) {
-    for (int i = 0; i < asks.pairs().length; i++) {
-      if (asks.amounts()[i] > node.available(asks.pairs()[i])) {
+  private static boolean fits(QuotaNode node, ResourceDemand.Fixed request) {
+    for (int i = 0; i < request.pairs().length; i++) {
+      if (request.amounts()[i] > node.available(request.pairs()[i])) {
         return false;
       }
     }

@@ -7,13 +7,13 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * Those who borrow least come first, then by priority and by age; the UID breaks ties
+ * The classical order: less borrowing first, then by priority and by age; the UID breaks ties
  * (docs/scheduling-semantics.md#the-cycle).
  */
 public final class ClassicalOrdering implements WorkloadOrdering {
 
   /** By priority and by age, then by UID. */
-  static final Comparator<NominatedWorkload> AGE =
+  static final Comparator<NominatedWorkload> BY_PRIORITY_AND_AGE =
       Comparator.<NominatedWorkload>comparingLong(
               entry -> entry.item().equivalenceClass().priority())
           .reversed()
@@ -22,11 +22,11 @@ public final class ClassicalOrdering implements WorkloadOrdering {
 
   private static final Comparator<NominatedWorkload> ORDER =
       Comparator.<NominatedWorkload>comparingInt(entry -> entry.assignment().borrowLevel())
-          .thenComparing(AGE);
+          .thenComparing(BY_PRIORITY_AND_AGE);
 
   @Override
-  public Iterator<NominatedWorkload> order(Collection<NominatedWorkload> nominatedWorkload) {
-    List<NominatedWorkload> sorted = new ArrayList<>(nominatedWorkload);
+  public Iterator<NominatedWorkload> order(Collection<NominatedWorkload> nominated) {
+    List<NominatedWorkload> sorted = new ArrayList<>(nominated);
     sorted.sort(ORDER);
     return sorted.iterator();
   }

@@ -11,89 +11,95 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Classes of one queue that wait for quota. They are kept in the queue's order, with what they lack
- * beside each other in memory, and what the least demanding of them lack is kept aside: one look
- * tells whether any of them may be helped, and few more who is the first.
+ * Inadmissible classes of one queue. They are kept in the queue's order, with their missing amounts
+ * adjacent in memory, and the least missing amounts are kept separately: one comparison shows
+ * whether any class may fit now, and a few more find the first such class.
  */
 final class ClusterQueueInadmissibleIndex {
 
   /**
-   * What a class waits for.
+   * The condition under which a class may fit again.
    *
-   * @param competing whether whatever is released may help
-   * @param preempts whether it also waits for others whom it may preempt
-   * @param event what had happened in the tree by then
+   * @param competing whether any release of quota may make the class fit
+   * @param preempts whether new preemption targets may make the class fit
+   * @param event the tree's event counter at the time when the class became inadmissible
    */
   record Requirement(
-      List<EquivalenceClass.Lack> lacks, boolean competing, boolean preempts, long event) {}
+      List<EquivalenceClass.Shortage> shortages, boolean competing, boolean preempts, long event) {}
 
   private static final Requirement NOTHING = new Requirement(List.of(), false, false, 0);
 
   private final ClusterQueueCache queue;
-  private final Map<EquivalenceClass, Requirement> sleepers = new LinkedHashMap<>();
+  private final Map<EquivalenceClass, Requirement> requirements = new LinkedHashMap<>();
   private boolean stale = true;
-  private long order;
+  private long orderVersion;
 
-  /** Whoever came first when it was looked up last. */
-  private @Nullable EquivalenceClass top;
+  /** The first inadmissible class at the last lookup. */
+  private @Nullable EquivalenceClass firstClass;
 
-  private Requirement topSleep = NOTHING;
+  private Requirement firstRequirement = NOTHING;
 
-  /** In the queue's order. */
+  /** The classes, in the queue's order. */
   private EquivalenceClass[] classes = {};
 
-  private Requirement[] sleeps = {};
+  private Requirement[] requirementOf = {};
   private long[] events = {};
 
-  /** What each lacks: from its first entry to that of the next one. */
-  private int[] firstLack = {0};
+  /**
+   * The index of the first shortage of each class; the shortages of a class end where those of the
+   * next class begin.
+   */
+  private int[] firstShortage = {0};
 
   private int[] pairs = {};
   private long[] amounts = {};
 
-  /** For each pair and priority, the least that anybody lacks, and since when the eldest waits. */
+  /**
+   * For each pair and priority, the least missing amount, and the time since which the oldest
+   * member is queued.
+   */
   private final LeastRequirement leastRequirement = new LeastRequirement();
 
-  private boolean anyCompetes;
+  private boolean anyCompeting;
 
   ClusterQueueInadmissibleIndex(ClusterQueueCache queue) {
     this.queue = queue;
   }
 
   void add(EquivalenceClass equivalenceClass, Requirement requirement) {
-    sleepers.put(equivalenceClass, requirement);
-    top = null;
+    requirements.put(equivalenceClass, requirement);
+    firstClass = null;
     stale = true;
-    anyCompetes |= requirement.competing;
-    for (EquivalenceClass.Lack lack : requirement.lacks) {
-      leastRequirement.count(lack, queue.mayPreempt() ? equivalenceClass : null);
+    anyCompeting |= requirement.competing;
+    for (EquivalenceClass.Shortage shortage : requirement.shortages) {
+      leastRequirement.count(shortage, queue.mayPreempt() ? equivalenceClass : null);
     }
   }
 
   void remove(EquivalenceClass equivalenceClass) {
-    if (sleepers.remove(equivalenceClass) != null) {
-      top = null;
+    if (requirements.remove(equivalenceClass) != null) {
+      firstClass = null;
       stale = true;
     }
   }
 
   /**
-   * The first in the queue's order of those who can be helped, and slept already when the last
-   * event happened; null if there is none.
+   * The first class in the queue's order that may fit and that became inadmissible before the last
+   * event; null if there is none.
    */
   @Nullable EquivalenceClass firstRequeueable(
       long event, PreemptionUpperBound preemptionUpperBound) {
-    if (sleepers.isEmpty() || !queue.active()) {
+    if (requirements.isEmpty() || !queue.active()) {
       return null;
     }
     EquivalenceClass first = queue.pending().firstInadmissible();
     if (first != null && isRequeueable(first, event, preemptionUpperBound)) {
       return first;
     }
-    if (!anyCompetes && !leastRequirement.mayHelp(queue, preemptionUpperBound)) {
+    if (!anyCompeting && !leastRequirement.mayFit(queue, preemptionUpperBound)) {
       return null;
     }
-    if (stale || order != queue.pending().inadmissibleInOrder()) {
+    if (stale || orderVersion != queue.pending().inadmissibleInOrder()) {
       rebuild();
     }
     int pair = -1;
@@ -102,16 +108,16 @@ final class ClusterQueueInadmissibleIndex {
       if (events[i] >= event) {
         continue;
       }
-      if (sleeps[i].competing && firstLack[i] < firstLack[i + 1]) {
+      if (requirementOf[i].competing && firstShortage[i] < firstShortage[i + 1]) {
         return classes[i];
       }
-      for (int lack = firstLack[i]; lack < firstLack[i + 1]; lack++) {
-        if (pairs[lack] != pair) {
-          pair = pairs[lack];
+      for (int shortage = firstShortage[i]; shortage < firstShortage[i + 1]; shortage++) {
+        if (pairs[shortage] != pair) {
+          pair = pairs[shortage];
           free = queue.node().available(pair);
         }
-        if (amounts[lack] <= free
-            || (sleeps[i].preempts && allowsPreemption(i, lack, preemptionUpperBound))) {
+        if (amounts[shortage] <= free
+            || (requirementOf[i].preempts && allowsPreemption(i, shortage, preemptionUpperBound))) {
           return classes[i];
         }
       }
@@ -119,28 +125,28 @@ final class ClusterQueueInadmissibleIndex {
     return null;
   }
 
-  /** Whether the class that comes first can be helped. */
+  /** Whether the first inadmissible class may fit. */
   private boolean isRequeueable(
       EquivalenceClass equivalenceClass, long event, PreemptionUpperBound preemptionUpperBound) {
-    if (equivalenceClass != top) {
-      top = equivalenceClass;
-      topSleep = sleepers.getOrDefault(equivalenceClass, NOTHING);
+    if (equivalenceClass != firstClass) {
+      firstClass = equivalenceClass;
+      firstRequirement = requirements.getOrDefault(equivalenceClass, NOTHING);
     }
-    Requirement requirement = topSleep;
+    Requirement requirement = firstRequirement;
     if (requirement.event >= event) {
       return false;
     }
     if (requirement.competing) {
-      return !requirement.lacks.isEmpty();
+      return !requirement.shortages.isEmpty();
     }
-    for (int i = 0; i < requirement.lacks.size(); i++) {
-      EquivalenceClass.Lack lack = requirement.lacks.get(i);
-      if (lack.amount() <= queue.node().available(lack.pair())
+    for (int i = 0; i < requirement.shortages.size(); i++) {
+      EquivalenceClass.Shortage shortage = requirement.shortages.get(i);
+      if (shortage.amount() <= queue.node().available(shortage.pair())
           || (requirement.preempts
               && preemptionUpperBound.allows(
                   queue,
-                  lack.pair(),
-                  lack.amount(),
+                  shortage.pair(),
+                  shortage.amount(),
                   equivalenceClass.priority(),
                   equivalenceClass.head().queuedAtMicros()))) {
         return true;
@@ -149,98 +155,101 @@ final class ClusterQueueInadmissibleIndex {
     return false;
   }
 
-  private boolean allowsPreemption(int index, int lack, PreemptionUpperBound preemptionUpperBound) {
+  private boolean allowsPreemption(int index, int shortage, PreemptionUpperBound preemptionUpperBound) {
     return preemptionUpperBound.allows(
         queue,
-        pairs[lack],
-        amounts[lack],
+        pairs[shortage],
+        amounts[shortage],
         classes[index].priority(),
         classes[index].head().queuedAtMicros());
   }
 
-  /** It is parked, or its eldest may be the head that blocks a StrictFIFO queue. */
-  private boolean sleeps(EquivalenceClass equivalenceClass) {
+  /**
+   * Whether the class is inadmissible, or its oldest member may be the head that blocks a
+   * StrictFIFO queue.
+   */
+  private boolean isStillInadmissible(EquivalenceClass equivalenceClass) {
     return equivalenceClass.size() > 0 && (equivalenceClass.explanation() != null || queue.isStrict());
   }
 
   private void rebuild() {
     stale = false;
-    order = queue.pending().inadmissibleInOrder();
-    sleepers.keySet().removeIf(equivalenceClass -> !sleeps(equivalenceClass));
-    List<EquivalenceClass> inOrder = new ArrayList<>(sleepers.keySet());
+    orderVersion = queue.pending().inadmissibleInOrder();
+    requirements.keySet().removeIf(equivalenceClass -> !isStillInadmissible(equivalenceClass));
+    List<EquivalenceClass> inOrder = new ArrayList<>(requirements.keySet());
     inOrder.sort((one, two) -> one.isOrderedBefore(two) ? -1 : 1);
     int size = inOrder.size();
     classes = inOrder.toArray(new EquivalenceClass[0]);
-    sleeps = new Requirement[size];
+    requirementOf = new Requirement[size];
     events = new long[size];
-    firstLack = new int[size + 1];
+    firstShortage = new int[size + 1];
     int count = 0;
-    anyCompetes = false;
+    anyCompeting = false;
     leastRequirement.clear();
     for (int i = 0; i < size; i++) {
-      Requirement requirement = sleepers.getOrDefault(classes[i], NOTHING);
-      sleeps[i] = requirement;
+      Requirement requirement = requirements.getOrDefault(classes[i], NOTHING);
+      requirementOf[i] = requirement;
       events[i] = requirement.event;
-      anyCompetes |= requirement.competing;
-      if (count + requirement.lacks.size() > pairs.length) {
-        pairs = Arrays.copyOf(pairs, 2 * (count + requirement.lacks.size()));
+      anyCompeting |= requirement.competing;
+      if (count + requirement.shortages.size() > pairs.length) {
+        pairs = Arrays.copyOf(pairs, 2 * (count + requirement.shortages.size()));
         amounts = Arrays.copyOf(amounts, pairs.length);
       }
-      for (EquivalenceClass.Lack lack : requirement.lacks) {
-        pairs[count] = lack.pair();
-        amounts[count++] = lack.amount();
-        leastRequirement.count(lack, queue.mayPreempt() ? classes[i] : null);
+      for (EquivalenceClass.Shortage shortage : requirement.shortages) {
+        pairs[count] = shortage.pair();
+        amounts[count++] = shortage.amount();
+        leastRequirement.count(shortage, queue.mayPreempt() ? classes[i] : null);
       }
-      firstLack[i + 1] = count;
+      firstShortage[i + 1] = count;
     }
   }
 
-  /** The least amounts by pair and priority. */
+  /** The least missing amounts by pair and priority. */
   private static final class LeastRequirement {
     private int size;
     private int[] pairs = {};
     private long[] amounts = {};
     private long[] priorities = {};
-    private long[] eldest = {};
+    private long[] oldest = {};
 
     void clear() {
       size = 0;
     }
 
     /**
-     * @param of who lacks it; null if priorities don't count
+     * @param of the class that misses the amount; null if priorities don't matter
      */
-    void count(EquivalenceClass.Lack lack, @Nullable EquivalenceClass of) {
+    void count(EquivalenceClass.Shortage shortage, @Nullable EquivalenceClass of) {
       long priority = of == null ? 0 : of.priority();
       long since = of == null ? 0 : of.head().queuedAtMicros();
       int at = 0;
-      while (at < size && (pairs[at] != lack.pair() || priorities[at] != priority)) {
+      while (at < size && (pairs[at] != shortage.pair() || priorities[at] != priority)) {
         at++;
       }
       if (at < size) {
-        amounts[at] = Math.min(amounts[at], lack.amount());
-        eldest[at] = Math.min(eldest[at], since);
+        amounts[at] = Math.min(amounts[at], shortage.amount());
+        oldest[at] = Math.min(oldest[at], since);
         return;
       }
       if (size == pairs.length) {
-        int more = Math.max(2, 2 * size);
-        pairs = Arrays.copyOf(pairs, more);
-        amounts = Arrays.copyOf(amounts, more);
-        priorities = Arrays.copyOf(priorities, more);
-        eldest = Arrays.copyOf(eldest, more);
+        int newSize = Math.max(2, 2 * size);
+        pairs = Arrays.copyOf(pairs, newSize);
+        amounts = Arrays.copyOf(amounts, newSize);
+        priorities = Arrays.copyOf(priorities, newSize);
+        oldest = Arrays.copyOf(oldest, newSize);
       }
-      pairs[size] = lack.pair();
-      amounts[size] = lack.amount();
+      pairs[size] = shortage.pair();
+      amounts[size] = shortage.amount();
       priorities[size] = priority;
-      eldest[size++] = since;
+      oldest[size++] = since;
     }
 
-    boolean mayHelp(ClusterQueueCache queue, PreemptionUpperBound preemptionUpperBound) {
+    boolean mayFit(ClusterQueueCache queue, PreemptionUpperBound preemptionUpperBound) {
       for (int i = 0; i < size; i++) {
         if (amounts[i] <= queue.node().available(pairs[i])
             || (queue.mayPreempt()
                 && preemptionUpperBound.allows(
-                    queue, pairs[i], amounts[i], priorities[i], eldest[i]))) {
+                    queue, pairs[i], amounts[i], priorities[i], oldest[i]))) {
           return true;
         }
       }

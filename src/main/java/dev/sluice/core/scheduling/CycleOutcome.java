@@ -8,27 +8,27 @@ import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import java.util.List;
 
-/** What became of a head in a cycle. */
+/** The outcome of a cycle for one head. */
 public sealed interface CycleOutcome {
 
-  /** Whom it is about. */
+  /** The head. */
   QueuedWorkload item();
 
-  /** The queue it waits in. */
+  /** The queue of the head. */
   ClusterQueueCache queue();
 
-  /** It gets quota; usage is added. */
+  /** The head gets quota; its usage was added. */
   record Admitted(QueuedWorkload item, ClusterQueueCache queue, Assignment assignment)
       implements CycleOutcome {}
 
   /**
-   * It fits once Workloads that are or will be evicted have stopped; it stays in line, and in each
-   * cycle keeps others from what it waits for.
+   * The head fits after the eviction of Workloads that are being evicted or will be; it stays
+   * active, and in each cycle reserves the quota that it waits for.
    *
-   * @param victims whom to evict for it, those being evicted already included; none if others
-   *     preempt for it
-   * @param began the cycle in which its search was at the first flavor: if nothing changed since,
-   *     another search would lead to the same
+   * @param preemptionTargets the Workloads to evict, those already being evicted included;
+   *     empty if the targets of other preemptors are sufficient
+   * @param began the number of the cycle in which the flavor search started at the first
+   *     flavor: if nothing has changed since, another search has the same result
    */
   record PendingPreemption(
       QueuedWorkload item,
@@ -39,58 +39,58 @@ public sealed interface CycleOutcome {
       implements CycleOutcome {}
 
   /**
-   * It would fit if others were preempted, but one of its preemption gates is closed; it gets
-   * nothing, and keeps nobody from anything.
+   * The head needs preemption, but one of its preemption gates is closed; it gets no quota and
+   * reserves none.
    *
-   * @param began the cycle in which its search was at the first flavor
+   * @param began the number of the cycle in which the flavor search started at the first flavor
    */
   record PreemptionGated(
       QueuedWorkload item, ClusterQueueCache queue, Explanation explanation, long began)
       implements CycleOutcome {}
 
   /**
-   * It fitted, but not after those before it; it stays in line.
+   * The head fitted when it was nominated, but not after the heads before it; it stays active.
    *
-   * @param repeats whether the same would come of it if nothing else changed
+   * @param repeats whether another cycle has the same result if nothing else changes
    */
   record Skipped(
       QueuedWorkload item, ClusterQueueCache queue, Explanation explanation, boolean repeats)
       implements CycleOutcome {}
 
   /**
-   * It doesn't fit, and neither does anyone like it until something changes.
+   * The head doesn't fit, and no Workload of its class fits until something changes.
    *
-   * @param lacks what it lacked
-   * @param competing whether whatever is released may help
-   * @param preempts whether others may help by being there to be preempted
-   * @param reserving whether it kept others from quota in this cycle
-   * @param searched whether it was looked at in several cycles, flavor after flavor
+   * @param shortages the missing amounts
+   * @param competing whether any release of quota may make the class fit
+   * @param preempts whether new preemption targets may make the class fit
+   * @param reserving whether the head reserved quota in this cycle
+   * @param searched whether several cycles evaluated the head, flavor after flavor
    */
   record NoFit(
       QueuedWorkload item,
       ClusterQueueCache queue,
       Explanation explanation,
-      List<EquivalenceClass.Lack> lacks,
+      List<EquivalenceClass.Shortage> shortages,
       boolean competing,
       boolean preempts,
       boolean reserving,
       boolean searched)
       implements CycleOutcome {}
 
-  /** It doesn't fit so far, but there are flavors left to try; it stays in line. */
+  /** The head doesn't fit so far, but there are untried flavors; it stays active. */
   record TryNextFlavor(QueuedWorkload item, ClusterQueueCache queue) implements CycleOutcome {}
 
-  /** It can't be considered, for a reason of its own. */
+  /** The head can't be evaluated, for a reason of its own. */
   record Ineligible(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation)
       implements CycleOutcome {}
 
   /**
-   * It fits, but nobody may be admitted before all pods of admitted Workloads are ready; until then
-   * there is no other cycle.
+   * The head fits, but no Workload may be admitted before all pods of admitted Workloads are ready;
+   * no cycle runs until then.
    */
   record WaitingForPodsReady(QueuedWorkload item, ClusterQueueCache queue, Explanation explanation)
       implements CycleOutcome {}
 
-  /** The cycle ended before its turn came; it stays in line. */
+  /** The cycle ended before it processed the head; it stays active. */
   record NotProcessed(QueuedWorkload item, ClusterQueueCache queue) implements CycleOutcome {}
 }

@@ -16,33 +16,33 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What those processed earlier in a cycle lay claim to without getting it yet: quota that is added
- * to usage until the cycle ends, and victims that the later ones reckon gone.
+ * Reservations of heads that were processed earlier in a cycle and are not admitted yet: usage that
+ * is added until the cycle ends, and preemption targets whose usage counts as free for later heads.
  */
 final class CycleReservations {
 
   private record Entry(QuotaNode node, int pair, long amount) {}
 
-  private static final class OfTree {
+  private static final class TreeReservations {
     private final List<Entry> entries = new ArrayList<>();
     private final List<PreemptionTarget> preemptionTargets = new ArrayList<>();
     private final Set<QuotaHolder> quotaHolders = new HashSet<>();
-    private final UsageVector held = new UsageVector();
+    private final UsageVector targetUsage = new UsageVector();
 
     void add(PreemptionTarget preemptionTarget) {
       preemptionTargets.add(preemptionTarget);
       if (quotaHolders.add(preemptionTarget.quotaHolder())) {
         for (int i = 0; i < preemptionTarget.quotaHolder().size(); i++) {
-          held.add(
+          targetUsage.add(
               preemptionTarget.quotaHolder().pair(i), preemptionTarget.quotaHolder().amount(i));
         }
       }
     }
 
-    /** Whether a usage may fit once the victims are gone: at most what they hold becomes free. */
+    /** Whether a usage may fit without the targets: at most the targets' usage becomes free. */
     boolean mayFit(QuotaNode node, List<PairAmount> usage) {
-      for (PairAmount use : usage) {
-        if (use.amount() > ResourceAmounts.add(node.available(use.pair()), held.get(use.pair()))) {
+      for (PairAmount request : usage) {
+        if (request.amount() > ResourceAmounts.add(node.available(request.pair()), targetUsage.get(request.pair()))) {
           return false;
         }
       }
@@ -50,34 +50,34 @@ final class CycleReservations {
     }
   }
 
-  private final Map<QuotaNode, OfTree> trees = new HashMap<>();
+  private final Map<QuotaNode, TreeReservations> trees = new HashMap<>();
 
-  private OfTree tree(QuotaNode node) {
-    return trees.computeIfAbsent(node.root(), root -> new OfTree());
+  private TreeReservations tree(QuotaNode node) {
+    return trees.computeIfAbsent(node.root(), root -> new TreeReservations());
   }
 
-  private @Nullable OfTree tracked(QuotaNode node) {
+  private @Nullable TreeReservations existing(QuotaNode node) {
     return trees.isEmpty() ? null : trees.get(node.root());
   }
 
-  /** Adds to usage until the cycle ends. */
+  /** Adds usage until the cycle ends. */
   void reserve(QuotaNode node, List<PairAmount> usage) {
-    OfTree tree = tree(node);
-    for (PairAmount use : usage) {
-      node.add(use.pair(), use.amount());
-      tree.entries.add(new Entry(node, use.pair(), use.amount()));
+    TreeReservations tree = tree(node);
+    for (PairAmount request : usage) {
+      node.add(request.pair(), request.amount());
+      tree.entries.add(new Entry(node, request.pair(), request.amount()));
     }
   }
 
-  /** Remembers victims: later ones in the tree reckon them gone. */
-  void victims(QuotaNode node, List<PreemptionTarget> preemptionTargets) {
-    OfTree tree = tree(node);
+  /** Adds preemption targets; later heads in the tree treat their usage as free. */
+  void addTargets(QuotaNode node, List<PreemptionTarget> preemptionTargets) {
+    TreeReservations tree = tree(node);
     preemptionTargets.forEach(tree::add);
   }
 
-  /** Whether one of these is a victim of somebody before already. */
-  boolean overlap(QuotaNode node, List<PreemptionTarget> preemptionTargets) {
-    OfTree tree = tracked(node);
+  /** Whether one of these is already a target of an earlier head. */
+  boolean overlaps(QuotaNode node, List<PreemptionTarget> preemptionTargets) {
+    TreeReservations tree = existing(node);
     if (tree != null) {
       for (PreemptionTarget preemptionTarget : preemptionTargets) {
         if (tree.quotaHolders.contains(preemptionTarget.quotaHolder())) {
@@ -88,24 +88,24 @@ final class CycleReservations {
     return false;
   }
 
-  /** Whether usage fits when all victims so far, and these, are gone. */
-  boolean fitsAfter(QuotaNode node, List<PairAmount> usage, List<PreemptionTarget> own) {
-    OfTree tree = tracked(node);
-    // Whoever leaves only makes more room.
-    boolean roomy = fits(node, usage);
-    if (roomy || (own.isEmpty() && (tree == null || !tree.mayFit(node, usage)))) {
-      return roomy;
+  /** Whether a usage fits without all targets so far and without these targets. */
+  boolean fitsWithoutTargets(QuotaNode node, List<PairAmount> usage, List<PreemptionTarget> own) {
+    TreeReservations tree = existing(node);
+    // Removing targets only frees quota.
+    boolean fitsAlready = fits(node, usage);
+    if (fitsAlready || (own.isEmpty() && (tree == null || !tree.mayFit(node, usage)))) {
+      return fitsAlready;
     }
-    List<PreemptionTarget> gone = new ArrayList<>(own);
+    List<PreemptionTarget> removed = new ArrayList<>(own);
     if (tree != null) {
-      gone.addAll(tree.preemptionTargets);
+      removed.addAll(tree.preemptionTargets);
     }
-    return assumingRemoved(gone, () -> fits(node, usage));
+    return assumingRemoved(removed, () -> fits(node, usage));
   }
 
-  /** Whether usage fits while all victims are still there, and no claim counts. */
-  boolean fitsNow(QuotaNode node, List<PairAmount> usage) {
-    OfTree tree = tracked(node);
+  /** Whether a usage fits with the usage of all targets, and without reservations of this cycle. */
+  boolean fitsWithTargets(QuotaNode node, List<PairAmount> usage) {
+    TreeReservations tree = existing(node);
     if (tree == null) {
       return fits(node, usage);
     }
@@ -115,34 +115,34 @@ final class CycleReservations {
     return fits;
   }
 
-  /** Considers somebody anew when all victims so far are gone. */
-  NominatedWorkload afterVictims(QuotaNode node, Nominator nominator, NominatedWorkload before) {
-    OfTree tree = tree(node);
+  /** Nominates a head again, without the usage of all targets so far. */
+  NominatedWorkload renominate(QuotaNode node, Nominator nominator, NominatedWorkload before) {
+    TreeReservations tree = tree(node);
     tree.preemptionTargets.forEach(PreemptionTarget::removeUsage);
-    NominatedWorkload again = nominator.again(before);
+    NominatedWorkload renominated = nominator.renominate(before);
     tree.preemptionTargets.reversed().forEach(PreemptionTarget::restoreUsage);
-    return again;
+    return renominated;
   }
 
-  private static boolean assumingRemoved(List<PreemptionTarget> gone, BooleanSupplier question) {
-    gone.forEach(PreemptionTarget::removeUsage);
-    boolean answer = question.getAsBoolean();
-    gone.reversed().forEach(PreemptionTarget::restoreUsage);
+  private static boolean assumingRemoved(List<PreemptionTarget> removed, BooleanSupplier condition) {
+    removed.forEach(PreemptionTarget::removeUsage);
+    boolean answer = condition.getAsBoolean();
+    removed.reversed().forEach(PreemptionTarget::restoreUsage);
     return answer;
   }
 
   private static boolean fits(QuotaNode node, List<PairAmount> usage) {
-    for (PairAmount use : usage) {
-      if (use.amount() > node.available(use.pair())) {
+    for (PairAmount request : usage) {
+      if (request.amount() > node.available(request.pair())) {
         return false;
       }
     }
     return true;
   }
 
-  /** The cycle is over: usage is again what is held. */
+  /** Removes all usage that this cycle added. */
   void undo() {
-    for (OfTree tree : trees.values()) {
+    for (TreeReservations tree : trees.values()) {
       tree.entries.reversed().forEach(entry -> entry.node.remove(entry.pair, entry.amount));
     }
     trees.clear();

@@ -16,9 +16,10 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A tournament in each tree (docs/scheduling-semantics.md#the-cycle): at each cohort, those compete
- * who won below it, by the share that the child they come from would have with them. What a winner
- * takes changes shares only on its way up; so all others stay as they are.
+ * The fair sharing order: a tournament in each tree (docs/scheduling-semantics.md#the-cycle). At
+ * each cohort the winners of its children compete, by the share that the child would have with the
+ * Workload. The usage of a winner changes only the shares of its ancestors; all other contests stay
+ * valid.
  */
 public final class FairSharingOrdering implements WorkloadOrdering {
 
@@ -26,7 +27,7 @@ public final class FairSharingOrdering implements WorkloadOrdering {
   private final Comparator<Contender> order;
 
   /**
-   * The order.
+   * Creates the order.
    *
    * @param nonBorrowingFirst whether those who don't borrow come before those who do
    */
@@ -34,21 +35,21 @@ public final class FairSharingOrdering implements WorkloadOrdering {
     this.shares = shares;
     Comparator<Contender> byShare =
         Comparator.comparing(Contender::dominantResourceShare)
-            .thenComparing(Contender::entry, ClassicalOrdering.AGE);
+            .thenComparing(Contender::entry, ClassicalOrdering.BY_PRIORITY_AND_AGE);
     this.order =
         nonBorrowingFirst
-            ? Comparator.comparing(Contender::borrows).thenComparing(byShare)
+            ? Comparator.comparing(Contender::borrowing).thenComparing(byShare)
             : byShare;
   }
 
-  /** One at a cohort, with the share of the cohort's child that it comes from. */
+  /** A contender at a cohort, with the share of the child of the cohort that it comes from. */
   private record Contender(
       NominatedWorkload entry,
       DominantResourceShare dominantResourceShare,
-      boolean borrows,
+      boolean borrowing,
       @Nullable Contest below) {}
 
-  /** Those who compete at one cohort. */
+  /** The contenders at one cohort. */
   private final class Contest {
     private final QuotaNode cohort;
     private final List<Contest> children = new ArrayList<>();
@@ -62,9 +63,9 @@ public final class FairSharingOrdering implements WorkloadOrdering {
       contenders.add(contender(entry, entry.queue().node(), null));
     }
 
-    void open() {
+    void fill() {
       for (Contest child : children) {
-        child.open();
+        child.fill();
         enterWinnerOf(child);
       }
     }
@@ -76,7 +77,9 @@ public final class FairSharingOrdering implements WorkloadOrdering {
       }
     }
 
-    /** The winner is through: what it took counts, and the next of its side competes. */
+    /**
+     * Removes the winner, whose usage was added, and adds the next contender from the same child.
+     */
     void advance() {
       Contest below = contenders.remove().below;
       if (below != null) {
@@ -86,38 +89,38 @@ public final class FairSharingOrdering implements WorkloadOrdering {
     }
   }
 
-  private Contender contender(NominatedWorkload entry, QuotaNode seen, @Nullable Contest below) {
+  private Contender contender(NominatedWorkload entry, QuotaNode child, @Nullable Contest below) {
     QuotaNode node = entry.queue().node();
     List<PairAmount> usage = entry.assignment().usage();
-    for (PairAmount use : usage) {
-      node.add(use.pair(), use.amount());
+    for (PairAmount request : usage) {
+      node.add(request.pair(), request.amount());
     }
-    DominantResourceShare dominantResourceShare = shares.of(seen);
-    boolean borrows = false;
-    for (PairAmount use : usage) {
-      borrows |= seen.borrowing(use.pair());
+    DominantResourceShare dominantResourceShare = shares.of(child);
+    boolean borrowing = false;
+    for (PairAmount request : usage) {
+      borrowing |= child.borrowing(request.pair());
     }
-    for (PairAmount use : usage) {
-      node.remove(use.pair(), use.amount());
+    for (PairAmount request : usage) {
+      node.remove(request.pair(), request.amount());
     }
-    return new Contender(entry, dominantResourceShare, borrows, below);
+    return new Contender(entry, dominantResourceShare, borrowing, below);
   }
 
   @Override
-  public Iterator<NominatedWorkload> order(Collection<NominatedWorkload> nominatedWorkload) {
+  public Iterator<NominatedWorkload> order(Collection<NominatedWorkload> nominated) {
     Map<QuotaNode, Contest> contests = new LinkedHashMap<>();
     List<Contest> roots = new ArrayList<>();
-    List<NominatedWorkload> alone = new ArrayList<>();
-    for (NominatedWorkload entry : nominatedWorkload) {
+    List<NominatedWorkload> withoutCohort = new ArrayList<>();
+    for (NominatedWorkload entry : nominated) {
       QuotaNode cohort = entry.queue().node().parent();
       if (cohort == null) {
-        alone.add(entry);
+        withoutCohort.add(entry);
       } else {
         contest(cohort, contests, roots).enter(entry);
       }
     }
-    roots.forEach(Contest::open);
-    return new Tournament(alone, roots, nominatedWorkload.size());
+    roots.forEach(Contest::fill);
+    return new Tournament(withoutCohort, roots, nominated.size());
   }
 
   private Contest contest(QuotaNode cohort, Map<QuotaNode, Contest> contests, List<Contest> roots) {
@@ -136,41 +139,41 @@ public final class FairSharingOrdering implements WorkloadOrdering {
     return contest;
   }
 
-  /** Those without cohort first, then tree by tree. */
+  /** Returns Workloads without cohort first, then tree by tree. */
   private static final class Tournament implements Iterator<NominatedWorkload> {
-    private final Iterator<NominatedWorkload> alone;
+    private final Iterator<NominatedWorkload> withoutCohort;
     private final Iterator<Contest> roots;
-    private @Nullable Contest at;
-    private int left;
+    private @Nullable Contest current;
+    private int remaining;
 
-    Tournament(List<NominatedWorkload> alone, List<Contest> roots, int size) {
-      this.alone = alone.iterator();
+    Tournament(List<NominatedWorkload> withoutCohort, List<Contest> roots, int size) {
+      this.withoutCohort = withoutCohort.iterator();
       this.roots = roots.iterator();
-      this.left = size;
+      this.remaining = size;
     }
 
     @Override
     public boolean hasNext() {
-      return left > 0;
+      return remaining > 0;
     }
 
     @Override
     public NominatedWorkload next() {
-      if (left == 0) {
+      if (remaining == 0) {
         throw new NoSuchElementException("everybody had a turn");
       }
-      left--;
-      if (alone.hasNext()) {
-        return alone.next();
+      remaining--;
+      if (withoutCohort.hasNext()) {
+        return withoutCohort.next();
       }
-      Contest tree = at;
+      Contest tree = current;
       if (tree != null) {
         tree.advance();
       }
       while (tree == null || tree.contenders.isEmpty()) {
         tree = roots.next();
       }
-      at = tree;
+      current = tree;
       return tree.contenders.element().entry;
     }
   }

@@ -22,63 +22,63 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Classes that wait for quota, by tree and queue, so that what is released leads to a look at those
- * only whom it can help. A class can be helped when at least one of its lacks is over, or when
- * those whom it may preempt hold enough: until then it can't fit, whatever else happens. Confined
- * to the engine's thread.
+ * Inadmissible classes by tree and queue, so that a release of quota requeues only classes that may
+ * fit. A class may fit when at least one of its missing amounts is available, or when its
+ * preemption targets hold enough; until then it can't fit, whatever else happens. Confined to the
+ * scheduler thread.
  */
 public final class InadmissibleIndex {
 
-  /** A class that doesn't fit, and its queue. */
+  /** An inadmissible class, and its queue. */
   public record InadmissibleQueue(ClusterQueueCache queue, EquivalenceClass equivalenceClass) {}
 
-  /** What sleeps in one tree. */
+  /** The inadmissible classes of one tree. */
   private static final class Tree {
     private final Map<ClusterQueueCache, ClusterQueueInadmissibleIndex> queues =
         new LinkedHashMap<>();
 
-    /** Counts releases, and what else may help. */
+    /** Counts releases of quota, and other events after which a class may fit. */
     private long events;
   }
 
-  private final Function<QuotaNode, PreemptionUpperBound> reaches;
-  private final boolean foretells;
+  private final Function<QuotaNode, PreemptionUpperBound> upperBounds;
+  private final boolean forecasts;
   private final Map<QuotaNode, Tree> trees = new HashMap<>();
 
-  /** Trees in which something happened that may still help somebody. */
-  private final Set<QuotaNode> stirred = new LinkedHashSet<>();
+  /** Roots of trees with an event after which a class may still fit. */
+  private final Set<QuotaNode> treesWithEvents = new LinkedHashSet<>();
 
-  /** Those who would preempt but for a closed gate, by root of the tree. */
+  /** Workloads that a closed preemption gate blocks, by root of the tree. */
   private final Map<QuotaNode, Map<QueuedWorkload, ClusterQueueCache>> gated = new HashMap<>();
 
-  /** Those of them in whose trees something was released since. */
+  /** Gated Workloads in whose trees quota was released since. */
   private final Map<QueuedWorkload, ClusterQueueCache> ungated = new LinkedHashMap<>();
 
   /**
-   * Nobody sleeps.
+   * Creates an empty index.
    *
-   * @param queues the queue at a node of the quota tree; null if it isn't declared any more
-   * @param shares their shares, if queues share by weight
-   * @param foretells whether a cycle admits all who fit, in the classical order
+   * @param queues the queue at a node of the quota tree; null if the queue was deleted
+   * @param shares calculator of shares; null without fair sharing
+   * @param forecasts whether a cycle admits all Workloads that fit, in the classical order
    */
   public InadmissibleIndex(
       Function<QuotaNode, @Nullable ClusterQueueCache> queues,
       @Nullable FairShareCalculator shares,
-      boolean foretells) {
-    this.reaches = root -> new PreemptionUpperBound(root, queues, shares);
-    this.foretells = foretells;
+      boolean forecasts) {
+    this.upperBounds = root -> new PreemptionUpperBound(root, queues, shares);
+    this.forecasts = forecasts;
   }
 
   /**
-   * Remembers that a class sleeps until one of its lacks is over.
+   * Adds a class that is inadmissible until one of its missing amounts is available.
    *
-   * @param competing whether whatever is released may help: its pod sets compete for quota, so that
-   *     it may change which flavors they take
-   * @param preempts whether others may help by being there to be preempted
+   * @param competing whether any release of quota may make the class fit: its pod sets compete
+   *     for quota, so that a release may change their flavors
+   * @param preempts whether new preemption targets may make the class fit
    */
   public void add(
       InadmissibleQueue inadmissibleQueue,
-      List<EquivalenceClass.Lack> lacks,
+      List<EquivalenceClass.Shortage> shortages,
       boolean competing,
       boolean preempts) {
     Tree tree = tree(inadmissibleQueue.queue.node());
@@ -87,93 +87,93 @@ public final class InadmissibleIndex {
         .add(
             inadmissibleQueue.equivalenceClass,
             new ClusterQueueInadmissibleIndex.Requirement(
-                List.copyOf(lacks), competing, preempts, tree.events));
+                List.copyOf(shortages), competing, preempts, tree.events));
   }
 
   private Tree tree(QuotaNode node) {
     return trees.computeIfAbsent(node.root(), root -> new Tree());
   }
 
-  /** Remembers that something in a tree was given back, or that more can be preempted there. */
+  /** Records that quota was released in a tree, or that more Workloads there can be preempted. */
   public void released(QuotaNode node) {
     tree(node).events++;
-    stirred.add(node.root());
+    treesWithEvents.add(node.root());
     Map<QueuedWorkload, ClusterQueueCache> items = gated.remove(node.root());
     if (items != null) {
       ungated.putAll(items);
     }
   }
 
-  /** Remembers that one who may not preempt is looked at again once anything is released. */
+  /** Adds a gated Workload, which is requeued after any release of quota in its tree. */
   public void gated(ClusterQueueCache queue, QueuedWorkload item) {
     gated.computeIfAbsent(queue.node().root(), root -> new LinkedHashMap<>()).put(item, queue);
   }
 
-  /** Brings back those who may not preempt, where anything was released; before each cycle. */
-  public void requeueGated(Consumer<ClusterQueueCache> broughtBack) {
+  /** Requeues gated Workloads in whose trees quota was released; called before each cycle. */
+  public void requeueGated(Consumer<ClusterQueueCache> onRequeued) {
     ungated.forEach(
         (item, queue) -> {
           if (queue.pending().isHeld(item)) {
             queue.pending().release(item);
-            broughtBack.accept(queue);
+            onRequeued.accept(queue);
           }
         });
     ungated.clear();
   }
 
   /**
-   * Those whom releases can help, and who are to be looked at in the next cycle: of each queue the
-   * first in its order, unless another one stands in line before it. They sleep on meanwhile, as do
-   * all others: what is free may be gone by then.
+   * The classes that may fit after a release and that the next cycle has to evaluate: the first of
+   * each queue, unless an active Workload comes before it. The classes stay inadmissible until
+   * then, because the free quota may be used by others.
    *
-   * @param inLine who else of a tree takes part in the next cycle; empty if it isn't known. Those
-   *     asleep who will get nothing beside them are left out.
-   * @param barred who can't be considered whatever the quota
+   * @param activeHeads the active heads of a tree that take part in the next cycle; empty if
+   *     they are not known. Inadmissible classes that will get no quota beside them are left out.
+   * @param isIneligible whether a Workload can't be evaluated, whatever the quota
    */
   public List<InadmissibleQueue> candidates(
-      Function<QuotaNode, Optional<List<QueueHead>>> inLine, Predicate<QueueHead> barred) {
-    if (stirred.isEmpty()) {
+      Function<QuotaNode, Optional<List<QueueHead>>> activeHeads, Predicate<QueueHead> isIneligible) {
+    if (treesWithEvents.isEmpty()) {
       return List.of();
     }
     List<InadmissibleQueue> candidates = new ArrayList<>();
-    Iterator<QuotaNode> roots = stirred.iterator();
+    Iterator<QuotaNode> roots = treesWithEvents.iterator();
     while (roots.hasNext()) {
       QuotaNode root = roots.next();
-      List<InadmissibleQueue> helped = new ArrayList<>();
-      if (!findRequeueable(root, trees.get(root), helped)) {
+      List<InadmissibleQueue> requeueable = new ArrayList<>();
+      if (!findRequeueable(root, trees.get(root), requeueable)) {
         roots.remove();
         continue;
       }
-      candidates.addAll(foretells ? forecast(helped, inLine.apply(root), barred) : helped);
+      candidates.addAll(forecasts ? forecast(requeueable, activeHeads.apply(root), isIneligible) : requeueable);
     }
     return candidates;
   }
 
   private static List<InadmissibleQueue> forecast(
-      List<InadmissibleQueue> helped,
-      Optional<List<QueueHead>> inLine,
-      Predicate<QueueHead> barred) {
-    if (helped.isEmpty() || inLine.isEmpty()) {
-      return helped;
+      List<InadmissibleQueue> requeueable,
+      Optional<List<QueueHead>> activeHeads,
+      Predicate<QueueHead> isIneligible) {
+    if (requeueable.isEmpty() || activeHeads.isEmpty()) {
+      return requeueable;
     }
-    List<QueueHead> others = inLine.get();
+    List<QueueHead> others = activeHeads.get();
     if (!others.isEmpty()) {
-      Set<ClusterQueueCache> taken = new HashSet<>();
-      helped.forEach(inadmissibleQueue -> taken.add(inadmissibleQueue.queue));
-      others = others.stream().filter(queueHead -> !taken.contains(queueHead.queue())).toList();
+      Set<ClusterQueueCache> queues = new HashSet<>();
+      requeueable.forEach(inadmissibleQueue -> queues.add(inadmissibleQueue.queue));
+      others = others.stream().filter(queueHead -> !queues.contains(queueHead.queue())).toList();
     }
-    List<InadmissibleQueue> winners = AdmissionForecast.of(helped, others, barred);
-    return winners == null ? helped : winners;
+    List<InadmissibleQueue> admitted = AdmissionForecast.of(requeueable, others, isIneligible);
+    return admitted == null ? requeueable : admitted;
   }
 
-  /** Whether anybody can be helped; those whose turn it is are put into {@code turn}. */
+  /** Whether any class may fit; the classes to evaluate are added to {@code found}. */
   private boolean findRequeueable(
-      QuotaNode root, @Nullable Tree tree, List<InadmissibleQueue> turn) {
+      QuotaNode root, @Nullable Tree tree, List<InadmissibleQueue> found) {
     if (tree == null || tree.queues.isEmpty()) {
       return false;
     }
     boolean any = false;
-    PreemptionUpperBound preemptionUpperBound = reaches.apply(root);
+    PreemptionUpperBound preemptionUpperBound = upperBounds.apply(root);
     for (Map.Entry<ClusterQueueCache, ClusterQueueInadmissibleIndex> entry :
         tree.queues.entrySet()) {
       ClusterQueueCache queue = entry.getKey();
@@ -181,14 +181,14 @@ public final class InadmissibleIndex {
       if (first != null) {
         any = true;
         if (queue.isStrict() || queue.pending().isHead(first)) {
-          turn.add(new InadmissibleQueue(queue, first));
+          found.add(new InadmissibleQueue(queue, first));
         }
       }
     }
     return any;
   }
 
-  /** A class doesn't sleep any more. */
+  /** Removes a class. */
   public void remove(InadmissibleQueue inadmissibleQueue) {
     Tree tree = trees.get(inadmissibleQueue.queue.node().root());
     ClusterQueueInadmissibleIndex clusterQueueInadmissibleIndex =
@@ -198,15 +198,15 @@ public final class InadmissibleIndex {
     }
   }
 
-  /** Whether anything was released that may still help somebody. */
+  /** Whether quota was released after which a class may still fit. */
   public boolean hasReleases() {
-    return !stirred.isEmpty() || !ungated.isEmpty();
+    return !treesWithEvents.isEmpty() || !ungated.isEmpty();
   }
 
-  /** Forgets everything: the trees are about to change shape. */
+  /** Removes all classes, before the trees are rebuilt. */
   public void clear() {
     trees.clear();
-    stirred.clear();
+    treesWithEvents.clear();
     gated.clear();
     ungated.clear();
   }

@@ -10,15 +10,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A head with what was found for it.
+ * A head with its nomination.
  *
  * @param item the head
- * @param queue the queue it waits in
- * @param assignment the flavors it would get
- * @param victims whom to evict for it; none if it fits as it is, or if nobody can be evicted
- * @param search where its search through the flavors came from
- * @param least what came of it with the fewest pods it can start with; null unless it may start
- *     with fewer, and fits neither in full nor in part
+ * @param queue the queue of the head
+ * @param assignment the flavors for the head
+ * @param preemptionTargets the Workloads to evict for the head; empty if it fits without
+ *     preemption, or if no sufficient targets exist
+ * @param search the origin of the flavor search
+ * @param least the assignment with the fewest pods that the head can start with; null unless
+ *     partial admission is allowed and the head fits neither in full nor in part
  */
 public record NominatedWorkload(
     QueuedWorkload item,
@@ -28,24 +29,25 @@ public record NominatedWorkload(
     Search search,
     @Nullable Assignment least) {
 
-  /** For how many cycles in a row a Workload is looked at only because flavors are left. */
-  private static final int LONGEST_WALK = 32;
+  /** The most consecutive cycles that evaluate a Workload only because flavors are left. */
+  private static final int MAX_SEARCH_CYCLES = 32;
 
   /**
-   * Where a search began, the number of the cycle in which it was at the first flavor, and for how
-   * many cycles in a row it was looked at only because flavors were left.
+   * The origin of a flavor search: where it resumed, the number of the cycle in which it was at the
+   * first flavor, and the number of consecutive cycles that evaluated the Workload only because
+   * flavors were left.
    *
-   * @param before what was remembered of the search before it; null if nothing was
+   * @param before the progress before this search; null if there was none
    */
-  record Search(Resumed from, long began, int walked, @Nullable FlavorProgress before) {
+  record Search(Resumed from, long began, int searchCycles, @Nullable FlavorProgress before) {
 
-    /** The same, to go on to the end in one cycle. */
-    Search toTheEnd(long cycle) {
+    /** The same search, which tries all remaining flavors in one cycle. */
+    Search exhaustive(long cycle) {
       return new Search(from, cycle, Integer.MAX_VALUE, before);
     }
   }
 
-  /** The flavors after which a search went on; empty if it began at the first. */
+  /** The flavors after which a search resumed; empty if it started at the first flavor. */
   record Resumed(List<Integer> last) {
 
     static Resumed at(int @Nullable [] progress) {
@@ -53,25 +55,25 @@ public record NominatedWorkload(
     }
   }
 
-  /** Whether it fits, if need be after preemption. */
+  /** Whether the head fits, if necessary after preemption. */
   boolean succeeds() {
     return assignment.fits() || !preemptionTargets.isEmpty();
   }
 
-  /** The same, with what came of it with the fewest pods. */
-  NominatedWorkload doesNotFitAtAll(Assignment withFewest) {
+  /** The same nomination, with the assignment with the fewest pods. */
+  NominatedWorkload withMinimum(Assignment withFewest) {
     return new NominatedWorkload(item, queue, assignment, preemptionTargets, search, withFewest);
   }
 
   /**
-   * What has to be over before it can fit: what it lacks with the fewest pods it can start with.
+   * The assignment whose missing amounts must become available first: the one with the fewest pods.
    */
-  Assignment bound() {
+  Assignment minimumAssignment() {
     return least == null ? assignment : least;
   }
 
-  /** Whether it stays in line because flavors were not tried yet. */
-  boolean walksOn() {
-    return assignment.progress() != null && search.walked < LONGEST_WALK;
+  /** Whether the head stays active because flavors are left. */
+  boolean hasFlavorsLeft() {
+    return assignment.progress() != null && search.searchCycles < MAX_SEARCH_CYCLES;
   }
 }

@@ -19,20 +19,20 @@ import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Finds flavors for a head and, where these take preemption, victims. */
+/** Finds flavors for a head and, if these need preemption, targets. */
 final class Nominator {
 
   private final Map<String, Flavor> flavors;
-  private final PreemptionStrategy victims;
+  private final PreemptionStrategy preemption;
   private final long cycle;
 
-  Nominator(Map<String, Flavor> flavors, PreemptionStrategy victims, long cycle) {
+  Nominator(Map<String, Flavor> flavors, PreemptionStrategy preemption, long cycle) {
     this.flavors = flavors;
-    this.victims = victims;
+    this.preemption = preemption;
     this.cycle = cycle;
   }
 
-  /** Considers a head as quota stands; where its last search stopped is used up by that. */
+  /** Nominates a head with the current usage; clears the recorded progress of its flavor search. */
   NominatedWorkload nominate(QueuedWorkload head, ClusterQueueCache queue) {
     FlavorProgress before = head.flavorProgress();
     int[] resume = before != null && before.isValid(queue, cycle) ? before.last() : null;
@@ -41,19 +41,19 @@ final class Nominator {
         new Search(
             NominatedWorkload.Resumed.at(resume),
             before == null || resume == null ? cycle : before.began(),
-            before == null || before.queue() != queue ? 0 : before.walked(),
+            before == null || before.queue() != queue ? 0 : before.searchCycles(),
             before);
-    NominatedWorkload found = consider(head, queue, resume, search);
-    if (resume == null || found.succeeds() || found.walksOn()) {
+    NominatedWorkload found = assign(head, queue, resume, search);
+    if (resume == null || found.succeeds() || found.hasFlavorsLeft()) {
       return found;
     }
-    // A search that was resumed and found nothing starts over, so that no flavor goes unseen.
-    return consider(head, queue, null, search.toTheEnd(cycle));
+    // A resumed search without success starts again, so that no flavor is skipped.
+    return assign(head, queue, null, search.exhaustive(cycle));
   }
 
-  private NominatedWorkload consider(
+  private NominatedWorkload assign(
       QueuedWorkload head, ClusterQueueCache queue, int @Nullable [] resume, Search search) {
-    PreemptionOracle preemptionOracle = simulation(head, queue);
+    PreemptionOracle preemptionOracle = oracle(head, queue);
     return inFullOrInPart(
         head,
         queue,
@@ -61,9 +61,9 @@ final class Nominator {
         resourceDemand -> FlavorAssigner.assign(flavors, preemptionOracle, resourceDemand, resume));
   }
 
-  /** Considers it once more, with the flavors it was nominated with, as quota stands now. */
-  NominatedWorkload again(NominatedWorkload before) {
-    PreemptionOracle preemptionOracle = simulation(before.item(), before.queue());
+  /** Nominates a head again, with the flavors of its nomination and the current usage. */
+  NominatedWorkload renominate(NominatedWorkload before) {
+    PreemptionOracle preemptionOracle = oracle(before.item(), before.queue());
     return inFullOrInPart(
         before.item(),
         before.queue(),
@@ -74,9 +74,9 @@ final class Nominator {
   }
 
   /**
-   * Considers it with all of its pods and, when that is in vain and it may start with fewer, with
-   * as many as possible: by halving, as if whatever fits fitted with fewer, too (partial admission,
-   * docs/scheduling-semantics.md#flavor-assignment).
+   * Tries all pods and, if that fails and partial admission is allowed, the largest number of pods
+   * that fits: by binary search, which assumes that fewer pods fit wherever more pods fit
+   * (docs/scheduling-semantics.md#flavor-assignment).
    */
   private NominatedWorkload inFullOrInPart(
       QueuedWorkload head,
@@ -103,20 +103,20 @@ final class Nominator {
         from = middle + 1;
       }
     }
-    return found.succeeds() ? found : full.doesNotFitAtAll(least);
+    return found.succeeds() ? found : full.withMinimum(least);
   }
 
   private NominatedWorkload nominated(
       QueuedWorkload head, ClusterQueueCache queue, Assignment assignment, Search search) {
     return new NominatedWorkload(
-        head, queue, assignment, victims(head, queue, assignment), search, null);
+        head, queue, assignment, targets(head, queue, assignment), search, null);
   }
 
-  private PreemptionOracle simulation(QueuedWorkload head, ClusterQueueCache queue) {
+  private PreemptionOracle oracle(QueuedWorkload head, ClusterQueueCache queue) {
     return new PreemptionOracle() {
       @Override
       public Result simulate(int pair, long amount) {
-        return victims
+        return preemption
             .find(PreemptionRequest.forPair(head, queue, pair, amount))
             .map(found -> new Result(mode(found, queue), found.borrowLevel()))
             .orElseGet(
@@ -127,7 +127,7 @@ final class Nominator {
 
       @Override
       public boolean triesBorrowing() {
-        return victims.mayPreemptBorrowing(queue);
+        return preemption.mayPreemptBorrowing(queue);
       }
     };
   }
@@ -141,7 +141,7 @@ final class Nominator {
     return AssignmentMode.RECLAIM;
   }
 
-  private List<PreemptionTarget> victims(
+  private List<PreemptionTarget> targets(
       QueuedWorkload head, ClusterQueueCache queue, Assignment assignment) {
     if (!assignment.needsPreemption()) {
       return List.of();
@@ -154,7 +154,7 @@ final class Nominator {
       amounts[i] = assignment.usage().get(i).amount();
     }
     Optional<PreemptionStrategy.Found> found =
-        victims.find(PreemptionRequest.of(head, queue, pairs, amounts, assignment.needed()));
+        preemption.find(PreemptionRequest.of(head, queue, pairs, amounts, assignment.needed()));
     return found.map(PreemptionStrategy.Found::preemptionTargets).orElse(List.of());
   }
 }

@@ -3,5 +3,5 @@ package dev.sluice.core.scheduling;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QueuedWorkload;
 
-/** The Workload of a queue that a cycle looks at. */
+/** A queue and its head, which a cycle evaluates. */
 public record QueueHead(ClusterQueueCache queue, QueuedWorkload item) {}

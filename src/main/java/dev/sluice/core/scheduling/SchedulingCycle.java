@@ -32,26 +32,26 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One scheduling cycle (docs/scheduling-semantics.md#the-cycle): the head of every queue is
- * nominated, the nominated are put in order, and each gets its quota if it still fits after those
- * before it. It changes usage of the quota tree for whom it admits, and nothing else.
+ * One scheduling cycle (docs/scheduling-semantics.md#the-cycle): nominates the head of every queue,
+ * orders the nominated Workloads, and admits each one that still fits after the ones before it. It
+ * adds the usage of admitted Workloads to the quota tree, and changes nothing else.
  */
 public final class SchedulingCycle {
 
   /**
-   * How cycles decide; chosen once.
+   * The strategies of a cycle, selected by the configuration.
    *
-   * @param victims whom a Workload may preempt
-   * @param order in which order the nominated are processed
+   * @param preemption selects preemption targets
+   * @param order the order in which nominated Workloads are processed
    */
-  public record Strategies(PreemptionStrategy victims, WorkloadOrdering order) {
+  public record Strategies(PreemptionStrategy preemption, WorkloadOrdering order) {
 
-    /** Those who borrow least come first, and priority says whom they may preempt. */
+    /** Classical strategies: less borrowing first, and preemption by priority. */
     public static Strategies classical(Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
       return new Strategies(new ClassicalPreemption(queues), new ClassicalOrdering());
     }
 
-    /** Those who have least of what is shared come first, and preempt those who have most. */
+    /** Fair sharing strategies: the lowest share first, and preemption of the highest share. */
     public static Strategies fair(
         FairSharing rules,
         FairShareCalculator shares,
@@ -62,14 +62,14 @@ public final class SchedulingCycle {
     }
   }
 
-  private static final Explanation WAITS_FOR_VICTIMS =
+  private static final Explanation WAITS_FOR_PREEMPTION =
       new Explanation(
           PendingReason.WAITING_FOR_PREEMPTED_WORKLOADS,
           List.of(),
           "its quota is being freed: it waits until the workloads that are preempted for it have"
               + " stopped");
 
-  private static final Explanation OVERTAKEN =
+  private static final Explanation QUOTA_RESERVED_BY_OTHERS =
       new Explanation(
           PendingReason.WAITING_FOR_QUOTA,
           List.of(),
@@ -81,20 +81,20 @@ public final class SchedulingCycle {
           List.of(),
           "it fits, but nobody is admitted until the pods of all admitted workloads are ready");
 
-  /** How many may be admitted. */
+  /** How many Workloads a cycle may admit. */
   public enum Admissions {
-    /** All who fit. */
+    /** All that fit. */
     ANY,
-    /** One; then nobody until its pods are ready. */
+    /** One; then none until its pods are ready. */
     ONE,
-    /** Nobody: not all pods of admitted Workloads are ready. */
+    /** None: not all pods of admitted Workloads are ready. */
     NONE
   }
 
-  private static final String NOBODY_TO_PREEMPT =
+  private static final String NO_SUFFICIENT_TARGETS =
       "preemption was considered: nobody whom it may preempt would free enough";
 
-  private static final String NOT_ALL_AT_ONCE =
+  private static final String NO_TARGETS_FOR_ALL =
       "preemption was considered: nobody whom it may preempt would free enough of everything it"
           + " needs at once";
 
@@ -107,51 +107,53 @@ public final class SchedulingCycle {
 
   private final Strategies strategies;
   private final Nominator nominator;
-  private final BiFunction<QueuedWorkload, ClusterQueueCache, Optional<Explanation>> bar;
+  private final BiFunction<QueuedWorkload, ClusterQueueCache, Optional<Explanation>> eligibilityCheck;
   private final long number;
   private final CycleReservations cycleReservations = new CycleReservations();
   private Admissions admissions;
   private boolean stopped;
 
   /**
-   * A cycle.
+   * Creates a cycle.
    *
-   * @param strategies how it decides
-   * @param flavors the flavors that exist, by name
-   * @param bar why an item can't be considered whatever the quota, if so
-   * @param number counts cycles
-   * @param admissions how many may be admitted; when one fits who may not, the cycle ends
+   * @param strategies the strategies
+   * @param flavors the existing flavors, by name
+   * @param eligibilityCheck why a Workload can't be evaluated, whatever the quota; empty if it
+   *     can
+   * @param number the number of the cycle
+   * @param admissions how many Workloads may be admitted; the cycle ends at the first one that
+   *     fits and may not be admitted
    */
   public SchedulingCycle(
       Strategies strategies,
       Map<String, Flavor> flavors,
-      BiFunction<QueuedWorkload, ClusterQueueCache, Optional<Explanation>> bar,
+      BiFunction<QueuedWorkload, ClusterQueueCache, Optional<Explanation>> eligibilityCheck,
       long number,
       Admissions admissions) {
     this.strategies = strategies;
-    this.nominator = new Nominator(flavors, strategies.victims(), number);
-    this.bar = bar;
+    this.nominator = new Nominator(flavors, strategies.preemption(), number);
+    this.eligibilityCheck = eligibilityCheck;
     this.number = number;
     this.admissions = admissions;
   }
 
-  /** Decides on these heads of queues; one outcome each, in the order of decision. */
+  /** Processes the heads of queues; returns one outcome for each, in the order of decision. */
   public List<CycleOutcome> run(Map<ClusterQueueCache, QueuedWorkload> heads) {
     List<CycleOutcome> cycleOutcomes = new ArrayList<>(heads.size());
-    List<NominatedWorkload> nominatedWorkload = new ArrayList<>(heads.size());
+    List<NominatedWorkload> nominated = new ArrayList<>(heads.size());
     heads.forEach(
         (queue, head) -> {
-          Optional<Explanation> barred = bar.apply(head, queue);
-          if (barred.isPresent()) {
-            cycleOutcomes.add(new CycleOutcome.Ineligible(head, queue, barred.get()));
+          Optional<Explanation> ineligibility = eligibilityCheck.apply(head, queue);
+          if (ineligibility.isPresent()) {
+            cycleOutcomes.add(new CycleOutcome.Ineligible(head, queue, ineligibility.get()));
           } else {
-            nominatedWorkload.add(nominator.nominate(head, queue));
+            nominated.add(nominator.nominate(head, queue));
           }
         });
-    Iterator<NominatedWorkload> order = strategies.order().order(nominatedWorkload);
+    Iterator<NominatedWorkload> order = strategies.order().order(nominated);
     while (order.hasNext()) {
       NominatedWorkload next = order.next();
-      cycleOutcomes.add(stopped ? leftOut(next) : process(next));
+      cycleOutcomes.add(stopped ? notProcessed(next) : process(next));
     }
     cycleReservations.undo();
     return cycleOutcomes;
@@ -162,38 +164,38 @@ public final class SchedulingCycle {
     if (!entry.succeeds()) {
       return noFit(entry);
     }
-    if (cycleReservations.overlap(node, entry.preemptionTargets())) {
-      NominatedWorkload again = cycleReservations.afterVictims(node, nominator, entry);
-      if (again.assignment().fits()) {
-        return waitFor(again, List.of());
+    if (cycleReservations.overlaps(node, entry.preemptionTargets())) {
+      NominatedWorkload renominated = cycleReservations.renominate(node, nominator, entry);
+      if (renominated.assignment().fits()) {
+        return awaitPreemption(renominated, List.of());
       }
-      return again.succeeds() ? take(again) : noFit(again);
+      return renominated.succeeds() ? admitOrReserve(renominated) : noFit(renominated);
     }
-    return take(entry);
+    return admitOrReserve(entry);
   }
 
-  private CycleOutcome take(NominatedWorkload entry) {
+  private CycleOutcome admitOrReserve(NominatedWorkload entry) {
     if (!entry.preemptionTargets().isEmpty() && entry.item().gated()) {
       return gated(entry);
     }
     QuotaNode node = entry.queue().node();
     List<PairAmount> usage = entry.assignment().usage();
-    if (!cycleReservations.fitsAfter(node, usage, entry.preemptionTargets())) {
-      return overtaken(entry);
+    if (!cycleReservations.fitsWithoutTargets(node, usage, entry.preemptionTargets())) {
+      return skipped(entry);
     }
-    if (!entry.preemptionTargets().isEmpty() || !cycleReservations.fitsNow(node, usage)) {
-      return waitFor(entry, entry.preemptionTargets());
+    if (!entry.preemptionTargets().isEmpty() || !cycleReservations.fitsWithTargets(node, usage)) {
+      return awaitPreemption(entry, entry.preemptionTargets());
     }
     if (admissions == Admissions.NONE) {
       stopped = true;
-      rest(entry);
+      restoreProgress(entry);
       return new CycleOutcome.WaitingForPodsReady(entry.item(), entry.queue(), WAITS_FOR_PODS);
     }
     if (admissions == Admissions.ONE) {
       admissions = Admissions.NONE;
     }
-    for (PairAmount use : usage) {
-      node.add(use.pair(), use.amount());
+    for (PairAmount request : usage) {
+      node.add(request.pair(), request.amount());
     }
     return new CycleOutcome.Admitted(entry.item(), entry.queue(), entry.assignment());
   }
@@ -206,32 +208,35 @@ public final class SchedulingCycle {
         entry.item(), entry.queue(), explanation, entry.search().began());
   }
 
-  private static CycleOutcome leftOut(NominatedWorkload entry) {
-    rest(entry);
+  private static CycleOutcome notProcessed(NominatedWorkload entry) {
+    restoreProgress(entry);
     return new CycleOutcome.NotProcessed(entry.item(), entry.queue());
   }
 
-  /** It will be looked at as if this cycle had not been. */
-  private static void rest(NominatedWorkload entry) {
+  /**
+   * Restores the search progress, so that the next cycle evaluates the head as if this cycle had
+   * not happened.
+   */
+  private static void restoreProgress(NominatedWorkload entry) {
     FlavorProgress before = entry.search().before();
     boolean stale = entry.search().from().last().isEmpty();
     entry.item().flavorProgress(before == null || stale ? before : before.untilQuotaChanges());
   }
 
-  /** It gets nothing yet, but nobody after it gets what it waits for. */
-  private CycleOutcome waitFor(NominatedWorkload entry, List<PreemptionTarget> preemptionTargets) {
+  /** Reserves quota for a head that waits for preemption, so that later heads can't use it. */
+  private CycleOutcome awaitPreemption(NominatedWorkload entry, List<PreemptionTarget> preemptionTargets) {
     QuotaNode node = entry.queue().node();
-    cycleReservations.victims(node, preemptionTargets);
+    cycleReservations.addTargets(node, preemptionTargets);
     cycleReservations.reserve(node, entry.assignment().usage());
     return new CycleOutcome.PendingPreemption(
-        entry.item(), entry.queue(), preemptionTargets, WAITS_FOR_VICTIMS, entry.search().began());
+        entry.item(), entry.queue(), preemptionTargets, WAITS_FOR_PREEMPTION, entry.search().began());
   }
 
-  private CycleOutcome overtaken(NominatedWorkload entry) {
-    remember(entry, 0);
+  private CycleOutcome skipped(NominatedWorkload entry) {
+    recordProgress(entry, 0);
     int[] progress = entry.assignment().progress();
     boolean repeats = entry.search().from().equals(NominatedWorkload.Resumed.at(progress));
-    return new CycleOutcome.Skipped(entry.item(), entry.queue(), OVERTAKEN, repeats);
+    return new CycleOutcome.Skipped(entry.item(), entry.queue(), QUOTA_RESERVED_BY_OTHERS, repeats);
   }
 
   private CycleOutcome noFit(NominatedWorkload entry) {
@@ -243,8 +248,8 @@ public final class SchedulingCycle {
     if (reserves) {
       cycleReservations.reserve(queue.node(), reservation(assignment, queue.node()));
     }
-    if (entry.walksOn()) {
-      remember(entry, entry.search().walked() + 1);
+    if (entry.hasFlavorsLeft()) {
+      recordProgress(entry, entry.search().searchCycles() + 1);
       return new CycleOutcome.TryNextFlavor(entry.item(), queue);
     }
     PendingReason reason = assignment.noFit();
@@ -253,46 +258,49 @@ public final class SchedulingCycle {
             reason == null ? PendingReason.WAITING_FOR_QUOTA : reason,
             assignment.attempts(),
             detail(entry));
-    Assignment bound = entry.bound();
+    Assignment minimum = entry.minimumAssignment();
     return new CycleOutcome.NoFit(
         entry.item(),
         queue,
         explanation,
-        lacks(bound),
-        assignment.competing() || bound.competing(),
-        mayFindVictims(queue, bound.noFit()),
+        shortages(minimum),
+        assignment.competing() || minimum.competing(),
+        mayFindTargets(queue, minimum.noFit()),
         reserves,
-        entry.search().walked() > 0);
+        entry.search().searchCycles() > 0);
   }
 
-  /** Whether candidates for preemption that come or change may help; none help who never fits. */
-  private static boolean mayFindVictims(ClusterQueueCache queue, @Nullable PendingReason reason) {
+  /** Whether new or changed preemption candidates may make a class fit; false if it never fits. */
+  private static boolean mayFindTargets(ClusterQueueCache queue, @Nullable PendingReason reason) {
     return queue.mayPreempt() && (reason == null || reason == PendingReason.WAITING_FOR_QUOTA);
   }
 
-  /** What is kept for one that would have to preempt and can't: as much as it may ever use. */
+  /**
+   * The reservation for a head that needs preemption and has no sufficient targets: at most what it
+   * could ever use.
+   */
   private static List<PairAmount> reservation(Assignment assignment, QuotaNode node) {
-    List<PairAmount> kept = new ArrayList<>(assignment.usage().size());
-    for (PairAmount use : assignment.usage()) {
-      long quota = node.nominal(use.pair());
+    List<PairAmount> reserved = new ArrayList<>(assignment.usage().size());
+    for (PairAmount request : assignment.usage()) {
+      long quota = node.nominal(request.pair());
       if (assignment.borrowLevel() > 0) {
-        quota = ResourceAmounts.add(quota, node.borrowingLimit(use.pair()));
+        quota = ResourceAmounts.add(quota, node.borrowingLimit(request.pair()));
       }
-      long left = ResourceAmounts.subtract(quota, node.usage(use.pair()));
-      kept.add(new PairAmount(use.pair(), Math.max(0, Math.min(use.amount(), left))));
+      long left = ResourceAmounts.subtract(quota, node.usage(request.pair()));
+      reserved.add(new PairAmount(request.pair(), Math.max(0, Math.min(request.amount(), left))));
     }
-    return kept;
+    return reserved;
   }
 
   private static String detail(NominatedWorkload entry) {
-    Assignment bound = entry.bound();
-    String preemption = preemption(bound, entry.queue());
+    Assignment minimum = entry.minimumAssignment();
+    String preemption = preemption(minimum, entry.queue());
     if (entry.least() == null) {
       return preemption;
     }
-    boolean barred = preemption.isEmpty() && !mayNeverFit(bound);
-    return notEven(entry.item().equivalenceClass().shape())
-        + (barred ? "; " + NO_PREEMPTION : preemption.isEmpty() ? "" : "; " + preemption);
+    boolean ineligibility = preemption.isEmpty() && !mayNeverFit(minimum);
+    return minimumDoesNotFit(entry.item().equivalenceClass().shape())
+        + (ineligibility ? "; " + NO_PREEMPTION : preemption.isEmpty() ? "" : "; " + preemption);
   }
 
   private static boolean mayNeverFit(Assignment assignment) {
@@ -300,7 +308,7 @@ public final class SchedulingCycle {
     return reason != null && reason != PendingReason.WAITING_FOR_QUOTA;
   }
 
-  private static String notEven(RequestShape shape) {
+  private static String minimumDoesNotFit(RequestShape shape) {
     return "it doesn't fit even with the fewest pods it may start with ("
         + shape.podSets().stream()
             .filter(podSet -> podSet.spare() > 0)
@@ -318,13 +326,13 @@ public final class SchedulingCycle {
     }
     for (FlavorAttempt attempt : assignment.attempts()) {
       if (attempt.mode() == AssignmentMode.PREEMPT || attempt.mode() == AssignmentMode.RECLAIM) {
-        return NOT_ALL_AT_ONCE;
+        return NO_TARGETS_FOR_ALL;
       }
     }
-    return NOBODY_TO_PREEMPT;
+    return NO_SUFFICIENT_TARGETS;
   }
 
-  private void remember(NominatedWorkload entry, int walked) {
+  private void recordProgress(NominatedWorkload entry, int searchCycles) {
     int @Nullable [] progress = entry.assignment().progress();
     ClusterQueueCache queue = entry.queue();
     entry
@@ -338,14 +346,14 @@ public final class SchedulingCycle {
                     queue.quotaGeneration(),
                     number,
                     entry.search().began(),
-                    walked));
+                    searchCycles));
   }
 
-  private static List<EquivalenceClass.Lack> lacks(Assignment assignment) {
-    List<EquivalenceClass.Lack> lacks = new ArrayList<>(assignment.lacks().size());
-    for (PairAmount lack : assignment.lacks()) {
-      lacks.add(new EquivalenceClass.Lack(lack.pair(), lack.amount()));
+  private static List<EquivalenceClass.Shortage> shortages(Assignment assignment) {
+    List<EquivalenceClass.Shortage> shortages = new ArrayList<>(assignment.shortages().size());
+    for (PairAmount shortage : assignment.shortages()) {
+      shortages.add(new EquivalenceClass.Shortage(shortage.pair(), shortage.amount()));
     }
-    return lacks;
+    return shortages;
   }
 }

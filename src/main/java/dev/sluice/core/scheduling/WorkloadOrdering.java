@@ -3,13 +3,13 @@ package dev.sluice.core.scheduling;
 import java.util.Collection;
 import java.util.Iterator;
 
-/** In which order the nominated are processed; chosen once, when the engine is built. */
+/** The order in which a cycle processes nominated Workloads; selected by the configuration. */
 @FunctionalInterface
 public interface WorkloadOrdering {
 
   /**
-   * The nominated, one by one. Each is chosen only when it is asked for, so that what those before
-   * it took may count.
+   * Returns the nominated Workloads in order. Each one is selected only when it is requested, so
+   * that the usage of the ones before it counts.
    */
-  Iterator<NominatedWorkload> order(Collection<NominatedWorkload> nominatedWorkload);
+  Iterator<NominatedWorkload> order(Collection<NominatedWorkload> nominated);
 }

@@ -1,6 +1,6 @@
 /**
- * One cycle's decisions: which flavor, in which order, who fits. Heads and the quota tree may
- * enter. Assignments with their explanations leave.
+ * The decisions of one cycle: eligibility, order, admission. Heads and the quota tree are the
+ * input; outcomes with their explanations are the output.
  */
 @NullMarked
 package dev.sluice.core.scheduling;

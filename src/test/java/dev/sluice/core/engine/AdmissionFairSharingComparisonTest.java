@@ -152,7 +152,7 @@ class AdmissionFairSharingComparisonTest {
       change(random, step);
       List<String> wanted = turns(strict);
       assertThat(decisions()).as("step " + step).isEqualTo(wanted);
-      assertThat(schedulerFixture.engine.answers().pendingIn("pool"))
+      assertThat(schedulerFixture.engine.queries().pendingIn("pool"))
           .as("step " + step)
           .extracting(position -> position.id().name())
           .isEqualTo(waiting().stream().map(job -> job.name).toList());

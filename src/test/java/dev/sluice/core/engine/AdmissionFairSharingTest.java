@@ -123,7 +123,7 @@ class AdmissionFairSharingTest {
   }
 
   private static List<String> order(SchedulerFixture schedulerFixture) {
-    return schedulerFixture.engine.answers().pendingIn("pool").stream()
+    return schedulerFixture.engine.queries().pendingIn("pool").stream()
         .map(position -> position.id().name())
         .toList();
   }
@@ -579,7 +579,7 @@ class AdmissionFairSharingTest {
       SchedulerFixture schedulerFixture, String name) {
     return schedulerFixture
         .engine
-        .answers()
+        .queries()
         .pendingReason(new WorkloadId("uid-" + name, "ns", name))
         .flatMap(SchedulerQueries.Waiting::turn);
   }

@@ -123,7 +123,7 @@ class EngineInMotionTest {
 
     schedulerFixture.engine.apply(
         new SchedulerEvent.TimePassed(
-            SchedulerFixture.START.plus(WorkloadTable.REST_AFTER_REFUSAL)));
+            SchedulerFixture.START.plus(WorkloadTable.REFUSAL_BACKOFF)));
     assertThat(schedulerFixture.admitted()).containsExactly("w");
   }
 

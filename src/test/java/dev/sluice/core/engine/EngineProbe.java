@@ -54,11 +54,11 @@ public final class EngineProbe {
 
   /** Why a Workload waits. */
   public Optional<SchedulerQueries.Waiting> whyWaiting(WorkloadId id) {
-    return engine.answers().pendingReason(id);
+    return engine.queries().pendingReason(id);
   }
 
   /** Those who wait in a ClusterQueue, in queue order. */
   public List<PendingPosition> pendingIn(String clusterQueue) {
-    return engine.answers().pendingIn(clusterQueue);
+    return engine.queries().pendingIn(clusterQueue);
   }
 }

@@ -337,7 +337,7 @@ final class SchedulerFixture {
   /** Why one waits, in full, as far as was found out. */
   Optional<Explanation> explanation(String name) {
     return engine
-        .answers()
+        .queries()
         .pendingReason(new WorkloadId("uid-" + name, "ns", name))
         .flatMap(SchedulerQueries.Waiting::explanation);
   }

@@ -77,14 +77,14 @@ class InadmissibleIndexTest {
 
   private QueuedWorkload parked(String name, long lacking, int second, boolean competing) {
     QueuedWorkload item = waiting(name, lacking, second);
-    List<EquivalenceClass.Lack> lacks = List.of(new EquivalenceClass.Lack(cpu, lacking));
+    List<EquivalenceClass.Shortage> shortages = List.of(new EquivalenceClass.Shortage(cpu, lacking));
     pending.markInadmissible(
         item.equivalenceClass(),
         new Explanation(PendingReason.WAITING_FOR_QUOTA, List.of(), ""),
-        lacks);
+        shortages);
     inadmissibleIndex.add(
         new InadmissibleIndex.InadmissibleQueue(queue, item.equivalenceClass()),
-        lacks,
+        shortages,
         competing,
         false);
     return item;
@@ -126,7 +126,7 @@ class InadmissibleIndexTest {
 
   private List<EquivalenceClass> candidates() {
     return inadmissibleIndex.candidates(root -> Optional.of(List.of()), queueHead -> false).stream()
-        .map(InadmissibleIndex.InadmissibleQueue::equals)
+        .map(InadmissibleIndex.InadmissibleQueue::equivalenceClass)
         .toList();
   }
 

@@ -8,21 +8,21 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What came of the search for flavors.
+ * The result of a search for flavors.
  *
- * @param noFit why it doesn't fit; null if it does, or would after preemption
- * @param podSetsGet tells what each pod set would get; complete only if it fits
- * @param usage what it would use, summed by pair
- * @param needed the pairs, by number, that take preemption; none if it fits as it is
- * @param borrowLevel the highest level of the cohort tree from which it borrows
- * @param tried tells what was tried
- * @param lacks the pairs of which more would have been needed
- * @param competing whether other flavors may help: something lacked only on top of what an earlier
- *     pod set takes, or takes preemption
- * @param progress where the search would go on, by pod-set group and resource group; null if every
- *     flavor was tried
- * @param chosen the index of the flavor that was chosen, by pod-set group and resource group; -1
- *     where none was
+ * @param noFit why the request doesn't fit; null if it fits, or would after preemption
+ * @param podSetsGet supplies the assignment of each pod set; complete only if the request fits
+ * @param usage the usage of the request, summed by pair
+ * @param needed the numbers of the pairs that need preemption; empty if the request fits
+ * @param borrowLevel the highest level of the cohort tree from which the request borrows
+ * @param tried supplies the attempts
+ * @param shortages the pairs that were not sufficiently available, with the needed amounts
+ * @param competing whether other flavors may make the request fit: a pair is short only because
+ *     of an earlier pod set, or needs preemption
+ * @param progress where the search has to resume, by pod-set group and resource group; null if
+ *     every flavor was tried
+ * @param chosen the index of the chosen flavor, by pod-set group and resource group; -1 without
+ *     a choice
  */
 public record Assignment(
     @Nullable PendingReason noFit,
@@ -31,7 +31,7 @@ public record Assignment(
     int[] needed,
     int borrowLevel,
     Supplier<List<FlavorAttempt>> tried,
-    List<PairAmount> lacks,
+    List<PairAmount> shortages,
     boolean competing,
     int @Nullable [] progress,
     int[] chosen) {
@@ -39,22 +39,22 @@ public record Assignment(
   /** An amount of a pair, by its number. */
   public record PairAmount(int pair, long amount) {}
 
-  /** What each pod set would get; complete only if it fits. Found out when it is asked for. */
+  /** The assignment of each pod set; complete only if the request fits. Computed on demand. */
   public List<PodSetAssignment> podSets() {
     return podSetsGet.get();
   }
 
-  /** What was tried. */
+  /** The attempts. */
   public List<FlavorAttempt> attempts() {
     return tried.get();
   }
 
-  /** Whether it fits as it is. */
+  /** Whether the request fits without preemption. */
   public boolean fits() {
     return noFit == null && needed.length == 0;
   }
 
-  /** Whether it would fit if somebody was preempted. */
+  /** Whether the request would fit after preemption. */
   public boolean needsPreemption() {
     return noFit == null && needed.length > 0;
   }

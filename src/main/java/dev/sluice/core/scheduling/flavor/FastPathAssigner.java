@@ -13,8 +13,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The shortest way to an assignment: of a request that has no choice and fits as quota stands. It
- * comes to the same as a search; what only those want to know who write it down is found out later.
+ * The fast path of flavor assignment: for a request without a choice of flavors that fits with the
+ * current usage. The result equals the result of a search; parts that only the writer of the
+ * admission needs are computed on demand.
  */
 final class FastPathAssigner {
 
@@ -22,7 +23,7 @@ final class FastPathAssigner {
 
   private FastPathAssigner() {}
 
-  /** Its assignment; null if it has a choice, or doesn't fit. */
+  /** The assignment; null if there is a choice, or if the request doesn't fit. */
   static @Nullable Assignment of(Map<String, Flavor> flavors, ResourceDemand resourceDemand) {
     ResourceDemand.Fixed fixed = resourceDemand.fixed();
     if (fixed == null) {
@@ -42,7 +43,7 @@ final class FastPathAssigner {
     String flavor = queue.groups().get(fixed.group()).flavors().getFirst();
     ResourceDemand.Bundle bundle = resourceDemand.bundles().getFirst();
     for (int member : bundle.members()) {
-      if (FlavorEligibility.obstacle(
+      if (FlavorEligibility.rejection(
               flavors.get(flavor), resourceDemand.podSets().get(member).nodeConstraints())
           .isPresent()) {
         return null;

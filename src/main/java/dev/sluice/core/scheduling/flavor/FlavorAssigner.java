@@ -23,9 +23,9 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds flavors for a Workload in a queue, as quota stands
- * (docs/scheduling-semantics.md#flavor-assignment). One instance makes one search. It changes
- * nothing.
+ * Finds flavors for a Workload in a queue, with the current usage
+ * (docs/scheduling-semantics.md#flavor-assignment). One instance makes one search, which changes no
+ * usage.
  */
 public final class FlavorAssigner {
 
@@ -36,10 +36,10 @@ public final class FlavorAssigner {
   private final Fungibility fungibility;
   private final int @Nullable [] resume;
   private final int @Nullable [] only;
-  private final Map<Integer, Long> taken = new LinkedHashMap<>();
+  private final Map<Integer, Long> usageByPair = new LinkedHashMap<>();
   private final TreeSet<Integer> needed = new TreeSet<>();
   private final List<FlavorAttempt> attempts = new ArrayList<>();
-  private final List<Assignment.PairAmount> lacks = new ArrayList<>();
+  private final List<Assignment.PairAmount> shortages = new ArrayList<>();
   private final int[] progress;
   private final int[] chosen;
   private int borrowLevel;
@@ -66,12 +66,12 @@ public final class FlavorAssigner {
   }
 
   /**
-   * Searches.
+   * Searches for flavors.
    *
-   * @param flavors the flavors that exist, by name
-   * @param simulation tries preemption
-   * @param demand what is asked for, and of which queue, with usage as it stands
-   * @param resume where an earlier search stopped, as its {@link Assignment#progress} says; null to
+   * @param flavors the existing flavors, by name
+   * @param preemptionOracle simulates preemption
+   * @param resourceDemand the request and its queue
+   * @param resume where an earlier search stopped, as {@link Assignment#progress} says; null to
    *     start at the first flavor
    */
   public static Assignment assign(
@@ -79,16 +79,16 @@ public final class FlavorAssigner {
       PreemptionOracle preemptionOracle,
       ResourceDemand resourceDemand,
       int @Nullable [] resume) {
-    Assignment plain = resume == null ? FastPathAssigner.of(flavors, resourceDemand) : null;
-    return plain != null
-        ? plain
+    Assignment fastPath = resume == null ? FastPathAssigner.of(flavors, resourceDemand) : null;
+    return fastPath != null
+        ? fastPath
         : new FlavorAssigner(flavors, preemptionOracle, resourceDemand, resume, null).assign();
   }
 
   /**
-   * Searches anew among the flavors that were chosen before.
+   * Searches again, among the flavors that were chosen before.
    *
-   * @param only what was chosen, as {@link Assignment#chosen} says
+   * @param only the chosen flavors, as {@link Assignment#chosen} says
    */
   public static Assignment reassign(
       Map<String, Flavor> flavors,
@@ -102,8 +102,8 @@ public final class FlavorAssigner {
     for (ResourceDemand.Bundle bundle : resourceDemand.bundles()) {
       assign(bundle);
     }
-    List<Assignment.PairAmount> usage = new ArrayList<>(taken.size());
-    taken.forEach((pair, amount) -> usage.add(new Assignment.PairAmount(pair, amount)));
+    List<Assignment.PairAmount> usage = new ArrayList<>(usageByPair.size());
+    usageByPair.forEach((pair, amount) -> usage.add(new Assignment.PairAmount(pair, amount)));
     boolean fits = noFit == null && needed.isEmpty();
     return new Assignment(
         noFit,
@@ -112,9 +112,9 @@ public final class FlavorAssigner {
         needed.stream().mapToInt(Integer::intValue).toArray(),
         borrowLevel,
         () -> attempts,
-        lacks,
+        shortages,
         competing,
-        untried() && !uncovered ? progress : null,
+        hasUntriedFlavors() && !uncovered ? progress : null,
         chosen);
   }
 
@@ -132,7 +132,7 @@ public final class FlavorAssigner {
       int group = queue.groupOf(request.getKey());
       if (group < 0) {
         if (request.getValue() != 0) {
-          refuse(bundle.name(), request.getKey(), request.getValue());
+          rejectUncovered(bundle.name(), request.getKey(), request.getValue());
         }
       } else if (!done[group]) {
         done[group] = true;
@@ -141,7 +141,7 @@ public final class FlavorAssigner {
     }
   }
 
-  private void refuse(String podSet, String resource, long amount) {
+  private void rejectUncovered(String podSet, String resource, long amount) {
     attempts.add(
         new FlavorAttempt(
             podSet, "", 0, List.of(new FlavorRejection.ResourceNotCovered(resource, amount))));
@@ -155,7 +155,7 @@ public final class FlavorAssigner {
     }
   }
 
-  /** Looks for the flavor of a resource group, and takes it. */
+  /** Searches for the flavor of a resource group, and adds the best candidate to the assignment. */
   private void search(ResourceDemand.Bundle bundle, int groupIndex) {
     ClusterQueueCache.Group group = queue.groups().get(groupIndex);
     int slot = slot(bundle, groupIndex);
@@ -173,7 +173,7 @@ public final class FlavorAssigner {
         mildest = mildest == null || reason.compareTo(mildest) < 0 ? reason : mildest;
         continue;
       }
-      boolean stops = !fungibility.goesOn(candidate.fit);
+      boolean stops = !fungibility.triesNext(candidate.fit);
       if (stops || best == null || fungibility.prefers(candidate.fit, best.fit)) {
         best = candidate;
       }
@@ -186,11 +186,11 @@ public final class FlavorAssigner {
       worsen(mildest == null ? PendingReason.WAITING_FOR_QUOTA : mildest);
     } else {
       chosen[slot] = best.index;
-      take(bundle, group, best);
+      choose(bundle, group, best);
     }
   }
 
-  /** How a flavor fits; {@code reason} is null unless it doesn't in any way. */
+  /** How a request fits a flavor; {@code reason} is null unless it doesn't fit in any mode. */
   private record Candidate(
       String podSet,
       String flavor,
@@ -211,7 +211,7 @@ public final class FlavorAssigner {
     String name = group.flavors().get(index);
     for (int member : bundle.members()) {
       Optional<FlavorRejection> flavorRejection =
-          FlavorEligibility.obstacle(
+          FlavorEligibility.rejection(
               flavors.get(name), resourceDemand.podSets().get(member).nodeConstraints());
       if (flavorRejection.isPresent()) {
         return new Candidate(
@@ -259,16 +259,16 @@ public final class FlavorAssigner {
         : PendingReason.WAITING_FOR_QUOTA;
   }
 
-  /** How an amount fits on top of what earlier pod sets took; says what is missing, if anything. */
+  /** How an amount fits on top of the usage of earlier pod sets; records missing amounts. */
   private Fit fit(String resource, int pair, long amount, List<FlavorRejection> flavorRejections) {
     QuotaNode node = queue.node();
-    long wanted = ResourceAmounts.add(soFar(pair), amount);
+    long wanted = ResourceAmounts.add(usageSoFar(pair), amount);
     long available = node.available(pair);
     if (wanted <= available) {
       return new Fit(AssignmentMode.FIT, node.borrowLevel(pair, wanted));
     }
     competing |= wanted > amount;
-    lacks.add(new Assignment.PairAmount(pair, wanted));
+    shortages.add(new Assignment.PairAmount(pair, wanted));
     long potential = node.potential(pair);
     if (wanted > potential) {
       flavorRejections.add(new FlavorRejection.ExceedsMaximum(resource, wanted, potential));
@@ -288,11 +288,11 @@ public final class FlavorAssigner {
     return new Fit(result.mode(), result.borrowLevel());
   }
 
-  private long soFar(int pair) {
-    return taken.getOrDefault(pair, 0L);
+  private long usageSoFar(int pair) {
+    return usageByPair.getOrDefault(pair, 0L);
   }
 
-  private void take(ResourceDemand.Bundle bundle, ClusterQueueCache.Group group, Candidate best) {
+  private void choose(ResourceDemand.Bundle bundle, ClusterQueueCache.Group group, Candidate best) {
     borrowLevel = Math.max(borrowLevel, best.highest);
     needed.addAll(best.needed);
     competing |=
@@ -300,13 +300,13 @@ public final class FlavorAssigner {
     for (int i = 0; i < group.resources().size(); i++) {
       Long amount = bundle.amounts().get(group.resources().get(i));
       if (amount != null) {
-        taken.merge(group.pairs()[best.index][i], amount, ResourceAmounts::add);
+        usageByPair.merge(group.pairs()[best.index][i], amount, ResourceAmounts::add);
       }
     }
   }
 
   /**
-   * What each pod set gets.
+   * The assignment of each pod set.
    *
    * @param chosen the flavors, as {@link Assignment#chosen} says
    */
@@ -341,7 +341,7 @@ public final class FlavorAssigner {
     return result;
   }
 
-  private boolean untried() {
+  private boolean hasUntriedFlavors() {
     for (int last : progress) {
       if (last >= 0) {
         return true;

@@ -12,15 +12,15 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether pods may run on the nodes of a flavor at all
+ * Checks whether pods may run on the nodes of a flavor
  * (docs/scheduling-semantics.md#flavor-assignment).
  */
 final class FlavorEligibility {
 
   private FlavorEligibility() {}
 
-  /** What keeps the pods off the flavor's nodes; empty if nothing does. */
-  static Optional<FlavorRejection> obstacle(
+  /** Why the pods can't run on the flavor's nodes; empty if they can. */
+  static Optional<FlavorRejection> rejection(
       @Nullable Flavor flavor, NodeConstraints nodeConstraints) {
     if (flavor == null) {
       return Optional.of(new FlavorRejection.FlavorMissing());
@@ -46,7 +46,7 @@ final class FlavorEligibility {
     return false;
   }
 
-  /** Only keys that the flavor labels count: of others its nodes may have any value. */
+  /** Compares only keys that the flavor labels: for other keys its nodes may have any value. */
   private static boolean selects(NodeConstraints nodeConstraints, Map<String, String> labels) {
     for (Map.Entry<String, String> wanted : nodeConstraints.nodeSelector().entrySet()) {
       String actual = labels.get(wanted.getKey());
@@ -58,7 +58,7 @@ final class FlavorEligibility {
         || nodeConstraints.affinityTerms().stream().anyMatch(term -> termMatches(term, labels));
   }
 
-  /** A term of which no requirement is about the flavor's keys matches. */
+  /** Whether a term matches; a term without a requirement on the flavor's keys does. */
   private static boolean termMatches(List<LabelRequirement> term, Map<String, String> labels) {
     for (LabelRequirement requirement : term) {
       if (labels.containsKey(requirement.key()) && !requirement.matches(labels)) {

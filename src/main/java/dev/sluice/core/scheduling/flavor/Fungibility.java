@@ -4,12 +4,12 @@ import dev.sluice.core.model.AssignmentMode;
 import dev.sluice.core.model.FlavorFungibility;
 
 /**
- * Which of several flavors is preferred, and when the search stops
+ * Preference between flavors, and the end of the search for a flavor
  * (docs/scheduling-semantics.md#flavor-assignment).
  */
 record Fungibility(FlavorFungibility spec) {
 
-  /** How a request fits, and how high in the tree it borrows. */
+  /** How a request fits, and the level of the cohort tree from which it borrows. */
   record Fit(AssignmentMode mode, int borrowLevel) {
 
     static final Fit PERFECT = new Fit(AssignmentMode.FIT, 0);
@@ -28,7 +28,7 @@ record Fungibility(FlavorFungibility spec) {
     return first != 0 ? first > 0 : second > 0;
   }
 
-  /** What fits in no way is below what finds no victims, and that below all the rest. */
+  /** Ranks modes: NO_FIT below NO_CANDIDATES, and NO_CANDIDATES below all others. */
   private static int rank(AssignmentMode mode) {
     return switch (mode) {
       case NO_FIT -> 0;
@@ -37,8 +37,8 @@ record Fungibility(FlavorFungibility spec) {
     };
   }
 
-  /** Whether the search goes on to the next flavor. */
-  boolean goesOn(Fit fit) {
+  /** Whether the search continues with the next flavor. */
+  boolean triesNext(Fit fit) {
     return switch (fit.mode) {
       case NO_FIT, NO_CANDIDATES -> true;
       case PREEMPT, RECLAIM ->

@@ -2,22 +2,22 @@ package dev.sluice.core.scheduling.flavor;
 
 import dev.sluice.core.model.AssignmentMode;
 
-/** Tries preemption for a single pair, and leaves everything as it was. */
+/** Simulates preemption for a single pair, without changing any usage. */
 @FunctionalInterface
 public interface PreemptionOracle {
 
   /**
-   * What came of it.
+   * The result of a simulation.
    *
-   * @param mode NO_CANDIDATES, PREEMPT (somebody of the own queue among the victims) or RECLAIM
-   * @param borrowLevel how high quota would be borrowed once the victims were gone
+   * @param mode NO_CANDIDATES, PREEMPT (a target is in the same queue) or RECLAIM
+   * @param borrowLevel the level from which the request borrows after the preemption
    */
   record Result(AssignmentMode mode, int borrowLevel) {}
 
-  /** What would come of preempting others for {@code amount} of {@code pair}. */
+  /** Simulates preemption for {@code amount} of {@code pair}. */
   Result simulate(int pair, long amount);
 
-  /** Whether it is worth a try where the request borrows beyond what can be reclaimed. */
+  /** Whether to simulate preemption where the request borrows more than can be reclaimed. */
   default boolean triesBorrowing() {
     return false;
   }

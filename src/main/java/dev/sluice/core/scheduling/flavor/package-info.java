@@ -1,6 +1,6 @@
 /**
- * Which flavor a pod set gets. A Workload's shape, a queue with its quota, and the flavors may
- * enter. An assignment leaves, with what was tried and what stood in the way.
+ * Assignment of flavors to pod sets. The request shape, the queue with its quota, and the flavors
+ * are the input; an assignment with its attempts and rejections is the output.
  */
 @NullMarked
 package dev.sluice.core.scheduling.flavor;

@@ -4,26 +4,26 @@ import dev.sluice.core.queue.QuotaHolder;
 import dev.sluice.core.scheduling.preemption.CandidateQueue.Cursor;
 import org.jspecify.annotations.Nullable;
 
-/** The candidates of one queue, one after the other: those being evicted first. */
+/** Iterates over the candidates of one queue: Workloads that are being evicted first. */
 final class CandidateIterator {
 
   private final CandidateQueue candidateQueue;
   private @Nullable Cursor evicted;
-  private @Nullable Cursor staying;
+  private @Nullable Cursor notEvicted;
   private @Nullable QuotaHolder only;
 
   private CandidateIterator(
       CandidateQueue candidateQueue,
       @Nullable Cursor evicted,
-      @Nullable Cursor staying,
+      @Nullable Cursor notEvicted,
       @Nullable QuotaHolder only) {
     this.candidateQueue = candidateQueue;
     this.evicted = evicted;
-    this.staying = staying;
+    this.notEvicted = notEvicted;
     this.only = only;
   }
 
-  /** All that the preemptor's policies allow. */
+  /** All candidates that the preemptor's policies allow. */
   static CandidateIterator of(CandidateQueue candidateQueue, PreemptionRequest preemptionRequest) {
     return new CandidateIterator(
         candidateQueue,
@@ -32,7 +32,7 @@ final class CandidateIterator {
         null);
   }
 
-  /** A single one. */
+  /** A single candidate. */
   static CandidateIterator of(CandidateQueue candidateQueue, QuotaHolder only) {
     return new CandidateIterator(candidateQueue, null, null, only);
   }
@@ -41,29 +41,29 @@ final class CandidateIterator {
     return candidateQueue;
   }
 
-  /** The one whose turn it is; null at the end. */
+  /** The current candidate; null at the end. */
   @Nullable QuotaHolder first() {
     if (evicted != null && evicted.current() != null) {
       return evicted.current();
     }
-    return staying == null ? only : staying.current();
+    return notEvicted == null ? only : notEvicted.current();
   }
 
-  /** The next one, please. */
+  /** Moves to the next candidate. */
   void advance() {
     if (evicted != null && evicted.current() != null) {
       evicted.advance();
-    } else if (staying != null) {
-      staying.advance();
+    } else if (notEvicted != null) {
+      notEvicted.advance();
     } else {
       only = null;
     }
   }
 
-  /** No more of them. */
+  /** Skips all remaining candidates. */
   void close() {
     evicted = null;
-    staying = null;
+    notEvicted = null;
     only = null;
   }
 }

@@ -12,16 +12,16 @@ import java.util.Iterator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue that candidates come from, and what the preemptor's policies allow of it.
+ * A queue with candidates, and the preemptor's policies for it.
  *
  * @param queue the queue
- * @param below the node above which the preemptor's side begins: the common ancestor; null for the
- *     preemptor's own queue
- * @param hierarchical whether the preemptor has the hierarchical advantage over it
+ * @param commonAncestor the lowest common ancestor of the queue and the preemptor's queue; null
+ *     for the preemptor's own queue
+ * @param hierarchical whether the preemptor has the hierarchical advantage over the queue
  */
-record CandidateQueue(ClusterQueueCache queue, @Nullable QuotaNode below, boolean hierarchical) {
+record CandidateQueue(ClusterQueueCache queue, @Nullable QuotaNode commonAncestor, boolean hierarchical) {
 
-  /** Three lists, in the order in which their candidates are taken. */
+  /** The three kinds of queues, in the order in which their candidates are taken. */
   enum Kind {
     HIERARCHICAL,
     OTHER,
@@ -29,7 +29,7 @@ record CandidateQueue(ClusterQueueCache queue, @Nullable QuotaNode below, boolea
   }
 
   Kind kind() {
-    if (below == null) {
+    if (commonAncestor == null) {
       return Kind.OWN;
     }
     return hierarchical ? Kind.HIERARCHICAL : Kind.OTHER;
@@ -37,7 +37,7 @@ record CandidateQueue(ClusterQueueCache queue, @Nullable QuotaNode below, boolea
 
   /** Whether the queue, and every cohort between it and the common ancestor, still borrows. */
   boolean stillBorrows(PreemptionRequest preemptionRequest) {
-    for (QuotaNode node = queue.node(); node != null && node != below; node = node.parent()) {
+    for (QuotaNode node = queue.node(); node != null && node != commonAncestor; node = node.parent()) {
       if (!preemptionRequest.isBorrowing(node)) {
         return false;
       }
@@ -46,10 +46,10 @@ record CandidateQueue(ClusterQueueCache queue, @Nullable QuotaNode below, boolea
   }
 
   /**
-   * Candidates among those being evicted, or among the others; first victim first.
+   * The candidates that are being evicted, or the others, in the order of preemption.
    *
-   * @param borrowing whether those are left out who may be taken only as long as the preemptor
-   *     doesn't borrow
+   * @param borrowing whether the preemptor borrows: candidates that it may take only without
+   *     borrowing are left out
    */
   Cursor candidates(PreemptionRequest preemptionRequest, boolean evicted, boolean borrowing) {
     return new Cursor(this, preemptionRequest, evicted, borrowing);
@@ -60,12 +60,14 @@ record CandidateQueue(ClusterQueueCache queue, @Nullable QuotaNode below, boolea
   }
 
   private boolean hasCandidates(PreemptionRequest preemptionRequest, boolean evicted) {
-    return mayHave(preemptionRequest, evicted, false)
+    return mayHaveCandidates(preemptionRequest, evicted, false)
         && candidates(preemptionRequest, evicted, false).current() != null;
   }
 
-  /** Whether {@link #candidates} can have any, as far as one look at all holders tells. */
-  boolean mayHave(PreemptionRequest preemptionRequest, boolean evicted, boolean borrowing) {
+  /**
+   * Whether {@link #candidates} may have any, as far as the lowest priority of all holders shows.
+   */
+  boolean mayHaveCandidates(PreemptionRequest preemptionRequest, boolean evicted, boolean borrowing) {
     if (queue.holders().isEmpty(evicted)) {
       return false;
     }
@@ -93,8 +95,8 @@ record CandidateQueue(ClusterQueueCache queue, @Nullable QuotaNode below, boolea
   }
 
   /**
-   * Whether it may be taken only as long as the preemptor doesn't borrow; so may all after it in
-   * its group.
+   * Whether the preemptor may take the candidate, and the ones after it in its group, only without
+   * borrowing.
    */
   private boolean onlyWithoutBorrowing(
       PreemptionRequest preemptionRequest, QuotaHolder quotaHolder) {
@@ -110,10 +112,10 @@ record CandidateQueue(ClusterQueueCache queue, @Nullable QuotaNode below, boolea
             || quotaHolder.priority() <= policies.borrowMaxPriorityThreshold().getAsInt());
   }
 
-  /** Whether its priority protects it, and that of all after it in its group. */
-  private boolean isTooHigh(PreemptionRequest preemptionRequest, QuotaHolder quotaHolder) {
+  /** Whether the candidate's priority protects it and the ones after it in its group. */
+  private boolean isProtectedByPriority(PreemptionRequest preemptionRequest, QuotaHolder quotaHolder) {
     PreemptionPolicies policies = preemptionRequest.queue().spec().preemption();
-    if (below != null) {
+    if (commonAncestor != null) {
       return policies.reclaimWithinCohort() != ReclaimWithinCohort.ANY
           && quotaHolder.priority() >= preemptionRequest.priority();
     }
@@ -122,14 +124,14 @@ record CandidateQueue(ClusterQueueCache queue, @Nullable QuotaNode below, boolea
         : quotaHolder.priority() >= preemptionRequest.priority();
   }
 
-  /** Whether it is as important, and came first. */
+  /** Whether the candidate has the preemptor's priority and was queued earlier. */
   private boolean isOlderEqual(PreemptionRequest preemptionRequest, QuotaHolder quotaHolder) {
-    return below == null
+    return commonAncestor == null
         && quotaHolder.priority() == preemptionRequest.priority()
         && preemptionRequest.queuedAtMicros() >= quotaHolder.queuedAtMicros();
   }
 
-  /** Goes through the candidates of a queue. */
+  /** Iterates over the candidates of a queue. */
   static final class Cursor {
     private final CandidateQueue candidateQueue;
     private final PreemptionRequest preemptionRequest;
@@ -154,7 +156,7 @@ record CandidateQueue(ClusterQueueCache queue, @Nullable QuotaNode below, boolea
       return candidateQueue;
     }
 
-    /** The candidate it is at; null at the end. */
+    /** The current candidate; null at the end. */
     @Nullable QuotaHolder current() {
       return current;
     }
@@ -170,7 +172,7 @@ record CandidateQueue(ClusterQueueCache queue, @Nullable QuotaNode below, boolea
     private @Nullable QuotaHolder nextOfGroup() {
       while (quotaHolders.hasNext()) {
         QuotaHolder quotaHolder = quotaHolders.next();
-        if (candidateQueue.isTooHigh(preemptionRequest, quotaHolder)
+        if (candidateQueue.isProtectedByPriority(preemptionRequest, quotaHolder)
             || (borrowing && candidateQueue.onlyWithoutBorrowing(preemptionRequest, quotaHolder))) {
           quotaHolders = Collections.emptyIterator();
         } else if (!quotaHolder.usageRemoved()

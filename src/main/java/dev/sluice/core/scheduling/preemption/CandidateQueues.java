@@ -12,8 +12,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the queues that may have candidates: its own, and from its cohort up those that borrow what
- * is needed. Cohorts within their quota are skipped as a whole.
+ * Finds the queues that may have candidates: the preemptor's own queue, and queues of its cohort
+ * tree that borrow a needed pair. Cohorts that don't borrow are skipped with all their members.
  */
 final class CandidateQueues {
 
@@ -34,7 +34,7 @@ final class CandidateQueues {
     CandidateQueues candidateQueues = new CandidateQueues(queues, preemptionRequest);
     PreemptionPolicies policies = preemptionRequest.queue().spec().preemption();
     if (policies.reclaimWithinCohort() != ReclaimWithinCohort.NEVER) {
-      candidateQueues.climb();
+      candidateQueues.collectFromAncestors();
     }
     if (policies.withinClusterQueue() != WithinClusterQueue.NEVER) {
       candidateQueues.found.add(new CandidateQueue(preemptionRequest.queue(), null, false));
@@ -42,37 +42,35 @@ final class CandidateQueues {
     return candidateQueues.found;
   }
 
-  private void climb() {
+  private void collectFromAncestors() {
     long[] remaining = preemptionRequest.amounts().clone();
-    QuotaNode walked = preemptionRequest.queue().node();
-    boolean advantage = holds(walked, remaining);
-    for (QuotaNode above = walked.parent(); above != null; above = above.parent()) {
-      collect(above, walked, above, advantage);
-      advantage |= holds(above, remaining);
-      walked = above;
+    QuotaNode visited = preemptionRequest.queue().node();
+    boolean advantage = canHold(visited, remaining);
+    for (QuotaNode ancestor = visited.parent(); ancestor != null; ancestor = ancestor.parent()) {
+      collect(ancestor, visited, ancestor, advantage);
+      advantage |= canHold(ancestor, remaining);
+      visited = ancestor;
     }
   }
 
-  /**
-   * Whether a subtree has the quota for the request; takes off what it has free and never lends.
-   */
-  private boolean holds(QuotaNode node, long[] remaining) {
-    boolean holds = true;
+  /** Whether a subtree can hold the request; subtracts its free local quota from the request. */
+  private boolean canHold(QuotaNode node, long[] remaining) {
+    boolean canHold = true;
     for (int i = 0; i < remaining.length; i++) {
       int pair = preemptionRequest.pairs()[i];
-      holds &= ResourceAmounts.add(node.usage(pair), remaining[i]) <= node.subtreeQuota(pair);
+      canHold &= ResourceAmounts.add(node.usage(pair), remaining[i]) <= node.subtreeQuota(pair);
       remaining[i] -= Math.min(remaining[i], node.localAvailable(pair));
     }
-    return holds;
+    return canHold;
   }
 
-  private void collect(QuotaNode cohort, QuotaNode walked, QuotaNode ancestor, boolean advantage) {
+  private void collect(QuotaNode cohort, QuotaNode visited, QuotaNode ancestor, boolean advantage) {
     for (QuotaNode child : cohort.children()) {
-      if (child == walked || !preemptionRequest.isBorrowing(child)) {
+      if (child == visited || !preemptionRequest.isBorrowing(child)) {
         continue;
       }
       if (!child.isQueue()) {
-        collect(child, walked, ancestor, advantage);
+        collect(child, visited, ancestor, advantage);
         continue;
       }
       ClusterQueueCache queue = queues.apply(child);

@@ -14,18 +14,18 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Preemption by priority and by who borrows (docs/scheduling-semantics.md#classical-preemption):
- * candidates are taken one by one until the preemptor fits, then those that turn out not to be
- * needed are left alone.
+ * Classical preemption: by priority and borrowing
+ * (docs/scheduling-semantics.md#classical-preemption). Candidates are taken one by one until the
+ * preemptor fits; then candidates that turn out not to be needed are dropped.
  */
 public final class ClassicalPreemption implements PreemptionStrategy {
 
   private final Function<QuotaNode, @Nullable ClusterQueueCache> queues;
 
   /**
-   * The policy, for these queues.
+   * Creates the strategy.
    *
-   * @param queues the queue at a node of the quota tree; null if it isn't declared any more
+   * @param queues the queue at a node of the quota tree; null if the queue was deleted
    */
   public ClassicalPreemption(Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
     this.queues = queues;
@@ -48,7 +48,7 @@ public final class ClassicalPreemption implements PreemptionStrategy {
     return Optional.empty();
   }
 
-  /** Whether borrowing is allowed, attempt by attempt. */
+  /** Whether the preemptor may borrow, attempt by attempt. */
   private static boolean[] attempts(
       PreemptionRequest preemptionRequest, List<CandidateQueue> candidateQueues) {
     boolean hierarchical = any(preemptionRequest, candidateQueues, Kind.HIERARCHICAL);
@@ -79,7 +79,7 @@ public final class ClassicalPreemption implements PreemptionStrategy {
     }
     PreemptionCandidates preemptionCandidates =
         new PreemptionCandidates(preemptionRequest, candidateQueues, borrowing);
-    List<PreemptionTarget> taken = new ArrayList<>();
+    List<PreemptionTarget> targets = new ArrayList<>();
     Found found = null;
     for (Candidate next = preemptionCandidates.next();
         next != null;
@@ -97,14 +97,14 @@ public final class ClassicalPreemption implements PreemptionStrategy {
               candidateQueue.queue(),
               candidateQueue.reason(preemptionRequest, next.quotaHolder()));
       preemptionTarget.removeUsage();
-      taken.add(preemptionTarget);
+      targets.add(preemptionTarget);
       if (preemptionRequest.fits(borrowing)) {
-        FillBack.apply(preemptionRequest, taken, borrowing);
-        found = new Found(taken, preemptionRequest.borrowLevel());
+        FillBack.apply(preemptionRequest, targets, borrowing);
+        found = new Found(targets, preemptionRequest.borrowLevel());
         break;
       }
     }
-    for (PreemptionTarget preemptionTarget : taken.reversed()) {
+    for (PreemptionTarget preemptionTarget : targets.reversed()) {
       preemptionTarget.restoreUsage();
     }
     return Optional.ofNullable(found);

@@ -21,26 +21,26 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Preemption by fair shares (docs/scheduling-semantics.md#fair-sharing): victims come from where
- * most is, as long as the preemptor's side ends up with less than the other had, or with no more
- * than it keeps.
+ * Preemption by fair shares (docs/scheduling-semantics.md#fair-sharing): targets come from the
+ * queue with the highest share, as long as the preemptor's share stays below the other queue's
+ * share, or at most at its share after the preemption.
  */
 public final class FairPreemption implements PreemptionStrategy {
 
-  private final FairSharing rules;
+  private final FairSharing parameters;
   private final FairShareCalculator shares;
   private final Function<QuotaNode, @Nullable ClusterQueueCache> queues;
 
   /**
-   * The policy, for these queues.
+   * Creates the strategy.
    *
-   * @param queues the queue at a node of the quota tree; null if it isn't declared any more
+   * @param queues the queue at a node of the quota tree; null if the queue was deleted
    */
   public FairPreemption(
-      FairSharing rules,
+      FairSharing parameters,
       FairShareCalculator shares,
       Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
-    this.rules = rules;
+    this.parameters = parameters;
     this.shares = shares;
     this.queues = queues;
   }
@@ -59,32 +59,32 @@ public final class FairPreemption implements PreemptionStrategy {
     }
     Search search = new Search(preemptionRequest);
     preemptionRequest.reserve();
-    boolean fits = search.succeeds();
+    boolean fits = search.findsTargets();
     preemptionRequest.unreserve();
     Found found = null;
     if (fits) {
-      FillBack.apply(preemptionRequest, search.taken, true);
-      found = new Found(search.taken, preemptionRequest.borrowLevel());
+      FillBack.apply(preemptionRequest, search.targets, true);
+      found = new Found(search.targets, preemptionRequest.borrowLevel());
     }
-    search.taken.reversed().forEach(PreemptionTarget::restoreUsage);
+    search.targets.reversed().forEach(PreemptionTarget::restoreUsage);
     return Optional.ofNullable(found);
   }
 
-  /** One search; the preemptor's request counts as used meanwhile. */
+  /** One search; meanwhile the preemptor's request counts as used. */
   private final class Search {
     private final PreemptionRequest preemptionRequest;
-    private final List<PreemptionTarget> taken = new ArrayList<>();
+    private final List<PreemptionTarget> targets = new ArrayList<>();
 
-    /** Of each queue, the first whom the first strategy didn't allow. */
-    private final Map<QuotaNode, CandidateIterator> kept = new HashMap<>();
+    /** The first candidate of each queue that the first strategy didn't allow. */
+    private final Map<QuotaNode, CandidateIterator> disallowed = new HashMap<>();
 
     Search(PreemptionRequest preemptionRequest) {
       this.preemptionRequest = preemptionRequest;
     }
 
-    boolean succeeds() {
-      return first(rules.strategies().getFirst())
-          || (rules.strategies().size() > 1 && second(rules.strategies().get(1)));
+    boolean findsTargets() {
+      return applyFirstStrategy(parameters.strategies().getFirst())
+          || (parameters.strategies().size() > 1 && applySecondStrategy(parameters.strategies().get(1)));
     }
 
     private @Nullable CandidateIterator candidates(QuotaNode node) {
@@ -93,28 +93,28 @@ public final class FairPreemption implements PreemptionStrategy {
           node == preemptionRequest.queue().node()
               ? policies.withinClusterQueue() == WithinClusterQueue.NEVER
               : policies.reclaimWithinCohort() == ReclaimWithinCohort.NEVER;
-      return never ? null : TargetQueueOrdering.line(preemptionRequest, node, queues);
+      return never ? null : TargetQueueOrdering.candidates(preemptionRequest, node, queues);
     }
 
-    private boolean first(Strategy strategy) {
+    private boolean applyFirstStrategy(Strategy strategy) {
       TargetQueueOrdering targetQueueOrdering =
           TargetQueueOrdering.of(shares, preemptionRequest, this::candidates);
       for (TargetQueue targetQueue = targetQueueOrdering.next();
           targetQueue != null;
           targetQueue = targetQueueOrdering.next()) {
-        boolean gave;
+        boolean added;
         if (targetQueue.isOwn()) {
-          gave = take(targetQueue, PreemptionReason.IN_CLUSTER_QUEUE);
-        } else if (rules.reclaimsWithinNominal()
+          added = addTarget(targetQueue, PreemptionReason.IN_CLUSTER_QUEUE);
+        } else if (parameters.reclaimsWithinNominal()
             && !preemptionRequest.isBorrowing(preemptionRequest.queue().node())) {
-          gave = take(targetQueue, PreemptionReason.IN_COHORT_RECLAMATION);
+          added = addTarget(targetQueue, PreemptionReason.IN_COHORT_RECLAMATION);
         } else {
-          gave = takeAllowed(targetQueue, strategy);
-          if (!gave && endsWith(targetQueue)) {
+          added = addAllowedTarget(targetQueue, strategy);
+          if (!added && isExhausted(targetQueue)) {
             return false;
           }
         }
-        if (gave && fits()) {
+        if (added && fits()) {
           return true;
         }
       }
@@ -122,40 +122,43 @@ public final class FairPreemption implements PreemptionStrategy {
     }
 
     /**
-     * Whether all who are left have less than the preemptor's queue would have: its own candidates
-     * came before this target then, and nobody after it can be allowed.
+     * Whether all remaining queues have a lower share than the preemptor's queue would have: then
+     * the candidates of the preemptor's own queue were taken before, and no later candidate can be
+     * allowed.
      */
-    private boolean endsWith(TargetQueue targetQueue) {
+    private boolean isExhausted(TargetQueue targetQueue) {
       return targetQueue.isLast()
           && targetQueue.shareOfPreemptor().compareTo(targetQueue.share()) > 0;
     }
 
-    /** The first candidate that the strategy allows, if there is one. */
-    private boolean takeAllowed(TargetQueue targetQueue, Strategy strategy) {
-      DominantResourceShare preemptors = targetQueue.shareOfPreemptor();
-      DominantResourceShare before = targetQueue.share();
-      if (!mayAllow(strategy, preemptors, before)) {
-        keep(targetQueue);
-        targetQueue.line().close();
+    /** Takes the first candidate that the strategy allows, if there is one. */
+    private boolean addAllowedTarget(TargetQueue targetQueue, Strategy strategy) {
+      DominantResourceShare preemptorShare = targetQueue.shareOfPreemptor();
+      DominantResourceShare otherShare = targetQueue.share();
+      if (!mayAllow(strategy, preemptorShare, otherShare)) {
+        recordDisallowed(targetQueue);
+        targetQueue.candidates().close();
         return false;
       }
-      for (QuotaHolder quotaHolder = targetQueue.line().first();
+      for (QuotaHolder quotaHolder = targetQueue.candidates().first();
           quotaHolder != null;
-          quotaHolder = targetQueue.line().first()) {
+          quotaHolder = targetQueue.candidates().first()) {
         if (strategy == Strategy.LESS_THAN_INITIAL_SHARE
-            || preemptors.compareTo(shareWithout(quotaHolder, targetQueue)) <= 0) {
-          return take(targetQueue, PreemptionReason.IN_COHORT_FAIR_SHARING);
+            || preemptorShare.compareTo(shareWithout(quotaHolder, targetQueue)) <= 0) {
+          return addTarget(targetQueue, PreemptionReason.IN_COHORT_FAIR_SHARING);
         }
-        keep(targetQueue);
-        targetQueue.line().advance();
+        recordDisallowed(targetQueue);
+        targetQueue.candidates().advance();
       }
       return false;
     }
 
-    /** Whether any candidate can be allowed: without one, the other side never has more. */
+    /**
+     * Whether any candidate can be allowed: removing a candidate never increases the other share.
+     */
     private static boolean mayAllow(
-        Strategy strategy, DominantResourceShare preemptors, DominantResourceShare before) {
-      int compared = preemptors.compareTo(before);
+        Strategy strategy, DominantResourceShare preemptorShare, DominantResourceShare otherShare) {
+      int compared = preemptorShare.compareTo(otherShare);
       return switch (strategy) {
         case LESS_THAN_INITIAL_SHARE -> compared < 0;
         case LESS_THAN_OR_EQUAL_TO_FINAL_SHARE -> compared <= 0;
@@ -164,40 +167,40 @@ public final class FairPreemption implements PreemptionStrategy {
 
     private static DominantResourceShare shareWithout(
         QuotaHolder quotaHolder, TargetQueue targetQueue) {
-      ClusterQueueCache queue = targetQueue.line().source().queue();
+      ClusterQueueCache queue = targetQueue.candidates().source().queue();
       quotaHolder.removeUsage(queue);
       DominantResourceShare dominantResourceShare = targetQueue.shareNow();
       quotaHolder.restoreUsage(queue);
       return dominantResourceShare;
     }
 
-    private void keep(TargetQueue targetQueue) {
-      CandidateQueue candidateQueue = targetQueue.line().source();
-      QuotaHolder quotaHolder = targetQueue.line().first();
+    private void recordDisallowed(TargetQueue targetQueue) {
+      CandidateQueue candidateQueue = targetQueue.candidates().source();
+      QuotaHolder quotaHolder = targetQueue.candidates().first();
       if (quotaHolder != null) {
-        kept.putIfAbsent(
+        disallowed.putIfAbsent(
             candidateQueue.queue().node(), CandidateIterator.of(candidateQueue, quotaHolder));
       }
     }
 
-    /** Of each queue only the first who was kept is looked at. */
-    private boolean second(Strategy strategy) {
+    /** Applies the second strategy to the first disallowed candidate of each queue. */
+    private boolean applySecondStrategy(Strategy strategy) {
       TargetQueueOrdering targetQueueOrdering =
-          TargetQueueOrdering.of(shares, preemptionRequest, kept::get);
+          TargetQueueOrdering.of(shares, preemptionRequest, disallowed::get);
       for (TargetQueue targetQueue = targetQueueOrdering.next();
           targetQueue != null;
           targetQueue = targetQueueOrdering.next()) {
         boolean allowed = mayAllow(strategy, targetQueue.shareOfPreemptor(), targetQueue.share());
-        if (allowed && take(targetQueue, PreemptionReason.IN_COHORT_FAIR_SHARING) && fits()) {
+        if (allowed && addTarget(targetQueue, PreemptionReason.IN_COHORT_FAIR_SHARING) && fits()) {
           return true;
         }
-        targetQueue.line().close();
+        targetQueue.candidates().close();
       }
       return false;
     }
 
-    private boolean take(TargetQueue targetQueue, PreemptionReason reason) {
-      CandidateIterator candidateIterator = targetQueue.line();
+    private boolean addTarget(TargetQueue targetQueue, PreemptionReason reason) {
+      CandidateIterator candidateIterator = targetQueue.candidates();
       QuotaHolder quotaHolder = candidateIterator.first();
       if (quotaHolder == null) {
         return false;
@@ -206,7 +209,7 @@ public final class FairPreemption implements PreemptionStrategy {
           new PreemptionTarget(quotaHolder, candidateIterator.source().queue(), reason);
       candidateIterator.advance();
       preemptionTarget.removeUsage();
-      taken.add(preemptionTarget);
+      targets.add(preemptionTarget);
       targetQueue.changed();
       return true;
     }

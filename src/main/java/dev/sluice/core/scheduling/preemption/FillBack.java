@@ -2,24 +2,25 @@ package dev.sluice.core.scheduling.preemption;
 
 import java.util.List;
 
-/** Lets victims stay that turn out not to be needed. */
+/** Drops targets that turn out not to be needed. */
 final class FillBack {
 
   private FillBack() {}
 
   /**
-   * Has whoever may stay after all come back, from the last but one to the first.
+   * Drops every target without which the preemptor still fits, from the last but one to the first.
    *
-   * @param taken the victims, all of whom have left; those who come back are taken off
+   * @param targets the targets, whose usage is removed; unneeded targets are removed from the
+   *     list
    * @param borrowing whether the preemptor may borrow
    */
   static void apply(
-      PreemptionRequest preemptionRequest, List<PreemptionTarget> taken, boolean borrowing) {
-    for (int i = taken.size() - 2; i >= 0; i--) {
-      PreemptionTarget preemptionTarget = taken.get(i);
+      PreemptionRequest preemptionRequest, List<PreemptionTarget> targets, boolean borrowing) {
+    for (int i = targets.size() - 2; i >= 0; i--) {
+      PreemptionTarget preemptionTarget = targets.get(i);
       preemptionTarget.restoreUsage();
       if (preemptionRequest.fits(borrowing)) {
-        taken.remove(i);
+        targets.remove(i);
       } else {
         preemptionTarget.removeUsage();
       }

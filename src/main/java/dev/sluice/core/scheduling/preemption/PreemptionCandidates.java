@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The candidates of several queues in the order in which they are taken: those being evicted first;
- * of each, those under hierarchical advantage, then of other queues, then of the own; each list by
- * priority, reservation and UID. The queues, each in order by itself, are merged as far as somebody
- * asks.
+ * within both groups those under hierarchical advantage, then those of other queues, then those of
+ * the preemptor's queue; each list by priority, time of reservation and UID. The sorted candidates
+ * of the queues are merged lazily.
  */
 final class PreemptionCandidates {
 
-  /** One candidate, and the queue it comes from. */
+  /** A candidate and its queue. */
   record Candidate(QuotaHolder quotaHolder, CandidateQueue candidateQueue) {}
 
   private static final Comparator<Cursor> ORDER =
@@ -30,11 +30,11 @@ final class PreemptionCandidates {
   private final List<CandidateQueue> candidateQueues;
   private final PriorityQueue<Cursor> merged = new PriorityQueue<>(ORDER);
   private int phase = -1;
-  private @Nullable Cursor at;
+  private @Nullable Cursor current;
 
   /**
-   * @param borrowing whether those are left out who may be taken only as long as the preemptor
-   *     doesn't borrow
+   * @param borrowing whether the preemptor borrows: candidates that it may take only without
+   *     borrowing are left out
    */
   PreemptionCandidates(
       PreemptionRequest preemptionRequest,
@@ -45,13 +45,13 @@ final class PreemptionCandidates {
     this.candidateQueues = new ArrayList<>(candidateQueues);
   }
 
-  /** The next one; null when there are no more. */
+  /** The next candidate; null at the end. */
   @Nullable Candidate next() {
-    Cursor last = at;
-    at = null;
+    Cursor last = current;
+    current = null;
     if (last != null) {
       last.advance();
-      enter(last);
+      add(last);
     }
     while (merged.isEmpty()) {
       if (!nextPhase()) {
@@ -59,19 +59,21 @@ final class PreemptionCandidates {
       }
     }
     Cursor first = merged.remove();
-    at = first;
+    current = first;
     return new Candidate(Objects.requireNonNull(first.current()), first.source());
   }
 
-  /** No more of the queue that the last one came from: it has nothing to give any more. */
+  /**
+   * Skips the remaining candidates of the last candidate's queue, which doesn't borrow any more.
+   */
   void drop() {
-    if (at != null) {
-      candidateQueues.remove(at.source());
-      at = null;
+    if (current != null) {
+      candidateQueues.remove(current.source());
+      current = null;
     }
   }
 
-  private void enter(Cursor cursor) {
+  private void add(Cursor cursor) {
     if (cursor.current() != null) {
       merged.add(cursor);
     }
@@ -87,8 +89,8 @@ final class PreemptionCandidates {
     Kind kind = kinds[phase % kinds.length];
     for (CandidateQueue candidateQueue : candidateQueues) {
       if (candidateQueue.kind() == kind
-          && candidateQueue.mayHave(preemptionRequest, evicted, borrowing)) {
-        enter(candidateQueue.candidates(preemptionRequest, evicted, borrowing));
+          && candidateQueue.mayHaveCandidates(preemptionRequest, evicted, borrowing)) {
+        add(candidateQueue.candidates(preemptionRequest, evicted, borrowing));
       }
     }
     return true;

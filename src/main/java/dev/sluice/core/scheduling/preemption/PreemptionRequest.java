@@ -6,14 +6,14 @@ import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.QuotaNode;
 
 /**
- * Somebody for whom others would have to go.
+ * The request of a preemptor.
  *
- * @param queue the queue it waits in
- * @param priority its effective priority
- * @param queuedAtMicros its place in the queue
- * @param pairs what it requests: pairs, by number
- * @param amounts how much of each
- * @param needed the pairs among them that take preemption
+ * @param queue the queue of the preemptor
+ * @param priority the preemptor's effective priority
+ * @param queuedAtMicros the preemptor's position in the queue
+ * @param pairs the numbers of the requested pairs
+ * @param amounts the requested amount of each pair
+ * @param needed the pairs among them that need preemption
  */
 public record PreemptionRequest(
     ClusterQueueCache queue,
@@ -23,20 +23,23 @@ public record PreemptionRequest(
     long[] amounts,
     int[] needed) {
 
-  /** One that waits, for a single pair only. */
+  /** The request of a pending Workload, for a single pair only. */
   public static PreemptionRequest forPair(
       QueuedWorkload item, ClusterQueueCache queue, int pair, long amount) {
     return of(item, queue, new int[] {pair}, new long[] {amount}, new int[] {pair});
   }
 
-  /** One that waits. */
+  /** The request of a pending Workload. */
   public static PreemptionRequest of(
       QueuedWorkload item, ClusterQueueCache queue, int[] pairs, long[] amounts, int[] needed) {
     return new PreemptionRequest(
         queue, item.equivalenceClass().priority(), item.queuedAtMicros(), pairs, amounts, needed);
   }
 
-  /** Whether its request fits, as usage stands; without borrowing if it isn't allowed. */
+  /**
+   * Whether the request fits with the current usage; without borrowing, it must also stay within
+   * the nominal quota.
+   */
   boolean fits(boolean borrowing) {
     QuotaNode node = queue.node();
     for (int i = 0; i < pairs.length; i++) {
@@ -49,7 +52,7 @@ public record PreemptionRequest(
     return true;
   }
 
-  /** Counts its request as used, to be undone by {@link #unreserve}. */
+  /** Adds the request to the usage; {@link #unreserve} must undo this. */
   void reserve() {
     for (int i = 0; i < pairs.length; i++) {
       queue.node().add(pairs[i], amounts[i]);
@@ -63,7 +66,7 @@ public record PreemptionRequest(
     }
   }
 
-  /** Whether a node uses more than the quota of its subtree of a pair that is needed. */
+  /** Whether a node borrows a needed pair. */
   boolean isBorrowing(QuotaNode node) {
     for (int pair : needed) {
       if (node.borrowing(pair)) {
@@ -73,7 +76,7 @@ public record PreemptionRequest(
     return false;
   }
 
-  /** Whether its queue uses less than its own quota of every pair that is needed. */
+  /** Whether the usage of the preemptor's queue is below the nominal quota of every needed pair. */
   boolean isBelowNominal() {
     for (int pair : needed) {
       if (queue.node().usage(pair) >= queue.node().nominal(pair)) {
@@ -83,7 +86,7 @@ public record PreemptionRequest(
     return true;
   }
 
-  /** How high it would borrow for what it needs. */
+  /** The level of the cohort tree from which the request borrows. */
   int borrowLevel() {
     int level = 0;
     for (int i = 0; i < pairs.length; i++) {

@@ -4,15 +4,15 @@ import dev.sluice.core.queue.ClusterQueueCache;
 import java.util.List;
 import java.util.Optional;
 
-/** The policy that says whom a Workload may preempt; chosen once, when the engine is built. */
+/** Selects the Workloads that a Workload preempts; selected by the configuration. */
 @FunctionalInterface
 public interface PreemptionStrategy {
 
   /**
-   * Victims found.
+   * The targets of a successful search.
    *
-   * @param victims whom to evict; at least one
-   * @param borrowLevel how high the preemptor borrows for what it needs once they are gone
+   * @param preemptionTargets the Workloads to evict; at least one
+   * @param borrowLevel the level from which the preemptor borrows after the eviction
    */
   record Found(List<PreemptionTarget> preemptionTargets, int borrowLevel) {
     public Found {
@@ -21,12 +21,12 @@ public interface PreemptionStrategy {
   }
 
   /**
-   * Whom to evict so that the preemptor fits; empty if nobody it may evict makes it fit. Quota
-   * usage and holders are as before when it returns.
+   * The Workloads to evict so that the preemptor fits; empty if no allowed eviction makes it fit.
+   * The usage of the quota tree is unchanged when the method returns.
    */
   Optional<Found> find(PreemptionRequest preemptionRequest);
 
-  /** Whether a queue may preempt where its request borrows, whatever else its policies say. */
+  /** Whether a queue may preempt while its request borrows, whatever its other policies. */
   default boolean mayPreemptBorrowing(ClusterQueueCache queue) {
     return queue.spec().preemption().borrowWithinCohort();
   }

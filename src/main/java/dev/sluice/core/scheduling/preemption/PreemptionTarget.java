@@ -4,11 +4,11 @@ import dev.sluice.core.model.PreemptionReason;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.QuotaHolder;
 
-/** A holder that is to be evicted: of which queue, and by which policy. */
+/** A holder to evict, its queue, and the policy that selected it. */
 public record PreemptionTarget(
     QuotaHolder quotaHolder, ClusterQueueCache queue, PreemptionReason reason) {
 
-  /** Takes what it holds out of the quota tree; to be undone by {@link #restoreUsage}. */
+  /** Removes the holder's usage from the quota tree; {@link #restoreUsage} must undo this. */
   public void removeUsage() {
     quotaHolder.removeUsage(queue);
   }

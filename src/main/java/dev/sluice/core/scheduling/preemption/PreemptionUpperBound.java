@@ -16,34 +16,35 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How much of a pair somebody could have at most once all were gone whom he may preempt: a bound
- * that is never too low, and costs no search. It holds for one tree as it stands; a new one is made
- * for each look.
+ * An upper bound on the amount of a pair that a Workload could get if all Workloads were evicted
+ * that it may preempt. The bound is never too low, and needs no search. It is valid for the current
+ * usage of one tree; every use needs a new instance.
  *
- * <p>Victims of the own queue count by priority. Those of others count only where some other queue
- * borrows, and either the request stays within the quota of the own queue or of a cohort below the
- * root (docs/scheduling-semantics.md#classical-preemption: hierarchical advantage, or without
- * borrowing), or borrowWithinCohort lets it borrow over lower priorities, or shares decide
- * (docs/scheduling-semantics.md#fair-sharing): then somebody beside must have as much as the own
- * queue would have, at least where all are beside it.
+ * <p>Targets in the own queue count by priority. Targets in other queues count only if another
+ * queue borrows, and one of these conditions holds: the request stays within the quota of the own
+ * queue or of a cohort below the root (docs/scheduling-semantics.md#classical-preemption:
+ * hierarchical advantage, or without borrowing); borrowWithinCohort allows borrowing over lower
+ * priorities; or shares decide (docs/scheduling-semantics.md#fair-sharing): then another queue must
+ * have at least the share that the own queue would have, at least where all queues are children of
+ * the root.
  */
 public final class PreemptionUpperBound {
 
-  /** What those hold who borrow, of one pair. */
-  private record Lent(long amount, long lowestPriority) {}
+  /** The usage of borrowing queues of one pair, and the lowest priority of their holders. */
+  private record BorrowerUsage(long amount, long lowestPriority) {}
 
   private final QuotaNode root;
   private final Function<QuotaNode, @Nullable ClusterQueueCache> queues;
   private final @Nullable FairShareCalculator shares;
   private @Nullable TopShares topShares;
   private @Nullable List<ClusterQueueCache> borrowers;
-  private final Map<Integer, Lent> lent = new HashMap<>();
+  private final Map<Integer, BorrowerUsage> borrowerUsage = new HashMap<>();
 
   /**
-   * For a tree.
+   * Creates a bound for one tree.
    *
-   * @param queues the queue at a node of it; null if it isn't declared any more
-   * @param shares their shares, if queues share by weight
+   * @param queues the queue at a node of the tree; null if the queue was deleted
+   * @param shares calculator of shares; null without fair sharing
    */
   public PreemptionUpperBound(
       QuotaNode root,
@@ -55,17 +56,17 @@ public final class PreemptionUpperBound {
   }
 
   /**
-   * Whether somebody may get this much, as far as the bound can tell.
+   * Whether a Workload may get this amount, as far as the bound shows.
    *
-   * @param queue his queue
-   * @param priority his effective priority
-   * @param queuedAtMicros since when he queues
+   * @param queue the Workload's queue
+   * @param priority the Workload's effective priority
+   * @param queuedAtMicros the time since which the Workload is queued
    */
   public boolean allows(
       ClusterQueueCache queue, int pair, long amount, long priority, long queuedAtMicros) {
     PreemptionPolicies policies = queue.spec().preemption();
     QuotaNode node = queue.node();
-    long own = own(queue, pair, priority, queuedAtMicros);
+    long own = ownTargets(queue, pair, priority, queuedAtMicros);
     boolean within = staysWithin(node, pair, amount, own);
     if (node.nominal(pair) < amount && !within && !triesBorrowing(policies)) {
       return false;
@@ -78,7 +79,7 @@ public final class PreemptionUpperBound {
       return false;
     }
     boolean below = policies.reclaimWithinCohort() == ReclaimWithinCohort.LOWER_PRIORITY;
-    Lent others = lent(pair);
+    BorrowerUsage others = borrowerUsage(pair);
     if (below && others.lowestPriority >= priority) {
       return false;
     }
@@ -87,30 +88,30 @@ public final class PreemptionUpperBound {
         && (within || borrowing || sharesMayAllow(node, pair, amount, own));
   }
 
-  /** Those directly below the root that have most, and next to most, of what is shared. */
+  /** The children of the root with the highest and second highest share. */
   private record TopShares(
-      @Nullable QuotaNode first, DominantResourceShare most, DominantResourceShare next) {}
+      @Nullable QuotaNode first, DominantResourceShare highest, DominantResourceShare second) {}
 
   private boolean sharesMayAllow(QuotaNode node, int pair, long amount, long own) {
     if (shares == null || node.parent() != root) {
       return shares != null;
     }
-    TopShares known = leaders(shares);
-    DominantResourceShare beside = known.first == node ? known.next : known.most;
+    TopShares known = topShares(shares);
+    DominantResourceShare highestOther = known.first == node ? known.second : known.highest;
     long used = ResourceAmounts.add(ResourceAmounts.subtract(node.usage(pair), own), amount);
-    return beside.borrowing() && beside.compareTo(shares.atLeast(node, pair, used)) >= 0;
+    return highestOther.borrowing() && highestOther.compareTo(shares.atLeast(node, pair, used)) >= 0;
   }
 
-  private TopShares leaders(FairShareCalculator of) {
+  private TopShares topShares(FairShareCalculator calculator) {
     TopShares known = topShares;
     if (known == null) {
       known = new TopShares(null, DominantResourceShare.NONE, DominantResourceShare.NONE);
       for (QuotaNode child : root.children()) {
-        DominantResourceShare dominantResourceShare = of.of(child);
-        if (known.first == null || dominantResourceShare.compareTo(known.most) > 0) {
-          known = new TopShares(child, dominantResourceShare, known.most);
-        } else if (dominantResourceShare.compareTo(known.next) > 0) {
-          known = new TopShares(known.first, known.most, dominantResourceShare);
+        DominantResourceShare dominantResourceShare = calculator.of(child);
+        if (known.first == null || dominantResourceShare.compareTo(known.highest) > 0) {
+          known = new TopShares(child, dominantResourceShare, known.highest);
+        } else if (dominantResourceShare.compareTo(known.second) > 0) {
+          known = new TopShares(known.first, known.highest, dominantResourceShare);
         }
       }
       topShares = known;
@@ -118,12 +119,14 @@ public final class PreemptionUpperBound {
     return known;
   }
 
-  /** Whether a request may fit without borrowing once all victims of the own queue are gone. */
+  /**
+   * Whether a request may fit without borrowing after the eviction of all targets in its own queue.
+   */
   static boolean staysWithinNominal(PreemptionRequest preemptionRequest) {
     ClusterQueueCache queue = preemptionRequest.queue();
     for (int i = 0; i < preemptionRequest.pairs().length; i++) {
       int pair = preemptionRequest.pairs()[i];
-      long own = own(queue, pair, preemptionRequest.priority(), preemptionRequest.queuedAtMicros());
+      long own = ownTargets(queue, pair, preemptionRequest.priority(), preemptionRequest.queuedAtMicros());
       long kept = ResourceAmounts.subtract(queue.node().usage(pair), own);
       if (ResourceAmounts.add(kept, preemptionRequest.amounts()[i]) > queue.node().nominal(pair)) {
         return false;
@@ -137,7 +140,7 @@ public final class PreemptionUpperBound {
         || (shares != null && policies.reclaimWithinCohort() != ReclaimWithinCohort.NEVER);
   }
 
-  private static long own(ClusterQueueCache queue, int pair, long priority, long queuedAtMicros) {
+  private static long ownTargets(ClusterQueueCache queue, int pair, long priority, long queuedAtMicros) {
     WithinClusterQueue policy = queue.spec().preemption().withinClusterQueue();
     if (policy == WithinClusterQueue.NEVER) {
       return 0;
@@ -149,7 +152,7 @@ public final class PreemptionUpperBound {
             lower, queue.holders().amountOfNewerEquals(priority, pair, queuedAtMicros));
   }
 
-  /** Whether its queue, or a cohort above it that isn't the root, can hold the request. */
+  /** Whether the own queue, or an ancestor below the root, can hold the request. */
   private static boolean staysWithin(QuotaNode queue, int pair, long amount, long own) {
     long remaining = amount;
     for (QuotaNode node = queue; node.parent() != null; node = node.parent()) {
@@ -162,10 +165,10 @@ public final class PreemptionUpperBound {
     return queue.parent() == null;
   }
 
-  private Lent lent(int pair) {
-    return lent.computeIfAbsent(
+  private BorrowerUsage borrowerUsage(int pair) {
+    return borrowerUsage.computeIfAbsent(
         pair,
-        any -> {
+        number -> {
           long amount = 0;
           long lowest = Long.MAX_VALUE;
           for (ClusterQueueCache borrower : borrowers()) {
@@ -175,11 +178,11 @@ public final class PreemptionUpperBound {
               lowest = Math.min(lowest, borrower.holders().lowestPriority());
             }
           }
-          return new Lent(amount, lowest);
+          return new BorrowerUsage(amount, lowest);
         });
   }
 
-  /** Queues that use more than their quota of anything: victims may hold other pairs, too. */
+  /** Queues that borrow any pair: targets may reserve other pairs, too. */
   private List<ClusterQueueCache> borrowers() {
     List<ClusterQueueCache> known = borrowers;
     if (known == null) {

@@ -12,21 +12,21 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queues that candidates come from, in their tree: from the root down, the next one is where
- * most of what is shared is. Shares are remembered until usage below changes. The preemptor's
- * request counts as used meanwhile.
+ * Orders the queues with candidates: descends from the root of the tree to the child with the
+ * highest share. Shares are cached until usage below changes. The preemptor's request counts as
+ * used meanwhile.
  */
 final class TargetQueueOrdering {
 
-  /** A cohort or queue of the tree, as long as candidates may come from below it. */
+  /** A cohort or queue of the tree that may have candidates below it. */
   private static final class TreeNode {
     private final QuotaNode node;
     private final @Nullable TreeNode parent;
     private final boolean onPath;
     private final List<TreeNode> children = new ArrayList<>();
     private @Nullable CandidateIterator candidateIterator;
-    private boolean lineKnown;
-    private @Nullable TreeNode towardsPreemptor;
+    private boolean candidatesKnown;
+    private @Nullable TreeNode childOnPath;
     private @Nullable DominantResourceShare dominantResourceShare;
 
     TreeNode(QuotaNode node, @Nullable TreeNode parent, boolean onPath) {
@@ -36,7 +36,7 @@ final class TargetQueueOrdering {
     }
   }
 
-  /** A queue that is to give the next victim. */
+  /** The queue that provides the next target. */
   final class TargetQueue {
     private final TreeNode treeNode;
     private final CandidateIterator candidateIterator;
@@ -46,28 +46,31 @@ final class TargetQueueOrdering {
       this.candidateIterator = candidateIterator;
     }
 
-    CandidateIterator line() {
+    CandidateIterator candidates() {
       return candidateIterator;
     }
 
-    /** Whether it is the preemptor's own queue. */
+    /** Whether the queue is the preemptor's own queue. */
     boolean isOwn() {
       return treeNode.onPath;
     }
 
-    /** Usage of the queue changed. */
+    /** Drops cached shares, because the usage of the queue changed. */
     void changed() {
-      for (TreeNode at = treeNode; at != null; at = at.parent) {
-        at.dominantResourceShare = null;
+      for (TreeNode current = treeNode; current != null; current = current.parent) {
+        current.dominantResourceShare = null;
       }
     }
 
-    /** The share of its side of the tree, below the lowest ancestor common with the preemptor. */
+    /**
+     * The share of the queue's side of the tree: the child of the lowest common ancestor with the
+     * preemptor.
+     */
     DominantResourceShare share() {
       return TargetQueueOrdering.this.share(side());
     }
 
-    /** The same as usage stands now, without remembering it. */
+    /** The share of the queue's side with the current usage, not cached. */
     DominantResourceShare shareNow() {
       return shares.of(side().node);
     }
@@ -75,23 +78,23 @@ final class TargetQueueOrdering {
     /** The share of the preemptor's side. */
     DominantResourceShare shareOfPreemptor() {
       TreeNode common = Objects.requireNonNull(side().parent);
-      return TargetQueueOrdering.this.share(Objects.requireNonNull(common.towardsPreemptor));
+      return TargetQueueOrdering.this.share(Objects.requireNonNull(common.childOnPath));
     }
 
     /**
-     * Whether nobody else may give more, when this one may not: it has most of all beside the
-     * preemptor's queue, right below the root.
+     * Whether no other queue can be allowed if this one is not: it has the highest share beside the
+     * preemptor's queue, and both are children of the root.
      */
     boolean isLast() {
       return preemptionRequest.queue().node().parent() == root.node;
     }
 
     private TreeNode side() {
-      TreeNode at = treeNode;
-      while (at.parent != null && !at.parent.onPath) {
-        at = at.parent;
+      TreeNode current = treeNode;
+      while (current.parent != null && !current.parent.onPath) {
+        current = current.parent;
       }
-      return at;
+      return current;
     }
   }
 
@@ -113,9 +116,9 @@ final class TargetQueueOrdering {
   }
 
   /**
-   * All queues of the preemptor's tree.
+   * The order of all queues of the preemptor's tree.
    *
-   * @param lines the candidates of a queue; null if there are none
+   * @param candidateIterators the candidates of a queue; null if there are none
    */
   static TargetQueueOrdering of(
       FairShareCalculator shares,
@@ -132,7 +135,7 @@ final class TargetQueueOrdering {
       }
       TreeNode below = new TreeNode(child, treeNode, onPath);
       if (onPath) {
-        treeNode.towardsPreemptor = below;
+        treeNode.childOnPath = below;
       }
       treeNode.children.add(below);
       fill(below);
@@ -140,8 +143,8 @@ final class TargetQueueOrdering {
   }
 
   private boolean isAbovePreemptor(QuotaNode node) {
-    for (QuotaNode at = preemptionRequest.queue().node(); at != null; at = at.parent()) {
-      if (at == node) {
+    for (QuotaNode current = preemptionRequest.queue().node(); current != null; current = current.parent()) {
+      if (current == node) {
         return true;
       }
     }
@@ -157,30 +160,30 @@ final class TargetQueueOrdering {
     return known;
   }
 
-  /** The queue whose turn it is; null when nobody is left. */
+  /** The next queue; null when no queue with candidates is left. */
   @Nullable TargetQueue next() {
-    TreeNode at = root;
+    TreeNode current = root;
     while (true) {
-      if (at.node.isQueue()) {
-        CandidateIterator candidateIterator = line(at);
+      if (current.node.isQueue()) {
+        CandidateIterator candidateIterator = candidates(current);
         return candidateIterator == null || candidateIterator.first() == null
             ? null
-            : new TargetQueue(at, candidateIterator);
+            : new TargetQueue(current, candidateIterator);
       }
-      TreeNode best = best(at);
+      TreeNode best = highestShare(current);
       if (best != null) {
-        at = best;
-      } else if (at.parent == null) {
+        current = best;
+      } else if (current.parent == null) {
         return null;
       } else {
-        at.parent.children.remove(at);
-        at = root;
+        current.parent.children.remove(current);
+        current = root;
       }
     }
   }
 
-  /** The child with the largest share; a cohort before a queue that has as much. */
-  private @Nullable TreeNode best(TreeNode cohort) {
+  /** The child with the highest share; a cohort before a queue with an equal share. */
+  private @Nullable TreeNode highestShare(TreeNode cohort) {
     while (true) {
       TreeNode best = null;
       for (TreeNode child : cohort.children) {
@@ -222,21 +225,21 @@ final class TargetQueueOrdering {
   }
 
   private @Nullable QuotaHolder first(TreeNode queue) {
-    CandidateIterator candidateIterator = line(queue);
+    CandidateIterator candidateIterator = candidates(queue);
     return candidateIterator == null ? null : candidateIterator.first();
   }
 
-  /** Candidates are looked up only of a queue whose turn may have come. */
-  private @Nullable CandidateIterator line(TreeNode queue) {
-    if (!queue.lineKnown) {
-      queue.lineKnown = true;
+  /** The candidates of a queue, computed at the first call. */
+  private @Nullable CandidateIterator candidates(TreeNode queue) {
+    if (!queue.candidatesKnown) {
+      queue.candidatesKnown = true;
       queue.candidateIterator = candidateIterators.apply(queue.node);
     }
     return queue.candidateIterator;
   }
 
-  /** The candidates of a queue, given what it is to the preemptor. */
-  static @Nullable CandidateIterator line(
+  /** The candidates of a queue that the preemptor's policies allow. */
+  static @Nullable CandidateIterator candidates(
       PreemptionRequest preemptionRequest,
       QuotaNode node,
       Function<QuotaNode, @Nullable ClusterQueueCache> queues) {

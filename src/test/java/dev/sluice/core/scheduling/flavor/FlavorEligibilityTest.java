@@ -35,7 +35,7 @@ class FlavorEligibilityTest {
 
   @Test
   void aFlavorThatDoesNotExistSuitsNobody() {
-    assertThat(FlavorEligibility.obstacle(null, NodeConstraints.ANYWHERE))
+    assertThat(FlavorEligibility.rejection(null, NodeConstraints.ANYWHERE))
         .contains(new FlavorRejection.FlavorMissing());
   }
 
@@ -43,14 +43,14 @@ class FlavorEligibilityTest {
   void aTaintMustBeToleratedByThePodsOrByTheFlavor() {
     Flavor tainted = flavor(Map.of(), SPOT);
     Toleration tolerates = new Toleration("spot", "Equal", "true", "NoSchedule");
-    assertThat(FlavorEligibility.obstacle(tainted, NodeConstraints.ANYWHERE))
+    assertThat(FlavorEligibility.rejection(tainted, NodeConstraints.ANYWHERE))
         .contains(new FlavorRejection.UntoleratedTaint(SPOT));
     assertThat(
-            FlavorEligibility.obstacle(
+            FlavorEligibility.rejection(
                 tainted, new NodeConstraints(Map.of(), List.of(), List.of(tolerates))))
         .isEmpty();
     assertThat(
-            FlavorEligibility.obstacle(
+            FlavorEligibility.rejection(
                 new Flavor("f", Map.of(), List.of(SPOT), List.of(tolerates)),
                 NodeConstraints.ANYWHERE))
         .isEmpty();
@@ -59,7 +59,7 @@ class FlavorEligibilityTest {
   @Test
   void aTaintThatOnlyPrefersKeepsNobodyOff() {
     assertThat(
-            FlavorEligibility.obstacle(
+            FlavorEligibility.rejection(
                 flavor(Map.of(), new Taint("k", "", "PreferNoSchedule")), NodeConstraints.ANYWHERE))
         .isEmpty();
   }
@@ -67,19 +67,19 @@ class FlavorEligibilityTest {
   @Test
   void onlyKeysTheFlavorLabelsCountInASelector() {
     Flavor flavor = flavor(Map.of("zone", "a"));
-    assertThat(FlavorEligibility.obstacle(flavor, selecting(Map.of("zone", "a", "disk", "ssd"))))
+    assertThat(FlavorEligibility.rejection(flavor, selecting(Map.of("zone", "a", "disk", "ssd"))))
         .isEmpty();
-    assertThat(FlavorEligibility.obstacle(flavor, selecting(Map.of("zone", "b"))))
+    assertThat(FlavorEligibility.rejection(flavor, selecting(Map.of("zone", "b"))))
         .contains(new FlavorRejection.PlacementMismatch());
   }
 
   @Test
   void oneTermOfTheAffinityMustMatch() {
     Flavor flavor = flavor(Map.of("zone", "a"));
-    assertThat(FlavorEligibility.obstacle(flavor, terms(List.of(List.of(zoneIn("b"))))))
+    assertThat(FlavorEligibility.rejection(flavor, terms(List.of(List.of(zoneIn("b"))))))
         .isPresent();
     assertThat(
-            FlavorEligibility.obstacle(
+            FlavorEligibility.rejection(
                 flavor, terms(List.of(List.of(zoneIn("b")), List.of(zoneIn("a", "c"))))))
         .isEmpty();
   }
@@ -88,7 +88,7 @@ class FlavorEligibilityTest {
   void aTermAboutOtherKeysOnlyMatches() {
     LabelRequirement other = new LabelRequirement("disk", Operator.IN, List.of("ssd"));
     assertThat(
-            FlavorEligibility.obstacle(
+            FlavorEligibility.rejection(
                 flavor(Map.of("zone", "a")), terms(List.of(List.of(zoneIn("b")), List.of(other)))))
         .isEmpty();
   }
