@@ -2,26 +2,29 @@ package dev.sluice.workload;
 
 import dev.sluice.core.model.Decision;
 
-/** Is told of decisions that stand in the API server; events, logs and metrics come of it. */
+/**
+ * Listener for dispatch events, called after the write succeeded; records events, logs and metrics.
+ */
 public interface AdmissionObserver {
 
   /**
-   * A Workload was given quota. Be brief.
+   * Called after quota was reserved for a Workload. Must return quickly.
    *
-   * @param before how it was looked at
-   * @param admitted whether it was admitted at once, since it waits for no admission check
+   * @param before the Workload that the decision was based on
+   * @param admitted whether the Workload was admitted in the same write, because no admission
+   *     check is required
    */
   default void reserved(Decision.Admit decision, CachedWorkload before, boolean admitted) {}
 
   /**
-   * A Workload was evicted for another one. Be brief.
+   * Called after a Workload was evicted for another one. Must return quickly.
    *
-   * @param before how the victim was looked at
-   * @param message what its conditions say
+   * @param before the target that the decision was based on
+   * @param message the message of the conditions
    */
   default void preempted(
       Decision.Preempt decision, Decision.Victim victim, CachedWorkload before, String message) {}
 
-  /** It was told why a Workload waits. Be brief. */
+  /** Called after the reason for waiting was written. Must return quickly. */
   default void explained(Decision.Explain decision, CachedWorkload before) {}
 }

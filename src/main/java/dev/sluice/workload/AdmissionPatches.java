@@ -14,15 +14,16 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.stream.Collectors;
 
-/** The status patches by which decisions of the engine are carried out. */
+/** Builds the status patches that carry out decisions of the engine. */
 public final class AdmissionPatches {
 
   private AdmissionPatches() {}
 
   /**
-   * The admission checks of a Workload once it has what was decided.
+   * The admission checks of a Workload after the decided reservation.
    *
-   * @param required knows the checks of the queue; while it doesn't, those in the status stand
+   * @param required the required checks of the queue; while they are unknown, the checks in the
+   *     status are kept
    */
   static List<CheckState> checks(
       CachedWorkload workload, Decision.Admit decision, RequiredChecks required, Instant now) {
@@ -38,10 +39,10 @@ public final class AdmissionPatches {
   }
 
   /**
-   * Quota reserved and, unless a check isn't Ready, admitted, in one write.
+   * Sets QuotaReserved and, unless a check isn't Ready, Admitted, in one write.
    *
-   * @param checks its admission checks from now on
-   * @param readiness whether somebody waits for its pods to be ready
+   * @param checks the admission checks after the write
+   * @param readiness whether admission waits for ready pods
    */
   public static ObjectNode admitted(
       CachedWorkload workload,
@@ -90,11 +91,12 @@ public final class AdmissionPatches {
   }
 
   /**
-   * Why it waits, and what it requests meanwhile; empty when that is written already.
+   * Sets the reason for waiting and the requested resources; empty when the status contains both
+   * already.
    *
-   * @param blocked whether it would preempt, but for a preemption gate that is closed
+   * @param blocked whether the Workload would preempt, but a preemption gate is closed
    * @param totals requests by pod set and resource
-   * @param readiness whether somebody waits for its pods to be ready, once it is admitted
+   * @param readiness whether admission waits for ready pods
    */
   public static ObjectNode waiting(
       CachedWorkload workload,

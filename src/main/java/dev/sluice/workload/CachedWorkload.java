@@ -9,21 +9,21 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * What is kept in memory of a Workload object: what someone decides by or writes back, no more.
+ * The cached part of a Workload object: only the fields that decisions and writes need.
  *
- * @param id which
- * @param version its resourceVersion as a number
- * @param generation its generation
- * @param createdAt when it was created
- * @param deleting whether it has a deletion timestamp
- * @param finalizers its finalizers
- * @param owned whether anything at all owns it, as controller or not
- * @param owner its controller, if it has one
- * @param coOwners those that own it without controlling it
- * @param labels its labels under the project's API group
- * @param annotations its annotations under the project's API group
- * @param spec what is asked for
- * @param status what became of it
+ * @param id identity of the Workload
+ * @param version the resourceVersion as a number
+ * @param generation the generation
+ * @param createdAt the time of creation
+ * @param deleting whether the object has a deletion timestamp
+ * @param finalizers the finalizers
+ * @param owned whether the object has any owner reference, controlling or not
+ * @param owner the controlling owner, if there is one
+ * @param coOwners the owners that are not the controller
+ * @param labels the labels under the project's API group
+ * @param annotations the annotations under the project's API group
+ * @param spec the spec
+ * @param status the status
  */
 public record CachedWorkload(
     WorkloadId id,
@@ -40,7 +40,7 @@ public record CachedWorkload(
     Spec spec,
     Status status) {
 
-  /** Of one that nobody owns without controlling it. */
+  /** A Workload without owners that are not the controller. */
   public CachedWorkload(
       WorkloadId id,
       long version,
@@ -70,19 +70,19 @@ public record CachedWorkload(
         status);
   }
 
-  /** An object that owns a Workload. */
+  /** An owner of a Workload. */
   public record Owner(String apiVersion, String kind, String name, String uid) {}
 
   /**
-   * What is asked for.
+   * The spec.
    *
-   * @param queueName its LocalQueue; empty when it has none
-   * @param podSets its pod sets, in order
-   * @param priority its base priority; 0 when absent
-   * @param priorityClass where the priority came from
-   * @param active whether it may run at all
-   * @param maximumExecutionTimeSeconds its time limit; 0 when it has none
-   * @param preemptionGates names of the gates that have to be open before it may preempt
+   * @param queueName name of the LocalQueue; empty without queue
+   * @param podSets the pod sets, in order
+   * @param priority the base priority; 0 when absent
+   * @param priorityClass the class that the priority comes from
+   * @param active whether the Workload may be admitted
+   * @param maximumExecutionTimeSeconds the time limit; 0 without limit
+   * @param preemptionGates names of the gates that must be open before the Workload may preempt
    */
   public record Spec(
       String queueName,
@@ -93,7 +93,7 @@ public record CachedWorkload(
       int maximumExecutionTimeSeconds,
       List<String> preemptionGates) {
 
-    /** Of one without gates. */
+    /** A spec without preemption gates. */
     public Spec(
         String queueName,
         List<PodSet> podSets,
@@ -113,11 +113,12 @@ public record CachedWorkload(
   }
 
   /**
-   * A pod set. Templates alike share one.
+   * A pod set. Equal templates share one instance.
    *
-   * @param minCount the least number of pods it can start with; 0 when it must be all
-   * @param group the pod-set group it asks for; empty when none
-   * @param topologyRequested whether it asks for a topology
+   * @param minCount the fewest pods that the pod set can start with; 0 without partial
+   *     admission
+   * @param group the pod-set group; empty without group
+   * @param topologyRequested whether the pod set requests a topology
    */
   public record PodSet(
       String name,
@@ -127,21 +128,22 @@ public record CachedWorkload(
       String group,
       boolean topologyRequested) {}
 
-  /** Where a priority came from: group, kind and name of a class. */
+  /** The class that a priority comes from: group, kind and name. */
   public record PriorityClassRef(String group, String kind, String name) {}
 
   /**
-   * What became of it.
+   * The status.
    *
-   * @param conditions its conditions, in the order of the object
-   * @param admission what it was given, if it holds quota
+   * @param conditions the conditions, in the order of the object
+   * @param admission the admission, if quota is reserved
    * @param admissionChecks the state of its admission checks
    * @param reclaimablePods pods that no longer need quota, by pod set
-   * @param requeueState back-off after evictions
-   * @param history what earlier admissions left behind
-   * @param requestsTold whether {@code resourceRequests} is written, as it is while it waits
-   * @param elsewhere which other clusters have to do with it
-   * @param gates how its preemption gates stand, as far as that is written
+   * @param requeueState the requeue backoff after evictions
+   * @param history statistics of earlier admissions
+   * @param requestsTold whether {@code resourceRequests} is written, as it is while the
+   *     Workload is pending
+   * @param elsewhere the worker clusters of the Workload
+   * @param gates the states of the preemption gates that the status contains
    */
   public record Status(
       List<Condition> conditions,
@@ -154,7 +156,7 @@ public record CachedWorkload(
       RemotePlacement remotePlacement,
       List<Gate> gates) {
 
-    /** Of a Workload without gates that no other cluster has to do with. */
+    /** A status without preemption gates and worker clusters. */
     public Status(
         List<Condition> conditions,
         Optional<Admission> admission,
@@ -175,7 +177,7 @@ public record CachedWorkload(
           List.of());
     }
 
-    /** Of a Workload that nothing happened to yet. */
+    /** The status of a new Workload. */
     public static final Status NEW =
         new Status(
             List.of(),
@@ -202,18 +204,18 @@ public record CachedWorkload(
     }
   }
 
-  /** How a preemption gate stands, and since when. */
+  /** The state of a preemption gate, and the time of its last change. */
   public record Gate(String name, boolean open, Instant lastTransitionTime) {}
 
   /**
-   * Which other clusters have to do with it.
+   * The worker clusters of a Workload.
    *
-   * @param cluster the worker cluster that it runs in; empty when it runs in none
-   * @param nominated the worker clusters that it is offered to
+   * @param cluster the worker cluster that the Workload runs in; empty if it runs in none
+   * @param nominated the worker clusters that the Workload is dispatched to
    */
   public record RemotePlacement(String cluster, List<String> nominated) {
 
-    /** None. */
+    /** No worker clusters. */
     public static final RemotePlacement NOWHERE = new RemotePlacement("", List.of());
   }
 
@@ -226,10 +228,10 @@ public record CachedWorkload(
       Instant lastTransitionTime,
       long observedGeneration) {}
 
-  /** The ClusterQueue whose quota it holds, and what each pod set was assigned. */
+  /** The ClusterQueue whose quota is reserved, and the assignment of each pod set. */
   public record Admission(String clusterQueue, List<Assignment> podSetAssignments) {}
 
-  /** What a pod set was assigned: flavors by resource, quantities as written, count. */
+  /** The assignment of a pod set: flavors by resource, quantities as written, count. */
   public record Assignment(
       String name, Map<String, String> flavors, Map<String, String> resourceUsage, int count) {}
 
@@ -237,9 +239,9 @@ public record CachedWorkload(
    * The state of one admission check.
    *
    * @param state Pending, Ready, Retry or Rejected
-   * @param requeueAfterSeconds back-off that it asks for; -1 when absent
-   * @param retryCount how often it was retried; -1 when absent
-   * @param podSetUpdates what it adds to pods when the job starts
+   * @param requeueAfterSeconds the backoff that the check requests; -1 when absent
+   * @param retryCount the number of retries; -1 when absent
+   * @param podSetUpdates additions to the pods at the start of the job
    */
   public record CheckState(
       String name,
@@ -250,25 +252,25 @@ public record CachedWorkload(
       int retryCount,
       List<PodSetUpdate> podSetUpdates) {
 
-    /** Nobody knows yet. */
+    /** The check is pending. */
     public static final String PENDING = "Pending";
 
-    /** It says yes. */
+    /** The check has passed. */
     public static final String READY = "Ready";
 
-    /** It says no for now: the quota goes back, and it is tried again. */
+    /** The check requests a retry: the quota is released, and the Workload is requeued. */
     public static final String RETRY = "Retry";
 
-    /** It says no for good. */
+    /** The check has rejected the Workload. */
     public static final String REJECTED = "Rejected";
 
-    /** Whether it is in this state. */
+    /** Whether the check is in this state. */
     public boolean is(String wanted) {
       return state.equals(wanted);
     }
   }
 
-  /** What a check adds to the pods of a pod set. */
+  /** Additions of a check to the pods of a pod set. */
   public record PodSetUpdate(
       String name,
       Map<String, String> labels,
@@ -280,45 +282,45 @@ public record CachedWorkload(
   public record PodToleration(
       String key, String operator, String value, String effect, OptionalLong seconds) {}
 
-  /** Back-off after evictions: how many, and until when. */
+  /** Requeue backoff after evictions: the number of requeues, and the end of the backoff. */
   public record RequeueState(int count, Optional<Instant> requeueAt) {}
 
   /**
-   * What earlier admissions left behind.
+   * Statistics of earlier admissions.
    *
-   * @param executionSeconds how long it was admitted before
-   * @param evictions how often it was sent back, by reason
+   * @param executionSeconds the total time of earlier admissions
+   * @param evictions the number of evictions, by reason
    */
   public record History(int executionSeconds, List<EvictionCount> evictions) {
 
-    /** Never admitted. */
+    /** The statistics of a Workload that was never admitted. */
     public static final History NONE = new History(0, List.of());
   }
 
-  /** How often it was sent back for a reason; {@code underlyingCause} may be empty. */
+  /** The number of evictions for a reason; {@code underlyingCause} may be empty. */
   public record EvictionCount(String reason, String underlyingCause, int count) {}
 
-  /** Whether it carries the finalizer that keeps it until its job has stopped. */
+  /** Whether the Workload has the finalizer that protects it until its job has stopped. */
   public boolean finalized() {
     return finalizers.contains(KueueConstants.RESOURCE_IN_USE);
   }
 
-  /** Whether it has finished. */
+  /** Whether the Workload has finished. */
   public boolean finished() {
     return status.isTrue("Finished");
   }
 
-  /** Whether it holds quota. */
+  /** Whether quota is reserved. */
   public boolean quotaReserved() {
     return status.isTrue("QuotaReserved");
   }
 
-  /** Whether it is admitted. */
+  /** Whether the Workload is admitted. */
   public boolean admitted() {
     return status.isTrue("Admitted");
   }
 
-  /** The preemption gates that are not open. */
+  /** The closed preemption gates. */
   public List<String> closedGates() {
     return spec.preemptionGates().isEmpty()
         ? List.of()
@@ -330,7 +332,7 @@ public record CachedWorkload(
             .toList();
   }
 
-  /** Whether it was sent back and still has to stop. */
+  /** Whether the Workload is evicted and its job has not stopped yet. */
   public boolean evicted() {
     return status.isTrue("Evicted");
   }

@@ -24,10 +24,10 @@ public final class CheckStates {
   private CheckStates() {}
 
   /**
-   * The list brought in step with what is required: new checks are Pending, what is not required
-   * any more is dropped, those that stay keep their state; sorted by name.
+   * Synchronizes the list with the required checks: adds new checks as Pending, removes checks that
+   * are not required any more, keeps the state of the others; sorted by name.
    *
-   * @return empty if the list names just these already
+   * @return empty if the list contains exactly the required checks
    */
   public static Optional<List<CheckState>> synced(
       List<CheckState> present, SortedSet<String> required, Instant now) {
@@ -51,21 +51,18 @@ public final class CheckStates {
         name, CheckState.PENDING, "", now.truncatedTo(ChronoUnit.SECONDS), -1, -1, List.of());
   }
 
-  /** Whether all are Ready; so are none. */
+  /** Whether all checks are Ready; true without checks. */
   public static boolean allReady(List<CheckState> checks) {
     return checks.stream().allMatch(check -> check.is(CheckState.READY));
   }
 
-  /** Whether one of them asks for another try, or says no for good. */
+  /** Whether a check requests a retry, or has rejected the Workload. */
   public static boolean anyRefuses(List<CheckState> checks) {
     return checks.stream()
         .anyMatch(check -> check.is(CheckState.RETRY) || check.is(CheckState.REJECTED));
   }
 
-  /**
-   * Until when the checks that ask for another try want the Workload to stay out of the queue;
-   * empty if none of them says.
-   */
+  /** The end of the backoff that checks with a retry request; empty if none requests a backoff. */
   public static Optional<Instant> backOff(List<CheckState> checks) {
     return checks.stream()
         .filter(check -> check.is(CheckState.RETRY) && check.requeueAfterSeconds() >= 0)
@@ -73,7 +70,7 @@ public final class CheckStates {
         .max(Comparator.naturalOrder());
   }
 
-  /** The list as the API has it. */
+  /** The list in the form of the API. */
   public static ArrayNode json(List<CheckState> checks) {
     ArrayNode result = JsonNodeFactory.instance.arrayNode();
     checks.forEach(check -> result.add(json(check)));
@@ -120,7 +117,7 @@ public final class CheckStates {
     }
   }
 
-  /** A toleration as the API has it. */
+  /** A toleration in the form of the API. */
   public static ObjectNode json(PodToleration toleration) {
     ObjectNode json = JsonNodeFactory.instance.objectNode();
     text(json, "key", toleration.key());

@@ -18,8 +18,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries decisions of the engine out, with one write for each Workload concerned, and tells the
- * engine what became of it. Never blocks the engine.
+ * Carries out decisions of the engine, with one write for each Workload, and reports the results to
+ * the engine. Never blocks the engine.
  */
 public final class DecisionExecutor implements Consumer<Decision> {
 
@@ -37,14 +37,14 @@ public final class DecisionExecutor implements Consumer<Decision> {
   private final PreemptionWriter preemptions;
 
   /**
-   * Writes with {@code writer} what it finds in {@code store}.
+   * Creates an executor that reads Workloads from {@code store} and writes with {@code writer}.
    *
-   * @param required knows the admission checks of queues
-   * @param readiness whether somebody waits for pods to be ready
-   * @param advice takes explanations, which have time
-   * @param observer is told what stands
-   * @param executor does the work that isn't the engine's
-   * @param news tells when more is known of a Workload
+   * @param required the required admission checks of queues
+   * @param readiness whether admission waits for ready pods
+   * @param advice receives explanations, which are best effort
+   * @param observer listener for successful writes
+   * @param executor runs the work outside the engine's thread
+   * @param news waits for newer versions of a Workload
    */
   public DecisionExecutor(
       WorkloadLister store,
@@ -105,7 +105,10 @@ public final class DecisionExecutor implements Consumer<Decision> {
             });
   }
 
-  /** The Workload in the version that was looked at, if that is still the newest known. */
+  /**
+   * The Workload in the version that the decision was based on, if that is still the newest known
+   * version.
+   */
   static Optional<CachedWorkload> evaluated(WorkloadLister store, WorkloadId id, long version) {
     return store
         .get(id.namespace(), id.name())

@@ -9,24 +9,24 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 
 /**
- * First phase of an eviction (docs/workload-semantics.md#eviction): the decision is written into
- * the status; quota is held until the job has stopped.
+ * The first phase of an eviction (docs/workload-semantics.md#eviction): the decision is written to
+ * the status; the quota stays reserved until the job has stopped.
  */
 public final class Evictions {
 
-  /** The reason of evictions whose Workload was deactivated. */
+  /** The reason of evictions of deactivated Workloads. */
   public static final String DEACTIVATED = "Deactivated";
 
   private Evictions() {}
 
   /**
-   * Adds an eviction to a status patch. The statistics count it by reason and cause; the reason of
-   * the condition, see {@link #conditionReason}, names both where it was deactivated.
+   * Adds an eviction to a status patch. The statistics count evictions by reason and cause; for a
+   * deactivated Workload the condition's reason (see {@link #conditionReason}) combines both.
    *
-   * @param patch the patch of {@code workload}; may hold more that goes out with it
+   * @param patch the patch of {@code workload}; may contain other changes
    * @param reason such as Preempted or ClusterQueueStopped
-   * @param underlyingCause what is behind it; empty where the reason says all
-   * @param message one sentence for people
+   * @param underlyingCause the cause behind the reason; empty if the reason is sufficient
+   * @param message one sentence for users
    */
   public static StatusPatch evict(
       StatusPatch patch,
@@ -46,8 +46,8 @@ public final class Evictions {
   }
 
   /**
-   * Adds to a status patch that nothing holds any more of what was found out for a reservation:
-   * gates are closed, checks begin anew, no cluster and no node is chosen.
+   * Adds the end of a reservation to a status patch: gates are closed, admission checks start
+   * again, assigned clusters and nodes are removed.
    */
   public static void forgetPlace(StatusPatch patch, CachedWorkload workload, Instant now) {
     ObjectNode status = patch.fields();

@@ -23,7 +23,10 @@ import java.util.function.BinaryOperator;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** LimitRanges and RuntimeClasses of the cluster, kept up by informers. */
+/**
+ * The resource context of a cluster: its LimitRanges and RuntimeClasses, kept up to date by
+ * informers.
+ */
 public final class KubernetesResourceContext implements ResourceContext, AutoCloseable {
 
   private final SharedIndexInformer<LimitRange> limitRanges;
@@ -32,7 +35,10 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
   private final Map<String, Map<String, Long>> overheads = new ConcurrentHashMap<>();
   private final List<ResourceContext.Listener> listeners = new CopyOnWriteArrayList<>();
 
-  /** With informers of {@code client}, not started yet; {@code informers} keeps them going. */
+  /**
+   * Creates a context with informers of {@code client}, not started yet; {@code informers} restarts
+   * them.
+   */
   public KubernetesResourceContext(KubernetesClient client, InformerSupervisor informerSupervisor) {
     limitRanges = client.limitRanges().inAnyNamespace().runnableInformer(0);
     runtimeClasses = client.resources(RuntimeClass.class).runnableInformer(0);
@@ -49,7 +55,7 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
     listeners.add(listener);
   }
 
-  /** Starts; completes when everything there is was read. */
+  /** Starts the informers; completes when they have read all existing objects. */
   public CompletableFuture<Void> start() {
     return CompletableFuture.allOf(
         limitRanges.start().toCompletableFuture(), runtimeClasses.start().toCompletableFuture());
@@ -136,7 +142,7 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
     return result;
   }
 
-  /** What is no quantity counts as absent. */
+  /** Treats an invalid quantity as absent. */
   private static OptionalLong amount(String resource, @Nullable Quantity quantity) {
     try {
       return quantity == null
@@ -153,7 +159,7 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
     runtimeClasses.close();
   }
 
-  /** Whatever happened to an object, it is looked at anew. */
+  /** Recomputes the object's namespace or class after any event. */
   private record Changes<T>(Consumer<T> look) implements ResourceEventHandler<T> {
 
     @Override

@@ -7,7 +7,7 @@ import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.kube.reading.TolerantDeserializers;
 import java.io.IOException;
 
-/** Workloads that could not be read: counted, reported, and left as they were known. */
+/** Counts and logs Workloads that could not be parsed; the cache keeps their last valid version. */
 final class MalformedObjectLog {
 
   private final ObjectMapper mapper = new ObjectMapper(TolerantDeserializers.json());

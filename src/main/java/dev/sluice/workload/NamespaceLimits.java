@@ -3,7 +3,7 @@ package dev.sluice.workload;
 import java.util.Map;
 
 /**
- * What the LimitRanges of a namespace say together, in amounts.
+ * The combined LimitRanges of a namespace, in amounts.
  *
  * @param container bounds and defaults of each container
  * @param pod bounds and defaults of a pod as a whole
@@ -14,12 +14,12 @@ public record NamespaceLimits(ItemRules container, ItemRules pod) {
   public static final NamespaceLimits NONE = new NamespaceLimits(ItemRules.NONE, ItemRules.NONE);
 
   /**
-   * Bounds and defaults of one kind of thing, by resource.
+   * Bounds and defaults of containers or of pods, by resource.
    *
-   * @param max the most that a request or limit may be
-   * @param min the least
-   * @param defaultLimit the limit of what gives none
-   * @param defaultRequest the request of what gives none
+   * @param max the largest allowed request or limit
+   * @param min the smallest allowed request or limit
+   * @param defaultLimit the limit of a container without limit
+   * @param defaultRequest the request of a container without request
    */
   public record ItemRules(
       Map<String, Long> max,
@@ -30,7 +30,7 @@ public record NamespaceLimits(ItemRules container, ItemRules pod) {
     /** No bounds, no defaults. */
     public static final ItemRules NONE = new ItemRules(Map.of(), Map.of(), Map.of(), Map.of());
 
-    /** Keeps copies. */
+    /** Copies the maps. */
     public ItemRules {
       max = Map.copyOf(max);
       min = Map.copyOf(min);

@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets one wait until more is known of a Workload than now: to act again on what was seen before is
- * of no use. Usable from any thread.
+ * Waits until a newer version of a Workload is known: a repeated write based on the known version
+ * would fail again. Usable from any thread.
  */
 public final class NewerVersionWaiter implements WorkloadListener {
 
@@ -19,16 +19,20 @@ public final class NewerVersionWaiter implements WorkloadListener {
   private final Map<String, CompletableFuture<Void>> awaited = new ConcurrentHashMap<>();
 
   /**
-   * Of what {@code store} holds; it must be told of changes after the store was.
+   * Creates a waiter for Workloads of {@code store}; changes must be reported after the store was
+   * updated.
    *
-   * @param patience for how long one waits at most
+   * @param patience the longest wait
    */
   public NewerVersionWaiter(WorkloadLister store, Duration patience) {
     this.store = store;
     this.patience = patience;
   }
 
-  /** Completes when a later version is known, or that it is gone, or when nobody waits longer. */
+  /**
+   * Completes when a newer version is known, when the Workload was deleted, or when the wait times
+   * out.
+   */
   CompletableFuture<Void> after(WorkloadId id, long version) {
     CompletableFuture<Void> news =
         awaited.computeIfAbsent(id.uid(), uid -> new CompletableFuture<>());

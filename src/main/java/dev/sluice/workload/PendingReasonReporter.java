@@ -24,9 +24,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tells people why their Workloads wait: asks the engine for explanations that nobody was told yet,
- * and writes them one after the other, as the writer lets advice through. It wakes when the engine
- * published something new, and sleeps when there is nothing to tell.
+ * Writes the reasons for waiting to the status of pending Workloads: takes unreported explanations
+ * from the engine and writes them one after the other, as the writer accepts best-effort writes. It
+ * runs when the engine publishes views, and stops when there is nothing to report.
  */
 public final class PendingReasonReporter
     implements ViewListener, Consumer<Decision.Explain>, AutoCloseable {
@@ -49,11 +49,11 @@ public final class PendingReasonReporter
   private final CountDownLatch closed = new CountDownLatch(1);
 
   /**
-   * A pump that is still at rest.
+   * Creates a reporter that is not started.
    *
    * @param text renders an explanation for a condition
-   * @param readiness whether somebody waits for pods to be ready
-   * @param observer is told what was written
+   * @param readiness whether admission waits for ready pods
+   * @param observer listener for successful writes
    */
   public PendingReasonReporter(
       SchedulerQueries questions,
@@ -75,7 +75,7 @@ public final class PendingReasonReporter
     this.thread = Thread.ofVirtual().name("advice").unstarted(this::run);
   }
 
-  /** Begins. */
+  /** Starts the reporter. */
   public void start() {
     thread.start();
   }
@@ -86,7 +86,7 @@ public final class PendingReasonReporter
     trigger();
   }
 
-  /** An explanation is due; it will be asked for with the others. */
+  /** Schedules a report; the explanation is taken with the others. */
   @Override
   public void accept(Decision.Explain decision) {
     trigger();
@@ -126,7 +126,10 @@ public final class PendingReasonReporter
     }
   }
 
-  /** What moved on meanwhile but still waits is told all the same: the engine tells only once. */
+  /**
+   * Reports a Workload that changed but is still pending, because the engine returns each
+   * explanation only once.
+   */
   private void report(Decision.Explain decision) throws InterruptedException, ExecutionException {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       Optional<CachedWorkload> found = isStillPending(decision);

@@ -12,8 +12,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * A pod template as it counts in its namespace: with the defaults of LimitRanges and RuntimeClass,
- * and with limits standing in for absent requests (docs/scheduling-semantics.md#what-is-pending).
+ * Applies the defaults of LimitRanges and RuntimeClass to a pod template, and uses limits for
+ * absent requests (docs/scheduling-semantics.md#what-is-pending).
  */
 final class PodRequests {
 
@@ -33,7 +33,7 @@ final class PodRequests {
     this.overhead = overhead;
   }
 
-  /** With the rules of the namespace and what is known of RuntimeClasses. */
+  /** Uses the limits of the namespace and the known RuntimeClasses. */
   static PodRequests of(PodTemplate template, NamespaceLimits rules, ResourceContext context) {
     boolean ownOverhead = !template.overhead().isEmpty() || template.runtimeClassName().isEmpty();
     ResourceNeeds podLevel = template.podLevel();
@@ -82,9 +82,9 @@ final class PodRequests {
   }
 
   /**
-   * What one pod requests, by Kubernetes' rule: containers and sidecars together, or the most that
-   * an init container needs beside the sidecars started before it; amounts of the pod as a whole
-   * take their place; overhead comes on top.
+   * The request of one pod, by the rules of Kubernetes: the sum of containers and sidecars, or the
+   * largest sum of an init container and the sidecars started before it; pod-level amounts replace
+   * these; overhead is added.
    */
   SortedMap<String, Long> perPod() {
     SortedMap<String, Long> total = new TreeMap<>();

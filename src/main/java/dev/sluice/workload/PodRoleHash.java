@@ -13,14 +13,14 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The shape of a pod's spec: what of it decides where it may run and what that costs. Pods of one
- * shape play one role in their group, and a set of pods whose quota is given keeps its shape.
+ * The part of a pod's spec that decides where the pod may run and what it requests. Pods of one
+ * shape have the same role in their group, and a pod set with quota must keep its shape.
  *
- * @param parts what is left of the spec, written in one way only
+ * @param parts the remaining parts of the spec, in canonical form
  */
 public record PodRoleHash(ObjectNode parts) {
 
-  /** The names of all parts; {@code requests} are those of the pod as a whole. */
+  /** The names of all parts; {@code requests} are pod-level requests. */
   public static final List<String> FIELDS =
       List.of(
           "initContainers",
@@ -39,7 +39,7 @@ public record PodRoleHash(ObjectNode parts) {
   private static final int LISTS_OF_CONTAINERS = 2;
   private static final List<String> PLAIN = FIELDS.subList(LISTS_OF_CONTAINERS, FIELDS.size() - 1);
 
-  /** The shape of a pod's {@code spec}; what is absent and what is empty is the same. */
+  /** The shape of a pod's {@code spec}; absent and empty parts are equal. */
   public static PodRoleHash of(JsonNode podSpec) {
     ObjectNode parts = JsonNodeFactory.instance.objectNode();
     for (String field : List.of("initContainers", "containers")) {

@@ -5,7 +5,7 @@ import dev.sluice.kube.json.JsonTokenReader;
 import dev.sluice.workload.CachedWorkload.PodSet;
 import java.io.IOException;
 
-/** The reading of one pod set, except for its template. */
+/** Parses one pod set, except for its template. */
 final class PodSetParser {
 
   private static final PodTemplate EMPTY = PodTemplateParser.of(MissingNode.getInstance());

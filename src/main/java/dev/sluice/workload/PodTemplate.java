@@ -5,22 +5,21 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What is kept of a pod template: all that quota, limits and placement look at. Quantities are kept
- * as amounts (thousandths for cpu, whole units, rounded up, for everything else).
+ * The cached part of a pod template: everything that quota, limits and placement depend on.
+ * Quantities are amounts (thousandths for cpu, whole units, rounded up, for every other resource).
  *
- * @param containers its containers
- * @param initContainers its init containers
- * @param podLevel requests and limits of the pod as a whole, if it has them (both maps empty if
- *     not)
+ * @param containers the containers
+ * @param initContainers the init containers
+ * @param podLevel pod-level requests and limits (both maps empty if absent)
  * @param overhead overhead written in the template; empty when absent
- * @param runtimeClassName its RuntimeClass; empty when it has none
- * @param placement where its pods may run
+ * @param runtimeClassName the RuntimeClass; empty when absent
+ * @param nodeConstraints the nodes that the pods may run on
  * @param fingerprint a digest of containers, init containers and (see {@link
  *     #fingerprintWithoutTolerations}) tolerations: equal for templates that run the same pods
  * @param fingerprintWithoutTolerations the same without tolerations
- * @param resourceClaims names of the claims for devices that it makes or that its containers use,
- *     sorted, each once
- * @param problems what can't be understood in it, each naming field and value; usually none
+ * @param resourceClaims names of the resource claims that the template creates or its
+ *     containers use, sorted, without duplicates
+ * @param problems parse errors, each naming field and value; usually empty
  */
 public record PodTemplate(
     List<Container> containers,
@@ -41,7 +40,10 @@ public record PodTemplate(
    */
   public record Container(String name, ResourceNeeds resources, boolean restartable) {}
 
-  /** Cheap, since templates are looked up by it: equal templates have equal fingerprints. */
+  /**
+   * Compares fingerprints only, because templates are used as map keys: equal templates have equal
+   * fingerprints.
+   */
   @Override
   public int hashCode() {
     return fingerprint.hashCode();

@@ -16,14 +16,16 @@ import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
-/** Reads pod templates: what quota, limits and placement look at, and the fingerprint. */
+/**
+ * Parses pod templates: the parts that quota, limits and placement depend on, and the fingerprint.
+ */
 public final class PodTemplateParser {
 
   private final List<String> problems = new ArrayList<>();
 
   private PodTemplateParser() {}
 
-  /** What is kept of a pod template, given as JSON with {@code metadata} and {@code spec}. */
+  /** Parses a pod template, given as JSON with {@code metadata} and {@code spec}. */
   public static PodTemplate of(JsonNode template) {
     return new PodTemplateParser().read(template.path("spec"));
   }

@@ -3,39 +3,39 @@ package dev.sluice.workload;
 import dev.sluice.workload.CachedWorkload.Condition;
 
 /**
- * The condition PodsReady: whether the pods of an admitted Workload are all there
- * (docs/workload-semantics.md#reconciliation-of-jobs). It exists only where somebody waits for
- * that.
+ * The condition PodsReady: whether all pods of an admitted Workload are ready
+ * (docs/workload-semantics.md#reconciliation-of-jobs). It exists only if waiting for pods is
+ * enabled.
  */
 public final class PodsReady {
 
   /** The type of the condition. */
   public static final String TYPE = "PodsReady";
 
-  /** False: they never were since admission. */
+  /** Reason with status False: the pods have not been ready since admission. */
   public static final String WAIT_FOR_START = "WaitForStart";
 
-  /** False: they were, and are not any more. */
+  /** Reason with status False: the pods were ready and are not any more. */
   public static final String WAIT_FOR_RECOVERY = "WaitForRecovery";
 
-  /** True: they are, for the first time since admission. */
+  /** Reason with status True: the pods are ready for the first time since admission. */
   public static final String STARTED = "Started";
 
-  /** True: they are again. */
+  /** Reason with status True: the pods are ready again. */
   public static final String RECOVERED = "Recovered";
 
-  /** Why a Workload is sent back whose pods took too long. */
+  /** The reason of an eviction after the timeout for ready pods. */
   public static final String TIMEOUT = "PodsReadyTimeout";
 
   private PodsReady() {}
 
-  /** Of a Workload that is admitted just now, or is not admitted. */
+  /** The condition of a Workload that is just admitted, or not admitted. */
   public static StatusPatch initial(StatusPatch patch) {
     return patch.condition(
         TYPE, false, WAIT_FOR_START, "Not all pods have been ready or succeeded yet");
   }
 
-  /** Of an admitted Workload, as its job says now. */
+  /** The condition of an admitted Workload, from the state of its job. */
   public static StatusPatch synced(StatusPatch patch, boolean ready) {
     String reason = patch.current(TYPE).map(Condition::reason).orElse(WAIT_FOR_START);
     boolean wasReady =

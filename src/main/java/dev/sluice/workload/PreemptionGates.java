@@ -10,17 +10,17 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Preemption gates of a Workload: as long as one of them is closed, nobody is preempted for it. The
- * spec names them; the status says how each stands.
+ * The preemption gates of a Workload: while one of them is closed, the Workload may not preempt.
+ * The spec names the gates; the status contains their states.
  */
 public final class PreemptionGates {
 
-  /** The condition of those who need preemption and have a closed gate. */
+  /** The condition of Workloads that need preemption and have a closed gate. */
   public static final String BLOCKED = "BlockedOnPreemptionGates";
 
   private PreemptionGates() {}
 
-  /** How the gates stand once the status names those of the spec; empty when it does already. */
+  /** The gate states after synchronizing the status with the spec; empty when nothing changes. */
   public static Optional<List<Gate>> synced(CachedWorkload workload, Instant now) {
     List<Gate> known = workload.status().gates();
     if (known.isEmpty() && workload.spec().preemptionGates().isEmpty()) {
@@ -37,7 +37,7 @@ public final class PreemptionGates {
     return gates.equals(known) ? Optional.empty() : Optional.of(gates);
   }
 
-  /** All of them closed from now on; empty when they are already. */
+  /** The gate states with all gates closed; empty when they are closed already. */
   static Optional<List<Gate>> closed(CachedWorkload workload, Instant now) {
     List<Gate> known = workload.status().gates();
     return known.stream().noneMatch(Gate::open)
@@ -52,13 +52,13 @@ public final class PreemptionGates {
                 .toList());
   }
 
-  /** What a Workload is told that would preempt but for these gates. */
+  /** The message for a Workload that would preempt if these gates were open. */
   static String blockedBy(List<String> closed) {
     return "Preemption would make room for the workload, but its preemption gates are closed: "
         + String.join(", ", closed);
   }
 
-  /** As the field {@code status.preemptionGates}. */
+  /** The gate states in the form of {@code status.preemptionGates}. */
   public static ArrayNode json(List<Gate> gates) {
     ArrayNode json = JsonNodeFactory.instance.arrayNode();
     for (Gate gate : gates) {

@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Evicts the victims of preemptions, each with one write, and tells the engine of those that could
- * not be evicted. A victim that only changed meanwhile is evicted all the same: what it holds is
- * what counts.
+ * Evicts the targets of preemptions, each with one write, and reports to the engine the ones that
+ * could not be evicted. A target that has only changed meanwhile is still evicted, because its
+ * reservation is what matters.
  */
 final class PreemptionWriter {
 
@@ -51,7 +51,10 @@ final class PreemptionWriter {
     this.news = news;
   }
 
-  /** Evicts them, eight at a time; nobody, if the one they would make room for waits no more. */
+  /**
+   * Evicts the targets, at most eight at a time; evicts none if the preemptor is not pending any
+   * more.
+   */
   void preempt(Decision.Preempt decision) {
     Optional<CachedWorkload> preemptor =
         store
@@ -86,7 +89,7 @@ final class PreemptionWriter {
     engine.submit(new SchedulerEvent.EvictionRefused(victim.id(), victim.version()));
   }
 
-  /** The victims of one decision that nobody has turned to yet. */
+  /** The targets of one decision that are not processed yet. */
   private final class Round {
 
     private final Decision.Preempt decision;
@@ -127,7 +130,7 @@ final class PreemptionWriter {
       }
     }
 
-    /** Whether its admission, which was decided on this version, is still on its way. */
+    /** Whether the admission that was decided on this version is still being written. */
     private static boolean isBeingAdmitted(CachedWorkload workload, Decision.Victim victim) {
       return workload.version() <= victim.version();
     }
@@ -179,7 +182,7 @@ final class PreemptionWriter {
             code,
             reason);
       }
-      // Decided anew at once it would only be refused again.
+      // Waits before reporting the failure: an immediate new decision would fail again.
       var unused =
           news.after(before.id(), before.version()).thenRunAsync(() -> refuse(victim), executor);
     }

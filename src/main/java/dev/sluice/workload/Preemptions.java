@@ -6,15 +6,15 @@ import dev.sluice.core.model.PreemptionReason;
 import java.time.Instant;
 import java.util.List;
 
-/** How a preemption is written into the status of its victim, and told. */
+/** Writes a preemption to the status of its target, and describes it. */
 public final class Preemptions {
 
-  /** The reason of the condition Evicted of those who were preempted. */
+  /** The reason of the condition Evicted of preempted Workloads. */
   public static final String PREEMPTED = "Preempted";
 
   private Preemptions() {}
 
-  /** Evicted and preempted, in one write: the first phase of the victim's eviction. */
+  /** Sets Evicted and Preempted in one write: the first phase of the target's eviction. */
   static ObjectNode evicted(
       CachedWorkload victim, PreemptionReason reason, String message, Instant now) {
     StatusPatch patch = StatusPatch.of(victim, now);
@@ -23,7 +23,7 @@ public final class Preemptions {
   }
 
   /**
-   * For whom, for whose sake and why a victim goes (docs/workload-semantics.md#events).
+   * The message of a preemption: preemptor, reason and paths (docs/workload-semantics.md#events).
    *
    * @param jobUid the UID of the preemptor's job; empty when it has none
    */

@@ -2,7 +2,7 @@ package dev.sluice.workload;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What the reader did since it started; read by metrics. */
+/** Counters of the reflector since its start; exported as metrics. */
 public final class ReflectorCounters {
 
   private final LongAdder listings = new LongAdder();
@@ -11,27 +11,27 @@ public final class ReflectorCounters {
   private final LongAdder failures = new LongAdder();
   private final LongAdder unreadable = new LongAdder();
 
-  /** Listings that were begun. */
+  /** Started listings. */
   public long listings() {
     return listings.sum();
   }
 
-  /** Watches that were opened. */
+  /** Opened watches. */
   public long watches() {
     return watches.sum();
   }
 
-  /** Events that came in, bookmarks included. */
+  /** Received events, bookmarks included. */
   public long events() {
     return events.sum();
   }
 
-  /** Listings and watches that failed. */
+  /** Failed listings and watches. */
   public long failures() {
     return failures.sum();
   }
 
-  /** Objects that could not be read, and were left as they were known. */
+  /** Objects that could not be parsed; the cache kept their last valid version. */
   public long unreadable() {
     return unreadable.sum();
   }

@@ -3,13 +3,14 @@ package dev.sluice.workload;
 import java.time.Duration;
 
 /**
- * How the reader of Workloads behaves.
+ * Options of the reflector.
  *
  * @param pageSize objects per page of a listing
  * @param watchSeconds about how long the server keeps a watch; the actual time is scattered
  * @param hurriedWatchSeconds how long a watch lasts that was opened to get a bookmark soon (the
  *     server sends one two seconds before the end)
- * @param silence how long a watch may say nothing before it is replaced; bookmarks come each minute
+ * @param silence the longest time without an event before a watch is replaced; bookmarks arrive
+ *     each minute
  * @param relistBelow with fewer Workloads than this, catching up is done by listing them
  * @param firstPause the first pause after a failure
  * @param longestPause the longest pause between attempts
@@ -23,7 +24,7 @@ public record ReflectorOptions(
     Duration firstPause,
     Duration longestPause) {
 
-  /** As it runs in production. */
+  /** The options for production. */
   public static final ReflectorOptions DEFAULT =
       new ReflectorOptions(
           500, 400, 4, Duration.ofMinutes(3), 500, Duration.ofMillis(200), Duration.ofSeconds(15));

@@ -4,17 +4,17 @@ import java.util.Collection;
 import java.util.Optional;
 import java.util.SortedSet;
 
-/** Knows which admission checks ClusterQueues ask for. Usable from any thread. */
+/** The admission checks that ClusterQueues require. Usable from any thread. */
 @FunctionalInterface
 public interface RequiredChecks {
 
-  /** Of queues nobody knows. */
+  /** Requirements that know no queues. */
   RequiredChecks UNKNOWN = (clusterQueue, assigned) -> Optional.empty();
 
   /**
-   * The names of the checks that a Workload needs.
+   * The names of the checks that a Workload requires.
    *
-   * @param assigned the flavors that it is given; empty while it is given none
+   * @param assigned the assigned flavors; empty before an assignment
    * @return empty if the ClusterQueue is not known
    */
   Optional<SortedSet<String>> of(

@@ -2,22 +2,25 @@ package dev.sluice.workload;
 
 import java.util.Map;
 
-/** What in the cluster changes how much a Workload counts as. Readable from any thread. */
+/** The objects of a cluster that influence the amounts of a Workload. Readable from any thread. */
 public interface ResourceContext {
 
-  /** The rules of a namespace; {@link NamespaceLimits#NONE} when there are none. */
+  /** The limits of a namespace; {@link NamespaceLimits#NONE} without LimitRanges. */
   NamespaceLimits rules(String namespace);
 
-  /** What a RuntimeClass adds to each pod, in amounts; empty when it is unknown or adds nothing. */
+  /**
+   * The overhead that a RuntimeClass adds to each pod, in amounts; empty when the class is unknown
+   * or has no overhead.
+   */
   Map<String, Long> overhead(String runtimeClass);
 
-  /** Is told when something changed, from any thread. */
+  /** Listener for changes, called from any thread. */
   interface Listener {
 
-    /** The rules of this namespace are others now. */
+    /** Called when the limits of this namespace changed. */
     void rulesChanged(String namespace);
 
-    /** The overhead of this RuntimeClass is another now. */
+    /** Called when the overhead of this RuntimeClass changed. */
     void overheadChanged(String runtimeClass);
   }
 }

@@ -5,7 +5,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
-/** Those who wait until a version has been seen. Usable from any thread. */
+/** Callers that wait until a version has been seen. Usable from any thread. */
 final class ResourceVersionWaiter {
 
   private final List<Waiter> waiters = new ArrayList<>();
@@ -26,7 +26,7 @@ final class ResourceVersionWaiter {
     return true;
   }
 
-  /** Everything up to {@code position} has been seen. */
+  /** Completes all waits up to {@code position}. */
   void advanceTo(long position) {
     List<CompletableFuture<Void>> done = List.of();
     synchronized (this) {
@@ -50,12 +50,12 @@ final class ResourceVersionWaiter {
     return taken;
   }
 
-  /** Whether somebody waits. */
+  /** Whether any caller waits. */
   synchronized boolean isWaiting() {
     return !waiters.isEmpty();
   }
 
-  /** Nothing more will be seen. */
+  /** Fails all waits, because no further version will be seen. */
   void cancel() {
     List<Waiter> all;
     synchronized (this) {

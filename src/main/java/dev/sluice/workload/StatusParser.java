@@ -22,7 +22,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** The reading of a Workload's status. */
+/** Parses a Workload's status. */
 final class StatusParser {
 
   private final JsonTokenReader jsonTokenReader;
@@ -42,7 +42,7 @@ final class StatusParser {
     this.jsonTokenReader = jsonTokenReader;
   }
 
-  /** The status that the parser stands at. */
+  /** Parses the status at the current token. */
   static Status of(JsonTokenReader jsonTokenReader) throws IOException {
     StatusParser reading = new StatusParser(jsonTokenReader);
     jsonTokenReader.object(reading::field);

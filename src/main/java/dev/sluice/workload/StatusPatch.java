@@ -103,8 +103,8 @@ public final class StatusPatch {
   }
 
   /**
-   * Takes the quota away: no admission any more, QuotaReserved=False for the given reason, and
-   * Admitted derived from that.
+   * Releases the quota: removes the admission, sets QuotaReserved=False for the given reason, and
+   * derives Admitted.
    */
   public StatusPatch dropReservation(String reason, String message) {
     if (workload.status().admission().isPresent()) {
@@ -114,7 +114,7 @@ public final class StatusPatch {
         .condition(ADMITTED, false, "NoReservation", "The workload has no reservation");
   }
 
-  /** Derives Admitted from the checks of a Workload that holds quota. */
+  /** Derives Admitted from the checks of a Workload with reserved quota. */
   public StatusPatch admittedBy(List<CheckState> checks) {
     return CheckStates.allReady(checks)
         ? condition(ADMITTED, true, ADMITTED, "The workload is admitted")
@@ -122,7 +122,7 @@ public final class StatusPatch {
             ADMITTED, false, "UnsatisfiedAdmissionChecks", "Not all admission checks are ready");
   }
 
-  /** Removes the back-off, if there is one. */
+  /** Removes the requeue backoff, if there is one. */
   public StatusPatch withoutRequeueState() {
     if (workload.status().requeueState().isPresent()) {
       status.putNull("requeueState");
@@ -130,12 +130,12 @@ public final class StatusPatch {
     return this;
   }
 
-  /** The rest of the status patch, to be added to by hand: fields other than conditions. */
+  /** The status patch, for fields other than conditions. */
   public ObjectNode fields() {
     return status;
   }
 
-  /** Whether it changes nothing. */
+  /** Whether the patch changes nothing. */
   public boolean isEmpty() {
     return !conditionsChanged && status.isEmpty();
   }

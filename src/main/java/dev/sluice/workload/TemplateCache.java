@@ -11,8 +11,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pod templates by the very bytes they came in, since most Workloads have the template of another:
- * those are not parsed again. Holds some megabytes of such bytes at most. Usable from any thread.
+ * Caches pod templates by their serialized bytes: most Workloads have the same template as another
+ * one, which is not parsed again. Holds some megabytes at most. Usable from any thread.
  */
 final class TemplateCache {
 

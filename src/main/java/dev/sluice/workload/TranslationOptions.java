@@ -4,19 +4,19 @@ import dev.sluice.api.config.Resources.Transformation;
 import java.util.List;
 
 /**
- * How Workloads are translated, by configuration and gates.
+ * Options of the translation of Workloads, from configuration and feature gates.
  *
- * @param excludedPrefixes resources whose names begin so don't count
- * @param transformations resources that count as others
- * @param priorityBoost whether the annotation priority-boost counts
- * @param queueByEviction whether a Workload sent back for its pods not being ready queues by the
- *     time of that, and not by its creation
+ * @param excludedPrefixes resources with one of these name prefixes are not counted
+ * @param transformations resources that are counted as other resources
+ * @param priorityBoost whether the annotation priority-boost is used
+ * @param queueByEviction whether a Workload sent back for its pods not being ready queues by
+ *     the time of that, and not by its creation
  * @param prioritySortingWithinCohort whether priority decides between queues of a cohort
- * @param partialAdmission whether minCount counts
- * @param podsReadyCount whether it counts that pods of an admitted Workload are not ready
- * @param preemptionGates whether closed preemption gates count
- * @param refusesResourceClaims whether Workloads whose pods have resource claims are held back,
- *     since their devices are not counted
+ * @param partialAdmission whether minCount is used
+ * @param podsReadyCount whether admission waits until the pods of admitted Workloads are ready
+ * @param preemptionGates whether closed preemption gates block preemption
+ * @param refusesResourceClaims whether Workloads whose pods have resource claims stay pending,
+ *     because their devices are not counted
  */
 public record TranslationOptions(
     List<String> excludedPrefixes,
@@ -29,7 +29,7 @@ public record TranslationOptions(
     boolean preemptionGates,
     boolean refusesResourceClaims) {
 
-  /** Rules by which preemption gates don't count and resource claims are refused. */
+  /** Options without preemption gates, which refuse resource claims. */
   public TranslationOptions(
       List<String> excludedPrefixes,
       List<Transformation> transformations,
@@ -54,7 +54,7 @@ public record TranslationOptions(
   public static final TranslationOptions DEFAULT =
       new TranslationOptions(List.of(), List.of(), false, true, true, true, false);
 
-  /** Keeps copies. */
+  /** Copies the collections. */
   public TranslationOptions {
     excludedPrefixes = List.copyOf(excludedPrefixes);
     transformations = List.copyOf(transformations);

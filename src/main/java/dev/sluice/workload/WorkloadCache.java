@@ -15,11 +15,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds the newest known record of every Workload, found by name, owner and queue, and tells the
- * listeners of every change. An older version never takes the place of a newer one, from wherever
- * it comes: the watch, a listing, or the answer to a write.
+ * Caches the newest known version of every Workload, by name, owner and queue, and notifies
+ * listeners of every change. An older version never replaces a newer one, whatever its source: the
+ * watch, a listing, or the response to a write.
  *
- * <p>Reads come from any thread. Changes come from any thread and are taken one at a time.
+ * <p>Reads are allowed from any thread. Changes are allowed from any thread and are applied one at
+ * a time.
  */
 public final class WorkloadCache implements WorkloadLister {
 
@@ -33,7 +34,7 @@ public final class WorkloadCache implements WorkloadLister {
   private int listing;
   private long position;
 
-  /** The place of one Workload; its record changes, the place stays. */
+  /** The entry of one Workload; its record is replaced, the entry stays. */
   private static final class Slot {
     volatile CachedWorkload current;
     int listing;
@@ -43,7 +44,7 @@ public final class WorkloadCache implements WorkloadLister {
     }
   }
 
-  /** Adds a listener, to be told of changes from now on. */
+  /** Adds a listener for later changes. */
   public void listen(WorkloadListener listener) {
     listeners.add(listener);
   }
@@ -99,14 +100,14 @@ public final class WorkloadCache implements WorkloadLister {
     }
   }
 
-  /** Begins a listing: what it doesn't name is gone. */
+  /** Begins a listing: Workloads that it doesn't contain are removed at its end. */
   void listingBegins() {
     synchronized (change) {
       listing++;
     }
   }
 
-  /** A Workload as the watch or a listing tells it. */
+  /** Applies a Workload from the watch or a listing. */
   void seen(CachedWorkload workload) {
     synchronized (change) {
       put(workload);
@@ -121,7 +122,7 @@ public final class WorkloadCache implements WorkloadLister {
     }
   }
 
-  /** The listing, of the given version, is complete. */
+  /** Ends the listing of the given version. */
   void listingEnds(long version) {
     synchronized (change) {
       List<CachedWorkload> gone = new ArrayList<>();
@@ -137,7 +138,7 @@ public final class WorkloadCache implements WorkloadLister {
     }
   }
 
-  /** The watch tells that a Workload was deleted, in the version that it carries. */
+  /** Removes a Workload that the watch reported deleted, in the version of the event. */
   void deleted(CachedWorkload last) {
     synchronized (change) {
       Slot slot = slot(last.id());
@@ -149,7 +150,7 @@ public final class WorkloadCache implements WorkloadLister {
     }
   }
 
-  /** Everything up to this version has been seen. */
+  /** Records that all changes up to this version have been seen. */
   void reached(long version) {
     synchronized (change) {
       position = Math.max(position, version);
@@ -157,9 +158,9 @@ public final class WorkloadCache implements WorkloadLister {
   }
 
   /**
-   * A Workload as the answer to a write tells it, ahead of the watch. What the watch has seen
-   * already, or what happened before the first listing, is left to it: the object may be gone
-   * since.
+   * Applies a Workload from the response to a write, before the watch reports it. Versions that the
+   * watch has seen already, and responses before the first listing, are ignored: the object may
+   * have been deleted since.
    */
   public void answered(CachedWorkload workload) {
     synchronized (change) {
@@ -295,7 +296,7 @@ public final class WorkloadCache implements WorkloadLister {
     return rest.length == 0 ? null : rest;
   }
 
-  /** Tells the listeners that the first listing is complete. */
+  /** Notifies listeners that the first listing is complete. */
   void synced() {
     listeners.forEach(WorkloadListener::synced);
   }

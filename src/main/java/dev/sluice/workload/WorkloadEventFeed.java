@@ -7,8 +7,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells the engine of Workloads: each change that matters to it, in order. A pending Workload is
- * told anew with every version, since an admission must name the version it was decided on.
+ * Submits changes of Workloads to the engine, in order. A pending Workload is submitted again with
+ * every version, because an admission must name the version that it was based on.
  */
 public final class WorkloadEventFeed implements WorkloadListener, ResourceContext.Listener {
 
@@ -16,7 +16,7 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
   private final WorkloadLister store;
   private final SchedulerEventSink engine;
 
-  /** Feeds {@code engine} with the Workloads of {@code store}. */
+  /** Creates a feed from {@code store} to {@code engine}. */
   public WorkloadEventFeed(
       WorkloadTranslator facts, WorkloadLister store, SchedulerEventSink engine) {
     this.facts = facts;
@@ -76,7 +76,7 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
                 .anyMatch(set -> set.template().runtimeClassName().equals(runtimeClass)));
   }
 
-  /** Where Workloads may run is told otherwise from now on. */
+  /** Submits the Workloads again after the allowed clusters changed. */
   public void placesChanged() {
     resend(workload -> true);
   }
@@ -91,7 +91,7 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
     }
   }
 
-  /** Its end may have been told just before what was told now. */
+  /** Submits the deletion again if it happened before the last submission. */
   private void withdrawIfDeleted(CachedWorkload workload) {
     boolean exists =
         store

@@ -10,7 +10,7 @@ public final class WorkloadFinalizer {
 
   private WorkloadFinalizer() {}
 
-  /** The merge patch that takes our finalizer off a Workload and leaves the others. */
+  /** The merge patch that removes the project's finalizer from a Workload and keeps all others. */
   public static ObjectNode removal(CachedWorkload workload) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     ArrayNode rest = patch.putObject("metadata").putArray("finalizers");

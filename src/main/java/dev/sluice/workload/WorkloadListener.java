@@ -2,17 +2,19 @@ package dev.sluice.workload;
 
 import org.jspecify.annotations.Nullable;
 
-/** Is told of every change the reader sees, in the order of the watch, after the store has it. */
+/**
+ * Listener for changes of Workloads, called in the order of the watch after the cache was updated.
+ */
 public interface WorkloadListener {
 
   /**
-   * A Workload appeared, changed or went.
+   * Called when a Workload was created, changed or deleted.
    *
-   * @param before what was known of it; null when it is new
-   * @param after what is known now; null when it is gone
+   * @param before the previous version; null when the Workload is new
+   * @param after the current version; null when the Workload was deleted
    */
   void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after);
 
-  /** The first listing is complete: the store holds all there is. Called once per reader. */
+  /** Called once, when the first listing is complete and the cache contains all Workloads. */
   default void synced() {}
 }

@@ -3,7 +3,7 @@ package dev.sluice.workload;
 import java.util.Collection;
 import java.util.Optional;
 
-/** The Workloads that the reader has seen: readable from any thread, as fresh as the watch. */
+/** Lists cached Workloads: readable from any thread, as current as the watch. */
 public interface WorkloadLister {
 
   /** The Workload of this name, if it exists. */
@@ -15,12 +15,12 @@ public interface WorkloadLister {
   /** The Workloads of a LocalQueue, pending or not. */
   Collection<CachedWorkload> inQueue(String namespace, String queueName);
 
-  /** The Workloads that hold quota of a ClusterQueue. */
+  /** The Workloads with quota of a ClusterQueue reserved. */
   Collection<CachedWorkload> reservingIn(String clusterQueue);
 
-  /** All of them; a moving target, without order. */
+  /** All Workloads, in no particular order; the view changes concurrently. */
   Iterable<CachedWorkload> all();
 
-  /** How many there are. */
+  /** Number of Workloads. */
   int size();
 }

@@ -7,7 +7,7 @@ import dev.sluice.kube.client.StreamingListParser;
 import java.io.IOException;
 import java.io.OutputStream;
 
-/** One listing of all Workloads, page by page, into the index. */
+/** Lists all Workloads page by page into the cache. */
 final class WorkloadListing {
 
   /** Opens the answer to the request for a page. */
@@ -29,7 +29,7 @@ final class WorkloadListing {
     this.malformedObjectLog = malformedObjectLog;
   }
 
-  /** Lists everything; what is no longer there is gone from the index afterwards. */
+  /** Lists all Workloads; Workloads that don't exist any more are removed from the cache. */
   void run(PageOpener pages) throws IOException {
     index.listingBegins();
     String next = "";
@@ -51,7 +51,7 @@ final class WorkloadListing {
   private JsonNode page(PageOpener pages, String next) throws IOException {
     try (ResponseStream page = pages.open(next)) {
       byte[] frame = StreamingListParser.split(page, this::item);
-      // Read to its very end, the answer leaves the connection fit for the next page.
+      // Reads the response to its end, so that the connection can be reused for the next page.
       page.transferTo(OutputStream.nullOutputStream());
       return mapper.readTree(frame).path("metadata");
     }

@@ -19,8 +19,9 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Reads Workload objects of the API server into slim records, off the stream of tokens; what nobody
- * looks at is skipped. Texts, templates and specs alike are shared. Usable from any thread.
+ * Parses Workload objects of the API server into compact records, from a stream of tokens; unused
+ * fields are skipped. Strings, templates and specs are shared between equal objects. Usable from
+ * any thread.
  */
 public final class WorkloadParser {
 
@@ -53,7 +54,7 @@ public final class WorkloadParser {
     return parse(bytes, 0, bytes.length);
   }
 
-  /** The reading of one object. */
+  /** Parses one object. */
   private final class Reading {
 
     private final JsonTokenReader jsonTokenReader;
@@ -147,7 +148,7 @@ public final class WorkloadParser {
       coOwners = others.stream().flatMap(Optional::stream).toList();
     }
 
-    /** One that controls it is noted apart. */
+    /** The controlling owner is stored separately. */
     private Optional<Owner> ownerReference() throws IOException {
       String[] texts = {"", "", "", ""};
       boolean[] controller = {false};

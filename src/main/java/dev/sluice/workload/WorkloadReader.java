@@ -2,7 +2,7 @@ package dev.sluice.workload;
 
 import java.util.concurrent.CompletableFuture;
 
-/** Brings in all Workloads of the cluster and keeps up with them, across broken connections. */
+/** Reads all Workloads of the cluster and follows their changes, across lost connections. */
 public interface WorkloadReader extends AutoCloseable {
 
   /** Adds a listener; to be called before {@link #start}. */
@@ -24,7 +24,7 @@ public interface WorkloadReader extends AutoCloseable {
    */
   CompletableFuture<Void> refresh(String namespace, String name);
 
-  /** What was read. */
+  /** The cached Workloads. */
   WorkloadLister store();
 
   /** Stops reading. */

@@ -59,9 +59,9 @@ public final class WorkloadReflector implements WorkloadReader {
   /**
    * A reader over the connections of {@code client}, which stays the caller's.
    *
-   * @param index where the Workloads go; the writer may feed its answers there
-   * @param random scatters pauses
-   * @param faults is told of Workloads that can't be read
+   * @param index the cache to fill; the writer may also apply responses to it
+   * @param random adds jitter to pauses
+   * @param faults receives Workloads that can't be parsed
    */
   public WorkloadReflector(
       KubernetesClient client,
@@ -99,7 +99,7 @@ public final class WorkloadReflector implements WorkloadReader {
     return index;
   }
 
-  /** What it did so far. */
+  /** The counters of the reflector. */
   public ReflectorCounters counters() {
     return counters;
   }

@@ -34,8 +34,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Translates records of Workloads into facts (docs/scheduling-semantics.md#what-is-pending). The
- * result depends on nothing but the record, the context and the rules. Usable from any thread.
+ * Translates Workloads into scheduler events (docs/scheduling-semantics.md#what-is-pending). The
+ * result depends only on the record, the context and the options. Usable from any thread.
  */
 public final class WorkloadTranslator {
 
@@ -63,7 +63,7 @@ public final class WorkloadTranslator {
             }
           });
 
-  /** What a Workload's wish depends on. */
+  /** The inputs of a Workload's resolved request. */
   private record ShapeKey(
       List<PodSet> podSets,
       Map<String, Integer> reclaimable,
@@ -71,7 +71,7 @@ public final class WorkloadTranslator {
       List<Map<String, Long>> overheads,
       Set<String> avoided) {}
 
-  /** What it asks for, and why it can't have it in any case. */
+  /** The resolved request, and the reason why it can't be admitted in any case. */
   private record ResolvedShape(RequestShape shape, Optional<String> defect) {}
 
   /** Translates by the given rules, with what the context says at the time. */
@@ -94,7 +94,7 @@ public final class WorkloadTranslator {
     this.counted = new ResourceTransformer(rules.excludedPrefixes(), rules.transformations());
   }
 
-  /** The fact that a Workload is. */
+  /** The scheduler event for a Workload. */
   public SchedulerEvent of(CachedWorkload workload) {
     if (workload.finished()) {
       return released(workload);
@@ -154,7 +154,7 @@ public final class WorkloadTranslator {
         .isPresent();
   }
 
-  /** Effective priority (docs/scheduling-semantics.md#queue-order, rule 3). */
+  /** The effective priority (docs/scheduling-semantics.md#what-is-pending). */
   private long priority(CachedWorkload workload) {
     return workload.spec().priority() + (rules.priorityBoost() ? boost(workload) : 0L);
   }
@@ -168,7 +168,7 @@ public final class WorkloadTranslator {
     }
   }
 
-  /** Queue timestamp (docs/scheduling-semantics.md#queue-order, rule 4). */
+  /** The queue timestamp (docs/scheduling-semantics.md#queue-order). */
   private Instant queuedAt(CachedWorkload workload) {
     Optional<Condition> evicted = trueCondition(workload, "Evicted");
     String reason = evicted.map(Condition::reason).orElse("");
@@ -237,7 +237,7 @@ public final class WorkloadTranslator {
     return new RequestShape(requests);
   }
 
-  /** Where pods may run that must not get the flavors of some clusters. */
+  /** Node constraints that exclude the flavors of some clusters. */
   private static NodeConstraints outside(Set<String> clusters, NodeConstraints nodeConstraints) {
     if (clusters.isEmpty()) {
       return nodeConstraints;
@@ -263,7 +263,7 @@ public final class WorkloadTranslator {
     return Math.max(0, podSet.count() - reclaimable.getOrDefault(podSet.name(), 0));
   }
 
-  /** What a Workload requests in all, by pod set and resource, in amounts. */
+  /** The total request of a Workload, by pod set and resource, in amounts. */
   public Map<String, SortedMap<String, Long>> totals(CachedWorkload workload) {
     Map<String, SortedMap<String, Long>> result = new LinkedHashMap<>();
     for (PodSetRequest request : wish(workload).shape().podSets()) {
@@ -299,10 +299,7 @@ public final class WorkloadTranslator {
             .orElse(workload.createdAt()));
   }
 
-  /**
-   * Usage as assigned, less what reclaimable pods no longer need
-   * (docs/scheduling-semantics.md#what-is-pending).
-   */
+  /** The assigned usage without the pods that are reclaimable. */
   private static PodSetAssignment assignment(CachedWorkload workload, Assignment assignment) {
     int needed = assignment.count();
     for (PodSet podSet : workload.spec().podSets()) {
@@ -320,7 +317,7 @@ public final class WorkloadTranslator {
         assignment.name(), new TreeMap<>(assignment.flavors()), usage, needed);
   }
 
-  /** The API server lets nothing pass that is no quantity; should it, it counts as nothing. */
+  /** Treats an invalid quantity as zero; the API server rejects such quantities. */
   private static long amount(String resource, @Nullable String quantity) {
     try {
       return quantity == null ? 0 : Quantities.amount(resource, quantity);

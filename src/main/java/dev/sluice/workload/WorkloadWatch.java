@@ -11,7 +11,7 @@ import dev.sluice.kube.client.ResponseStream;
 import dev.sluice.kube.reading.TolerantDeserializers;
 import java.io.IOException;
 
-/** Carries the events of one watch into the index, in their order. */
+/** Applies the events of one watch to the cache, in order. */
 final class WorkloadWatch {
 
   private final JsonFactory json = TolerantDeserializers.json();
@@ -39,7 +39,7 @@ final class WorkloadWatch {
   /**
    * Follows the watch until the server ends it.
    *
-   * @return how many events came
+   * @return the number of events
    * @throws ResourceExpiredException if the server can't continue from where the watch began
    */
   int follow(ResponseStream stream) throws IOException {

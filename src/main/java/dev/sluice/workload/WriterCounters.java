@@ -3,7 +3,7 @@ package dev.sluice.workload;
 import dev.sluice.workload.WorkloadWriter.Outcome;
 import java.util.concurrent.atomic.LongAdder;
 
-/** What the writer did since it started; read by metrics. */
+/** Counters of the writer since its start; exported as metrics. */
 public final class WriterCounters {
 
   private final LongAdder requests = new LongAdder();
@@ -19,32 +19,32 @@ public final class WriterCounters {
     return requests.sum();
   }
 
-  /** Writes that stand. */
+  /** Successful writes. */
   public long written() {
     return written.sum();
   }
 
-  /** Writes whose object had moved on. */
+  /** Writes that failed with a conflict. */
   public long conflicts() {
     return conflicts.sum();
   }
 
-  /** Writes whose object was gone. */
+  /** Writes whose object was deleted. */
   public long gone() {
     return gone.sum();
   }
 
-  /** Writes that the API server refused. */
+  /** Writes that the API server rejected. */
   public long refused() {
     return refused.sum();
   }
 
-  /** Repetitions after failures. */
+  /** Retries after failures. */
   public long retries() {
     return retries.sum();
   }
 
-  /** Reads to find out what became of a write. */
+  /** Reads that determine the result of a write. */
   public long readBacks() {
     return readBacks.sum();
   }
