@@ -11,8 +11,8 @@ public interface AdmissionObserver {
    * Called after quota was reserved for a Workload. Must return quickly.
    *
    * @param before the Workload that the decision was based on
-   * @param admitted whether the Workload was admitted in the same write, because no admission
-   *     check is required
+   * @param admitted whether the Workload was admitted in the same write, because no admission check
+   *     is required
    */
   default void reserved(Decision.Admit decision, CachedWorkload before, boolean admitted) {}
 

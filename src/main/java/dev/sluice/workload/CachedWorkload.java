@@ -115,8 +115,7 @@ public record CachedWorkload(
   /**
    * A pod set. Equal templates share one instance.
    *
-   * @param minCount the fewest pods that the pod set can start with; 0 without partial
-   *     admission
+   * @param minCount the fewest pods that the pod set can start with; 0 without partial admission
    * @param group the pod-set group; empty without group
    * @param topologyRequested whether the pod set requests a topology
    */
@@ -140,8 +139,8 @@ public record CachedWorkload(
    * @param reclaimablePods pods that no longer need quota, by pod set
    * @param requeueState the requeue backoff after evictions
    * @param history statistics of earlier admissions
-   * @param requestsTold whether {@code resourceRequests} is written, as it is while the
-   *     Workload is pending
+   * @param requestsTold whether {@code resourceRequests} is written, as it is while the Workload is
+   *     pending
    * @param elsewhere the worker clusters of the Workload
    * @param gates the states of the preemption gates that the status contains
    */

@@ -17,8 +17,8 @@ import java.util.Map;
  * @param fingerprint a digest of containers, init containers and (see {@link
  *     #fingerprintWithoutTolerations}) tolerations: equal for templates that run the same pods
  * @param fingerprintWithoutTolerations the same without tolerations
- * @param resourceClaims names of the resource claims that the template creates or its
- *     containers use, sorted, without duplicates
+ * @param resourceClaims names of the resource claims that the template creates or its containers
+ *     use, sorted, without duplicates
  * @param problems parse errors, each naming field and value; usually empty
  */
 public record PodTemplate(

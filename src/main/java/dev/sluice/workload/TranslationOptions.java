@@ -9,8 +9,8 @@ import java.util.List;
  * @param excludedPrefixes resources with one of these name prefixes are not counted
  * @param transformations resources that are counted as other resources
  * @param priorityBoost whether the annotation priority-boost is used
- * @param queueByEviction whether a Workload sent back for its pods not being ready queues by
- *     the time of that, and not by its creation
+ * @param queueByEviction whether a Workload sent back for its pods not being ready queues by the
+ *     time of that, and not by its creation
  * @param prioritySortingWithinCohort whether priority decides between queues of a cohort
  * @param partialAdmission whether minCount is used
  * @param podsReadyCount whether admission waits until the pods of admitted Workloads are ready

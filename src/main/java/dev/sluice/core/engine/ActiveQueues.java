@@ -164,7 +164,10 @@ final class ActiveQueues {
     if (blocked.remove(queue.name()) == null || claims.isEmpty()) {
       return;
     }
-    claims.values().removeIf(claimsOfTree -> claimsOfTree.remove(queue.name()) != null && claimsOfTree.isEmpty());
+    claims
+        .values()
+        .removeIf(
+            claimsOfTree -> claimsOfTree.remove(queue.name()) != null && claimsOfTree.isEmpty());
   }
 
   boolean isEmpty() {
