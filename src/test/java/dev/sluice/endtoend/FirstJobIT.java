@@ -16,13 +16,13 @@ import dev.sluice.lab.demo.ScenarioManifests;
 import dev.sluice.lab.demo.ScenarioObjects;
 import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.LocalOperator;
-import org.junit.jupiter.params.provider.EnumSource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * The story of the first Job, in every version of the API and with both forms of the queue name.
@@ -34,8 +34,7 @@ class FirstJobIT {
   @EnumSource(ScenarioManifests.Version.class)
   void everyExpectationHolds(ScenarioManifests.Version version) {
     try (AdditionalControlPlane plane = AdditionalControlPlane.start("first-job");
-        LocalOperator _ =
-            LocalOperator.start("first-job", plane.controlPlane().kubeconfig(), "")) {
+        LocalOperator _ = LocalOperator.start("first-job", plane.controlPlane().kubeconfig(), "")) {
       Stream.of(
               NodeGroup.plentiful("ondemand", 1).withLabel("instance-type", "ondemand"),
               NodeGroup.plentiful("spot", 2)

@@ -71,8 +71,7 @@ final class ControlPlaneExtension implements ParameterResolver {
             key ->
                 wish.controllers()
                     ? RunningControlPlane.start("own", wish.apiServerArguments())
-                    : RunningControlPlane.startWithoutControllers(
-                        "own", wish.apiServerArguments()),
+                    : RunningControlPlane.startWithoutControllers("own", wish.apiServerArguments()),
             RunningControlPlane.class);
   }
 

@@ -41,9 +41,7 @@ public final class LocalOperator implements AutoCloseable {
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private LocalOperator(
-      OperatorSettings settings,
-      OperatorApplication application,
-      CompletableFuture<String> ended) {
+      OperatorSettings settings, OperatorApplication application, CompletableFuture<String> ended) {
     this.settings = settings;
     this.application = application;
     this.ended = ended;

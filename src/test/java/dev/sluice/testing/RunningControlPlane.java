@@ -23,7 +23,9 @@ import java.util.Optional;
  * @param controllers whether more than the store and the API server runs
  */
 record RunningControlPlane(
-    ControlPlane controlPlane, KubernetesClient client, Optional<SharedNodes> sharedNodes,
+    ControlPlane controlPlane,
+    KubernetesClient client,
+    Optional<SharedNodes> sharedNodes,
     boolean controllers)
     implements AutoCloseable {
 

@@ -55,7 +55,8 @@ public record ControlPlaneSpec(
 
   /** The same with other nodes. */
   public ControlPlaneSpec withNodes(List<NodeGroup> other) {
-    return new ControlPlaneSpec(name, lifetime, other, syncedWrites, apiServerArguments, controllers);
+    return new ControlPlaneSpec(
+        name, lifetime, other, syncedWrites, apiServerArguments, controllers);
   }
 
   /** The same with a store that doesn't wait for the disk. */
@@ -70,7 +71,6 @@ public record ControlPlaneSpec(
 
   /** The same with the store and the API server alone, and without nodes. */
   public ControlPlaneSpec withoutControllers() {
-    return new ControlPlaneSpec(
-        name, lifetime, List.of(), syncedWrites, apiServerArguments, false);
+    return new ControlPlaneSpec(name, lifetime, List.of(), syncedWrites, apiServerArguments, false);
   }
 }

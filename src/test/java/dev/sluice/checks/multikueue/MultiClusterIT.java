@@ -86,9 +86,7 @@ class MultiClusterIT {
     manager = cluster.client();
     clusters = new MultiClusterFixture(manager);
     clusters.operator(
-        "manager",
-        cluster.kubeconfig(),
-        "multiKueue: {workerLostTimeout: 10s, gcInterval: 5s}\n");
+        "manager", cluster.kubeconfig(), "multiKueue: {workerLostTimeout: 10s, gcInterval: 5s}\n");
     for (String name : WORKERS) {
       KubernetesClient worker = clusters.joinAndOperate(name).client();
       apply(worker, text("/scenarios/multi-cluster/" + name + "/setup.yaml"));

@@ -38,17 +38,13 @@ final class TwoWorkersFixture implements AutoCloseable {
    * Starts the operators: the manager's with these settings, and one in each new worker, whose
    * kubeconfig lies in a Secret here.
    */
-  static TwoWorkersFixture start(
-      TestCluster cluster, String settings, List<String> workers) {
+  static TwoWorkersFixture start(TestCluster cluster, String settings, List<String> workers) {
     return start(cluster, settings, workers, "");
   }
 
   /** The same where the workers' operators have settings, too. */
   static TwoWorkersFixture start(
-      TestCluster cluster,
-      String settings,
-      List<String> workers,
-      String workerSettings) {
+      TestCluster cluster, String settings, List<String> workers, String workerSettings) {
     MultiClusterFixture clusters = new MultiClusterFixture(cluster.client());
     clusters.operator("manager", cluster.kubeconfig(), settings);
     for (String name : workers) {

@@ -141,8 +141,7 @@ class StatefulSetsIT {
     api.awaitPods(Map.of("Gated", 1));
     ServingApi.soon("the first revision is noted")
         .until(
-            () ->
-                !api.get("StatefulSet", "web").at("/status/currentRevision").asText().isEmpty());
+            () -> !api.get("StatefulSet", "web").at("/status/currentRevision").asText().isEmpty());
 
     api.patch(
         "StatefulSet", "web", "{'spec':{'template':{'metadata':{'annotations':{'version':'2'}}}}}");
