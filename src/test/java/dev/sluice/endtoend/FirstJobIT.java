@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.lab.audit.WatchRecorder;
+import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.FakeNodes;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.NodeTaint;
@@ -14,41 +15,78 @@ import dev.sluice.lab.demo.FirstJobScenario;
 import dev.sluice.lab.demo.ProgressListener;
 import dev.sluice.lab.demo.ScenarioManifests;
 import dev.sluice.lab.demo.ScenarioObjects;
-import dev.sluice.testing.AdditionalControlPlane;
-import dev.sluice.testing.LocalOperator;
+import dev.sluice.lab.process.OperatorProcess;
+import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * The story of the first Job, in every version of the API and with both forms of the queue name.
  */
+@ControlPlaneTest(exclusive = true)
+@Execution(ExecutionMode.SAME_THREAD)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Isolated("needs the processors for itself")
 class FirstJobIT {
 
-  /** Each version on a control plane of its own, because the story has fixed names. */
-  @ParameterizedTest
-  @EnumSource(ScenarioManifests.Version.class)
-  void everyExpectationHolds(ScenarioManifests.Version version) {
-    try (AdditionalControlPlane plane = AdditionalControlPlane.start("first-job");
-        LocalOperator _ = LocalOperator.start("first-job", plane.controlPlane().kubeconfig(), "")) {
-      Stream.of(
-              NodeGroup.plentiful("ondemand", 1).withLabel("instance-type", "ondemand"),
-              NodeGroup.plentiful("spot", 2)
-                  .withLabel("instance-type", "spot")
-                  .withTaint(new NodeTaint("spot", "true", "NoSchedule")))
-          .flatMap(group -> FakeNodes.of(group).stream())
-          .forEach(node -> plane.client().resource(node).create());
-      for (ScenarioManifests.Form form : ScenarioManifests.Form.values()) {
-        tell(new ScenarioManifests(version, form), plane.client());
-      }
-    }
+  @SuppressWarnings("NullAway.Init") // made before all tests
+  private OperatorProcess operator;
+
+  @SuppressWarnings("NullAway.Init")
+  private KubernetesClient client;
+
+  @BeforeAll
+  void startOperator(ControlPlane controlPlane, TestCluster cluster) {
+    client = cluster.client();
+    Stream.of(
+            NodeGroup.plentiful("ondemand", 1).withLabel("instance-type", "ondemand"),
+            NodeGroup.plentiful("spot", 2)
+                .withLabel("instance-type", "spot")
+                .withTaint(new NodeTaint("spot", "true", "NoSchedule")))
+        .flatMap(group -> FakeNodes.of(group).stream())
+        .forEach(node -> client.resource(node).create());
+    operator =
+        OperatorProcess.start(
+                "operator",
+                cluster.kubeconfig(),
+                OperatorSettings.onFreePorts(new SecureRandom()),
+                controlPlane.logs(),
+                List.of())
+            .awaitReady();
   }
 
-  private static void tell(ScenarioManifests manifests, KubernetesClient client) {
+  @AfterAll
+  void stopOperator() {
+    operator.close();
+  }
+
+  static List<ScenarioManifests> manifests() {
+    return Arrays.stream(ScenarioManifests.Version.values())
+        .flatMap(
+            version ->
+                Arrays.stream(ScenarioManifests.Form.values())
+                    .map(form -> new ScenarioManifests(version, form)))
+        .toList();
+  }
+
+  @ParameterizedTest
+  @MethodSource("manifests")
+  void everyExpectationHolds(ScenarioManifests manifests) {
     try (WatchRecorder recorder = new WatchRecorder(client, InstantSource.system()).start()) {
       List<ExpectationResult> expectationResults =
           new FirstJobScenario(
@@ -58,9 +96,7 @@ class FirstJobIT {
       assertThat(expectationResults)
           .allSatisfy(
               expectationResult ->
-                  assertThat(expectationResult.held())
-                      .as("%s: %s", manifests, expectationResult)
-                      .isTrue());
+                  assertThat(expectationResult.held()).as("%s", expectationResult).isTrue());
       assertThat(expectationResults)
           .extracting(ExpectationResult::expectation)
           .containsExactlyInAnyOrder(FirstJobExpectation.values());

@@ -22,9 +22,11 @@ import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** What one user writes on a Job of theirs doesn't stop the operator for all others. */
 @ControlPlaneTest(exclusive = true)
+@Isolated("needs the processors for itself")
 class HostileObjectsIT {
 
   private static final Duration LIMIT = Duration.ofSeconds(60);

@@ -11,18 +11,17 @@ import dev.sluice.lab.demo.ExpectationResult;
 import dev.sluice.lab.demo.MultiClusterEnvironment;
 import dev.sluice.lab.demo.MultiClusterExpectation;
 import dev.sluice.lab.demo.ProgressListener;
-import dev.sluice.testing.AdditionalControlPlane;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The story of many clusters, every sentence of it, on three real control planes. */
-@ResourceLock(AdditionalControlPlane.PLACE_A)
+@Isolated("needs the processors for itself")
 class MultiClusterScenarioIT {
 
   private static final Logger LOG = LoggerFactory.getLogger(MultiClusterScenarioIT.class);

@@ -5,9 +5,10 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.testing.AdditionalControlPlane;
+import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.lab.process.OperatorProcess;
+import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
-import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -16,13 +17,15 @@ import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
+import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** A Job that would have to preempt in each of two workers preempts in one of them only. */
 @ControlPlaneTest(exclusive = true)
-@ResourceLock(AdditionalControlPlane.PLACE_B)
+@Isolated("needs the processors for itself")
 class OrchestratedPreemptionIT {
 
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -34,8 +37,15 @@ class OrchestratedPreemptionIT {
       """;
 
   @Test
-  void onlyOneWorkerPreempts(TestCluster cluster) {
-    try (LocalOperator manager = LocalOperator.start("operator", cluster.kubeconfig(), GATE);
+  void onlyOneWorkerPreempts(ControlPlane controlPlane, TestCluster cluster) {
+    try (OperatorProcess manager =
+            OperatorProcess.start(
+                    "operator",
+                    cluster.kubeconfig(),
+                    OperatorSettings.onFreePorts(new SecureRandom()).with(GATE),
+                    controlPlane.logs(),
+                    List.of())
+                .awaitReady();
         MultiClusterLoad multiClusterLoad =
             new MultiClusterLoad(cluster.client(), 2, GATE).setUp()) {
       multiClusterLoad.workers().forEach(OrchestratedPreemptionIT::fill);

@@ -29,10 +29,12 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** A worker that is found by a ClusterProfile, and logged in to by a program. */
 @ControlPlaneTest(exclusive = true)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Isolated("needs the processors for itself")
 class ClusterProfileIT {
 
   private Path directory = Path.of("");

@@ -8,9 +8,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.FlavorUsage;
+import dev.sluice.api.v1beta2.Workload;
+import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.FakeNodes;
 import dev.sluice.lab.controlplane.NodeGroup;
-import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import dev.sluice.testing.Workload;
@@ -26,22 +27,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** The manager, under the name here, is one of the clusters that its jobs run in. */
 @ControlPlaneTest(exclusive = true)
 @Execution(ExecutionMode.SAME_THREAD)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@ResourceLock(AdditionalControlPlane.PLACE_A)
+@Isolated("needs the processors for itself")
 class LocalWorkerIT {
 
   @SuppressWarnings("NullAway.Init") // made before all tests
   private MultiClusterFixture clusters;
 
   @BeforeAll
-  void start(TestCluster cluster) {
+  void start(ControlPlane controlPlane, TestCluster cluster) {
     clusters = new MultiClusterFixture(cluster.client());
-    clusters.operator("manager", cluster.kubeconfig(), "");
+    clusters.operator("manager", cluster.kubeconfig(), controlPlane.logs(), "");
     FakeNodes.of(NodeGroup.plentiful("own", 1))
         .forEach(node -> clusters.manager().resource(node).create());
     apply(

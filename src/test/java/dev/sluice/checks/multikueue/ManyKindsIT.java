@@ -10,7 +10,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
-import dev.sluice.testing.AdditionalControlPlane;
+import dev.sluice.api.v1beta2.Workload;
+import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import dev.sluice.testing.Workload;
@@ -27,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -39,7 +40,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @ControlPlaneTest(exclusive = true)
 @Execution(ExecutionMode.SAME_THREAD)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@ResourceLock(AdditionalControlPlane.PLACE_A)
+@Isolated("needs the processors for itself")
 class ManyKindsIT {
 
   private static final PatchContext MERGE = PatchContext.of(PatchType.JSON_MERGE);
@@ -50,9 +51,10 @@ class ManyKindsIT {
   private TwoWorkersFixture twoWorkersFixture;
 
   @BeforeAll
-  void start(TestCluster cluster) {
+  void start(ControlPlane controlPlane, TestCluster cluster) {
     twoWorkersFixture =
         TwoWorkersFixture.start(
+            controlPlane,
             cluster,
             """
             multiKueue:

@@ -4,9 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.api.v1beta2.MultiKueueCluster;
-import dev.sluice.testing.Workload;
+import dev.sluice.api.v1beta2.Workload;
+import dev.sluice.lab.process.OperatorProcess;
+import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.AdditionalControlPlane;
-import dev.sluice.testing.LocalOperator;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
@@ -16,6 +17,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,11 +55,18 @@ final class MultiClusterFixture implements AutoCloseable {
     return Objects.requireNonNull(workers.get(name), name);
   }
 
-  /** Starts an operator with these fields of a configuration, in this process. */
-  LocalOperator operator(String name, Path kubeconfig, String settings) {
-    LocalOperator operator = LocalOperator.start(name, kubeconfig, settings);
-    opened.add(operator);
-    return operator;
+  /** Starts an operator with these fields of a configuration. */
+  OperatorProcess operator(String name, Path kubeconfig, Path logs, String settings) {
+    OperatorProcess process =
+        OperatorProcess.start(
+                name,
+                kubeconfig,
+                OperatorSettings.onFreePorts(new SecureRandom()).with(settings),
+                logs,
+                List.of())
+            .awaitReady();
+    opened.add(process);
+    return process;
   }
 
   /** Starts the control plane of a worker, and puts its kubeconfig into a Secret here. */
@@ -86,7 +95,7 @@ final class MultiClusterFixture implements AutoCloseable {
   /** The same with these fields of a configuration. */
   AdditionalControlPlane joinAndOperate(String name, String settings) {
     AdditionalControlPlane worker = join(name);
-    operator(name, worker.controlPlane().kubeconfig(), settings);
+    operator(name, worker.controlPlane().kubeconfig(), worker.controlPlane().logs(), settings);
     return worker;
   }
 

@@ -6,10 +6,11 @@ import static dev.sluice.checks.multikueue.MultiClusterFixture.eventually;
 import static dev.sluice.checks.multikueue.MultiClusterFixture.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.api.v1beta2.Workload;
+import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.FakeNodes;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.binaries.Program;
-import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import dev.sluice.testing.Workload;
@@ -32,13 +33,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** Jobs of the scenario of many clusters: one manager, two workers, an operator in each. */
 @ControlPlaneTest(exclusive = true)
 @Execution(ExecutionMode.SAME_THREAD)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@ResourceLock(AdditionalControlPlane.PLACE_B)
+@Isolated("needs the processors for itself")
 class MultiClusterIT {
 
   private static final List<String> WORKERS = List.of("onsite", "remote");
@@ -82,11 +83,14 @@ class MultiClusterIT {
   }
 
   @BeforeAll
-  void start(TestCluster cluster) throws Exception {
+  void start(ControlPlane controlPlane, TestCluster cluster) throws Exception {
     manager = cluster.client();
     clusters = new MultiClusterFixture(manager);
     clusters.operator(
-        "manager", cluster.kubeconfig(), "multiKueue: {workerLostTimeout: 10s, gcInterval: 5s}\n");
+        "manager",
+        cluster.kubeconfig(),
+        controlPlane.logs(),
+        "multiKueue: {workerLostTimeout: 10s, gcInterval: 5s}\n");
     for (String name : WORKERS) {
       KubernetesClient worker = clusters.joinAndOperate(name).client();
       apply(worker, text("/scenarios/multi-cluster/" + name + "/setup.yaml"));

@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.api.v1beta2.MultiKueueCluster;
-import dev.sluice.testing.AdditionalControlPlane;
+import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -23,22 +23,22 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** Jobs that say where they may go, and what they are told while they wait. */
 @ControlPlaneTest(exclusive = true)
 @Execution(ExecutionMode.SAME_THREAD)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@ResourceLock(AdditionalControlPlane.PLACE_A)
+@Isolated("needs the processors for itself")
 class PlacementIT {
 
   @SuppressWarnings("NullAway.Init") // made before all tests
   private MultiClusterFixture clusters;
 
   @BeforeAll
-  void start(TestCluster cluster) {
+  void start(ControlPlane controlPlane, TestCluster cluster) {
     clusters = new MultiClusterFixture(cluster.client());
-    clusters.operator("manager", cluster.kubeconfig(), "");
+    clusters.operator("manager", cluster.kubeconfig(), controlPlane.logs(), "");
     for (String name : List.of("onsite", "remote")) {
       apply(
           clusters.joinAndOperate(name).client(),

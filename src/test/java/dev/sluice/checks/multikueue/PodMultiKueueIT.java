@@ -5,7 +5,8 @@ import static dev.sluice.checks.multikueue.MultiClusterFixture.eventually;
 import static dev.sluice.checks.multikueue.TwoWorkersFixture.NAMESPACE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.testing.AdditionalControlPlane;
+import dev.sluice.api.v1beta2.Workload;
+import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import dev.sluice.testing.Workload;
@@ -24,13 +25,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** Pods and groups of pods of a manager that run in its workers. */
 @ControlPlaneTest(exclusive = true)
 @Execution(ExecutionMode.SAME_THREAD)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@ResourceLock(AdditionalControlPlane.PLACE_B)
+@Isolated("needs the processors for itself")
 class PodMultiKueueIT {
 
   private static final List<String> WORKERS = List.of("onsite", "remote");
@@ -40,9 +41,10 @@ class PodMultiKueueIT {
   private TwoWorkersFixture twoWorkersFixture;
 
   @BeforeAll
-  void start(TestCluster cluster) {
+  void start(ControlPlane controlPlane, TestCluster cluster) {
     twoWorkersFixture =
         TwoWorkersFixture.start(
+            controlPlane,
             cluster,
             PODS + "multiKueue: {workerLostTimeout: 10s, gcInterval: 5s}\n",
             WORKERS,

@@ -8,8 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
 import dev.sluice.api.v1beta2.ResourceQuota;
+import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.binaries.Program;
-import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.Condition;
@@ -24,13 +24,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** The manager's quota follows that of its two workers. */
 @ControlPlaneTest(exclusive = true)
 @Execution(ExecutionMode.SAME_THREAD)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@ResourceLock(AdditionalControlPlane.PLACE_B)
+@Isolated("needs the processors for itself")
 class QuotaAutomationIT {
 
   private static final String AUTOMATED =
@@ -42,11 +42,12 @@ class QuotaAutomationIT {
   private MultiClusterFixture clusters;
 
   @BeforeAll
-  void start(TestCluster cluster) {
+  void start(ControlPlane controlPlane, TestCluster cluster) {
     clusters = new MultiClusterFixture(cluster.client());
     clusters.operator(
         "manager",
         cluster.kubeconfig(),
+        controlPlane.logs(),
         "featureGates: {MultiKueueManagerQuotaAutomation: true}\n");
     for (String name : List.of("onsite", "remote")) {
       apply(clusters.joinAndOperate(name).client(), setup(name));

@@ -5,7 +5,8 @@ import static dev.sluice.checks.multikueue.MultiClusterFixture.eventually;
 import static dev.sluice.checks.multikueue.TwoWorkersFixture.NAMESPACE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.testing.AdditionalControlPlane;
+import dev.sluice.api.v1beta2.Workload;
+import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import dev.sluice.testing.Workload;
@@ -23,12 +24,12 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** A StatefulSet of a manager that runs in its workers: its status here is the truth. */
 @ControlPlaneTest(exclusive = true)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@ResourceLock(AdditionalControlPlane.PLACE_A)
+@Isolated("needs the processors for itself")
 class StatefulSetMultiKueueIT {
 
   private static final List<String> WORKERS = List.of("onsite", "remote");
@@ -38,9 +39,10 @@ class StatefulSetMultiKueueIT {
   private TwoWorkersFixture twoWorkersFixture;
 
   @BeforeAll
-  void start(TestCluster cluster) {
+  void start(ControlPlane controlPlane, TestCluster cluster) {
     twoWorkersFixture =
         TwoWorkersFixture.start(
+            controlPlane,
             cluster,
             SETS + "multiKueue: {workerLostTimeout: 10s, gcInterval: 5s}\n",
             WORKERS,

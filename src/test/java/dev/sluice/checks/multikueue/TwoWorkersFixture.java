@@ -13,6 +13,9 @@ import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.APIResource;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
@@ -28,31 +31,39 @@ final class TwoWorkersFixture implements AutoCloseable {
 
   private final MultiClusterFixture clusters;
   private final List<String> workers;
+  private final Path log;
 
-  private TwoWorkersFixture(MultiClusterFixture clusters, List<String> workers) {
+  private TwoWorkersFixture(MultiClusterFixture clusters, List<String> workers, Path log) {
     this.clusters = clusters;
     this.workers = workers;
+    this.log = log;
   }
 
   /**
    * Starts the operators: the manager's with these settings, and one in each new worker, whose
    * kubeconfig lies in a Secret here.
    */
-  static TwoWorkersFixture start(TestCluster cluster, String settings, List<String> workers) {
-    return start(cluster, settings, workers, "");
+  static TwoWorkersFixture start(
+      ControlPlane controlPlane, TestCluster cluster, String settings, List<String> workers) {
+    return start(controlPlane, cluster, settings, workers, "");
   }
 
   /** The same where the workers' operators have settings, too. */
   static TwoWorkersFixture start(
-      TestCluster cluster, String settings, List<String> workers, String workerSettings) {
+      ControlPlane controlPlane,
+      TestCluster cluster,
+      String settings,
+      List<String> workers,
+      String workerSettings) {
     MultiClusterFixture clusters = new MultiClusterFixture(cluster.client());
-    clusters.operator("manager", cluster.kubeconfig(), settings);
+    Path log =
+        clusters.operator("manager", cluster.kubeconfig(), controlPlane.logs(), settings).log();
     for (String name : workers) {
       apply(
           clusters.joinAndOperate(name, workerSettings).client(),
           text(SCENARIO + name + "/setup.yaml"));
     }
-    return new TwoWorkersFixture(clusters, List.copyOf(workers));
+    return new TwoWorkersFixture(clusters, List.copyOf(workers), log);
   }
 
   /** Makes the manager's queues, and has it connect to all workers. */
@@ -97,8 +108,13 @@ final class TwoWorkersFixture implements AutoCloseable {
   void bringBack(String name, String settings) {
     ControlPlane plane = control(name).controlPlane();
     plane.startAgain(Program.API_SERVER);
-    clusters.operator(name + "-again", plane.kubeconfig(), settings);
+    clusters.operator(name + "-again", plane.kubeconfig(), plane.logs(), settings);
     awaitConnected();
+  }
+
+  /** What the manager's operator has logged. */
+  String managerLog() throws IOException {
+    return Files.readString(log);
   }
 
   /** Serves a kind whose objects may have any fields. */
