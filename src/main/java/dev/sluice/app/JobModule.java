@@ -54,7 +54,7 @@ final class JobModule implements OperatorModule {
         new JobReconciler.Dependencies(
             workloads.reflector(),
             workloads.writer(),
-            new KubernetesJobClient(context.client()),
+            new KubernetesJobClient(context.requests(Integer.MAX_VALUE)),
             lookups,
             lookups,
             new RecordedJobEvents(context.events()),

@@ -2,16 +2,20 @@ package dev.sluice.app;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.config.Configuration;
 import dev.sluice.jobs.batch.BatchJobResource;
 import dev.sluice.jobs.pod.PodResource;
 import dev.sluice.jobs.statefulset.StatefulSetResource;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.ClientConfigs;
+import dev.sluice.kube.client.RequestLimiter;
+import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.kube.reading.TolerantDeserializers;
 import dev.sluice.kube.reconcile.IdentityCloner;
 import dev.sluice.metrics.ApiRequestMetrics;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
-import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
@@ -19,10 +23,10 @@ import io.fabric8.kubernetes.client.vertx.VertxHttpClientFactory;
 import io.javaoperatorsdk.operator.Operator;
 import io.vertx.ext.web.client.WebClientOptions;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Executors;
+import java.util.function.IntFunction;
 
 /** Makes the operator's client of the API server. */
 final class KubernetesClients {
@@ -46,12 +50,27 @@ final class KubernetesClients {
       Optional<Path> kubeconfig, ApiRequestMetrics requests, ReadErrorLog faults)
       throws IOException {
     return new KubernetesClientBuilder()
-        .withConfig(config(kubeconfig))
+        .withConfig(ClientConfigs.of(kubeconfig))
         .withKubernetesSerialization(serialization(faults))
         .withHttpClientFactory(new CompressingVertx())
         .withHttpClientBuilderConsumer(
             builder -> builder.addOrReplaceInterceptor(ApiRequestMetrics.NAME, requests))
         .build();
+  }
+
+  /**
+   * Clients for requests about single objects, each given how many requests it may have under way.
+   * They share the configured rate, and write only while this process leads.
+   */
+  static IntFunction<ApiClient> requests(
+      KubernetesClient client, Configuration.ClientConnection rate, Leadership leadership) {
+    RequestLimiter limiter = new RequestLimiter(rate.qps(), rate.burst(), System::nanoTime);
+    return atATime ->
+        new ApiClient(
+            client,
+            ApiClient.Options.atATime(atATime)
+                .limitedBy(limiter)
+                .writingWhile(leadership::leading));
   }
 
   /**
@@ -86,12 +105,6 @@ final class KubernetesClients {
                       }
                     })
                 .withExecutorService(Executors.newVirtualThreadPerTaskExecutor()));
-  }
-
-  private static Config config(Optional<Path> kubeconfig) throws IOException {
-    return kubeconfig.isPresent()
-        ? Config.fromKubeconfig(Files.readString(kubeconfig.get()))
-        : Config.autoConfigure(null);
   }
 
   /** Lists shrink to a fraction on the wire, which is worth more than it costs to unpack. */

@@ -21,7 +21,6 @@ import dev.sluice.checks.multikueue.sync.MultiKueueKinds;
 import dev.sluice.checks.multikueue.sync.MultiKueueWorkloadReconciler;
 import dev.sluice.checks.multikueue.sync.OriginLabel;
 import dev.sluice.jobs.pod.PodIndex;
-import dev.sluice.kube.client.ApiPatcher;
 import dev.sluice.kube.events.RecordedEventNotifier;
 import dev.sluice.metrics.MultiKueueMetrics;
 import io.javaoperatorsdk.operator.Operator;
@@ -112,7 +111,7 @@ final class MultiKueueModule implements OperatorModule {
             clusterProfiles(),
             confined,
             context.leadership(),
-            new ApiPatcher(context.client(), mapper, context.leadership(), WRITES_AT_A_TIME),
+            context.requests(WRITES_AT_A_TIME),
             mapper,
             new RecordedEventNotifier(context.events()),
             connections(),

@@ -2,6 +2,7 @@ package dev.sluice.app;
 
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.KubernetesEventSink;
 import dev.sluice.kube.leader.Leadership;
@@ -16,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
 
 /** What all modules of an operator share. */
 final class OperatorContext implements AutoCloseable {
@@ -30,6 +32,7 @@ final class OperatorContext implements AutoCloseable {
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
   private final InformerSupervisor informers = new InformerSupervisor();
   private final EventRecorder events;
+  private final IntFunction<ApiClient> requests;
 
   /**
    * A context for one operator.
@@ -52,6 +55,8 @@ final class OperatorContext implements AutoCloseable {
     this.clock = clock;
     this.leadership = leadership;
     this.process = process;
+    this.requests =
+        KubernetesClients.requests(client, configuration.clientConnection(), leadership);
     this.events =
         new EventRecorder(
             new KubernetesEventSink(client),
@@ -78,6 +83,16 @@ final class OperatorContext implements AutoCloseable {
   /** The client of the operator's own API server. */
   KubernetesClient client() {
     return client;
+  }
+
+  /**
+   * A client for requests about single objects. All share the configured rate, and write only while
+   * this process leads.
+   *
+   * @param atATime how many requests it may have under way
+   */
+  ApiClient requests(int atATime) {
+    return requests.apply(atATime);
   }
 
   MetricsScrape metrics() {

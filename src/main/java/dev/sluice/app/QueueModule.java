@@ -2,7 +2,6 @@ package dev.sluice.app;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.checks.multikueue.MultiKueueControllers;
-import dev.sluice.kube.client.ApiPatcher;
 import dev.sluice.kube.events.RecordedEventNotifier;
 import dev.sluice.queues.QueueControllers;
 import dev.sluice.queues.cache.CacheEventFeed;
@@ -39,7 +38,7 @@ final class QueueModule implements OperatorModule {
                 scheduler.engine().views(),
                 workloads.cache(),
                 workloads.writer(),
-                new ApiPatcher(context.client(), mapper, context.leadership(), WRITES_AT_A_TIME),
+                context.requests(WRITES_AT_A_TIME),
                 mapper,
                 new RecordedEventNotifier(context.events()),
                 context.clock(),

@@ -15,6 +15,7 @@ import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.JobAction.Warn;
+import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadFinalizer;
@@ -185,14 +186,15 @@ public final class JobExecutor {
   private Optional<Duration> deleteJob(CachedJob job, DeleteJob delete)
       throws InterruptedException {
     return switch (Futures.forResult(objects.delete(job.ref()))) {
-      case JobClient.Outcome.Written written -> {
+      case ApiOutcome.Written written -> {
         LOG.info("job=\"{}\" deleted, reason={}", job.ref(), delete.reason());
         events.normal(job.ref(), delete.reason(), delete.note());
         yield Optional.empty();
       }
-      case JobClient.Outcome.Conflict conflict -> Optional.empty();
-      case JobClient.Outcome.Gone gone -> Optional.empty();
-      case JobClient.Outcome.Refused refused -> {
+      case ApiOutcome.Conflict conflict -> Optional.empty();
+      case ApiOutcome.Gone gone -> Optional.empty();
+      case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
+      case ApiOutcome.Refused refused -> {
         LOG.warn("job=\"{}\" not deleted, reason=\"{}\"", job.ref(), refused.message());
         yield Optional.of(LATER);
       }
@@ -208,15 +210,16 @@ public final class JobExecutor {
 
   private Optional<Duration> release(CachedJob job, JobPatch patch) throws InterruptedException {
     return switch (Futures.forResult(objects.patch(job.ref(), job.version(), patch))) {
-      case JobClient.Outcome.Written written -> {
+      case ApiOutcome.Written written -> {
         expectations.job(
             job.ref(), written.object().path("metadata").path("resourceVersion").asLong());
         LOG.info("job=\"{}\" released", job.ref());
         yield Optional.empty();
       }
-      case JobClient.Outcome.Conflict conflict -> Optional.of(SOON);
-      case JobClient.Outcome.Gone gone -> Optional.empty();
-      case JobClient.Outcome.Refused refused -> {
+      case ApiOutcome.Conflict conflict -> Optional.of(SOON);
+      case ApiOutcome.Gone gone -> Optional.empty();
+      case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
+      case ApiOutcome.Refused refused -> {
         LOG.warn("job=\"{}\" not released, reason=\"{}\"", job.ref(), refused.message());
         yield Optional.of(LATER);
       }
@@ -257,15 +260,16 @@ public final class JobExecutor {
     long version = job.version();
     for (JobPatch patch : start.patches()) {
       switch (Futures.forResult(objects.patch(job.ref(), version, patch))) {
-        case JobClient.Outcome.Written written ->
+        case ApiOutcome.Written written ->
             version = written.object().path("metadata").path("resourceVersion").asLong();
-        case JobClient.Outcome.Conflict conflict -> {
+        case ApiOutcome.Conflict conflict -> {
           return Optional.of(SOON);
         }
-        case JobClient.Outcome.Gone gone -> {
+        case ApiOutcome.Gone gone -> {
           return Optional.empty();
         }
-        case JobClient.Outcome.Refused refused -> {
+        case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
+        case ApiOutcome.Refused refused -> {
           if (!job.state().settled()) {
             LOG.debug("job=\"{}\" not settled, reason=\"{}\"", job.ref(), refused.message());
             return Optional.of(UNTIL_SETTLED);

@@ -1,6 +1,7 @@
 package dev.sluice.jobs;
 
 import dev.sluice.api.KueueConstants;
+import dev.sluice.kube.client.ObjectPath;
 
 /**
  * A kind of job.
@@ -24,8 +25,7 @@ public record JobKind(String group, String version, String kind, String plural, 
 
   /** The path of one object of this kind at the API server. */
   public String path(String namespace, String name) {
-    String root = group.isEmpty() ? "/api/" : "/apis/";
-    return root + apiVersion() + "/namespaces/" + namespace + "/" + plural + "/" + name;
+    return new ObjectPath(apiVersion(), namespace, plural, name).object();
   }
 
   /** Whether an owner reference with these fields means this kind, in whatever version. */

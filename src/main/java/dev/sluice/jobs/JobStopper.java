@@ -3,6 +3,7 @@ package dev.sluice.jobs;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.CachedWorkload;
 import java.time.InstantSource;
@@ -66,20 +67,21 @@ final class JobStopper {
     Optional<JobPatch> words =
         ending.terminationPatch(object, stop.reason(), stop.note(), clock.instant());
     if (words.isPresent()) {
-      JobClient.Outcome said = Futures.forResult(objects.patch(ref, version(object), words.get()));
-      if (!(said instanceof JobClient.Outcome.Written)) {
+      ApiOutcome said = Futures.forResult(objects.patch(ref, version(object), words.get()));
+      if (!(said instanceof ApiOutcome.Written)) {
         return result(said);
       }
     }
     return result(Futures.forResult(objects.delete(ref)));
   }
 
-  private static Result result(JobClient.Outcome outcome) {
+  private static Result result(ApiOutcome outcome) {
     return switch (outcome) {
-      case JobClient.Outcome.Written written -> new Result.Stopped(version(written.object()));
-      case JobClient.Outcome.Conflict conflict -> new Result.Requeue();
-      case JobClient.Outcome.Gone gone -> new Result.Gone();
-      case JobClient.Outcome.Refused refused -> new Result.Refused(refused.message());
+      case ApiOutcome.Written written -> new Result.Stopped(version(written.object()));
+      case ApiOutcome.Conflict conflict -> new Result.Requeue();
+      case ApiOutcome.Gone gone -> new Result.Gone();
+      case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
+      case ApiOutcome.Refused refused -> new Result.Refused(refused.message());
     };
   }
 
@@ -97,14 +99,15 @@ final class JobStopper {
         return new Result.Requeue();
       }
       switch (Futures.forResult(objects.patch(ref, version(object), next.get()))) {
-        case JobClient.Outcome.Written written -> object = written.object();
-        case JobClient.Outcome.Conflict conflict -> {
+        case ApiOutcome.Written written -> object = written.object();
+        case ApiOutcome.Conflict conflict -> {
           return new Result.Requeue();
         }
-        case JobClient.Outcome.Gone gone -> {
+        case ApiOutcome.Gone gone -> {
           return new Result.Gone();
         }
-        case JobClient.Outcome.Refused refused -> {
+        case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
+        case ApiOutcome.Refused refused -> {
           return isInProgress(object)
               ? new Result.Requeue()
               : new Result.Refused(refused.message());

@@ -1,7 +1,7 @@
 package dev.sluice.queues;
 
 import dev.sluice.api.v1beta2.AdmissionCheck;
-import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reconcile.ReconcileTrigger;
 import dev.sluice.queues.cache.InformerCaches;
@@ -16,7 +16,7 @@ final class AdmissionCheckReconciler extends InUseFinalizerReconciler<AdmissionC
       Leadership leadership,
       ReconcileTrigger<AdmissionCheck> reconcileTrigger,
       InformerCaches informerCaches,
-      ApiPatcher writer) {
+      ApiClient writer) {
     super(leadership, reconcileTrigger, writer);
     this.informerCaches = informerCaches;
   }

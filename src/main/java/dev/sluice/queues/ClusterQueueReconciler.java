@@ -5,7 +5,7 @@ import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ClusterQueueStatus;
 import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.engine.SchedulerViews;
-import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.events.EventNotifier;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reconcile.FinalizerEditor;
@@ -29,7 +29,7 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
 
   private final SchedulerViews schedulerViews;
   private final Predicate<String> holdsQuota;
-  private final ApiPatcher writer;
+  private final ApiClient writer;
   private final StatusWriter<ClusterQueueStatus> statuses;
   private final PerGenerationEvents perGenerationEvents;
   private final ExternalConditions notes;
@@ -47,7 +47,7 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
       ReconcileTrigger<ClusterQueue> reconcileTrigger,
       SchedulerViews schedulerViews,
       Predicate<String> holdsQuota,
-      ApiPatcher writer,
+      ApiClient writer,
       ObjectMapper mapper,
       EventNotifier eventNotifier,
       ExternalConditions notes,

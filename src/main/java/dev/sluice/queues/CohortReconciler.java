@@ -5,7 +5,7 @@ import dev.sluice.api.v1beta2.Cohort;
 import dev.sluice.api.v1beta2.CohortStatus;
 import dev.sluice.core.engine.CohortView;
 import dev.sluice.core.engine.SchedulerViews;
-import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.events.EventNotifier;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reconcile.LeaderAwareReconciler;
@@ -30,7 +30,7 @@ final class CohortReconciler extends LeaderAwareReconciler<Cohort> {
       Leadership leadership,
       ReconcileTrigger<Cohort> reconcileTrigger,
       SchedulerViews schedulerViews,
-      ApiPatcher writer,
+      ApiClient writer,
       ObjectMapper mapper,
       EventNotifier eventNotifier) {
     super(leadership, reconcileTrigger);

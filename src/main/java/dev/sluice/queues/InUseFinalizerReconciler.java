@@ -1,6 +1,6 @@
 package dev.sluice.queues;
 
-import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reconcile.FinalizerEditor;
 import dev.sluice.kube.reconcile.LeaderAwareReconciler;
@@ -15,10 +15,10 @@ import io.fabric8.kubernetes.api.model.HasMetadata;
  */
 abstract class InUseFinalizerReconciler<P extends HasMetadata> extends LeaderAwareReconciler<P> {
 
-  private final ApiPatcher writer;
+  private final ApiClient writer;
 
   InUseFinalizerReconciler(
-      Leadership leadership, ReconcileTrigger<P> reconcileTrigger, ApiPatcher writer) {
+      Leadership leadership, ReconcileTrigger<P> reconcileTrigger, ApiClient writer) {
     super(leadership, reconcileTrigger);
     this.writer = writer;
   }

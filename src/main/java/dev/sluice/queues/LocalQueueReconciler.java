@@ -5,7 +5,7 @@ import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.LocalQueueStatus;
 import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.engine.SchedulerViews;
-import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reconcile.LeaderAwareReconciler;
 import dev.sluice.kube.reconcile.ReconcileTrigger;
@@ -27,7 +27,7 @@ final class LocalQueueReconciler extends LeaderAwareReconciler<LocalQueue> {
       Leadership leadership,
       ReconcileTrigger<LocalQueue> reconcileTrigger,
       SchedulerViews schedulerViews,
-      ApiPatcher writer,
+      ApiClient writer,
       ObjectMapper mapper,
       InstantSource clock) {
     super(leadership, reconcileTrigger);

@@ -10,7 +10,7 @@ import dev.sluice.api.v1beta2.Topology;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
 import dev.sluice.core.engine.SchedulerViews;
 import dev.sluice.core.engine.ViewListener;
-import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.events.EventNotifier;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reconcile.ControllerRegistration;
@@ -58,7 +58,7 @@ public final class QueueControllers implements AutoCloseable {
       SchedulerViews schedulerViews,
       WorkloadLister workloads,
       WorkloadWriter workloadWriter,
-      ApiPatcher patches,
+      ApiClient patches,
       ObjectMapper mapper,
       EventNotifier eventNotifier,
       InstantSource clock,

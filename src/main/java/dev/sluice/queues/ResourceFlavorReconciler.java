@@ -1,7 +1,7 @@
 package dev.sluice.queues;
 
 import dev.sluice.api.v1beta2.ResourceFlavor;
-import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.events.EventNotifier;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reconcile.PerGenerationEvents;
@@ -22,7 +22,7 @@ final class ResourceFlavorReconciler extends InUseFinalizerReconciler<ResourceFl
       Leadership leadership,
       ReconcileTrigger<ResourceFlavor> reconcileTrigger,
       InformerCaches informerCaches,
-      ApiPatcher writer,
+      ApiClient writer,
       EventNotifier eventNotifier) {
     super(leadership, reconcileTrigger, writer);
     this.informerCaches = informerCaches;

@@ -1,9 +1,10 @@
 package dev.sluice.queues;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.kube.client.ApiPatcher;
-import dev.sluice.kube.client.PatchOutcome;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.queues.status.StatusPatches;
 import io.fabric8.kubernetes.client.CustomResource;
 import java.util.Map;
@@ -22,12 +23,12 @@ public final class StatusWriter<S> {
 
   private final ObjectMapper mapper;
   private final StatusPatches patches;
-  private final ApiPatcher writer;
+  private final ApiClient writer;
   private final Class<S> type;
   private final Map<String, Written<S>> written = new ConcurrentHashMap<>();
 
   /** Creates a writer without written statuses. */
-  public StatusWriter(ObjectMapper mapper, ApiPatcher writer, Class<S> type) {
+  public StatusWriter(ObjectMapper mapper, ApiClient writer, Class<S> type) {
     this.mapper = mapper;
     this.patches = new StatusPatches(mapper);
     this.writer = writer;
@@ -40,14 +41,14 @@ public final class StatusWriter<S> {
    * @param wanted computes the new status from the present one, which is null if there is none
    * @return the result of the patch; empty if the status is up to date
    */
-  public Optional<PatchOutcome> write(
+  public Optional<ApiOutcome> write(
       CustomResource<?, S> object, Function<@Nullable S, S> wanted) {
     S current = current(object);
     return patches
         .between(current, wanted.apply(current))
         .map(
             patch -> {
-              PatchOutcome outcome = writer.patchStatus(object, patch);
+              ApiOutcome outcome = writer.patchStatus(object, patch);
               remember(object, outcome);
               return outcome;
             });
@@ -67,8 +68,9 @@ public final class StatusWriter<S> {
   }
 
   /** Records the result of a patch of the object's status. */
-  private void remember(CustomResource<?, S> object, PatchOutcome outcome) {
-    if (outcome instanceof PatchOutcome.Written(var now)) {
+  private void remember(CustomResource<?, S> object, ApiOutcome outcome) {
+    if (outcome instanceof ApiOutcome.Written answer) {
+      JsonNode now = answer.object();
       try {
         S status = mapper.treeToValue(now.path("status"), type);
         long version = version(now.path("metadata").path("resourceVersion").asText());

@@ -1,12 +1,12 @@
 package dev.sluice.workload;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.ApiVersions;
 import dev.sluice.core.model.WorkloadId;
-import dev.sluice.kube.client.RawRequests;
+import dev.sluice.kube.client.ApiRequest;
+import dev.sluice.kube.client.ObjectPath;
 import dev.sluice.kube.json.JsonMergePatch;
-import io.fabric8.kubernetes.client.http.HttpRequest;
 
 /** One write: its request, and how to tell by the object whether it stands. */
 sealed interface ApiWrite {
@@ -14,7 +14,19 @@ sealed interface ApiWrite {
   /** The object it is about; its UID is empty before it is created. */
   WorkloadId id();
 
-  HttpRequest request(RawRequests requests);
+  /** The request that carries it out. */
+  ApiRequest request();
+
+  /** The request that reads the object. */
+  default ApiRequest read() {
+    return ApiRequest.get(path().object());
+  }
+
+  /** Where the object is. */
+  default ObjectPath path() {
+    return new ObjectPath(
+        ApiVersions.GROUP + "/v1beta2", id().namespace(), "workloads", id().name());
+  }
 
   /** Whether the object, as read back, shows that the write stands. */
   boolean isAppliedIn(JsonNode object);
@@ -40,8 +52,8 @@ sealed interface ApiWrite {
     }
 
     @Override
-    public HttpRequest request(RawRequests requests) {
-      return requests.patch(id, subresource, fieldManager, body.toString());
+    public ApiRequest request() {
+      return ApiRequest.patch(path().object() + subresource, body).by(fieldManager);
     }
 
     @Override
@@ -61,8 +73,8 @@ sealed interface ApiWrite {
   record Create(WorkloadId id, ObjectNode body) implements ApiWrite {
 
     @Override
-    public HttpRequest request(RawRequests requests) {
-      return requests.create(id.namespace(), PatchingWorkloadWriter.OWNER, body.toString());
+    public ApiRequest request() {
+      return ApiRequest.create(path().collection(), body).by(PatchingWorkloadWriter.OWNER);
     }
 
     /** It is ours when the same object owns it. */
@@ -86,12 +98,8 @@ sealed interface ApiWrite {
   record Delete(WorkloadId id) implements ApiWrite {
 
     @Override
-    public HttpRequest request(RawRequests requests) {
-      ObjectNode options = JsonNodeFactory.instance.objectNode();
-      options.put("apiVersion", "v1").put("kind", "DeleteOptions");
-      options.put("propagationPolicy", "Background");
-      options.putObject("preconditions").put("uid", id.uid());
-      return requests.delete(id, options.toString());
+    public ApiRequest request() {
+      return ApiRequest.delete(path().object(), id.uid());
     }
 
     @Override

@@ -4,10 +4,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.Backoff;
-import dev.sluice.kube.client.RawRequests;
 import dev.sluice.workload.RetryingWrite.Dependencies;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -32,7 +31,6 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
   private static final Logger LOG = LoggerFactory.getLogger(PatchingWorkloadWriter.class);
   private static final String STATUS_OWNER = "kueue-admission";
   private static final String RECLAIMABLE_OWNER = "kueue-reclaimable-pods";
-  private static final Duration PATIENCE = Duration.ofSeconds(30);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
   private static final int DECISION_ATTEMPTS = 8;
@@ -49,14 +47,15 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
   private final Consumer<CachedWorkload> answers;
 
   /**
-   * A writer over the connections of {@code client}, which stays the caller's.
+   * A writer by the requests of {@code client}, which should bear one request more at a time than
+   * {@code decisionsInFlight}.
    *
    * @param answers is given every object that the API server answers with
    * @param decisionsInFlight how many writes of decisions may be under way at a time
    * @param random scatters pauses
    */
   public PatchingWorkloadWriter(
-      KubernetesClient client,
+      ApiClient client,
       WorkloadParser parser,
       Consumer<CachedWorkload> answers,
       int decisionsInFlight,
@@ -68,7 +67,7 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
     this.lanes = new PriorityWriteQueue(decisionsInFlight, clock);
     this.around =
         new Dependencies(
-            new RawRequests(client, PATIENCE),
+            client,
             (pause, task) ->
                 CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS)
                     .execute(task),

@@ -1,14 +1,12 @@
 package dev.sluice.workload;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.ApiOutcome;
+import dev.sluice.kube.client.ApiRequest;
 import dev.sluice.kube.client.Backoff;
-import dev.sluice.kube.client.RawRequests;
 import dev.sluice.workload.WorkloadWriter.Outcome;
-import io.fabric8.kubernetes.client.http.HttpRequest;
-import io.fabric8.kubernetes.client.http.HttpResponse;
-import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.net.HttpURLConnection;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -22,8 +20,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class RetryingWrite {
 
-  private static final ObjectMapper MAPPER = new ObjectMapper();
-
   private final ApiWrite apiWrite;
   private final int mostAttempts;
   private final Backoff backoff;
@@ -36,10 +32,7 @@ final class RetryingWrite {
 
   /** What a write needs of its writer; {@code answers} gives the version of an object. */
   record Dependencies(
-      RawRequests requests,
-      Pauses pauses,
-      WriterCounters counters,
-      ToLongFunction<byte[]> answers) {}
+      ApiClient client, Pauses pauses, WriterCounters counters, ToLongFunction<byte[]> answers) {}
 
   /** Runs something after a while. */
   @FunctionalInterface
@@ -71,50 +64,52 @@ final class RetryingWrite {
     attempts++;
     failure = null;
     around.counters().request();
-    call(apiWrite.request(around.requests()), this::answered, () -> lookUp(false));
+    call(apiWrite.request(), this::answered);
   }
 
-  private void answered(HttpResponse<byte[]> response) {
-    int code = response.code();
-    if (response.isSuccessful()) {
-      end(new Outcome.Written(around.answers().applyAsLong(response.body())));
-    } else if (code == 404) {
-      end(new Outcome.Gone());
-    } else if (code == 409) {
-      lookUp(true);
-    } else if (code == 429) {
-      again(response);
-    } else if (code >= 500) {
-      failure = refusal(response);
+  private void answered(ApiOutcome answer) {
+    switch (answer) {
+      case ApiOutcome.Written written ->
+          end(new Outcome.Written(around.answers().applyAsLong(written.body())));
+      case ApiOutcome.Gone gone -> end(new Outcome.Gone());
+      case ApiOutcome.Conflict conflict -> lookUp(true);
+      case ApiOutcome.Refused refused ->
+          end(new Outcome.Refused(refused.code(), refused.message()));
+      case ApiOutcome.Unreachable unreachable -> notCarriedOut(unreachable);
+    }
+  }
+
+  private void notCarriedOut(ApiOutcome.Unreachable answer) {
+    if (!answer.sent()) {
+      end(refusal(answer));
+    } else if (answer.code() == 0) {
       lookUp(false);
+    } else if (answer.code() < HttpURLConnection.HTTP_INTERNAL_ERROR) {
+      again(answer);
     } else {
-      end(refusal(response));
+      failure = refusal(answer);
+      lookUp(false);
     }
   }
 
   private void lookUp(boolean afterConflict) {
     around.counters().readBack();
-    call(
-        around.requests().read(apiWrite.id()),
-        response -> found(response, afterConflict),
-        () -> pauseAnd(() -> lookUp(afterConflict)));
+    call(apiWrite.read(), answer -> found(answer, afterConflict));
   }
 
-  private void found(HttpResponse<byte[]> response, boolean afterConflict) {
-    if (response.code() == 404) {
+  private void found(ApiOutcome answer, boolean afterConflict) {
+    if (answer instanceof ApiOutcome.Gone) {
       if (apiWrite instanceof ApiWrite.Create) {
         sendAgain();
       } else {
         end(new Outcome.Gone());
       }
-      return;
-    }
-    if (!response.isSuccessful()) {
+    } else if (answer instanceof ApiOutcome.Written written) {
+      long version = around.answers().applyAsLong(written.body());
+      classify(written.object(), version, afterConflict);
+    } else {
       pauseAnd(() -> lookUp(afterConflict));
-      return;
     }
-    long version = around.answers().applyAsLong(response.body());
-    classify(tree(response.body()), version, afterConflict);
   }
 
   private void classify(JsonNode object, long version, boolean afterConflict) {
@@ -139,18 +134,14 @@ final class RetryingWrite {
     }
   }
 
-  private void again(HttpResponse<byte[]> response) {
+  /** The server did nothing and asks for patience. */
+  private void again(ApiOutcome.Unreachable answer) {
     if (attempts >= mostAttempts) {
-      end(refusal(response));
+      end(refusal(answer));
       return;
     }
-    String seconds = response.header("Retry-After");
-    Duration pause = backoff.next();
-    if (seconds != null && seconds.matches("[0-9]{1,2}")) {
-      pause = pause.plusSeconds(Long.parseLong(seconds));
-    }
     around.counters().retry();
-    around.pauses().after(pause, this::send);
+    around.pauses().after(backoff.next().plus(answer.retryAfter()), this::send);
   }
 
   private void pauseAnd(Runnable next) {
@@ -161,34 +152,17 @@ final class RetryingWrite {
     around.pauses().after(backoff.next(), next);
   }
 
-  private void call(
-      HttpRequest request, Consumer<HttpResponse<byte[]>> answered, Runnable unanswered) {
-    around
-        .requests()
-        .http()
-        .sendAsync(request, byte[].class)
-        .<@Nullable Void>handle(
-            (response, failure) -> {
-              handle(response, failure, answered, unanswered);
-              return null;
-            })
-        .exceptionally(
-            bug -> {
-              outcome.completeExceptionally(bug);
-              throw new IllegalStateException("write of " + apiWrite.id() + " failed", bug);
-            });
-  }
-
-  private static void handle(
-      @Nullable HttpResponse<byte[]> response,
-      @Nullable Throwable failure,
-      Consumer<HttpResponse<byte[]>> answered,
-      Runnable unanswered) {
-    if (failure == null && response != null) {
-      answered.accept(response);
-    } else {
-      unanswered.run();
-    }
+  private void call(ApiRequest request, Consumer<ApiOutcome> answered) {
+    var unused =
+        around
+            .client()
+            .send(request)
+            .thenAccept(answered)
+            .exceptionally(
+                bug -> {
+                  outcome.completeExceptionally(bug);
+                  throw new IllegalStateException("write of " + apiWrite.id() + " failed", bug);
+                });
   }
 
   private void end(Outcome result) {
@@ -197,17 +171,8 @@ final class RetryingWrite {
     }
   }
 
-  private static Outcome.Refused refusal(HttpResponse<byte[]> response) {
-    String text = new String(response.body(), StandardCharsets.UTF_8);
-    String message = tree(response.body()).path("message").asText(text);
-    return new Outcome.Refused(response.code(), message);
-  }
-
-  private static JsonNode tree(byte[] body) {
-    try {
-      return MAPPER.readTree(body);
-    } catch (IOException e) {
-      return MAPPER.missingNode();
-    }
+  private static Outcome.Refused refusal(ApiOutcome.Unreachable answer) {
+    return new Outcome.Refused(
+        answer.code() == 0 ? HttpURLConnection.HTTP_UNAVAILABLE : answer.code(), answer.message());
   }
 }

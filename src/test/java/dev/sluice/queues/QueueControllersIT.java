@@ -18,7 +18,7 @@ import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.Fakes.KeptNotices;
 import dev.sluice.kube.Fakes.SetWorkloads;
-import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.leader.KubernetesLeaseStore;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.leader.LeaseElector;
@@ -104,7 +104,8 @@ class QueueControllersIT {
                 engine.views(),
                 workloads,
                 workloads,
-                new ApiPatcher(client, mapper, leadership, 4),
+                new ApiClient(
+                    client, ApiClient.Options.atATime(4).writingWhile(leadership::leading)),
                 mapper,
                 new KeptNotices(),
                 InstantSource.system(),

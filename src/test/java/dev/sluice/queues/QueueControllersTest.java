@@ -18,7 +18,7 @@ import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.Fakes.KeptNotices;
 import dev.sluice.kube.Fakes.SetViews;
 import dev.sluice.kube.Fakes.SetWorkloads;
-import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reconcile.FinalizerEditor;
 import dev.sluice.queues.cache.InformerCaches;
@@ -79,7 +79,8 @@ class QueueControllersTest {
                 views,
                 workloads,
                 workloads,
-                new ApiPatcher(client, mapper, leadership, 4),
+                new ApiClient(
+                    client, ApiClient.Options.atATime(4).writingWhile(leadership::leading)),
                 mapper,
                 notices,
                 InstantSource.system(),

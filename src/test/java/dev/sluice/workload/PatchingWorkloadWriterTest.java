@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.client.ApiClient;
 import dev.sluice.workload.ScriptedServer.Asked;
 import dev.sluice.workload.WorkloadWriter.Outcome;
 import dev.sluice.workload.WorkloadWriter.Urgency;
@@ -41,7 +42,7 @@ class PatchingWorkloadWriterTest {
     server = new ScriptedServer();
     writer =
         new PatchingWorkloadWriter(
-            server.client(),
+            new ApiClient(server.client(), ApiClient.Options.atATime(3)),
             new WorkloadParser(),
             workload -> answers.add(workload.id().name() + workload.version()),
             2,

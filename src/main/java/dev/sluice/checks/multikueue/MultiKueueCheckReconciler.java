@@ -3,7 +3,7 @@ package dev.sluice.checks.multikueue;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.AdmissionCheckStatus;
-import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reconcile.LeaderAwareReconciler;
 import dev.sluice.kube.reconcile.ReconcileTrigger;
@@ -28,7 +28,7 @@ final class MultiKueueCheckReconciler extends LeaderAwareReconciler<AdmissionChe
       ReconcileTrigger<AdmissionCheck> reconcileTrigger,
       MultiKueueCheckConditions conditions,
       BooleanSupplier listed,
-      ApiPatcher patches,
+      ApiClient patches,
       ObjectMapper mapper,
       InstantSource clock) {
     super(leadership, reconcileTrigger);

@@ -9,8 +9,8 @@ import dev.sluice.api.v1beta2.MultiKueueClusterStatus;
 import dev.sluice.checks.multikueue.access.WorkerAccess;
 import dev.sluice.checks.multikueue.access.WorkerCredentialsResolver;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;
-import dev.sluice.kube.client.ApiPatcher;
-import dev.sluice.kube.client.PatchOutcome;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.events.EventNotifier;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reconcile.LeaderAwareReconciler;
@@ -48,7 +48,7 @@ final class MultiKueueClusterReconciler extends LeaderAwareReconciler<MultiKueue
       WorkerCredentialsResolver credentialsResolver,
       boolean pathsConfined,
       RemoteConnections connections,
-      ApiPatcher patches,
+      ApiClient patches,
       ObjectMapper mapper,
       EventNotifier eventNotifier,
       InstantSource clock) {
@@ -92,7 +92,7 @@ final class MultiKueueClusterReconciler extends LeaderAwareReconciler<MultiKueue
     return file && step instanceof Step.Done ? new Step.Requeue(FILE_POLL_INTERVAL) : step;
   }
 
-  private Optional<PatchOutcome> write(MultiKueueCluster cluster, ActiveCondition condition) {
+  private Optional<ApiOutcome> write(MultiKueueCluster cluster, ActiveCondition condition) {
     return statuses.write(
         cluster,
         standing -> {

@@ -19,7 +19,7 @@ import dev.sluice.checks.multikueue.remote.ConnectionState;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;
 import dev.sluice.checks.multikueue.remote.RemoteObjects;
 import dev.sluice.checks.multikueue.sync.MultiKueueWorkloadReconciler;
-import dev.sluice.kube.client.ApiPatcher;
+import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.events.EventNotifier;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.reading.InformerSupervisor;
@@ -76,7 +76,7 @@ public final class MultiKueueControllers implements AutoCloseable {
       Optional<ClusterProfileValidator> profiles,
       boolean pathsConfined,
       Leadership leadership,
-      ApiPatcher patches,
+      ApiClient patches,
       ObjectMapper mapper,
       EventNotifier eventNotifier,
       ConnectionContext connectionContext,

@@ -2,7 +2,6 @@ package dev.sluice.jobs.statefulset;
 
 import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.JobAction;
-import dev.sluice.jobs.JobClient;
 import dev.sluice.jobs.JobExecutor;
 import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.JobPatch;
@@ -12,6 +11,7 @@ import dev.sluice.jobs.OwnerChainResolver;
 import dev.sluice.jobs.ReconcileContext;
 import dev.sluice.jobs.RemoteExecutionCheck;
 import dev.sluice.jobs.pod.CachedPod;
+import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
@@ -158,13 +158,14 @@ public final class StatefulSetReconciler {
     writers.acquire();
     try {
       return switch (Futures.forResult(around.objects().patch(pod.ref(), pod.version(), patch))) {
-        case JobClient.Outcome.Written written -> {
+        case ApiOutcome.Written written -> {
           LOG.info("job=\"{}\" pod={} joins its group or leaves it", set.job().ref(), pod.ref());
           yield Optional.empty();
         }
-        case JobClient.Outcome.Conflict conflict -> Optional.of(SOON);
-        case JobClient.Outcome.Gone gone -> Optional.empty();
-        case JobClient.Outcome.Refused refused -> {
+        case ApiOutcome.Conflict conflict -> Optional.of(SOON);
+        case ApiOutcome.Gone gone -> Optional.empty();
+        case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
+        case ApiOutcome.Refused refused -> {
           LOG.warn(
               "job=\"{}\" pod={} not written, reason=\"{}\"",
               set.job().ref(),

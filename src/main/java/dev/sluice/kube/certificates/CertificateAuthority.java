@@ -8,6 +8,7 @@ import java.security.PrivateKey;
 import java.security.SecureRandom;
 import java.security.cert.X509Certificate;
 import java.security.spec.ECGenParameterSpec;
+import java.security.spec.RSAKeyGenParameterSpec;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -32,7 +33,7 @@ import org.bouncycastle.cert.jcajce.JcaX509v3CertificateBuilder;
 import org.bouncycastle.operator.OperatorCreationException;
 import org.bouncycastle.operator.jcajce.JcaContentSignerBuilder;
 
-/** Makes certificates: an authority of the operator's own, and serving certificates below it. */
+/** Makes certificates: of authorities, and of servers and clients below them. */
 public final class CertificateAuthority {
 
   static final String NAME = "kueue-ca";
@@ -43,6 +44,8 @@ public final class CertificateAuthority {
 
   private static final Pattern ADDRESS = Pattern.compile("[0-9.]+|.*:.*");
   private static final int SERIAL_BITS = 127;
+  private static final RSAKeyGenParameterSpec RSA =
+      new RSAKeyGenParameterSpec(2048, RSAKeyGenParameterSpec.F4);
 
   private final InstantSource clock;
   private final SecureRandom random;
@@ -52,9 +55,20 @@ public final class CertificateAuthority {
     this.random = random;
   }
 
+  /** The operator's own authority, which signs itself. */
   public CertificateWithKey authority(Duration validity) throws GeneralSecurityException {
-    KeyPair pair = keyPair();
-    X500Name name = name(NAME);
+    return authority(name(List.of(ORGANIZATION), NAME), validity);
+  }
+
+  /** An authority of this common name, which signs itself. */
+  public CertificateWithKey authority(String commonName, Duration validity)
+      throws GeneralSecurityException {
+    return authority(name(List.of(), commonName), validity);
+  }
+
+  private CertificateWithKey authority(X500Name name, Duration validity)
+      throws GeneralSecurityException {
+    KeyPair pair = ellipticKeys();
     try {
       var builder = builder(name, name, validity, pair);
       builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(0));
@@ -76,30 +90,72 @@ public final class CertificateAuthority {
   public CertificateWithKey serving(
       CertificateWithKey authority, List<String> hosts, Duration validity)
       throws GeneralSecurityException {
-    KeyPair pair = keyPair();
+    return issue(
+        authority,
+        name(List.of(ORGANIZATION), commonName(hosts)),
+        ellipticKeys(),
+        validity,
+        KeyPurposeId.id_kp_serverAuth,
+        hosts);
+  }
+
+  /**
+   * A certificate that authenticates a client. Kubernetes reads the user from the common name and
+   * the groups from the organizations.
+   *
+   * @param keys of the client
+   */
+  public CertificateWithKey client(
+      CertificateWithKey authority,
+      KeyPair keys,
+      String user,
+      List<String> groups,
+      Duration validity)
+      throws GeneralSecurityException {
+    return issue(
+        authority, name(groups, user), keys, validity, KeyPurposeId.id_kp_clientAuth, List.of());
+  }
+
+  private CertificateWithKey issue(
+      CertificateWithKey authority,
+      X500Name subject,
+      KeyPair keys,
+      Duration validity,
+      KeyPurposeId purpose,
+      List<String> hosts)
+      throws GeneralSecurityException {
     X500Name issuer =
         X500Name.getInstance(authority.certificate().getSubjectX500Principal().getEncoded());
     try {
-      var builder = builder(issuer, name(commonName(hosts)), validity, pair);
+      var builder = builder(issuer, subject, validity, keys);
       builder.addExtension(Extension.basicConstraints, true, new BasicConstraints(false));
       builder.addExtension(Extension.keyUsage, true, new KeyUsage(KeyUsage.digitalSignature));
-      builder.addExtension(
-          Extension.extendedKeyUsage, false, new ExtendedKeyUsage(KeyPurposeId.id_kp_serverAuth));
-      builder.addExtension(Extension.subjectAlternativeName, false, alternatives(hosts));
+      builder.addExtension(Extension.extendedKeyUsage, false, new ExtendedKeyUsage(purpose));
+      if (!hosts.isEmpty()) {
+        builder.addExtension(Extension.subjectAlternativeName, false, alternatives(hosts));
+      }
       builder.addExtension(
           Extension.authorityKeyIdentifier,
           false,
           new JcaX509ExtensionUtils()
               .createAuthorityKeyIdentifier(authority.certificate().getPublicKey()));
-      return CertificateWithKey.of(sign(builder, authority.key()), pair);
+      return CertificateWithKey.of(sign(builder, authority.key()), keys);
     } catch (CertIOException e) {
       throw new GeneralSecurityException(e);
     }
   }
 
-  private KeyPair keyPair() throws GeneralSecurityException {
+  /** New keys on the curve P-256. */
+  public KeyPair ellipticKeys() throws GeneralSecurityException {
     KeyPairGenerator generator = KeyPairGenerator.getInstance("EC");
     generator.initialize(new ECGenParameterSpec("secp256r1"), random);
+    return generator.generateKeyPair();
+  }
+
+  /** New RSA keys of 2048 bits, which take long to make, and which every client library reads. */
+  public KeyPair rsaKeys() throws GeneralSecurityException {
+    KeyPairGenerator generator = KeyPairGenerator.getInstance("RSA");
+    generator.initialize(RSA, random);
     return generator.generateKeyPair();
   }
 
@@ -133,11 +189,10 @@ public final class CertificateAuthority {
     return hosts.getFirst().length() <= 64 ? hosts.getFirst() : ORGANIZATION;
   }
 
-  private static X500Name name(String commonName) {
-    return new X500NameBuilder()
-        .addRDN(BCStyle.O, ORGANIZATION)
-        .addRDN(BCStyle.CN, commonName)
-        .build();
+  private static X500Name name(List<String> organizations, String commonName) {
+    X500NameBuilder builder = new X500NameBuilder(BCStyle.INSTANCE);
+    organizations.forEach(each -> builder.addRDN(BCStyle.O, each));
+    return builder.addRDN(BCStyle.CN, commonName).build();
   }
 
   private static GeneralNames alternatives(Collection<String> hosts) {

@@ -5,16 +5,18 @@ import java.io.IOException;
 import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
-import java.security.Key;
 import java.security.PrivateKey;
+import java.security.PublicKey;
 import java.security.cert.Certificate;
 import java.security.cert.CertificateException;
 import java.security.cert.CertificateFactory;
 import java.security.cert.X509Certificate;
+import java.security.interfaces.ECPrivateKey;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Collection;
 import java.util.List;
+import org.bouncycastle.asn1.ASN1Encodable;
 import org.bouncycastle.asn1.pkcs.PrivateKeyInfo;
 import org.bouncycastle.openssl.PEMKeyPair;
 import org.bouncycastle.openssl.PEMParser;
@@ -37,8 +39,35 @@ public final class Pem {
     return text.toString();
   }
 
-  public static String key(Key key) {
+  /** A private key, in PKCS#8. */
+  public static String key(PrivateKey key) {
     return block("PRIVATE KEY", key.getEncoded());
+  }
+
+  /** A public key. */
+  public static String publicKey(PublicKey key) {
+    return block("PUBLIC KEY", key.getEncoded());
+  }
+
+  /**
+   * A key of type EC in the form of SEC 1, with the name of its curve.
+   *
+   * @throws GeneralSecurityException when it is a key of another type
+   */
+  public static String ellipticKey(PrivateKey key) throws GeneralSecurityException {
+    if (!(key instanceof ECPrivateKey elliptic)) {
+      throw new GeneralSecurityException("a key of type EC is needed, not " + key.getAlgorithm());
+    }
+    ASN1Encodable curve =
+        PrivateKeyInfo.getInstance(key.getEncoded()).getPrivateKeyAlgorithm().getParameters();
+    int bits = elliptic.getParams().getOrder().bitLength();
+    try {
+      return block(
+          "EC PRIVATE KEY",
+          new org.bouncycastle.asn1.sec.ECPrivateKey(bits, elliptic.getS(), curve).getEncoded());
+    } catch (IOException e) {
+      throw new GeneralSecurityException(e);
+    }
   }
 
   /**

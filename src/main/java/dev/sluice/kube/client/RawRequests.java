@@ -9,11 +9,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** The requests to the API server about Workloads, made by hand over the client's connections. */
+/** The requests by which Workloads are listed, watched and read, over the client's connections. */
 public final class RawRequests {
 
   private static final String JSON = "application/json";
-  private static final String MERGE_PATCH = "application/merge-patch+json";
 
   private final HttpClient http;
   private final String group;
@@ -57,21 +56,7 @@ public final class RawRequests {
   }
 
   public HttpRequest read(WorkloadId id) {
-    return bounded(get(url(id)));
-  }
-
-  public HttpRequest patch(WorkloadId id, String subresource, String fieldManager, String body) {
-    String uri = url(id) + subresource + "?fieldManager=" + fieldManager;
-    return bounded(withBody("PATCH", uri, MERGE_PATCH, body));
-  }
-
-  public HttpRequest create(String namespace, String fieldManager, String body) {
-    String uri = group + "namespaces/" + namespace + "/workloads?fieldManager=" + fieldManager;
-    return bounded(withBody("POST", uri, JSON, body));
-  }
-
-  public HttpRequest delete(WorkloadId id, String options) {
-    return bounded(withBody("DELETE", url(id), JSON, options));
+    return bounded(get(group + "namespaces/" + id.namespace() + "/workloads/" + id.name()));
   }
 
   private HttpRequest bounded(HttpRequest.Builder request) {
@@ -80,14 +65,6 @@ public final class RawRequests {
 
   private HttpRequest.Builder get(String uri) {
     return http.newHttpRequestBuilder().uri(uri).header("Accept", JSON);
-  }
-
-  private HttpRequest.Builder withBody(String method, String uri, String type, String body) {
-    return http.newHttpRequestBuilder().uri(uri).header("Accept", JSON).method(method, type, body);
-  }
-
-  private String url(WorkloadId id) {
-    return group + "namespaces/" + id.namespace() + "/workloads/" + id.name();
   }
 
   private static String coded(String text) {

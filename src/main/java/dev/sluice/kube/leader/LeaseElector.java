@@ -118,7 +118,11 @@ public final class LeaseElector implements Leadership, AutoCloseable {
   /** One look at the lease; returns when to look again. */
   Duration turn() {
     try {
-      return stage.get() == Stage.LEADING ? renew() : tryToAcquire();
+      return switch (stage.get()) {
+        case LEADING -> renew();
+        case FOLLOWING -> tryToAcquire();
+        case OVER -> settings.retryPeriod();
+      };
     } catch (RuntimeException e) {
       LOG.warn("lease not reachable role={} reason=\"{}\"", role(), e.getMessage());
       checkDeadline();

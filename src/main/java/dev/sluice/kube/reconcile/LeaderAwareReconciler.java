@@ -1,6 +1,6 @@
 package dev.sluice.kube.reconcile;
 
-import dev.sluice.kube.client.PatchOutcome;
+import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.leader.Leadership;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
@@ -65,16 +65,16 @@ public abstract class LeaderAwareReconciler<P extends HasMetadata> implements Re
   }
 
   /** What to do after a write. */
-  protected Step after(P object, PatchOutcome outcome) {
+  protected Step after(P object, ApiOutcome outcome) {
     return switch (outcome) {
-      case PatchOutcome.Written written -> new Step.Done();
-      case PatchOutcome.Gone gone -> new Step.Done();
-      case PatchOutcome.Conflict conflict -> new Step.Requeue(SOON);
-      case PatchOutcome.Unreachable unreachable -> {
+      case ApiOutcome.Written written -> new Step.Done();
+      case ApiOutcome.Gone gone -> new Step.Done();
+      case ApiOutcome.Conflict conflict -> new Step.Requeue(SOON);
+      case ApiOutcome.Unreachable unreachable -> {
         LOG.debug("{} write failed reason=\"{}\"", name(object), unreachable.message());
         yield new Step.Requeue(LATER);
       }
-      case PatchOutcome.Refused refused -> {
+      case ApiOutcome.Refused refused -> {
         LOG.warn(
             "{} write refused code={} reason=\"{}\"",
             name(object),

@@ -1,12 +1,13 @@
 package dev.sluice.lab.controlplane;
 
+import dev.sluice.kube.client.ClientConfigs;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /** Makes clients of control planes, from their kubeconfigs and nothing else. */
 public final class ApiClients {
@@ -27,7 +28,7 @@ public final class ApiClients {
 
   private static Config config(Path kubeconfig) {
     try {
-      return Config.fromKubeconfig(Files.readString(kubeconfig));
+      return ClientConfigs.of(Optional.of(kubeconfig));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -1,13 +1,19 @@
 package dev.sluice.lab.controlplane;
 
+import dev.sluice.kube.certificates.CertificateAuthority;
+import dev.sluice.kube.certificates.CertificateWithKey;
+import dev.sluice.kube.certificates.Pem;
 import dev.sluice.lab.controlplane.binaries.Program;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.security.GeneralSecurityException;
 import java.security.KeyPair;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
 
 /**
@@ -15,51 +21,65 @@ import java.util.List;
  */
 final class KeyFiles {
 
+  private static final Duration VALIDITY = Duration.ofDays(3650);
+
   private final Layout layout;
   private final Endpoints endpoints;
-  private final Instant now;
-  private final SecureRandom random = new SecureRandom();
+  private final CertificateAuthority certificates;
 
+  /** For a control plane whose certificates are good from {@code now} on, for ten years. */
   KeyFiles(Layout layout, Endpoints endpoints, Instant now) {
     this.layout = layout;
     this.endpoints = endpoints;
-    this.now = now;
+    this.certificates = new CertificateAuthority(InstantSource.fixed(now), new SecureRandom());
   }
 
   void write() throws IOException {
     Files.createDirectories(layout.keys());
-    ControlPlaneAuthority authority =
-        ControlPlaneAuthority.create("sluice-cluster-ca", now, random);
-    writeCredential("ca", authority.own());
-    writeCredential(
-        "apiserver",
-        authority.server(
-            "kube-apiserver",
-            List.of("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"),
-            List.of("127.0.0.1", ProcessArguments.FIRST_SERVICE_ADDRESS)));
-    writeServiceAccountKeys();
-    writeFrontProxy();
-    writeKubeconfigs(authority);
+    try {
+      CertificateWithKey authority = certificates.authority("sluice-cluster-ca", VALIDITY);
+      writeCredential("ca", authority);
+      writeCredential(
+          "apiserver",
+          certificates.serving(
+              authority,
+              List.of(
+                  "kubernetes",
+                  "kubernetes.default",
+                  "kubernetes.default.svc",
+                  "localhost",
+                  "127.0.0.1",
+                  ProcessArguments.FIRST_SERVICE_ADDRESS),
+              VALIDITY));
+      writeServiceAccountKeys();
+      writeFrontProxy();
+      writeKubeconfigs(authority);
+    } catch (GeneralSecurityException e) {
+      throw new ControlPlaneException("can't make keys and certificates", e);
+    }
   }
 
-  private void writeServiceAccountKeys() throws IOException {
-    KeyPair keys = ControlPlaneAuthority.newEllipticKeys(random);
-    secret(layout.key("sa.key"), ControlPlanePem.of(keys.getPrivate()));
-    secret(layout.key("sa.pub"), ControlPlanePem.of(keys.getPublic()));
+  private void writeServiceAccountKeys() throws IOException, GeneralSecurityException {
+    KeyPair keys = certificates.ellipticKeys();
+    secret(layout.key("sa.key"), Pem.key(keys.getPrivate()));
+    secret(layout.key("sa.pub"), Pem.publicKey(keys.getPublic()));
   }
 
   /** With these the API server authenticates itself, and its users, to servers behind it. */
-  private void writeFrontProxy() throws IOException {
-    ControlPlaneAuthority authority = ControlPlaneAuthority.create("sluice-proxy-ca", now, random);
-    secret(layout.key("front-proxy-ca.crt"), authority.own().certificatePem());
-    writeCredential("front-proxy-client", authority.client("front-proxy-client", List.of()));
+  private void writeFrontProxy() throws IOException, GeneralSecurityException {
+    CertificateWithKey authority = certificates.authority("sluice-proxy-ca", VALIDITY);
+    secret(layout.key("front-proxy-ca.crt"), authority.certificatePem());
+    writeCredential(
+        "front-proxy-client",
+        certificates.client(
+            authority, certificates.ellipticKeys(), "front-proxy-client", List.of(), VALIDITY));
   }
 
-  private void writeKubeconfigs(ControlPlaneAuthority authority) throws IOException {
+  private void writeKubeconfigs(CertificateWithKey authority)
+      throws IOException, GeneralSecurityException {
     List<String> masters = List.of("system:masters");
-    String admin = "sluice-admin";
     writeKubeconfig(
-        layout.kubeconfig(), authority, admin, authority.clientOfAnyLibrary(admin, masters));
+        layout.kubeconfig(), authority, certificates.rsaKeys(), "sluice-admin", masters);
     writeKubeconfig(Program.KWOK, authority, "sluice-kwok", masters);
     writeKubeconfig(
         Program.CONTROLLER_MANAGER, authority, "system:kube-controller-manager", List.of());
@@ -67,18 +87,21 @@ final class KeyFiles {
   }
 
   private void writeKubeconfig(
-      Program program, ControlPlaneAuthority authority, String user, List<String> groups)
-      throws IOException {
-    writeKubeconfig(layout.kubeconfig(program), authority, user, authority.client(user, groups));
+      Program program, CertificateWithKey authority, String user, List<String> groups)
+      throws IOException, GeneralSecurityException {
+    writeKubeconfig(
+        layout.kubeconfig(program), authority, certificates.ellipticKeys(), user, groups);
   }
 
   private void writeKubeconfig(
-      Path file, ControlPlaneAuthority authority, String user, Credential client)
-      throws IOException {
-    secret(file, Kubeconfig.text(endpoints.server(), authority.own(), user, client));
+      Path file, CertificateWithKey authority, KeyPair keys, String user, List<String> groups)
+      throws IOException, GeneralSecurityException {
+    CertificateWithKey client = certificates.client(authority, keys, user, groups, VALIDITY);
+    secret(file, Kubeconfig.text(endpoints.server(), authority, user, client));
   }
 
-  private void writeCredential(String stem, Credential credential) throws IOException {
+  private void writeCredential(String stem, CertificateWithKey credential)
+      throws IOException, GeneralSecurityException {
     secret(layout.key(stem + ".crt"), credential.certificatePem());
     secret(layout.key(stem + ".key"), credential.keyPem());
   }

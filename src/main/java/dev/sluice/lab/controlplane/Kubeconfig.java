@@ -1,7 +1,9 @@
 package dev.sluice.lab.controlplane;
 
+import dev.sluice.kube.certificates.CertificateWithKey;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
 import java.util.Base64;
 
 /** The text of a kubeconfig that needs no other file. */
@@ -9,7 +11,9 @@ final class Kubeconfig {
 
   private Kubeconfig() {}
 
-  static String text(URI server, Credential authority, String user, Credential client) {
+  static String text(
+      URI server, CertificateWithKey authority, String user, CertificateWithKey client)
+      throws GeneralSecurityException {
     return """
         apiVersion: v1
         kind: Config

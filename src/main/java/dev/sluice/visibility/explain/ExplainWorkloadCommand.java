@@ -1,5 +1,6 @@
 package dev.sluice.visibility.explain;
 
+import dev.sluice.kube.client.ClientConfigs;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -7,7 +8,6 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -71,7 +71,9 @@ public final class ExplainWorkloadCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
     try (KubernetesClient client =
-        new KubernetesClientBuilder().withConfig(configuration()).build()) {
+        new KubernetesClientBuilder()
+            .withConfig(ClientConfigs.of(Optional.ofNullable(kubeconfig)))
+            .build()) {
       String in = Optional.ofNullable(namespace).or(() -> inContext(client)).orElse("default");
       Optional<List<String>> objects = new ClusterExplanation(client).lines(in, name);
       if (objects.isEmpty()) {
@@ -104,11 +106,5 @@ public final class ExplainWorkloadCommand implements Callable<Integer> {
 
   private static Optional<String> inContext(KubernetesClient client) {
     return Optional.ofNullable(client.getNamespace());
-  }
-
-  private Config configuration() throws IOException {
-    return kubeconfig == null
-        ? Config.autoConfigure(null)
-        : Config.fromKubeconfig(Files.readString(kubeconfig));
   }
 }

@@ -8,8 +8,8 @@ import dev.sluice.api.v1beta2.MultiKueueConfig;
 import dev.sluice.api.v1beta2.QuotaManagement;
 import dev.sluice.checks.multikueue.quota.ManagerQuotaPolicy.Outcome;
 import dev.sluice.checks.multikueue.remote.ConnectionContext.Delays;
-import dev.sluice.kube.client.ApiPatcher;
-import dev.sluice.kube.client.PatchOutcome;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.queues.ExternalConditions;
 import dev.sluice.queues.ExternalConditions.Note;
@@ -47,7 +47,7 @@ public final class QuotaAutomation {
 
   private final InformerCaches informerCaches;
   private final Dependencies dependencies;
-  private final ApiPatcher patches;
+  private final ApiClient patches;
   private final ObjectMapper mapper;
   private final Leadership leadership;
   private final ExternalConditions notes;
@@ -85,7 +85,7 @@ public final class QuotaAutomation {
   public QuotaAutomation(
       InformerCaches informerCaches,
       Dependencies dependencies,
-      ApiPatcher patches,
+      ApiClient patches,
       ObjectMapper mapper,
       Leadership leadership,
       ExternalConditions notes,
@@ -184,7 +184,7 @@ public final class QuotaAutomation {
     patch.putObject("metadata").put("resourceVersion", queue.getMetadata().getResourceVersion());
     patch.putObject("spec").set("resourceGroups", mapper.valueToTree(sum.groups()));
     switch (patches.patch(queue, patch)) {
-      case PatchOutcome.Written written -> {
+      case ApiOutcome.Written written -> {
         LOG.info(
             "clusterQueue={} quota={} reason=\"{}\"",
             queue.getMetadata().getName(),
@@ -192,18 +192,18 @@ public final class QuotaAutomation {
             sum.message());
         return true;
       }
-      case PatchOutcome.Refused(int code, String message) -> {
+      case ApiOutcome.Refused(int code, String message) -> {
         unsupported(queue, "the quota can't be written: " + message);
         return false;
       }
-      case PatchOutcome.Gone gone -> {
+      case ApiOutcome.Gone gone -> {
         return false;
       }
-      case PatchOutcome.Conflict conflict -> {
+      case ApiOutcome.Conflict conflict -> {
         dependencies.delays().after(GATHER, this::changed);
         return false;
       }
-      case PatchOutcome.Unreachable unreachable -> {
+      case ApiOutcome.Unreachable unreachable -> {
         dependencies.delays().after(LATER, this::changed);
         return false;
       }

@@ -2,6 +2,7 @@ package dev.sluice.checks.multikueue.remote;
 
 import dev.sluice.checks.multikueue.access.ExecPlugin;
 import dev.sluice.checks.multikueue.access.WorkerCredentials;
+import dev.sluice.kube.client.ClientConfigs;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.ConfigBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -69,7 +70,7 @@ public final class WorkerClients implements RemoteSession.Connector {
         builder.withOauthTokenProvider(new ExecCredentialToken(plugin, logins, login, wallClock));
       }
     }
-    Config config = builder.build();
+    Config config = ClientConfigs.withReadableKey(builder.build());
     return new KubernetesClientBuilder().withConfig(config).build();
   }
 }

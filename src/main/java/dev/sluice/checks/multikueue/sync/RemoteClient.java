@@ -1,45 +1,36 @@
 package dev.sluice.checks.multikueue.sync;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.ApiOutcome;
+import dev.sluice.kube.client.ApiRequest;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.http.HttpClient;
-import io.fabric8.kubernetes.client.http.HttpRequest;
-import io.fabric8.kubernetes.client.http.HttpResponse;
 import java.io.IOException;
 import java.io.InterruptedIOException;
-import java.net.HttpURLConnection;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
  * Single objects at one API server, as JSON. Calls block until the answer is there, for fifteen
- * seconds at most, and only so many are under way at a time.
+ * seconds at most, and only so many are under way at a time. Outcomes other than success are
+ * exceptions.
  */
 final class RemoteClient {
 
   private static final int AT_A_TIME = 16;
-  private static final long PATIENCE_SECONDS = 15;
-  private static final String MERGE_PATCH = "application/merge-patch+json";
+  private static final Duration PATIENCE = Duration.ofSeconds(15);
 
-  private final KubernetesClient client;
-  private final HttpClient http;
-  private final String root;
-  private final Semaphore free = new Semaphore(AT_A_TIME);
-  private final ObjectMapper mapper = new ObjectMapper();
+  private final ApiClient client;
 
   RemoteClient(KubernetesClient client) {
-    this.client = client;
-    this.http = client.getHttpClient();
-    String url = client.getMasterUrl().toString();
-    this.root = url.endsWith("/") ? url : url + "/";
+    this.client = new ApiClient(client, ApiClient.Options.atATime(AT_A_TIME).within(PATIENCE));
   }
 
-  /** The server says no, and would again. */
+  /** The server refuses a request, and would refuse it again. */
   static final class RefusedException extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -48,7 +39,7 @@ final class RemoteClient {
     }
   }
 
-  /** The object has moved on. */
+  /** The object has changed. */
   static final class ConflictException extends IOException {
     private static final long serialVersionUID = 1L;
 
@@ -58,82 +49,61 @@ final class RemoteClient {
   }
 
   boolean isOf(KubernetesClient other) {
-    return client == other;
+    return client.isOf(other);
   }
 
   /** The object of this path; empty when there is none. */
   Optional<ObjectNode> get(String path) throws IOException {
-    return object(send(request(path)));
+    return object(send(ApiRequest.get(path)));
   }
 
   /** Makes an object in a collection; false when there is one of its name. */
   boolean create(String collection, JsonNode object) throws IOException {
-    HttpResponse<byte[]> answer =
-        send(request(collection).method("POST", "application/json", object.toString()));
-    if (answer.code() == HttpURLConnection.HTTP_CONFLICT) {
+    ApiOutcome outcome = send(ApiRequest.create(collection, object));
+    if (outcome instanceof ApiOutcome.Conflict) {
       return false;
     }
-    if (answer.code() == HttpURLConnection.HTTP_NOT_FOUND) {
-      throw new RefusedException(message(answer));
+    if (outcome instanceof ApiOutcome.Gone gone) {
+      throw new RefusedException(gone.message());
     }
-    object(answer);
+    object(outcome);
     return true;
   }
 
   /** Patches what is at this path; empty when there is nothing. */
   Optional<ObjectNode> patch(String path, JsonNode patch) throws IOException {
-    return object(send(request(path).method("PATCH", MERGE_PATCH, patch.toString())));
+    return object(send(ApiRequest.patch(path, patch)));
   }
 
   /** Deletes an object, and what it owns in the background, if it still is this one. */
   void delete(String path, JsonNode object) throws IOException {
-    ObjectNode options = mapper.createObjectNode();
-    options.put("kind", "DeleteOptions").put("apiVersion", "v1");
-    options.put("propagationPolicy", "Background");
-    options.putObject("preconditions").put("uid", object.path("metadata").path("uid").asText());
-    object(send(request(path).method("DELETE", "application/json", options.toString())));
+    object(send(ApiRequest.delete(path, object.path("metadata").path("uid").asText())));
   }
 
-  private HttpRequest.Builder request(String path) {
-    return http.newHttpRequestBuilder().uri(root + path);
-  }
-
-  private HttpResponse<byte[]> send(HttpRequest.Builder request) throws IOException {
+  private ApiOutcome send(ApiRequest request) throws IOException {
     try {
-      free.acquire();
-      try {
-        return http.sendAsync(request.build(), byte[].class)
-            .get(PATIENCE_SECONDS, TimeUnit.SECONDS);
-      } finally {
-        free.release();
-      }
+      return client.send(request).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted");
     } catch (ExecutionException e) {
       throw new IOException(String.valueOf(e.getCause()), e);
     } catch (TimeoutException e) {
-      throw new IOException("no answer within " + PATIENCE_SECONDS + "s", e);
+      throw new IOException("no answer within " + PATIENCE.toSeconds() + "s", e);
     }
   }
 
-  private Optional<ObjectNode> object(HttpResponse<byte[]> answer) throws IOException {
-    if (answer.isSuccessful()) {
-      return mapper.readTree(answer.body()) instanceof ObjectNode object
-          ? Optional.of(object)
-          : Optional.empty();
-    }
-    return switch (answer.code()) {
-      case HttpURLConnection.HTTP_NOT_FOUND -> Optional.empty();
-      case HttpURLConnection.HTTP_CONFLICT -> throw new ConflictException(message(answer));
-      case HttpURLConnection.HTTP_BAD_REQUEST, HttpURLConnection.HTTP_FORBIDDEN, 422 ->
-          throw new RefusedException(message(answer));
-      default -> throw new IOException("HTTP " + answer.code() + ": " + message(answer));
+  private static Optional<ObjectNode> object(ApiOutcome outcome) throws IOException {
+    return switch (outcome) {
+      case ApiOutcome.Written written -> Optional.of(written.object());
+      case ApiOutcome.Gone gone -> Optional.empty();
+      case ApiOutcome.Conflict conflict -> throw new ConflictException(conflict.message());
+      case ApiOutcome.Refused refused -> throw new RefusedException(refused.message());
+      case ApiOutcome.Unreachable unreachable ->
+          throw new IOException(
+              unreachable.code() == 0
+                  ? unreachable.message()
+                  : "HTTP " + unreachable.code() + ": " + unreachable.message());
     };
-  }
-
-  private String message(HttpResponse<byte[]> answer) throws IOException {
-    byte[] body = answer.body() == null ? new byte[0] : answer.body();
-    return mapper.readTree(body).path("message").asText();
   }
 }

@@ -1,0 +1,58 @@
+package dev.sluice.kube.client;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+/**
+ * One request about a single object.
+ *
+ * @param method of HTTP
+ * @param path below the address of the API server, with or without a slash in front, and with the
+ *     query
+ * @param contentType of the body; empty when there is no body
+ * @param body as text
+ */
+public record ApiRequest(String method, String path, String contentType, String body) {
+
+  private static final String JSON = "application/json";
+  private static final String MERGE_PATCH = "application/merge-patch+json";
+
+  /** Reads what is at a path. */
+  public static ApiRequest get(String path) {
+    return new ApiRequest("GET", path, "", "");
+  }
+
+  /** Creates an object in a collection. */
+  public static ApiRequest create(String collection, JsonNode object) {
+    return new ApiRequest("POST", collection, JSON, object.toString());
+  }
+
+  /** Applies a JSON merge patch to what is at a path. */
+  public static ApiRequest patch(String path, JsonNode patch) {
+    return new ApiRequest("PATCH", path, MERGE_PATCH, patch.toString());
+  }
+
+  /**
+   * Deletes an object if it still has this UID; what the object owns is deleted in the background.
+   */
+  public static ApiRequest delete(String path, String uid) {
+    ObjectNode options = JsonNodeFactory.instance.objectNode();
+    options.put("apiVersion", "v1").put("kind", "DeleteOptions");
+    options.put("propagationPolicy", "Background");
+    options.putObject("preconditions").put("uid", uid);
+    return new ApiRequest("DELETE", path, JSON, options.toString());
+  }
+
+  /** The same request in the name of a field manager; nobody in particular if it is empty. */
+  public ApiRequest by(String fieldManager) {
+    return fieldManager.isEmpty()
+        ? this
+        : new ApiRequest(method, path + "?fieldManager=" + fieldManager, contentType, body);
+  }
+
+  /** Whether the request changes something. */
+  public boolean isWrite() {
+    return !method.equals("GET");
+  }
+}

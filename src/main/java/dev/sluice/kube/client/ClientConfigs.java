@@ -1,0 +1,67 @@
+package dev.sluice.kube.client;
+
+import dev.sluice.kube.certificates.Pem;
+import io.fabric8.kubernetes.client.Config;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.PrivateKey;
+import java.util.Base64;
+import java.util.Optional;
+
+/**
+ * Makes configurations of clients. The client library takes keys of type EC for RSA unless they are
+ * in the form of SEC 1 and named as such; these configurations hold them in that form.
+ */
+public final class ClientConfigs {
+
+  private static final String EC = "EC";
+
+  private ClientConfigs() {}
+
+  /**
+   * The configuration that a kubeconfig describes; without one, the configuration that any client
+   * finds in the environment.
+   *
+   * @throws IOException when the kubeconfig cannot be read
+   */
+  public static Config of(Optional<Path> kubeconfig) throws IOException {
+    return withReadableKey(
+        kubeconfig.isPresent()
+            ? Config.fromKubeconfig(Files.readString(kubeconfig.get()))
+            : Config.autoConfigure(null));
+  }
+
+  /** Changes the client key in a configuration so that the client library reads it. */
+  public static Config withReadableKey(Config config) {
+    try {
+      Optional<String> pem = keyPem(config);
+      if (pem.isPresent()) {
+        PrivateKey key = Pem.privateKey(pem.get());
+        if (key.getAlgorithm().equals(EC)) {
+          byte[] readable = Pem.ellipticKey(key).getBytes(StandardCharsets.US_ASCII);
+          config.setClientKeyData(Base64.getEncoder().encodeToString(readable));
+          config.setClientKeyAlgo(EC);
+        }
+      }
+      return config;
+    } catch (GeneralSecurityException | IOException | IllegalArgumentException unreadable) {
+      // The client library says what is wrong with the key when it opens a connection.
+      return config;
+    }
+  }
+
+  private static Optional<String> keyPem(Config config) throws IOException {
+    String data = config.getClientKeyData();
+    String file = config.getClientKeyFile();
+    if (data != null && !data.isEmpty()) {
+      return Optional.of(
+          new String(Base64.getMimeDecoder().decode(data), StandardCharsets.US_ASCII));
+    }
+    return file == null || file.isEmpty()
+        ? Optional.empty()
+        : Optional.of(Files.readString(Path.of(file), StandardCharsets.US_ASCII));
+  }
+}
