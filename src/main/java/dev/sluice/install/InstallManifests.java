@@ -46,7 +46,8 @@ public final class InstallManifests {
   }
 
   /**
-   * The objects that an operator outside of the cluster needs: the namespace, the service account and the roles, including those for users.
+   * The objects that an operator outside of the cluster needs: the namespace, the service account
+   * and the roles, including those for users.
    *
    * @param namespace the operator's own namespace
    */

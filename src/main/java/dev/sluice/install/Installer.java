@@ -21,7 +21,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Installs the operator's objects in a cluster: its namespace, the roles, the CustomResourceDefinitions and the webhook configurations. Idempotent.
+ * Installs the operator's objects in a cluster: its namespace, the roles, the
+ * CustomResourceDefinitions and the webhook configurations. Idempotent.
  */
 public final class Installer {
 
@@ -54,7 +55,8 @@ public final class Installer {
   /**
    * Creates an installer for a cluster.
    *
-   * @param url the address at which the API server reaches this process (scheme, host and port); empty if it uses the Service in the cluster
+   * @param url the address at which the API server reaches this process (scheme, host and port);
+   *     empty if it uses the Service in the cluster
    */
   public Installer(KubernetesClient client, Configuration configuration, Optional<String> url) {
     this.client = client;

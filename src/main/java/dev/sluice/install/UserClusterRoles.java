@@ -10,7 +10,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * ClusterRoles that administrators bind to users: a viewer and an editor for every kind, and two aggregated roles for batch administrators and batch users.
+ * ClusterRoles that administrators bind to users: a viewer and an editor for every kind, and two
+ * aggregated roles for batch administrators and batch users.
  */
 public final class UserClusterRoles {
 

@@ -7,8 +7,8 @@ import dev.sluice.lab.demo.DemoCommand;
 import picocli.CommandLine;
 
 /**
- * The command {@code sluice} of a checkout: all subcommands of {@link Main}, and those of the
- * laboratory. The image doesn't contain this class.
+ * The command {@code sluice} of a checkout: all subcommands of {@link Main} and those of the
+ * laboratory. The image does not contain this class.
  */
 public final class LabMain {
 
@@ -19,7 +19,7 @@ public final class LabMain {
     System.exit(commandLine().execute(args));
   }
 
-  /** The command line with the subcommands of the laboratory, ready to be executed. */
+  /** The command line with the subcommands of the laboratory. */
   static CommandLine commandLine() {
     return Main.commandLine()
         .addSubcommand(new DemoCommand())

@@ -1,6 +1,6 @@
 /**
- * The laboratory: a control plane on this machine, demos, benchmarks and the auditor. Commands and
- * tests enter; reports leave. The image doesn't contain this package.
+ * The laboratory: a control plane on this machine, demos, benchmarks and the auditor. Input:
+ * commands and tests. Output: reports. The image does not contain this package.
  */
 @NullMarked
 package dev.sluice.lab;

@@ -10,7 +10,8 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * Counts the Kubernetes client's requests to the API server: {@code rest_client_requests_total} by method and status. To be added to the client's builder as an interceptor.
+ * Counts the Kubernetes client's requests to the API server: {@code rest_client_requests_total} by
+ * method and status. To be added to the client's builder as an interceptor.
  */
 public final class ApiRequestMetrics implements Interceptor {
 

@@ -20,7 +20,9 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Writes every metric of the process in the Prometheus text format, whatever format the scraper requests: the API has a gauge {@code kueue_finished_workloads} and a counter {@code kueue_finished_workloads_total}, which OpenMetrics would treat as one family with two types.
+ * Writes every metric of the process in the Prometheus text format, whatever format the scraper
+ * requests: the API has a gauge {@code kueue_finished_workloads} and a counter {@code
+ * kueue_finished_workloads_total}, which OpenMetrics would treat as one family with two types.
  */
 public final class MetricsScrape implements AutoCloseable {
 

@@ -21,7 +21,9 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * Gauges of queues and cohorts, computed from the scheduler's published views at each scrape. Therefore they cost nothing between scrapes, deleted queues have no series, and all series have the current role of the replica.
+ * Gauges of queues and cohorts, computed from the scheduler's published views at each scrape.
+ * Therefore they cost nothing between scrapes, deleted queues have no series, and all series have
+ * the current role of the replica.
  */
 public final class QueueGauges {
 

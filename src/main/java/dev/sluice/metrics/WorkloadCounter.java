@@ -10,7 +10,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts the existing Workloads that are finished or not admitted, by queue and reason. Updated by the reader's thread; readable from any thread.
+ * Counts the existing Workloads that are finished or not admitted, by queue and reason. Updated by
+ * the reader's thread; readable from any thread.
  */
 public final class WorkloadCounter implements WorkloadListener {
 

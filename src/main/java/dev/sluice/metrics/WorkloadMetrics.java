@@ -19,7 +19,8 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * Counters and histograms of Workload transitions, by ClusterQueue, LocalQueue and cohort. Thread-safe.
+ * Counters and histograms of Workload transitions, by ClusterQueue, LocalQueue and cohort.
+ * Thread-safe.
  */
 public final class WorkloadMetrics {
 

@@ -16,7 +16,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Derives measurements from changes of Workload objects: each transition is counted once, by the leader, whichever process wrote it. Transitions before the first listing are not counted.
+ * Derives measurements from changes of Workload objects: each transition is counted once, by the
+ * leader, whichever process wrote it. Transitions before the first listing are not counted.
  */
 public final class WorkloadTransitions implements WorkloadListener {
 

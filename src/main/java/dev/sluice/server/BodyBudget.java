@@ -9,7 +9,10 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Memory budget that the bodies of all requests share. A request that exceeds the free budget waits. The last quarter is reserved for small bodies, and a small body without room closes the connection of the largest body that is still being transferred: a client that fills the budget and stalls loses its connection first, and a review of usual size always finds room.
+ * Memory budget that the bodies of all requests share. A request that exceeds the free budget
+ * waits. The last quarter is reserved for small bodies, and a small body without room closes the
+ * connection of the largest body that is still being transferred: a client that fills the budget
+ * and stalls loses its connection first, and a review of usual size always finds room.
  */
 final class BodyBudget {
 
@@ -105,7 +108,8 @@ final class BodyBudget {
     }
 
     /**
-     * Ends the transfer by closing its connection. Has no effect while the response is being computed.
+     * Ends the transfer by closing its connection. Has no effect while the response is being
+     * computed.
      */
     void cut() {
       lock.lock();

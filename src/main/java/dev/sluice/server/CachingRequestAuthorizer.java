@@ -15,7 +15,9 @@ import java.util.concurrent.Semaphore;
 import java.util.stream.Stream;
 
 /**
- * Caches decisions of another authorizer for a short time, and refusals for a shorter time, so that a client cannot cause an unlimited number of requests to the API server. Limits the number of concurrent requests; further callers get an error.
+ * Caches decisions of another authorizer for a short time, and refusals for a shorter time, so that
+ * a client cannot cause an unlimited number of requests to the API server. Limits the number of
+ * concurrent requests; further callers get an error.
  */
 public final class CachingRequestAuthorizer implements RequestAuthorizer {
 
@@ -54,10 +56,7 @@ public final class CachingRequestAuthorizer implements RequestAuthorizer {
    * @param refusedTtl how long a refused token is cached
    */
   public CachingRequestAuthorizer(
-      RequestAuthorizer authorizer,
-      Duration allowedTtl,
-      Duration refusedTtl,
-      InstantSource clock) {
+      RequestAuthorizer authorizer, Duration allowedTtl, Duration refusedTtl, InstantSource clock) {
     this.authorizer = authorizer;
     this.allowedTtl = allowedTtl;
     this.refusedTtl = refusedTtl;

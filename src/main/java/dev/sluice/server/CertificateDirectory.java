@@ -9,7 +9,8 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 
 /**
- * Reads a certificate that an external tool writes into a directory as {@code tls.crt} and {@code tls.key}.
+ * Reads a certificate that an external tool writes into a directory as {@code tls.crt} and {@code
+ * tls.key}.
  */
 public final class CertificateDirectory implements CertificateSource {
 

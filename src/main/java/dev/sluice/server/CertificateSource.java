@@ -9,7 +9,8 @@ public interface CertificateSource {
   /**
    * Reads the source and updates the key manager if the certificate changed.
    *
-   * @throws GeneralSecurityException when there is no usable certificate; the previous one stays in use
+   * @throws GeneralSecurityException when there is no usable certificate; the previous one stays in
+   *     use
    * @throws IOException when the source cannot be read
    */
   void refresh() throws GeneralSecurityException, IOException;

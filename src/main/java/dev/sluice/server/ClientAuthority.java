@@ -16,7 +16,8 @@ import javax.net.ssl.TrustManagerFactory;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
- * Trusts clients with a certificate of one of the authorities in a file, and this process itself, which presents its serving certificate during warm-up.
+ * Trusts clients with a certificate of one of the authorities in a file, and this process itself,
+ * which presents its serving certificate during warm-up.
  */
 public final class ClientAuthority extends X509ExtendedTrustManager {
 

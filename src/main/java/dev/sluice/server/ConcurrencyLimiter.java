@@ -5,7 +5,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Limits the number and the total memory of concurrent requests; further requests wait in the order of arrival.
+ * Limits the number and the total memory of concurrent requests; further requests wait in the order
+ * of arrival.
  */
 final class ConcurrencyLimiter {
 

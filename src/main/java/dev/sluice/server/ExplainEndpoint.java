@@ -20,7 +20,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * {@code GET /explain/v1/namespaces/NAMESPACE/workloads/NAME}: why a Workload is pending, according to the scheduler. Requires the permission to {@code get} the path {@code /explain/v1}, since the answer names Workloads of other namespaces.
+ * {@code GET /explain/v1/namespaces/NAMESPACE/workloads/NAME}: why a Workload is pending, according
+ * to the scheduler. Requires the permission to {@code get} the path {@code /explain/v1}, since the
+ * answer names Workloads of other namespaces.
  */
 public final class ExplainEndpoint implements HttpHandler {
 
@@ -91,7 +93,8 @@ public final class ExplainEndpoint implements HttpHandler {
           engine.pendingReason(id).get(QUERY_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
       return Response.json(json.writeValueAsBytes(body(id, waiting)));
     } catch (TimeoutException e) {
-      return Response.text(503, "the engine didn't answer within " + QUERY_TIMEOUT.toSeconds() + " s");
+      return Response.text(
+          503, "the engine didn't answer within " + QUERY_TIMEOUT.toSeconds() + " s");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return Response.text(503, "the operator is stopping");

@@ -28,7 +28,8 @@ public final class HealthEndpoint implements HttpHandler {
   /**
    * Creates the endpoint.
    *
-   * @param liveName last part of the path that answers ok while every vital check holds, such as {@code healthz}
+   * @param liveName last part of the path that answers ok while every vital check holds, such as
+   *     {@code healthz}
    * @param readyName last part of the path that answers ok while every check holds
    */
   public HealthEndpoint(String liveName, String readyName, List<Check> vital, List<Check> checks) {

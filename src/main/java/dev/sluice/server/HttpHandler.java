@@ -19,7 +19,8 @@ public interface HttpHandler {
   int USUAL_BODY = 8 * 1024 * 1024;
 
   /**
-   * Handles a request. A request that cannot be served gets a response with an error status; an exception is a bug, is logged, and becomes status 500 without details.
+   * Handles a request. A request that cannot be served gets a response with an error status; an
+   * exception is a bug, is logged, and becomes status 500 without details.
    */
   Response answer(Request request);
 
@@ -44,7 +45,8 @@ public interface HttpHandler {
   }
 
   /**
-   * Whether responses for this path are computed while they are sent. Such requests have a limiter of their own, so that clients that read slowly do not block other clients.
+   * Whether responses for this path are computed while they are sent. Such requests have a limiter
+   * of their own, so that clients that read slowly do not block other clients.
    */
   default boolean isStreamed(String path) {
     return false;

@@ -3,11 +3,13 @@ package dev.sluice.server;
 import java.time.Duration;
 
 /**
- * Limits on the resources that all clients of one server use together. A request over a limit waits for a while and then gets status 503.
+ * Limits on the resources that all clients of one server use together. A request over a limit waits
+ * for a while and then gets status 503.
  *
  * @param bodies bytes of all bodies that are being read or processed
  * @param work estimated bytes for computing all responses; a third of it is for streamed responses
- * @param concurrent number of requests processed concurrently; in addition, an eighth of it is streamed
+ * @param concurrent number of requests processed concurrently; in addition, an eighth of it is
+ *     streamed
  * @param transfer how long a client may take to send a body, and to read the response
  * @param queueTimeout how long a request waits for other requests to end
  */

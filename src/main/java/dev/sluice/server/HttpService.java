@@ -14,7 +14,9 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 
 /**
- * A running HTTP/1.1 server that serves each request on a virtual thread of its own. It listens once created and stops when closed. {@link HttpLimits} and {@link PlatformLimits} bound the resources that its clients use.
+ * A running HTTP/1.1 server that serves each request on a virtual thread of its own. It listens
+ * once created and stops when closed. {@link HttpLimits} and {@link PlatformLimits} bound the
+ * resources that its clients use.
  */
 public final class HttpService implements AutoCloseable {
 
@@ -91,7 +93,8 @@ public final class HttpService implements AutoCloseable {
   }
 
   /**
-   * Accepts no more requests, waits at most the grace period for requests in progress, then closes their connections.
+   * Accepts no more requests, waits at most the grace period for requests in progress, then closes
+   * their connections.
    */
   @Override
   public void close() {

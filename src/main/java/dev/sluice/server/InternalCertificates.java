@@ -18,7 +18,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Certificates that the operator creates itself and shares between its replicas in a Secret. Each certificate is replaced long before it expires. A new authority is published some time before it signs certificates, and the old one stays trusted until it expires, so that no handshake fails during the rotation.
+ * Certificates that the operator creates itself and shares between its replicas in a Secret. Each
+ * certificate is replaced long before it expires. A new authority is published some time before it
+ * signs certificates, and the old one stays trusted until it expires, so that no handshake fails
+ * during the rotation.
  */
 public final class InternalCertificates implements CertificateSource {
 
@@ -88,7 +91,8 @@ public final class InternalCertificates implements CertificateSource {
   }
 
   /**
-   * The content of the Secret that all replicas use, created or renewed by the first replica that needs it.
+   * The content of the Secret that all replicas use, created or renewed by the first replica that
+   * needs it.
    */
   private ServingSecret loadOrRenew() throws GeneralSecurityException, IOException {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -1,10 +1,13 @@
 package dev.sluice.server;
 
 /**
- * Estimates the memory of the tree of a JSON document from its text, without building the tree. The estimate is an upper bound for well-formed text; malformed text costs no more, since the parser stops at the error.
+ * Estimates the memory of the tree of a JSON document from its text, without building the tree. The
+ * estimate is an upper bound for well-formed text; malformed text costs no more, since the parser
+ * stops at the error.
  *
  * @param whole bytes of the tree of the whole document
- * @param largestElement bytes of the largest element of any list at the level of {@code request.objects} of a {@code ConversionReview}; 0 if there is none
+ * @param largestElement bytes of the largest element of any list at the level of {@code
+ *     request.objects} of a {@code ConversionReview}; 0 if there is none
  */
 record JsonMemoryEstimate(long whole, long largestElement) {
 

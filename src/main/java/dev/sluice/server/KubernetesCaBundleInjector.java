@@ -19,7 +19,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Writes the certificate authorities into the webhook configurations and into the CustomResourceDefinitions that use a conversion webhook. Skips missing objects, which may be created later.
+ * Writes the certificate authorities into the webhook configurations and into the
+ * CustomResourceDefinitions that use a conversion webhook. Skips missing objects, which may be
+ * created later.
  */
 public final class KubernetesCaBundleInjector implements CaBundleInjector {
 
@@ -46,7 +48,8 @@ public final class KubernetesCaBundleInjector implements CaBundleInjector {
   /**
    * Creates an injector.
    *
-   * @param webhookServiceName configured name of the Service; the names of the webhook configurations derive from it
+   * @param webhookServiceName configured name of the Service; the names of the webhook
+   *     configurations derive from it
    * @param definitions full names of the CustomResourceDefinitions
    */
   public KubernetesCaBundleInjector(

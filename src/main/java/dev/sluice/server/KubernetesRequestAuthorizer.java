@@ -9,7 +9,8 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.Optional;
 
 /**
- * Authorizes through the API server: a TokenReview, then a SubjectAccessReview for the verb {@code get} on the path.
+ * Authorizes through the API server: a TokenReview, then a SubjectAccessReview for the verb {@code
+ * get} on the path.
  */
 public final class KubernetesRequestAuthorizer implements RequestAuthorizer {
 

@@ -3,7 +3,8 @@ package dev.sluice.server;
 import java.util.Map;
 
 /**
- * Limits that the JDK's HTTP server enforces before this package sees a request. The server reads them once from system properties; properties that are set already are kept.
+ * Limits that the JDK's HTTP server enforces before this package sees a request. The server reads
+ * them once from system properties; properties that are set already are kept.
  */
 final class PlatformLimits {
 
@@ -29,10 +30,15 @@ final class PlatformLimits {
   /**
    * The properties for a heap of this many bytes.
    *
-   * <p>Open connections take at most a quarter of the heap. Idle connections must outlast the idle connections of the API server's client, and as many are kept as there may be: a server that closes them drops requests under load. Headers are read before the request is known, so their size limit is small. The time limits end stalled handshakes and headers; bodies have a shorter limit, see {@link HttpLimits}.
+   * <p>Open connections take at most a quarter of the heap. Idle connections must outlast the idle
+   * connections of the API server's client, and as many are kept as there may be: a server that
+   * closes them drops requests under load. Headers are read before the request is known, so their
+   * size limit is small. The time limits end stalled handshakes and headers; bodies have a shorter
+   * limit, see {@link HttpLimits}.
    */
   static Map<String, String> of(long heap) {
-    long connections = Math.clamp(heap / 4 / BYTES_PER_CONNECTION, MIN_CONNECTIONS, MAX_CONNECTIONS);
+    long connections =
+        Math.clamp(heap / 4 / BYTES_PER_CONNECTION, MIN_CONNECTIONS, MAX_CONNECTIONS);
     return Map.of(
         "jdk.httpserver.maxConnections", String.valueOf(connections),
         "sun.net.httpserver.maxIdleConnections", String.valueOf(connections),

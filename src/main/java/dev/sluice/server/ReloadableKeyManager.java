@@ -16,7 +16,8 @@ import javax.net.ssl.X509ExtendedKeyManager;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Key manager whose key can be replaced: later handshakes use the new certificate while existing connections continue. Thread-safe.
+ * Key manager whose key can be replaced: later handshakes use the new certificate while existing
+ * connections continue. Thread-safe.
  */
 public final class ReloadableKeyManager extends X509ExtendedKeyManager {
 
@@ -24,7 +25,8 @@ public final class ReloadableKeyManager extends X509ExtendedKeyManager {
 
   private final AtomicReference<@Nullable ActiveKey> current = new AtomicReference<>();
 
-  private record ActiveKey(String alias, CertificateWithKey material, @Nullable ActiveKey previous) {}
+  private record ActiveKey(
+      String alias, CertificateWithKey material, @Nullable ActiveKey previous) {}
 
   /** Uses this key for all later handshakes. */
   public void use(CertificateWithKey material) {
@@ -64,7 +66,8 @@ public final class ReloadableKeyManager extends X509ExtendedKeyManager {
   }
 
   /**
-   * If a server asks for a client certificate, the serving certificate of this process is presented.
+   * If a server asks for a client certificate, the serving certificate of this process is
+   * presented.
    */
   @Override
   public @Nullable String chooseEngineClientAlias(
@@ -127,7 +130,8 @@ public final class ReloadableKeyManager extends X509ExtendedKeyManager {
   }
 
   /**
-   * The key of an alias: a handshake that started before a replacement requests chain and key by its earlier alias.
+   * The key of an alias: a handshake that started before a replacement requests chain and key by
+   * its earlier alias.
    */
   private @Nullable CertificateWithKey named(String alias) {
     ActiveKey held = current.get();

@@ -8,7 +8,8 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * The bytes of a request, stored in pieces, so that a large body needs no contiguous memory and is never copied while it is read.
+ * The bytes of a request, stored in pieces, so that a large body needs no contiguous memory and is
+ * never copied while it is read.
  */
 public final class RequestBody {
 

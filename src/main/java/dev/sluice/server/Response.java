@@ -24,7 +24,8 @@ public record Response(int status, String contentType, Content content) {
     /**
      * Writes all bytes; called once.
      *
-     * @throws IOException when the stream fails; the bytes written so far are then not a valid response
+     * @throws IOException when the stream fails; the bytes written so far are then not a valid
+     *     response
      */
     void writeTo(OutputStream out) throws IOException;
   }

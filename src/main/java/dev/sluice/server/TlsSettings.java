@@ -50,7 +50,8 @@ public record TlsSettings(TlsVersion minVersion, List<String> cipherSuites, List
   /**
    * The settings as Java's SSL parameters.
    *
-   * @throws IllegalArgumentException with the name of a cipher suite or curve that the platform does not support
+   * @throws IllegalArgumentException with the name of a cipher suite or curve that the platform
+   *     does not support
    */
   SSLParameters parameters(SSLContext context) {
     SSLParameters parameters = context.getDefaultSSLParameters();

@@ -20,7 +20,8 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509ExtendedTrustManager;
 
 /**
- * Sends requests to the operator's own server, as the API server will, until the code is compiled and loaded. Otherwise the first requests of a new server would take seconds.
+ * Sends requests to the operator's own server, as the API server will, until the code is compiled
+ * and loaded. Otherwise the first requests of a new server would take seconds.
  */
 public final class WarmUp {
 
@@ -86,7 +87,9 @@ public final class WarmUp {
     try {
       SSLContext context = SSLContext.getInstance("TLS");
       context.init(
-          new KeyManager[] {keys}, new TrustManager[] {new PinnedTrustManager(keys)}, new SecureRandom());
+          new KeyManager[] {keys},
+          new TrustManager[] {new PinnedTrustManager(keys)},
+          new SecureRandom());
       return HttpClient.newBuilder()
           .version(HttpClient.Version.HTTP_1_1)
           .sslContext(context)

@@ -32,7 +32,9 @@ public final class WebhookEndpoint implements HttpHandler {
   /**
    * Creates an endpoint.
    *
-   * @param clientsAreKnown whether admission reviews are answered only for clients with a certificate. Conversion reviews always are answered: API servers have no client certificate for conversion.
+   * @param clientsAreKnown whether admission reviews are answered only for clients with a
+   *     certificate. Conversion reviews always are answered: API servers have no client certificate
+   *     for conversion.
    */
   public WebhookEndpoint(
       WebhookRouter router, ConversionWebhook conversions, boolean clientsAreKnown) {
@@ -101,7 +103,8 @@ public final class WebhookEndpoint implements HttpHandler {
   }
 
   /**
-   * Writes the response while it is computed, so that only one object of the list is in memory at a time.
+   * Writes the response while it is computed, so that only one object of the list is in memory at a
+   * time.
    */
   private record Converted(ConversionWebhook.Review review) implements Response.Content {
     @Override

@@ -59,7 +59,8 @@ public final class ExplanationText {
   }
 
   /**
-   * Whether preemption is not possible; if preemption was tried, the detail reports its result instead.
+   * Whether preemption is not possible; if preemption was tried, the detail reports its result
+   * instead.
    */
   private static boolean preemptionIsBarred(Explanation explanation) {
     return explanation.detail().isEmpty()
@@ -127,7 +128,8 @@ public final class ExplanationText {
   }
 
   /**
-   * The flavors that were considered, per pod set (docs/workload-semantics.md#events); flavors that fit without preemption or borrowing are left out.
+   * The flavors that were considered, per pod set (docs/workload-semantics.md#events); flavors that
+   * fit without preemption or borrowing are left out.
    */
   static String considered(List<FlavorAttempt> attempts) {
     List<String> podSets = new ArrayList<>();

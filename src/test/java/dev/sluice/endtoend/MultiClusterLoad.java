@@ -21,8 +21,8 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * A manager's worker clusters, each with an operator, and two cables by which the manager may reach
- * it. The manager's own operator is somebody else's.
+ * A manager's worker clusters, each with an operator, and two proxies through which the manager may
+ * reach it. The manager's own operator is somebody else's.
  */
 final class MultiClusterLoad implements AutoCloseable {
 
@@ -72,7 +72,7 @@ final class MultiClusterLoad implements AutoCloseable {
 
     /** The manager is neither answered nor refused any more, until it is mended. */
     void swallow() {
-      tcpProxies.forEach(TcpProxy::swallow);
+      tcpProxies.forEach(TcpProxy::blackhole);
     }
 
     String name() {
@@ -84,15 +84,15 @@ final class MultiClusterLoad implements AutoCloseable {
     }
 
     boolean isCut() {
-      return tcpProxies.getFirst().isCut();
+      return tcpProxies.getFirst().isDisconnected();
     }
 
     void cut() {
-      tcpProxies.forEach(TcpProxy::cut);
+      tcpProxies.forEach(TcpProxy::disconnect);
     }
 
     void mend() {
-      tcpProxies.forEach(TcpProxy::mend);
+      tcpProxies.forEach(TcpProxy::restore);
     }
 
     /** The API server is away for as long as it takes to start. */
@@ -101,7 +101,7 @@ final class MultiClusterLoad implements AutoCloseable {
     }
 
     private String kubeconfig() {
-      return tcpProxies.get(used).through(plane.kubeconfig());
+      return tcpProxies.get(used).redirect(plane.kubeconfig());
     }
 
     private void close() {

@@ -177,7 +177,8 @@ public final class MultiKueueControllers implements AutoCloseable {
             dependencies.clock());
     quotaAutomation =
         queues.flatMap(
-            them -> dependencies.quotas().map(it -> quotaAutomation(dependencies, it, them)));
+            workerQueues ->
+                dependencies.quotas().map(it -> quotaAutomation(dependencies, it, workerQueues)));
     secretInformer =
         dependencies
             .client()
@@ -233,24 +234,25 @@ public final class MultiKueueControllers implements AutoCloseable {
   }
 
   private QuotaAutomation quotaAutomation(
-      Dependencies dependencies, Quotas quotas, WorkerQueues them) {
-    QuotaAutomation made =
+      Dependencies dependencies, Quotas quotas, WorkerQueues workerQueues) {
+    QuotaAutomation automation =
         new QuotaAutomation(
             quotas.informerCaches(),
             new QuotaAutomation.Dependencies(
                 clusterSelection::config,
-                (worker, localQueues) -> states(worker, localQueues, them),
+                (worker, localQueues) -> states(worker, localQueues, workerQueues),
                 dependencies.connectionContext().delays()),
             dependencies.patches(),
             dependencies.mapper(),
             dependencies.leadership(),
             quotas.notes(),
             quotas.again());
-    them.observe(made::changed);
-    return made;
+    workerQueues.observe(automation::changed);
+    return automation;
   }
 
-  private WorkerQuotaState states(String worker, List<String> localQueues, WorkerQueues them) {
+  private WorkerQuotaState states(
+      String worker, List<String> localQueues, WorkerQueues workerQueues) {
     if (clusters.find(worker).isEmpty()) {
       return new WorkerQuotaState.Away();
     }
@@ -262,7 +264,7 @@ public final class MultiKueueControllers implements AutoCloseable {
         .orElseGet(() -> new ConnectionState.Connecting(Optional.empty()))) {
       case ConnectionState.Connecting connecting -> new WorkerQuotaState.Unknown();
       case ConnectionState.Connected connected ->
-          new WorkerQuotaState.Connected(them.nominal(worker, localQueues));
+          new WorkerQuotaState.Connected(workerQueues.nominal(worker, localQueues));
       case ConnectionState.Failing failing -> new WorkerQuotaState.Away();
       case ConnectionState.Unbuildable broken -> new WorkerQuotaState.Away();
       case ConnectionState.Denied denied -> new WorkerQuotaState.Away();

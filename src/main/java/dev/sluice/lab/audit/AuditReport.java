@@ -5,13 +5,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the auditor found.
+ * Result of an audit.
  *
- * @param changes how many writes were replayed
- * @param jobs all Jobs with a queue name, in the order of their creation
- * @param peaks the most that was held at a time
- * @param quotas the quota at the end
- * @param violations empty when every rule was kept
+ * @param changes number of replayed writes
+ * @param jobs all Jobs with a queue name, in the order of creation
+ * @param peaks the largest amounts held at any time
+ * @param quotas the quotas at the end
+ * @param violations the violations; empty if every rule was kept
  */
 public record AuditReport(
     long changes,
@@ -20,7 +20,7 @@ public record AuditReport(
     Map<FlavorResourcePair, BigDecimal> quotas,
     List<Violation> violations) {
 
-  /** Copies. */
+  /** Copies the collections. */
   public AuditReport {
     jobs = List.copyOf(jobs);
     peaks = Map.copyOf(peaks);
@@ -33,7 +33,7 @@ public record AuditReport(
     return jobs.stream().filter(job -> job.end().isEmpty()).toList();
   }
 
-  /** One line for people. */
+  /** A summary in one line. */
   public String summary() {
     return "%d writes replayed, %d Jobs, %d pods: %s"
         .formatted(

@@ -3,7 +3,7 @@ package dev.sluice.lab.audit;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import java.util.Set;
 
-/** The kinds whose history is audited. */
+/** The kinds whose history is recorded. */
 public enum AuditedKind {
   /** {@code batch/v1} Job. */
   JOB("batch", "v1", "Job", "jobs", true),
@@ -13,12 +13,12 @@ public enum AuditedKind {
   WORKLOAD("kueue.x-k8s.io", "v1beta2", "Workload", "workloads", true),
   /** {@code kueue.x-k8s.io/v1beta2} ClusterQueue. */
   CLUSTER_QUEUE("kueue.x-k8s.io", "v1beta2", "ClusterQueue", "clusterqueues", false),
-  /** {@code kueue.x-k8s.io/v1beta2} LocalQueue; recorded only when asked for. */
+  /** {@code kueue.x-k8s.io/v1beta2} LocalQueue; recorded only on request. */
   LOCAL_QUEUE("kueue.x-k8s.io", "v1beta2", "LocalQueue", "localqueues", true),
-  /** {@code kueue.x-k8s.io/v1beta2} Cohort; recorded only when asked for. */
+  /** {@code kueue.x-k8s.io/v1beta2} Cohort; recorded only on request. */
   COHORT("kueue.x-k8s.io", "v1beta2", "Cohort", "cohorts", false);
 
-  /** What the {@link Auditor} judges. */
+  /** The kinds that the {@link Auditor} evaluates. */
   public static final Set<AuditedKind> JUDGED = Set.of(JOB, POD, WORKLOAD, CLUSTER_QUEUE);
 
   private final String group;
@@ -35,17 +35,17 @@ public enum AuditedKind {
     this.namespaced = namespaced;
   }
 
-  /** The group; empty for the core one. */
+  /** The API group; empty for the core group. */
   public String group() {
     return group;
   }
 
-  /** The name of the collection, such as {@code jobs}. */
+  /** The resource name, such as {@code jobs}. */
   public String plural() {
     return plural;
   }
 
-  /** For a client that knows none of the types. */
+  /** The resource definition, for a client without typed classes. */
   public ResourceDefinitionContext context() {
     return new ResourceDefinitionContext.Builder()
         .withGroup(group)

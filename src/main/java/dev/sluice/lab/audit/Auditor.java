@@ -9,8 +9,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Replays a history, change by change, and notes every broken rule. Quotas are those of
- * ClusterQueues without a cohort; it says so of others instead of judging them. For one thread.
+ * Replays a history change by change and records every violation of a rule. Evaluates only quotas
+ * of ClusterQueues without a cohort; a history with other ClusterQueues is reported as a violation.
+ * Not thread-safe.
  */
 public final class Auditor {
 
@@ -19,19 +20,19 @@ public final class Auditor {
   private final QuotaLedger admitted = new QuotaLedger();
   private final QuotaLedger running = new QuotaLedger();
   private final Map<String, JobTimeline> jobs = new LinkedHashMap<>();
-  private final Map<String, WorkloadFile> workloads = new HashMap<>();
-  private final Map<String, PodFile> pods = new HashMap<>();
+  private final Map<String, WorkloadState> workloads = new HashMap<>();
+  private final Map<String, PodState> pods = new HashMap<>();
   private long changes;
   private long last;
 
-  /** What was last seen of a Workload. */
-  private record WorkloadFile(
+  /** Last known state of a Workload. */
+  private record WorkloadState(
       boolean evicted, Map<String, FlavorResourcePair> flavorResourcePairs) {}
 
-  /** What was last seen of a pod. */
-  private record PodFile(Map<FlavorResourcePair, BigDecimal> requests, boolean ended) {}
+  /** Last known state of a pod. */
+  private record PodState(Map<FlavorResourcePair, BigDecimal> requests, boolean ended) {}
 
-  /** All of a history, in whatever order. */
+  /** Audits a whole history, given in any order. */
   public static AuditReport audit(List<ObjectChange> history) {
     Auditor auditor = new Auditor();
     history.stream()
@@ -40,7 +41,7 @@ public final class Auditor {
     return auditor.report();
   }
 
-  /** The next change; revisions may only grow. */
+  /** Processes the next change; revisions must increase. */
   public void accept(ObjectChange objectChange) {
     changes++;
     if (objectChange.revision() <= last) {
@@ -56,7 +57,7 @@ public final class Auditor {
     }
   }
 
-  /** What was found up to now. */
+  /** The result so far. */
   public AuditReport report() {
     List<Violation> found = new ArrayList<>(violations);
     for (JobTimeline job : jobs.values()) {
@@ -103,11 +104,11 @@ public final class Auditor {
 
     boolean live = !objectChange.deleted() && !ObjectReader.isTrue(workload, "Finished");
     boolean evicted = ObjectReader.isTrue(workload, "Evicted");
-    WorkloadFile before = workloads.get(uid);
+    WorkloadState before = workloads.get(uid);
     if (evicted && (before == null || !before.evicted())) {
       job.evicted();
     }
-    workloads.put(uid, new WorkloadFile(evicted, ObjectReader.pairs(workload)));
+    workloads.put(uid, new WorkloadState(evicted, ObjectReader.pairs(workload)));
     if (live && !job.claim(uid)) {
       violate(Rule.ONE_WORKLOAD, objectChange, "the Job " + job.name() + " has another one");
     }
@@ -121,7 +122,7 @@ public final class Auditor {
 
   private void job(ObjectChange objectChange) {
     JobTimeline job = of(ObjectReader.uid(objectChange.object()));
-    job.see(objectChange);
+    job.observe(objectChange);
     if (!job.isQueued()) {
       return;
     }
@@ -142,15 +143,15 @@ public final class Auditor {
   private void pod(ObjectChange objectChange) {
     JsonNode pod = objectChange.object();
     String uid = ObjectReader.uid(pod);
-    PodFile before = pods.get(uid);
+    PodState before = pods.get(uid);
     JobTimeline job = of(ObjectReader.controllingJob(pod));
     if (!job.isQueued()) {
       return;
     }
-    PodFile file = before == null ? created(objectChange, job) : before;
+    PodState file = before == null ? created(objectChange, job) : before;
     if (!file.ended() && (objectChange.deleted() || ObjectReader.hasEnded(pod))) {
       job.podEnded(pod.path("status").path("phase").asText());
-      file = new PodFile(file.requests(), true);
+      file = new PodState(file.requests(), true);
     }
     pods.put(uid, file);
     running.set(
@@ -165,7 +166,7 @@ public final class Auditor {
                 "requested by pods"));
   }
 
-  private PodFile created(ObjectChange objectChange, JobTimeline job) {
+  private PodState created(ObjectChange objectChange, JobTimeline job) {
     if (!holds(job) && !job.isLeaving()) {
       violate(Rule.NO_POD_BEFORE_ADMISSION, objectChange, "of the Job " + job.name());
     }
@@ -178,16 +179,17 @@ public final class Auditor {
           "pod %d of the Job %s, which may have %d"
               .formatted(job.podsMade(), job.name(), job.podsAllowed()));
     }
-    WorkloadFile workload = workloads.get(job.workload());
+    WorkloadState workload = workloads.get(job.workload());
     Map<String, FlavorResourcePair> flavorResourcePairs =
         workload == null ? Map.of() : workload.flavorResourcePairs();
-    // One too many is a fault of its own; what it asks for isn't held against the quota as well.
-    return new PodFile(
+    // a pod in excess is a violation of its own; its requests are not counted against the quota as
+    // well
+    return new PodState(
         oneTooMany ? Map.of() : ObjectReader.requests(objectChange.object(), flavorResourcePairs),
         false);
   }
 
-  /** The file of a Job; one that nobody keeps for what belongs to none. */
+  /** The timeline of a Job; a new, unregistered timeline for objects without a Job. */
   private JobTimeline of(String uid) {
     return uid.isEmpty() ? new JobTimeline() : jobs.computeIfAbsent(uid, key -> new JobTimeline());
   }

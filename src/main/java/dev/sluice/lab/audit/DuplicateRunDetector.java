@@ -9,20 +9,20 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Follows the pods of several clusters as they are told of, and notes each time a Job has pods that
- * run in more than one. A pod runs from when it is made until it has ended or is gone; also while
- * it is being deleted. May be used by any thread.
+ * Follows the pods of several clusters and records each time that a Job has running pods in more
+ * than one cluster. A pod counts as running from its creation until it has ended or was removed,
+ * also while it is being deleted. Thread-safe.
  */
 public final class DuplicateRunDetector {
 
   private static final String JOB_NAME = "batch.kubernetes.io/job-name";
 
-  /** Pods that run, by Job and cluster. */
+  /** Running pods, by Job and cluster. */
   private final Map<String, TreeMap<String, TreeSet<String>>> running = new HashMap<>();
 
   private final List<String> violations = new ArrayList<>();
 
-  /** Takes in what happened in a cluster. */
+  /** Processes a change in a cluster. */
   public synchronized void seen(String cluster, ObjectChange objectChange) {
     if (objectChange.kind() != AuditedKind.POD) {
       return;
@@ -51,7 +51,7 @@ public final class DuplicateRunDetector {
     }
   }
 
-  /** The clusters in which a Job has pods that run now. */
+  /** The clusters in which a Job has running pods now. */
   public synchronized List<String> clusters(String namespace, String job) {
     TreeMap<String, TreeSet<String>> clusters = running.get(namespace + "/" + job);
     return clusters == null ? List.of() : List.copyOf(clusters.keySet());
@@ -64,7 +64,7 @@ public final class DuplicateRunDetector {
     return pods == null ? 0 : pods.size();
   }
 
-  /** Each time a Job began to run in one more cluster. */
+  /** One entry for each time that a Job started to run in an additional cluster. */
   public synchronized List<String> violations() {
     return List.copyOf(violations);
   }

@@ -3,7 +3,7 @@ package dev.sluice.lab.audit;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
 
-/** What is known of one Job, and of what was done for it. */
+/** State of one Job during the replay, with counts of its starts, evictions and pods. */
 final class JobTimeline {
 
   private String name = "";
@@ -20,8 +20,8 @@ final class JobTimeline {
   private int podsLost;
   private String workload = "";
 
-  /** Reads a change of the Job itself. */
-  void see(ObjectChange objectChange) {
+  /** Processes a change of the Job. */
+  void observe(ObjectChange objectChange) {
     JsonNode job = objectChange.object();
     boolean ran = runs;
     boolean suspended = job.path("spec").path("suspend").asBoolean();
@@ -37,11 +37,13 @@ final class JobTimeline {
     if (runs && !ran) {
       starts++;
     }
-    see(job.path("spec").path("template"), ran);
+    observe(job.path("spec").path("template"), ran);
   }
 
-  /** The template may change when the Job starts, and after it was stopped. */
-  private void see(JsonNode current, boolean ran) {
+  /**
+   * Tracks changes of the template, which are allowed when the Job starts and after it was stopped.
+   */
+  private void observe(JsonNode current, boolean ran) {
     boolean mayChange = template.isMissingNode() || ran != runs || (!runs && starts > 0);
     templateTouched = !mayChange && !template.equals(current);
     template = current;
@@ -51,7 +53,7 @@ final class JobTimeline {
     evictions++;
   }
 
-  /** Makes a Workload the Job's one; false when it has another. */
+  /** Records the Job's Workload; false if the Job has another one. */
   boolean claim(String workloadUid) {
     boolean free = workload.isEmpty() || workload.equals(workloadUid);
     if (free) {
@@ -86,7 +88,7 @@ final class JobTimeline {
     return queued;
   }
 
-  /** Whether it is unsuspended and has not ended. */
+  /** Whether the Job is unsuspended and has not ended. */
   boolean runs() {
     return runs;
   }
@@ -104,8 +106,8 @@ final class JobTimeline {
   }
 
   /**
-   * Whether it is deleted: until the controller of Jobs has heard of that it may make pods still,
-   * which go with the Job.
+   * Whether the Job is being deleted: until the Job controller has observed the deletion, it may
+   * still create pods, which are deleted with the Job.
    */
   boolean isLeaving() {
     return end.equals("Deleted");
@@ -120,12 +122,12 @@ final class JobTimeline {
     return podsMade;
   }
 
-  /** As many as it asks for, and one for each that was lost. */
+  /** The number of pods it may have: its completions, plus one per lost pod. */
   int podsAllowed() {
     return completions == Integer.MAX_VALUE ? completions : completions + podsLost;
   }
 
-  /** Whether it completed with exactly the pods that it asked for. */
+  /** Whether it completed with exactly the requested number of pods. */
   boolean completedWhole() {
     return !end.equals("Complete")
         || completions == Integer.MAX_VALUE

@@ -8,7 +8,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** Reads what matters out of objects. */
+/** Reads the audited fields of objects. */
 final class ObjectReader {
 
   private static final String QUEUE_NAME = "kueue.x-k8s.io/queue-name";
@@ -27,7 +27,7 @@ final class ObjectReader {
     return namespace.isEmpty() ? name : namespace + "/" + name;
   }
 
-  /** The uid of the Job that controls the object; empty if none does. */
+  /** The uid of the Job that controls the object; empty if there is none. */
   static String controllingJob(JsonNode object) {
     for (JsonNode owner : object.path("metadata").path("ownerReferences")) {
       if (owner.path("controller").asBoolean() && owner.path("kind").asText().equals("Job")) {
@@ -46,7 +46,7 @@ final class ObjectReader {
     return false;
   }
 
-  /** Whether a Job has a queue name, in whatever form. */
+  /** Whether a Job has a queue name, as label or annotation. */
   static boolean isQueued(JsonNode job) {
     JsonNode metadata = job.path("metadata");
     return metadata.path("labels").has(QUEUE_NAME) || metadata.path("annotations").has(QUEUE_NAME);
@@ -83,7 +83,7 @@ final class ObjectReader {
     return quotas;
   }
 
-  /** What a Workload holds of quotas: nothing without an admission, or when it is finished. */
+  /** The quota that a Workload holds: none without an admission or after it finished. */
   static Map<FlavorResourcePair, BigDecimal> held(JsonNode workload) {
     Map<FlavorResourcePair, BigDecimal> held = new HashMap<>();
     JsonNode admission = workload.path("status").path("admission");
@@ -117,7 +117,7 @@ final class ObjectReader {
     return 0;
   }
 
-  /** The quotas that the pods of the only pod set of a Workload count against, by resource. */
+  /** The quotas that the pods of a Workload with a single pod set count against, by resource. */
   static Map<String, FlavorResourcePair> pairs(JsonNode workload) {
     Map<String, FlavorResourcePair> flavorResourcePairs = new HashMap<>();
     JsonNode admission = workload.path("status").path("admission");
@@ -132,7 +132,7 @@ final class ObjectReader {
     return flavorResourcePairs;
   }
 
-  /** What a pod takes of the quotas of its Workload while it hasn't ended. */
+  /** The quota that a pod uses until it has ended. */
   static Map<FlavorResourcePair, BigDecimal> requests(
       JsonNode pod, Map<String, FlavorResourcePair> flavorResourcePairs) {
     Map<FlavorResourcePair, BigDecimal> requests = new HashMap<>();

@@ -4,10 +4,10 @@ import java.math.BigDecimal;
 import java.util.HashMap;
 import java.util.Map;
 
-/** Who holds how much of what, the sums, and the most each sum ever was. */
+/** Amounts held by each holder, their sums, and the peak of each sum. */
 final class QuotaLedger {
 
-  /** Told of a sum that grew. */
+  /** Callback for a sum that increased. */
   interface Growth {
     void grew(FlavorResourcePair flavorResourcePair, BigDecimal sum);
   }
@@ -16,7 +16,7 @@ final class QuotaLedger {
   private final Map<FlavorResourcePair, BigDecimal> sums = new HashMap<>();
   private final Map<FlavorResourcePair, BigDecimal> peaks = new HashMap<>();
 
-  /** From now on the holder holds this; nothing, when empty. */
+  /** Sets the amounts of a holder; an empty map releases them. */
   void set(String holder, Map<FlavorResourcePair, BigDecimal> held, Growth growth) {
     Map<FlavorResourcePair, BigDecimal> before =
         held.isEmpty() ? byHolder.remove(holder) : byHolder.put(holder, held);

@@ -1,9 +1,9 @@
 package dev.sluice.lab.audit;
 
 /**
- * A broken rule.
+ * A violation of a rule.
  *
- * @param revision the write that broke it
+ * @param revision the revision of the write that broke the rule
  * @param subject the object concerned
  * @param detail the figures
  */

@@ -29,17 +29,17 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches the audited kinds and keeps every change. A watch that breaks goes on from the last
- * change it saw; when the API server has forgotten what came after that, the recording says that it
- * is not whole. May be used by any thread.
+ * Watches the audited kinds and records every change. A broken watch continues from the last
+ * change; if the API server has expired that version, the recording is marked as incomplete.
+ * Thread-safe.
  */
 public final class WatchRecorder implements AutoCloseable {
 
-  private static final Duration BREATH = Duration.ofMillis(100);
+  private static final Duration RECONNECT_PAUSE = Duration.ofMillis(100);
 
   private final KubernetesClient client;
   private final InstantSource clock;
-  private final Consumer<ObjectChange> told;
+  private final Consumer<ObjectChange> listener;
   private final Set<AuditedKind> kinds;
   private final ObjectMapper json = new ObjectMapper();
   private final ReentrantLock lock = new ReentrantLock();
@@ -48,31 +48,35 @@ public final class WatchRecorder implements AutoCloseable {
   private final Map<String, ObjectChange> current = new HashMap<>();
   private final List<Watch> watches = new ArrayList<>();
   private String gap = "";
-  private long tellings;
+  private long changeCount;
 
-  /** Records nothing before {@link #start}. */
+  /** Creates a recorder that records nothing before {@link #start}. */
   public WatchRecorder(KubernetesClient client, InstantSource clock) {
     this(client, clock, objectChange -> {});
   }
 
-  /** The same; {@code told} is told of each change as it comes, on the threads of the watches. */
-  public WatchRecorder(KubernetesClient client, InstantSource clock, Consumer<ObjectChange> told) {
-    this(client, clock, told, AuditedKind.JUDGED);
+  /**
+   * Creates a recorder that also passes each change to {@code listener}, on the threads of the
+   * watches.
+   */
+  public WatchRecorder(
+      KubernetesClient client, InstantSource clock, Consumer<ObjectChange> listener) {
+    this(client, clock, listener, AuditedKind.JUDGED);
   }
 
-  /** The same for these kinds. */
+  /** Creates a recorder for these kinds. */
   public WatchRecorder(
       KubernetesClient client,
       InstantSource clock,
-      Consumer<ObjectChange> told,
+      Consumer<ObjectChange> listener,
       Set<AuditedKind> kinds) {
     this.client = client;
     this.clock = clock;
-    this.told = told;
+    this.listener = listener;
     this.kinds = Set.copyOf(kinds);
   }
 
-  /** Records from now on; what exists already is the beginning of the history. */
+  /** Starts recording; existing objects are the beginning of the history. */
   public WatchRecorder start() {
     for (AuditedKind kind : kinds) {
       GenericKubernetesResourceList list = collection(kind).list();
@@ -84,7 +88,7 @@ public final class WatchRecorder implements AutoCloseable {
                       .withResourceVersion(list.getMetadata().getResourceVersion())
                       .withAllowWatchBookmarks(true)
                       .build(),
-                  new Keeper(kind)));
+                  new RecordingWatcher(kind)));
     }
     return this;
   }
@@ -97,7 +101,7 @@ public final class WatchRecorder implements AutoCloseable {
     return client.genericKubernetesResources(kind.context()).inAnyNamespace();
   }
 
-  /** All changes up to now, in the order of their revisions. */
+  /** All changes so far, ordered by revision. */
   public List<ObjectChange> history() {
     lock.lock();
     try {
@@ -117,7 +121,7 @@ public final class WatchRecorder implements AutoCloseable {
         .toList();
   }
 
-  /** The objects of a kind as they are now. */
+  /** The present objects of a kind. */
   public List<JsonNode> current(AuditedKind kind) {
     lock.lock();
     try {
@@ -130,7 +134,7 @@ public final class WatchRecorder implements AutoCloseable {
     }
   }
 
-  /** Why the history is not whole; empty when it is. */
+  /** Why the history is incomplete; empty if it is complete. */
   public Optional<String> gap() {
     lock.lock();
     try {
@@ -140,11 +144,11 @@ public final class WatchRecorder implements AutoCloseable {
     }
   }
 
-  /** Waits until there is something; empty when there was nothing for so long. */
-  public <T> Optional<T> await(Duration limit, Supplier<Optional<T>> sought) {
+  /** Waits until the supplier returns a value; empty after the time limit. */
+  public <T> Optional<T> await(Duration limit, Supplier<Optional<T>> supplier) {
     Instant end = clock.instant().plus(limit);
     while (true) {
-      Optional<T> found = sought.get();
+      Optional<T> found = supplier.get();
       if (found.isPresent() || !clock.instant().isBefore(end)) {
         return found;
       }
@@ -152,7 +156,9 @@ public final class WatchRecorder implements AutoCloseable {
     }
   }
 
-  /** Waits until all that the API server has now was seen; false when it took longer. */
+  /**
+   * Waits until every present change of the API server was recorded; false after the time limit.
+   */
   public boolean catchUp(Duration limit) {
     List<ObjectChange> now = new ArrayList<>();
     for (AuditedKind kind : kinds) {
@@ -177,9 +183,9 @@ public final class WatchRecorder implements AutoCloseable {
   private void breathe() {
     lock.lock();
     try {
-      long nanos = BREATH.toNanos();
-      long before = tellings;
-      while (tellings == before && nanos > 0) {
+      long nanos = RECONNECT_PAUSE.toNanos();
+      long before = changeCount;
+      while (changeCount == before && nanos > 0) {
         nanos = changed.awaitNanos(nanos);
       }
     } catch (InterruptedException e) {
@@ -204,9 +210,9 @@ public final class WatchRecorder implements AutoCloseable {
     lock.lock();
     try {
       objectChanges.put(objectChange.revision(), objectChange);
-      told.accept(objectChange);
+      listener.accept(objectChange);
       current.put(object.getMetadata().getUid(), objectChange);
-      tellings++;
+      changeCount++;
       changed.signalAll();
     } finally {
       lock.unlock();
@@ -217,25 +223,25 @@ public final class WatchRecorder implements AutoCloseable {
     lock.lock();
     try {
       gap = why;
-      tellings++;
+      changeCount++;
       changed.signalAll();
     } finally {
       lock.unlock();
     }
   }
 
-  /** Ends all watches; what was recorded can still be read. */
+  /** Ends all watches; the recording stays readable. */
   @Override
   public void close() {
     watches.forEach(Watch::close);
   }
 
-  /** Keeps what one watch tells. */
-  private final class Keeper implements Watcher<GenericKubernetesResource> {
+  /** Records the events of one watch. */
+  private final class RecordingWatcher implements Watcher<GenericKubernetesResource> {
 
     private final AuditedKind kind;
 
-    private Keeper(AuditedKind kind) {
+    private RecordingWatcher(AuditedKind kind) {
       this.kind = kind;
     }
 

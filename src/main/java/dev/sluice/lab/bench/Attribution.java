@@ -4,11 +4,11 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Whose writes they were. The API server doesn't say who sent a request, so this is found by
- * exclusion: what the benchmark itself sent is subtracted, exactly; of the rest, the operator's are
- * those to the API that it serves, to Jobs themselves (controllers of the cluster write only their
- * status), and Events. Where pods run, Events of the core group are the controllers', and of the
- * newer group one for each pod that was bound is the scheduler's.
+ * Attributes writes to their authors. The API server does not report who sent a request, so authors
+ * are found by exclusion: the benchmark's own writes are subtracted exactly; of the rest, the
+ * operator's are writes to the API that it serves, writes to Jobs themselves (cluster controllers
+ * write only their status), and Events. Where pods run, Events of the core group belong to the
+ * controllers, and one Event of the newer group per bound pod belongs to the scheduler.
  *
  * @param operator writes of the operator
  * @param others writes of the cluster's own programs: leases, nodes, pods
@@ -18,7 +18,7 @@ record Attribution(Map<RequestKey, Long> operator, Map<RequestKey, Long> others)
   private static final String SERVED = "kueue.x-k8s.io";
   private static final String EVENTS = "events.k8s.io";
 
-  /** Divides all writes, knowing the benchmark's {@code own}. */
+  /** Divides all writes, given the benchmark's {@code own}. */
   static Attribution of(Map<RequestKey, Long> all, Map<RequestKey, Long> own) {
     Map<RequestKey, Long> operator = new TreeMap<>();
     Map<RequestKey, Long> others = new TreeMap<>();
@@ -58,7 +58,7 @@ record Attribution(Map<RequestKey, Long> operator, Map<RequestKey, Long> others)
             && key.subresource().isEmpty());
   }
 
-  /** All writes of the operator. */
+  /** The total of the operator's writes. */
   long operatorTotal() {
     return operator.values().stream().mapToLong(Long::longValue).sum();
   }

@@ -20,7 +20,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** {@code sluice bench}: runs a scenario and tells what it cost. */
+/** {@code sluice bench}: runs a scenario and prints its figures. */
 @Command(
     name = "bench",
     description = {

@@ -1,16 +1,16 @@
 package dev.sluice.lab.bench;
 
-/** A benchmark can't be run, or did not end well; the message says why. */
+/** A benchmark cannot run or failed; the message gives the reason. */
 public final class BenchException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
-  /** With a message for people. */
+  /** With a message for users. */
   public BenchException(String message) {
     super(message);
   }
 
-  /** With a message for people, and what lies behind it. */
+  /** With a message for users and a cause. */
   public BenchException(String message, Throwable cause) {
     super(message, cause);
   }

@@ -3,7 +3,7 @@ package dev.sluice.lab.bench;
 import java.time.Duration;
 import java.util.function.Consumer;
 
-/** Runs one scenario against one installation, and measures it. */
+/** Runs one scenario against one installation and measures it. */
 final class Benchmark {
 
   private final Scenario scenario;
@@ -11,7 +11,7 @@ final class Benchmark {
   private final Duration limit;
   private final Consumer<String> tell;
 
-  /** Gives up after {@code limit}; {@code tell} gets lines about progress. */
+  /** Creates a benchmark that fails after {@code limit}; {@code tell} receives progress lines. */
   Benchmark(Scenario scenario, Installation installation, Duration limit, Consumer<String> tell) {
     this.scenario = scenario;
     this.installation = installation;
@@ -20,11 +20,11 @@ final class Benchmark {
   }
 
   /**
-   * The figures of one run.
+   * Runs the scenario.
    *
-   * @param version of the API to speak; the newest that is served when empty
-   * @param run name of the run, unlike that of any other in the cluster
-   * @throws BenchException when not all work ended
+   * @param version version of the API to use; the newest served version if empty
+   * @param run name of the run, unique in the cluster
+   * @throws BenchException when not all Workloads ended
    */
   Figures run(String version, String run) {
     try (BenchmarkApiClient benchmarkApiClient =

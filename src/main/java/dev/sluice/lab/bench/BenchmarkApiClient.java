@@ -22,12 +22,12 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 
 /**
- * The API server as the benchmark uses it: requests made by hand, each sent once, answered
- * asynchronously, and counted as the server counts them.
+ * API client of the benchmark: sends each request once, asynchronously, and counts requests as the
+ * server does.
  */
 final class BenchmarkApiClient implements AutoCloseable {
 
-  private static final long PATIENCE_SECONDS = 120;
+  private static final long TIMEOUT_SECONDS = 120;
   private static final int ATTEMPTS = 4;
   private static final Duration PAUSE = Duration.ofMillis(250);
   private static final String JSON = "application/json";
@@ -38,7 +38,7 @@ final class BenchmarkApiClient implements AutoCloseable {
   private final String base;
   private final Map<RequestKey, LongAdder> sent = new ConcurrentHashMap<>();
 
-  /** An answer of the server, whatever it says. */
+  /** A response of the server, with any status. */
   record Answer(int code, byte[] body) {
 
     boolean successful() {
@@ -61,7 +61,7 @@ final class BenchmarkApiClient implements AutoCloseable {
     this.base = client.getMasterUrl().toString().replaceAll("/$", "");
   }
 
-  /** Sends a body; the key is what the server counts it as. */
+  /** Sends a body; {@code key} is the request's key in the server's metrics. */
   CompletableFuture<Answer> send(RequestKey key, String path, String body) {
     sent.computeIfAbsent(key, each -> new LongAdder()).increment();
     String method = key.verb().equals("DELETECOLLECTION") ? "DELETE" : key.verb();
@@ -70,7 +70,7 @@ final class BenchmarkApiClient implements AutoCloseable {
   }
 
   private CompletableFuture<Answer> answer(HttpRequest.Builder request) {
-    return http.sendAsync(request.timeout(PATIENCE_SECONDS, TimeUnit.SECONDS).build(), byte[].class)
+    return http.sendAsync(request.timeout(TIMEOUT_SECONDS, TimeUnit.SECONDS).build(), byte[].class)
         .thenApply(response -> new Answer(response.code(), response.body()));
   }
 
@@ -78,7 +78,7 @@ final class BenchmarkApiClient implements AutoCloseable {
     return http.newHttpRequestBuilder().uri(base + path).header("Accept", JSON);
   }
 
-  /** The answer to a question, asked anew when a connection that had been idle was closed. */
+  /** Sends a read request, once more if an idle connection was closed. */
   private Answer asked(Supplier<HttpRequest.Builder> question) {
     for (int attempt = 1; attempt < ATTEMPTS; attempt++) {
       try {
@@ -90,7 +90,7 @@ final class BenchmarkApiClient implements AutoCloseable {
     return await(answer(question.get()));
   }
 
-  /** The object at a path, or the list; a missing node when there is none. */
+  /** The object or list at a path; a missing node if it does not exist. */
   JsonNode read(String path) {
     Answer answer = asked(() -> builder(path));
     if (answer.code() == 404) {
@@ -111,7 +111,7 @@ final class BenchmarkApiClient implements AutoCloseable {
     return ServerReading.parse(new String(answer.body(), StandardCharsets.UTF_8));
   }
 
-  /** Opens a stream of lines that the server ends after a while. */
+  /** Opens a stream of lines, which the server ends after some time. */
   InputStream watch(String path) throws IOException {
     HttpResponse<InputStream> response =
         await(http.sendAsync(builder(path).forStreaming().build(), InputStream.class));
@@ -135,7 +135,7 @@ final class BenchmarkApiClient implements AutoCloseable {
     }
   }
 
-  /** Waits for an answer. */
+  /** Waits for a response. */
   static <T> T await(CompletableFuture<T> answer) {
     try {
       return answer.join();
@@ -144,14 +144,14 @@ final class BenchmarkApiClient implements AutoCloseable {
     }
   }
 
-  /** Does nothing for a while. */
+  /** Sleeps. */
   static void pause(Duration pause) {
     await(
         CompletableFuture.runAsync(
             () -> {}, CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS)));
   }
 
-  /** What was sent so far. */
+  /** The requests sent so far. */
   Map<RequestKey, Long> sent() {
     Map<RequestKey, Long> counts = new TreeMap<>();
     sent.forEach((key, count) -> counts.put(key, count.sum()));

@@ -9,7 +9,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
 
-/** The queues of a run, set up before it and removed after it. */
+/** Creates the queues of a run and removes them afterwards. */
 final class BenchmarkFixture {
 
   private static final int DELETE_ATTEMPTS = 10;
@@ -31,7 +31,7 @@ final class BenchmarkFixture {
     this.benchmarkManifests = new BenchmarkManifests(scenario, benchmarkTarget);
   }
 
-  /** The newest version of the API that the cluster serves and this program speaks. */
+  /** The newest version of the API that both the cluster and this program support. */
   static String servedVersion(BenchmarkApiClient benchmarkApiClient) {
     JsonNode group = benchmarkApiClient.read("/apis/" + BenchmarkTarget.GROUP);
     for (String version : List.of("v1beta2", "v1beta1")) {
@@ -47,7 +47,7 @@ final class BenchmarkFixture {
             + ": is it installed?");
   }
 
-  /** Makes the queues, and returns when all of them are active. */
+  /** Creates the queues and returns when all of them are active. */
   void setUp() {
     post("", "namespaces", "/api/v1/namespaces", benchmarkManifests.namespace());
     postServed("resourceflavors", benchmarkManifests.flavor());
@@ -112,7 +112,7 @@ final class BenchmarkFixture {
     }
   }
 
-  /** Removes all that the run made, work first. */
+  /** Removes all objects of the run, work first. */
   void takeDown() {
     if (scenario.form() == Form.JOB) {
       delete(
@@ -158,9 +158,7 @@ final class BenchmarkFixture {
     delete("DELETE", "", "namespaces", "/api/v1/namespaces/" + benchmarkTarget.namespace());
   }
 
-  /**
-   * The server ends a request that takes it longer than a minute; what is left is asked for anew.
-   */
+  /** The server ends a request after a minute; the rest is deleted by further requests. */
   private void delete(String verb, String group, String resource, String path) {
     RequestKey key = new RequestKey(verb, group, resource, "");
     Answer answer = null;

@@ -4,7 +4,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.lab.bench.Schedule.Creation;
 
-/** The objects of a scenario, as small as they may be. */
+/** The objects of a scenario, with as few fields as possible. */
 final class BenchmarkManifests {
 
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;

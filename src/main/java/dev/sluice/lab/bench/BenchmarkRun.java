@@ -17,15 +17,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of a scenario: creates its work when it is due, lets what is admitted run by a timer, and
- * marks it finished. All state belongs to one thread, which never waits for the API server.
+ * One run of a scenario: creates its work on schedule, runs admitted work for its time, and marks
+ * it finished. All state is confined to one thread, which never waits for the API server.
  */
 final class BenchmarkRun implements AutoCloseable {
 
-  private static final int CREATIONS_AT_A_TIME = 16;
-  private static final int ENDS_AT_A_TIME = 16;
+  private static final int MAX_CONCURRENT_CREATIONS = 16;
+  private static final int MAX_CONCURRENT_ENDS = 16;
   private static final Duration PAUSE = Duration.ofMillis(500);
-  private static final Duration SOON = Duration.ofMillis(20);
+  private static final Duration RETRY_DELAY = Duration.ofMillis(20);
 
   private final List<Creation> creations;
   private final Form form;
@@ -36,19 +36,19 @@ final class BenchmarkRun implements AutoCloseable {
   private final ScheduledThreadPoolExecutor thread =
       new ScheduledThreadPoolExecutor(
           1, task -> Thread.ofPlatform().daemon().name("bench-play").unstarted(task));
-  private final BoundedQueue births = new BoundedQueue(CREATIONS_AT_A_TIME, thread);
-  private final BoundedQueue ends = new BoundedQueue(ENDS_AT_A_TIME, thread);
+  private final BoundedQueue creationQueue = new BoundedQueue(MAX_CONCURRENT_CREATIONS, thread);
+  private final BoundedQueue endQueue = new BoundedQueue(MAX_CONCURRENT_ENDS, thread);
   private final CompletableFuture<Void> over = new CompletableFuture<>();
   private final CollectionWatch collectionWatch;
-  private final Piece[] pieces;
+  private final TrackedWorkload[] workloads;
   private long start;
   private int next;
 
-  /** What is created for a piece of work, and where. */
+  /** Request and body that create a tracked workload. */
   private record Bodies(RequestKey key, String path, Function<Creation, String> body) {}
 
-  /** What is known of a piece of work that is not finished. */
-  private static final class Piece {
+  /** State of a workload that is not finished. */
+  private static final class TrackedWorkload {
     private @Nullable Observation latest;
     private @Nullable ScheduledFuture<?> timer;
     private boolean holds;
@@ -56,7 +56,7 @@ final class BenchmarkRun implements AutoCloseable {
     private long since;
   }
 
-  /** How far a run is. */
+  /** Progress of a run. */
   record Progress(int created, int admitted, int finished, int of) {}
 
   BenchmarkRun(
@@ -66,7 +66,7 @@ final class BenchmarkRun implements AutoCloseable {
     this.benchmarkApiClient = benchmarkApiClient;
     this.jobStatusPatches = new JobStatusPatches(benchmarkTarget);
     this.timings = new Timings(creations);
-    this.pieces = new Piece[creations.size()];
+    this.workloads = new TrackedWorkload[creations.size()];
     BenchmarkManifests benchmarkManifests = new BenchmarkManifests(scenario, benchmarkTarget);
     this.bodies =
         switch (form) {
@@ -96,8 +96,9 @@ final class BenchmarkRun implements AutoCloseable {
   /**
    * Runs to the end.
    *
-   * @param progress is told every few seconds
-   * @throws BenchException when something is refused, or not all ended within {@code limit}
+   * @param progress called every few seconds
+   * @throws BenchException when a request is rejected, or not all workloads ended within {@code
+   *     limit}
    */
   Timings run(Duration limit, Consumer<Progress> progress) {
     collectionWatch.start();
@@ -136,7 +137,7 @@ final class BenchmarkRun implements AutoCloseable {
     return System.nanoTime() - start;
   }
 
-  /** Sends what is due, and comes back when the next is. */
+  /** Sends the creations that are due and schedules the next call. */
   private void create() {
     while (next < creations.size()) {
       Creation creation = creations.get(next);
@@ -147,7 +148,7 @@ final class BenchmarkRun implements AutoCloseable {
       }
       next++;
       String body = bodies.body().apply(creation);
-      births.add(() -> create(creation, body));
+      creationQueue.add(() -> create(creation, body));
     }
   }
 
@@ -158,7 +159,7 @@ final class BenchmarkRun implements AutoCloseable {
         .handleAsync(
             (answer, failure) -> {
               if (answer == null || answer.worthRepeating()) {
-                later(PAUSE, () -> births.add(() -> create(creation, body)));
+                later(PAUSE, () -> creationQueue.add(() -> create(creation, body)));
               } else if (answer.successful() || answer.code() == 409) {
                 timings.created(creation.ordinal(), sent);
               } else {
@@ -171,20 +172,20 @@ final class BenchmarkRun implements AutoCloseable {
 
   private void seen(Observation observation) {
     int ordinal = observation.ordinal();
-    Piece piece = pieces[ordinal];
+    TrackedWorkload piece = workloads[ordinal];
     if (observation.failed()) {
       over.completeExceptionally(new BenchException("work " + ordinal + " failed"));
     } else if (observation.finished()) {
       ended(ordinal);
     } else if (piece != null || observation.admitted() || observation.evicted()) {
-      Piece known = piece != null ? piece : new Piece();
-      pieces[ordinal] = known;
+      TrackedWorkload known = piece != null ? piece : new TrackedWorkload();
+      workloads[ordinal] = known;
       known.latest = observation;
       follow(ordinal, known, observation);
     }
   }
 
-  private void follow(int ordinal, Piece piece, Observation observation) {
+  private void follow(int ordinal, TrackedWorkload piece, Observation observation) {
     if (observation.admitted() && !piece.holds) {
       piece.holds = true;
       piece.since = now();
@@ -198,13 +199,13 @@ final class BenchmarkRun implements AutoCloseable {
     }
     if (observation.evicted() && !piece.leaving) {
       piece.leaving = true;
-      ends.add(() -> patch(ordinal, piece, jobStatusPatches::released, () -> {}));
+      endQueue.add(() -> patch(ordinal, piece, jobStatusPatches::released, () -> {}));
     } else if (!observation.evicted()) {
       piece.leaving = false;
     }
   }
 
-  private void stop(int ordinal, Piece piece) {
+  private void stop(int ordinal, TrackedWorkload piece) {
     if (piece.holds) {
       timings.held(ordinal, now() - piece.since);
       piece.holds = false;
@@ -215,15 +216,15 @@ final class BenchmarkRun implements AutoCloseable {
     }
   }
 
-  private void finish(int ordinal, Piece piece) {
-    ends.add(() -> patch(ordinal, piece, jobStatusPatches::finished, () -> ended(ordinal)));
+  private void finish(int ordinal, TrackedWorkload piece) {
+    endQueue.add(() -> patch(ordinal, piece, jobStatusPatches::finished, () -> ended(ordinal)));
   }
 
   private void ended(int ordinal) {
-    Piece piece = pieces[ordinal];
+    TrackedWorkload piece = workloads[ordinal];
     if (piece != null) {
       stop(ordinal, piece);
-      pieces[ordinal] = null;
+      workloads[ordinal] = null;
     }
     timings.finished(ordinal, now());
     if (timings.complete()) {
@@ -232,9 +233,9 @@ final class BenchmarkRun implements AutoCloseable {
   }
 
   private CompletableFuture<?> patch(
-      int ordinal, Piece piece, Function<Observation, String> body, Runnable done) {
+      int ordinal, TrackedWorkload piece, Function<Observation, String> body, Runnable done) {
     Observation observation = piece.latest;
-    if (observation == null || pieces[ordinal] != piece) {
+    if (observation == null || workloads[ordinal] != piece) {
       return CompletableFuture.completedFuture(null);
     }
     Supplier<CompletableFuture<?>> again = () -> patch(ordinal, piece, body, done);
@@ -246,9 +247,9 @@ final class BenchmarkRun implements AutoCloseable {
         .handleAsync(
             (answer, failure) -> {
               if (answer == null || answer.worthRepeating()) {
-                later(PAUSE, () -> ends.add(again));
+                later(PAUSE, () -> endQueue.add(again));
               } else if (answer.code() == 409) {
-                later(SOON, () -> again(piece, again));
+                later(RETRY_DELAY, () -> again(piece, again));
               } else if (answer.successful()) {
                 done.run();
               } else {
@@ -259,10 +260,10 @@ final class BenchmarkRun implements AutoCloseable {
             thread);
   }
 
-  /** After a conflict, only what still holds is repeated: an eviction has its own way. */
-  private void again(Piece piece, Supplier<CompletableFuture<?>> request) {
+  /** Repeats a request after a conflict if it is still valid: evictions are handled separately. */
+  private void again(TrackedWorkload piece, Supplier<CompletableFuture<?>> request) {
     if (piece.holds || piece.leaving) {
-      ends.add(request);
+      endQueue.add(request);
     }
   }
 

@@ -3,10 +3,10 @@ package dev.sluice.lab.bench;
 import dev.sluice.lab.bench.Schedule.Creation;
 
 /**
- * Where a run's objects are, and how they are called, so that several runs don't meet.
+ * Names and paths of a run's objects, distinct for each run.
  *
  * @param run the run's own name: a DNS label
- * @param version of the API that is spoken, such as v1beta2
+ * @param version version of the API, such as v1beta2
  */
 record BenchmarkTarget(String run, String version) {
 
@@ -24,7 +24,7 @@ record BenchmarkTarget(String run, String version) {
     return run + "-cohort-" + number;
   }
 
-  /** Also the LocalQueue's name. */
+  /** The name of a ClusterQueue and of its LocalQueue. */
   String queue(int number) {
     return run + "-queue-" + number;
   }
@@ -33,7 +33,7 @@ record BenchmarkTarget(String run, String version) {
     return run + "-priority-" + (priority < 0 ? "minus-" : "") + Math.abs((long) priority);
   }
 
-  /** The name of a piece of work, from which {@link #ordinal} finds it again. */
+  /** The name of a workload, from which {@link #ordinal} derives its number. */
   String work(Creation creation) {
     return creation.workClass().name() + "-" + creation.ordinal();
   }
@@ -42,7 +42,7 @@ record BenchmarkTarget(String run, String version) {
     return Integer.parseInt(name.substring(name.lastIndexOf('-') + 1));
   }
 
-  /** Path of a cluster-wide collection of the served API. */
+  /** Path of a cluster-scoped collection of the served API. */
   String wide(String resource) {
     return "/apis/" + GROUP + "/" + version + "/" + resource;
   }

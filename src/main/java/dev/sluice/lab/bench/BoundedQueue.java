@@ -6,28 +6,33 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.function.Supplier;
 
-/** Requests in their order, so many at a time. Confined to the thread of its executor. */
+/** Sends requests in order, with limited concurrency. Confined to the thread of its executor. */
 final class BoundedQueue {
 
-  private final int most;
+  private final int maxConcurrent;
   private final Executor executor;
   private final Deque<Supplier<CompletableFuture<?>>> waiting = new ArrayDeque<>();
   private int inFlight;
 
-  /** At most {@code most} at a time; all else happens on {@code executor}. */
-  BoundedQueue(int most, Executor executor) {
-    this.most = most;
+  /**
+   * Creates a queue.
+   *
+   * @param maxConcurrent maximum number of concurrent requests
+   * @param executor runs everything else
+   */
+  BoundedQueue(int maxConcurrent, Executor executor) {
+    this.maxConcurrent = maxConcurrent;
     this.executor = executor;
   }
 
-  /** Sends it when it is its turn. */
+  /** Sends the request as soon as the limit permits. */
   void add(Supplier<CompletableFuture<?>> request) {
     waiting.add(request);
     sendWhatMay();
   }
 
   private void sendWhatMay() {
-    while (inFlight < most && !waiting.isEmpty()) {
+    while (inFlight < maxConcurrent && !waiting.isEmpty()) {
       inFlight++;
       var unused =
           waiting

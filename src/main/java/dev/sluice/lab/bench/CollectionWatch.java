@@ -9,12 +9,10 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.function.Consumer;
 
-/**
- * Follows a collection: lists it, then watches, and lists again when a watch can't be continued.
- */
+/** Lists and watches a collection; lists again when a watch cannot be continued. */
 final class CollectionWatch implements AutoCloseable {
 
-  private static final int MOST_FAILURES = 20;
+  private static final int MAX_FAILURES = 20;
   private static final Duration PAUSE = Duration.ofMillis(500);
 
   private final BenchmarkApiClient benchmarkApiClient;
@@ -24,7 +22,9 @@ final class CollectionWatch implements AutoCloseable {
   private final Thread thread;
   private volatile boolean closed;
 
-  /** Calls {@code seen} from a thread of its own with each object that was made or changed. */
+  /**
+   * Creates a watch that calls {@code seen} on its own thread with each created or changed object.
+   */
   CollectionWatch(
       BenchmarkApiClient benchmarkApiClient,
       String path,
@@ -56,7 +56,7 @@ final class CollectionWatch implements AutoCloseable {
       } catch (IOException | BenchException e) {
         failures++;
         version = "";
-        if (!closed && failures > MOST_FAILURES) {
+        if (!closed && failures > MAX_FAILURES) {
           failed.accept(
               new BenchException("the watch of " + path + " ended: " + e.getMessage(), e));
           return;
@@ -66,7 +66,9 @@ final class CollectionWatch implements AutoCloseable {
     }
   }
 
-  /** Where to go on; empty when the list has to be read again. */
+  /**
+   * Watches from a version and returns the version to continue from; empty if a new list is needed.
+   */
   private String follow(String from) throws IOException {
     String version = from;
     String query = "?watch=true&allowWatchBookmarks=true&timeoutSeconds=3000&resourceVersion=";
@@ -82,7 +84,7 @@ final class CollectionWatch implements AutoCloseable {
             return "";
           }
           default -> {
-            // deletions and bookmarks only move the version
+            // deletions and bookmarks only advance the version
           }
         }
         version = object.path("metadata").path("resourceVersion").asText(version);

@@ -7,12 +7,12 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
-/** Conditions of objects as they were read. */
+/** Reads and sets conditions of JSON objects. */
 final class Condition {
 
   private Condition() {}
 
-  /** Whether the object has the condition, and it is True. */
+  /** Whether the condition is True. */
   static boolean holds(JsonNode object, String type) {
     for (JsonNode condition : object.path("status").path("conditions")) {
       if (condition.path("type").asText().equals(type)) {

@@ -5,23 +5,23 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What a run cost.
+ * Figures of a run.
  *
- * @param scenario its name
- * @param workloads how many there were
- * @param wallSeconds from the first creation to the last end
- * @param idealSeconds the same if nothing but quota took time
- * @param admissionsPerSecond over the wall time
- * @param quotaUse part of the nominal quota that was held, over the wall time; 0 to 1 or, where a
- *     queue holds more than it can use, more
+ * @param scenario name of the scenario
+ * @param workloads number of workloads
+ * @param wallSeconds time from the first creation to the last end
+ * @param idealSeconds the same if only quota limited the run
+ * @param admissionsPerSecond admissions over the wall time
+ * @param quotaUse part of the nominal quota that was held over the wall time, from 0 to 1, or more
+ *     if a queue holds more than it can use
  * @param waits seconds from creation to admission, by class
- * @param writes who wrote what during the run
- * @param operatorWritesPerWorkload all of the operator's writes
- * @param operatorCpuMillisPerWorkload of the operator's process
- * @param apiServerCpuMillisPerWorkload of the API server's process
- * @param runnerCpuMillisPerWorkload of this process, which is no part of the installation
- * @param peakRssMiB of the operator's process, since its start
- * @param mostLateSeconds how far creation fell behind its schedule
+ * @param writes writes during the run, by author
+ * @param operatorWritesPerWorkload all writes of the operator
+ * @param operatorCpuMillisPerWorkload CPU time of the operator's process
+ * @param apiServerCpuMillisPerWorkload CPU time of the API server's process
+ * @param runnerCpuMillisPerWorkload CPU time of this process, which is not part of the installation
+ * @param peakRssMiB peak resident memory of the operator's process since its start
+ * @param mostLateSeconds maximum delay of a creation behind its schedule
  */
 record Figures(
     String scenario,
@@ -40,12 +40,12 @@ record Figures(
     double mostLateSeconds) {
 
   /**
-   * All that is read at one moment.
+   * Readings taken at one time.
    *
    * @param server the API server's metrics
    * @param operator the operator's process
    * @param runner this process
-   * @param own what the benchmark has sent
+   * @param own requests that the benchmark has sent
    */
   record Reading(
       ServerReading server,
@@ -53,7 +53,7 @@ record Figures(
       ProcessReading runner,
       Map<RequestKey, Long> own) {}
 
-  /** What follows from a run and what was read before and after it. */
+  /** Computes the figures from the timings and the readings before and after the run. */
   static Figures of(Scenario scenario, Timings timings, Reading before, Reading after) {
     int size = scenario.size();
     double wall = timings.wallSeconds();

@@ -6,12 +6,12 @@ import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.Map;
 
-/** Figures for programs. */
+/** Writes figures as JSON. */
 final class FiguresJson {
 
   private FiguresJson() {}
 
-  /** Numbers with three places. */
+  /** Numbers are rounded to three decimal places. */
   static ObjectNode of(Figures figures) {
     ObjectNode root = JsonNodeFactory.instance.objectNode();
     root.put("scenario", figures.scenario()).put("workloads", figures.workloads());

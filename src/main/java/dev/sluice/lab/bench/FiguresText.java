@@ -3,12 +3,12 @@ package dev.sluice.lab.bench;
 import java.util.Locale;
 import java.util.Map;
 
-/** Figures for people. */
+/** Writes figures as text. */
 final class FiguresText {
 
   private FiguresText() {}
 
-  /** A table, with a line's end at its end. */
+  /** A table that ends with a line break. */
   static String of(Figures figures) {
     StringBuilder text = new StringBuilder();
     line(text, "scenario", "%s, %d workloads", figures.scenario(), figures.workloads());

@@ -13,22 +13,22 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.Random;
 
-/** What is measured: a cluster, and an operator that works for it. */
+/** The measured installation: a cluster and its operator. */
 interface Installation extends AutoCloseable {
 
-  /** How the cluster is reached. */
+  /** The kubeconfig of the cluster. */
   Path kubeconfig();
 
-  /** The operator's process. */
+  /** The process id of the operator. */
   long operatorPid();
 
-  /** Whether it goes when it is closed, with all that is in it. */
+  /** Whether closing removes the installation with all its objects. */
   boolean passing();
 
   @Override
   void close();
 
-  /** One that somebody else set up, and keeps. */
+  /** An existing installation, which is kept. */
   record Given(Path kubeconfig, long operatorPid) implements Installation {
 
     @Override
@@ -38,17 +38,17 @@ interface Installation extends AutoCloseable {
 
     @Override
     public void close() {
-      // it isn't ours
+      // an existing installation is left running
     }
   }
 
-  /** A control plane and an operator of its own. */
+  /** A control plane and an operator started for the benchmark. */
   record Own(ControlPlane controlPlane, OperatorProcess operator) implements Installation {
 
     /**
-     * Starts both, and returns when the operator is ready.
+     * Starts both and returns when the operator is ready.
      *
-     * @param podsRun whether pods have to run; otherwise the programs for that are stopped, so that
+     * @param podsRun whether pods must run; otherwise the programs for pods are stopped, so that
      *     only the API server and its store take part
      */
     static Own start(String name, Binaries binaries, boolean podsRun, List<String> arguments) {

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.lab.bench.Schedule.Creation;
 import java.time.InstantSource;
 
-/** What the owner of a Workload's job writes into its status. */
+/** Status patches that a job controller would write to a Workload. */
 final class JobStatusPatches {
 
   static final RequestKey KEY =
@@ -26,7 +26,7 @@ final class JobStatusPatches {
         + "/status";
   }
 
-  /** Its job has ended well. */
+  /** The job finished successfully. */
   String finished(Observation observation) {
     JsonNode conditions =
         Condition.with(
@@ -39,7 +39,7 @@ final class JobStatusPatches {
     return patch(observation, JsonNodeFactory.instance.objectNode(), conditions);
   }
 
-  /** Its job was stopped, and its quota is free. */
+  /** The job was stopped and its quota is released. */
   String released(Observation observation) {
     JsonNode conditions = observation.conditions();
     String reason = benchmarkTarget.version().equals("v1beta1") ? "Pending" : "PendingEvaluation";
@@ -60,7 +60,7 @@ final class JobStatusPatches {
     return patch(observation, status, conditions);
   }
 
-  /** A merge patch that is refused when the object has changed since it was seen. */
+  /** A merge patch that the API server rejects if the object has changed since the observation. */
   private static String patch(Observation observation, ObjectNode status, JsonNode conditions) {
     ObjectNode root = JsonNodeFactory.instance.objectNode();
     root.putObject("metadata").put("resourceVersion", observation.version());

@@ -3,13 +3,13 @@ package dev.sluice.lab.bench;
 import com.fasterxml.jackson.databind.JsonNode;
 
 /**
- * A piece of work as it was last seen.
+ * Last observed state of a workload.
  *
- * @param ordinal which one
- * @param admitted whether it may run, and is not to give way
- * @param evicted whether it has to give its quota back
- * @param finished whether it has ended
- * @param failed whether it ended badly
+ * @param ordinal its number
+ * @param admitted whether it may run and is not being evicted
+ * @param evicted whether it must release its quota
+ * @param finished whether it has finished
+ * @param failed whether it failed
  * @param version its resource version
  * @param conditions its conditions
  */
@@ -22,7 +22,7 @@ record Observation(
     String version,
     JsonNode conditions) {
 
-  /** A Workload. */
+  /** Reads a Workload. */
   static Observation ofWorkload(JsonNode object) {
     boolean gives = Condition.holds(object, "Evicted");
     return new Observation(
@@ -35,7 +35,7 @@ record Observation(
         object.path("status").path("conditions"));
   }
 
-  /** A Job: it is admitted when it isn't suspended any more. */
+  /** Reads a Job; a Job is admitted when it is not suspended. */
   static Observation ofJob(JsonNode object) {
     return new Observation(
         ordinal(object),

@@ -6,19 +6,19 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * What a process has used.
+ * Resource usage of a process.
  *
  * @param cpu processor time of all its threads since its start, in user and system mode
- * @param peakResidentKiB most memory that was resident at a time; 0 where the system doesn't say
+ * @param peakResidentKiB peak resident memory; 0 where the system does not report it
  */
 record ProcessReading(Duration cpu, long peakResidentKiB) {
 
   private static final String PEAK = "VmHWM:";
 
   /**
-   * Reads it now.
+   * Reads the present usage.
    *
-   * @throws BenchException when there is no such process, or none that may be looked at
+   * @throws BenchException when the process does not exist or is not readable
    */
   static ProcessReading of(long pid) {
     Duration cpu =

@@ -1,7 +1,7 @@
 package dev.sluice.lab.bench;
 
 /**
- * Requests of one sort, as the API server's metrics tell them apart.
+ * Key of requests in the API server's metrics.
  *
  * @param verb in capitals, such as PATCH
  * @param group the API group; empty for the core group
@@ -11,12 +11,12 @@ package dev.sluice.lab.bench;
 record RequestKey(String verb, String group, String resource, String subresource)
     implements Comparable<RequestKey> {
 
-  /** How it is written in tables: {@code PATCH workloads/status}. */
+  /** The text for tables: {@code PATCH workloads/status}. */
   String text() {
     return verb + " " + resource + (subresource.isEmpty() ? "" : "/" + subresource);
   }
 
-  /** Whether such requests change what is stored. */
+  /** Whether such requests change stored objects. */
   boolean writes() {
     return switch (verb) {
       case "POST", "PUT", "PATCH", "APPLY", "DELETE", "DELETECOLLECTION" -> true;

@@ -3,15 +3,15 @@ package dev.sluice.lab.bench;
 import java.util.List;
 
 /**
- * What a benchmark makes and runs.
+ * Description of a benchmark.
  *
  * @param name as on the command line
- * @param description one line for people
- * @param form what is created for each piece of work
+ * @param description one line of text
+ * @param form the kind of object that is created for each workload
  * @param cohorts number of cohorts
- * @param clusterQueuesPerCohort each with one LocalQueue
- * @param clusterQueue what each ClusterQueue says
- * @param classes the work that each queue is given
+ * @param clusterQueuesPerCohort number of ClusterQueues per cohort, each with one LocalQueue
+ * @param clusterQueue settings of each ClusterQueue
+ * @param classes the work of each queue
  */
 public record Scenario(
     String name,
@@ -22,11 +22,11 @@ public record Scenario(
     Queue clusterQueue,
     List<WorkClass> classes) {
 
-  /** What stands for a piece of work. */
+  /** The kind of object that represents a workload. */
   public enum Form {
-    /** A Workload without a job; the benchmark plays the job. */
+    /** A Workload without a job; the benchmark acts as the job's controller. */
     WORKLOAD("Workload"),
-    /** A batch/v1 Job, whose pods are played by the control plane. */
+    /** A batch/v1 Job, whose pods the control plane simulates. */
     JOB("Job");
 
     private final String word;
@@ -35,19 +35,19 @@ public record Scenario(
       this.word = word;
     }
 
-    /** As in scenario files. */
+    /** The name in scenario files. */
     public String word() {
       return word;
     }
   }
 
   /**
-   * A ClusterQueue, with CPU as its only resource, on the scenario's only flavor.
+   * Settings of a ClusterQueue, with CPU as its only resource, on the scenario's only flavor.
    *
    * @param nominalCpu nominal quota, in CPUs
-   * @param borrowingLimitCpu most that it borrows, in CPUs
-   * @param reclaimWithinCohort the API's word
-   * @param withinClusterQueue the API's word
+   * @param borrowingLimitCpu borrowing limit, in CPUs
+   * @param reclaimWithinCohort value of the API field
+   * @param withinClusterQueue value of the API field
    */
   public record Queue(
       int nominalCpu,
@@ -56,14 +56,14 @@ public record Scenario(
       String withinClusterQueue) {}
 
   /**
-   * Equal pieces of work that a queue is given one after the other.
+   * Equal workloads that a queue receives one after the other.
    *
-   * @param name names it in figures
-   * @param count how many, per queue
-   * @param cpu what one asks for, in CPUs
-   * @param priority of each
-   * @param runMillis how long one runs, once it is admitted
-   * @param everyMillis time between two creations; the first is made at the start
+   * @param name name in the figures
+   * @param count number per queue
+   * @param cpu request of each, in CPUs
+   * @param priority priority of each
+   * @param runMillis run time of each after admission
+   * @param everyMillis time between two creations; the first is created at the start
    */
   public record WorkClass(
       String name, int count, int cpu, int priority, int runMillis, int everyMillis) {}
@@ -73,12 +73,12 @@ public record Scenario(
     classes = List.copyOf(classes);
   }
 
-  /** All ClusterQueues. */
+  /** The number of ClusterQueues. */
   public int queues() {
     return cohorts * clusterQueuesPerCohort;
   }
 
-  /** All pieces of work. */
+  /** The number of workloads. */
   public int size() {
     return queues() * classes.stream().mapToInt(WorkClass::count).sum();
   }
@@ -89,8 +89,8 @@ public record Scenario(
   }
 
   /**
-   * Seconds that the work takes when no quota is ever idle and nothing costs time: what all of it
-   * asks for, divided by the quota; at least until the last one that is created has run.
+   * Run time in seconds if quota were never idle and nothing else took time: the sum of all
+   * requests divided by the quota, but at least until the last created workload has run.
    */
   public double idealSeconds() {
     double cpuMillis = 0;

@@ -17,10 +17,10 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** Reads scenarios: those that come with the program by name, others from files. */
+/** Reads scenarios: built-in ones by name, others from files. */
 public final class ScenarioReader {
 
-  /** The names of the scenarios that come with the program. */
+  /** The names of the built-in scenarios. */
   public static final List<String> BUILT_IN = List.of("baseline", "large", "jobs", "mini");
 
   private static final ObjectMapper YAML = new ObjectMapper(new YAMLFactory());
@@ -31,9 +31,9 @@ public final class ScenarioReader {
   private ScenarioReader() {}
 
   /**
-   * The scenario of a name, or in a file.
+   * The scenario of a name or file.
    *
-   * @throws BenchException when there is none, or when the file says what it may not
+   * @throws BenchException when it does not exist or is invalid
    */
   public static Scenario find(String nameOrFile) {
     if (BUILT_IN.contains(nameOrFile)) {
@@ -64,9 +64,9 @@ public final class ScenarioReader {
   }
 
   /**
-   * The scenario that a text describes.
+   * Parses a scenario.
    *
-   * @throws BenchException naming field, value and what is allowed
+   * @throws BenchException with field, value and what is allowed
    */
   static Scenario parse(String name, String yaml) {
     JsonNode root;
@@ -130,7 +130,7 @@ public final class ScenarioReader {
     return classes;
   }
 
-  /** A part of a scenario; {@code prefix} leads to it in messages. */
+  /** A section of a scenario; {@code prefix} is its path in messages. */
   private record Section(String scenario, String prefix, JsonNode json) {
 
     void allow(String... fields) {

@@ -5,16 +5,16 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** When each piece of work is created, in order of time. */
+/** The creation times of all workloads, in order of time. */
 final class Schedule {
 
   /**
    * One creation.
    *
-   * @param ordinal its place in the schedule, from 0
-   * @param atMillis when, from the start on
-   * @param queue its queue, from 0
-   * @param workClass what it is
+   * @param ordinal its number in the schedule, from 0
+   * @param atMillis time since the start
+   * @param queue number of its queue, from 0
+   * @param workClass class of the workload
    */
   record Creation(int ordinal, long atMillis, int queue, WorkClass workClass) {}
 

@@ -6,10 +6,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * What an API server's metrics said at a moment.
+ * The API server's metrics at one time.
  *
- * @param requests answered since its start, whatever the answer, without dry runs
- * @param cpuSeconds processor time it has used since its start
+ * @param requests requests answered since its start, with any status, without dry runs
+ * @param cpuSeconds processor time since its start
  */
 record ServerReading(Map<RequestKey, Long> requests, double cpuSeconds) {
 
@@ -18,9 +18,9 @@ record ServerReading(Map<RequestKey, Long> requests, double cpuSeconds) {
   private static final Pattern LABEL = Pattern.compile("([a-z_]+)=\"((?:[^\"\\\\]|\\\\.)*)\"");
 
   /**
-   * Reads the text format.
+   * Parses the text format.
    *
-   * @throws BenchException when the two metrics aren't there
+   * @throws BenchException when one of the two metrics is missing
    */
   static ServerReading parse(String text) {
     Map<RequestKey, Long> requests = new TreeMap<>();
@@ -58,7 +58,7 @@ record ServerReading(Map<RequestKey, Long> requests, double cpuSeconds) {
     }
   }
 
-  /** Writes that were answered between an earlier reading and this one. */
+  /** Writes answered between an earlier reading and this one. */
   Map<RequestKey, Long> writesSince(ServerReading before) {
     Map<RequestKey, Long> writes = new TreeMap<>();
     requests.forEach(

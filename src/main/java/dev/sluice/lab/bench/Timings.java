@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * When each piece of work was created, admitted and finished, and what follows from that. Confined
+ * Times at which each workload was created, admitted and finished, and statistics of them. Confined
  * to one thread while it is written.
  */
 final class Timings {
@@ -26,9 +26,9 @@ final class Timings {
   private long mostLate;
 
   /**
-   * Seconds from creation to the first admission, of one class.
+   * Seconds from creation to first admission, of one class.
    *
-   * @param count how many were admitted
+   * @param count number of admissions
    */
   record Waits(int count, double mean, double median, double p99, double max) {}
 
@@ -46,7 +46,7 @@ final class Timings {
     return times;
   }
 
-  /** It was sent to the API server, so many nanoseconds after the start. */
+  /** The workload was created this many nanoseconds after the start. */
   void created(int ordinal, long nanos) {
     if (created[ordinal] == NEVER) {
       creationsSent++;
@@ -55,7 +55,7 @@ final class Timings {
     mostLate = Math.max(mostLate, nanos - creations.get(ordinal).atMillis() * 1_000_000);
   }
 
-  /** It was seen to be admitted for the first time. */
+  /** The workload was seen admitted for the first time. */
   void admitted(int ordinal, long nanos) {
     if (admitted[ordinal] == NEVER) {
       admitted[ordinal] = nanos;
@@ -63,12 +63,12 @@ final class Timings {
     }
   }
 
-  /** It held its quota for so long. */
+  /** The workload held its quota for this time. */
   void held(int ordinal, long nanos) {
     held[ordinal] += nanos;
   }
 
-  /** It ended. */
+  /** The workload finished. */
   void finished(int ordinal, long nanos) {
     if (finished[ordinal] == NEVER) {
       finished[ordinal] = nanos;
@@ -76,22 +76,22 @@ final class Timings {
     }
   }
 
-  /** How many were created. */
+  /** The number of creations. */
   int creations() {
     return creationsSent;
   }
 
-  /** How many were admitted. */
+  /** The number of admissions. */
   int admissions() {
     return admissions;
   }
 
-  /** How many ended. */
+  /** The number of finished workloads. */
   int finishes() {
     return finishes;
   }
 
-  /** Whether all ended. */
+  /** Whether all workloads have finished. */
   boolean complete() {
     return finishes == creations.size();
   }
@@ -103,12 +103,14 @@ final class Timings {
     return Math.max(0, last - first) / NANOS;
   }
 
-  /** How far creations fell behind their schedule, at most, in seconds. */
+  /** Maximum delay of a creation behind its schedule, in seconds. */
   double mostLateSeconds() {
     return mostLate / NANOS;
   }
 
-  /** CPU-seconds held, of those that the nominal quota offered during {@link #wallSeconds}. */
+  /**
+   * CPU-seconds held, divided by those that the nominal quota provided during {@link #wallSeconds}.
+   */
   double quotaUse(long nominalCpu) {
     double cpuSeconds = 0;
     for (Creation each : creations) {
@@ -118,7 +120,7 @@ final class Timings {
     return offered == 0 ? 0 : cpuSeconds / offered;
   }
 
-  /** How long they waited, by the name of their class. */
+  /** Waiting times by class. */
   Map<String, Waits> waits() {
     Map<String, Waits> waits = new LinkedHashMap<>();
     creations.stream()
@@ -145,7 +147,7 @@ final class Timings {
         quantile(sorted, 1));
   }
 
-  /** The smallest value that so much of them don't exceed. */
+  /** The smallest value that at least this share of the values does not exceed. */
   private static double quantile(double[] sorted, double share) {
     return sorted.length == 0 ? 0 : sorted[Math.max(0, (int) Math.ceil(share * sorted.length) - 1)];
   }

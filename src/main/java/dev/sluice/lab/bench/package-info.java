@@ -1,6 +1,6 @@
 /**
- * Benchmarks of a whole installation, through its API. Scenarios, a cluster and an operator's
- * process enter. Figures leave, for people and as JSON; what was made in the cluster is removed.
+ * Benchmarks of a whole installation through its API. Input: scenarios, a cluster and an operator's
+ * process. Output: figures as text and JSON; the objects created in the cluster are removed.
  */
 @NullMarked
 package dev.sluice.lab.bench;

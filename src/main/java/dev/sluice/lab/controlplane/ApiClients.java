@@ -9,19 +9,19 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.Optional;
 
-/** Makes clients of control planes, from their kubeconfigs and nothing else. */
+/** Creates clients of control planes from their kubeconfigs only. */
 public final class ApiClients {
 
   private ApiClients() {}
 
-  /** A client that doesn't retry, so that it tells what is the case now; to be closed. */
+  /** A client without retries, which reports the present state; the caller closes it. */
   public static KubernetesClient once(Path kubeconfig) {
     Config config = config(kubeconfig);
     config.setRequestRetryBackoffLimit(0);
     return new KubernetesClientBuilder().withConfig(config).build();
   }
 
-  /** A client with the usual retries; to be closed. */
+  /** A client with the default retries; the caller closes it. */
   public static KubernetesClient patient(Path kubeconfig) {
     return new KubernetesClientBuilder().withConfig(config(kubeconfig)).build();
   }

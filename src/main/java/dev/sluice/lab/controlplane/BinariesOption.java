@@ -10,7 +10,10 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The option that says where the programs are, for every command that starts a control plane. */
+/**
+ * The command-line option for the directory of the programs, shared by all commands that start a
+ * control plane.
+ */
 public final class BinariesOption {
 
   @Option(
@@ -24,10 +27,10 @@ public final class BinariesOption {
   private @Nullable Path directory;
 
   /**
-   * The programs, fetched or built when need be, with progress on the error stream.
+   * The programs, downloaded or built if necessary, with progress on the error stream.
    *
-   * @throws BinariesMissingException when they can't be had, with the reason of each source; a
-   *     command then ends with 3
+   * @throws BinariesMissingException when no source has them, with the reason of each source; the
+   *     command then exits with 3
    */
   public Binaries obtain() throws BinariesMissingException {
     try {

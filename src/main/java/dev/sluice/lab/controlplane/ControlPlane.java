@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A control plane that this process started. It can be used, disturbed on purpose, and stopped; it
- * is made by {@link ControlPlanes}. Its methods may be called from any thread.
+ * A control plane that this process started, created by {@link ControlPlanes}. It can be used,
+ * disturbed on purpose, and stopped. Thread-safe.
  */
 public final class ControlPlane implements AutoCloseable {
 
@@ -51,7 +51,7 @@ public final class ControlPlane implements AutoCloseable {
     this.launcher = new ProcessLauncher(spec.lifetime());
   }
 
-  /** The name it was given. */
+  /** The name of the control plane. */
   public String name() {
     return spec.name();
   }
@@ -61,22 +61,22 @@ public final class ControlPlane implements AutoCloseable {
     return endpoints.server();
   }
 
-  /** The address of the store, for those who read its history. */
+  /** The address of the store, for readers of its history. */
   public URI store() {
     return endpoints.storeUri();
   }
 
-  /** A kubeconfig of an administrator; the file goes when the control plane is stopped. */
+  /** A kubeconfig of an administrator; the file is removed when the control plane is stopped. */
   public Path kubeconfig() {
     return layout.kubeconfig();
   }
 
-  /** Where the logs of all programs are. */
+  /** The directory of all log files. */
   public Path logs() {
     return layout.logs();
   }
 
-  /** The process that runs a program now; another one after a restart. */
+  /** The process that runs a program now; a restart replaces it. */
   public synchronized ManagedProcess process(Program program) {
     ManagedProcess process = processes.get(program);
     if (process == null) {
@@ -85,7 +85,7 @@ public final class ControlPlane implements AutoCloseable {
     return process;
   }
 
-  /** Starts all wished programs, makes the nodes, and returns when all is ready for use. */
+  /** Starts all programs, creates the nodes, and returns when the control plane is ready. */
   void start() {
     launch(Program.ETCD);
     launch(Program.API_SERVER);
@@ -103,7 +103,7 @@ public final class ControlPlane implements AutoCloseable {
     }
   }
 
-  /** Ends a program at once, as a crash would; returns when it has ended. */
+  /** Kills a program, as a crash would; returns when it has ended. */
   public synchronized void crash(Program program) {
     ManagedProcess process = process(program);
     process.kill();
@@ -113,8 +113,8 @@ public final class ControlPlane implements AutoCloseable {
   }
 
   /**
-   * Starts a program again that has ended, with the arguments (and so the port) it had; the API
-   * server is ready when this returns.
+   * Starts an ended program again with the same arguments and port; returns when the API server is
+   * ready.
    */
   public void startAgain(Program program) {
     if (process(program).isAlive()) {
@@ -128,13 +128,13 @@ public final class ControlPlane implements AutoCloseable {
     }
   }
 
-  /** Crashes a program and starts it again. */
+  /** Kills a program and starts it again. */
   public void restart(Program program) {
     crash(program);
     startAgain(program);
   }
 
-  /** Stops all programs and removes all files; again does nothing. */
+  /** Stops all programs and removes all files; idempotent. */
   public synchronized void stop() {
     if (stopped) {
       return;
@@ -150,18 +150,18 @@ public final class ControlPlane implements AutoCloseable {
     }
   }
 
-  /** The same as {@link #stop}. */
+  /** Equivalent to {@link #stop}. */
   @Override
   public void close() {
     stop();
   }
 
-  /** Asks all to end, gives them a moment, and ends them. */
+  /** Terminates all processes and kills those that do not end within the grace period. */
   static void end(Iterable<ManagedProcess> processes) {
     List<ManagedProcess> left = new ArrayList<>();
     processes.forEach(left::add);
     left.forEach(ManagedProcess::terminate);
-    // One grace for all: those behind the first have had it already.
+    // one grace period for all processes: it runs while the first process is awaited
     left.stream().filter(ManagedProcess::isAlive).findFirst().ifPresent(p -> p.awaitEnd(GRACE));
     left.forEach(ManagedProcess::kill);
     left.forEach(process -> process.awaitEnd(DEATH));
@@ -191,7 +191,10 @@ public final class ControlPlane implements AutoCloseable {
     }
   }
 
-  /** Without it no pod can be made in the namespace; and it shows that controllers are at work. */
+  /**
+   * Pods can be created only once the service account exists; its existence also shows that the
+   * controllers work.
+   */
   private void awaitServiceAccount(KubernetesClient client) {
     poller.await(
         "there was a default service account",

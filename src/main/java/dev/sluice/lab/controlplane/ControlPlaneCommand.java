@@ -5,7 +5,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code sluice control-plane}: nothing by itself. */
+/** The command {@code sluice control-plane}, which only groups its subcommands. */
 @Command(
     name = "control-plane",
     description = "A real Kubernetes control plane on this machine, for demos and tests.",

@@ -7,7 +7,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code sluice control-plane down}: stops one and removes its files. */
+/** {@code sluice control-plane down}: stops a control plane and removes its files. */
 @Command(
     name = "down",
     description = "Stops a control plane and removes all it stored.",

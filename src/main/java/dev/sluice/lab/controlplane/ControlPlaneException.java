@@ -1,16 +1,16 @@
 package dev.sluice.lab.controlplane;
 
-/** A control plane can't be started, found or stopped; the message is for people. */
+/** A control plane cannot be started, found or stopped; the message gives the reason. */
 public final class ControlPlaneException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
 
-  /** With what went wrong and, where there is one, where to look. */
+  /** With the error and, if available, the log file to read. */
   public ControlPlaneException(String message) {
     super(message);
   }
 
-  /** With what went wrong, and what caused it. */
+  /** With the error and its cause. */
   public ControlPlaneException(String message, Throwable cause) {
     super(message, cause);
   }

@@ -10,7 +10,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code sluice control-plane list}: what runs, and what was left by one that was killed. */
+/** {@code sluice control-plane list}: lists running control planes and remains of killed ones. */
 @Command(
     name = "list",
     description = "Lists the control planes of this user.",

@@ -4,15 +4,16 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * What is wished of a control plane.
+ * Desired properties of a control plane.
  *
- * @param name unique among those that run; a DNS label
- * @param lifetime how long it lives
- * @param nodes may be empty
- * @param syncedWrites whether the store waits for the disk; false is faster and loses data on a
- *     crash of the machine, so it is for tests that say so
- * @param apiServerArguments appended to the API server's command line, where the last one wins
- * @param controllers false: the store and the API server alone run; nothing makes pods or service
+ * @param name unique among running control planes; a DNS label
+ * @param lifetime its lifetime
+ * @param nodes its nodes; may be empty
+ * @param syncedWrites whether the store syncs writes to disk; false is faster and loses data when
+ *     the machine crashes
+ * @param apiServerArguments appended to the API server's command line, where the last occurrence of
+ *     an option wins
+ * @param controllers false: only the store and the API server run; nothing creates pods or service
  *     accounts, collects garbage, or ends the deletion of a namespace
  */
 public record ControlPlaneSpec(
@@ -25,7 +26,7 @@ public record ControlPlaneSpec(
 
   private static final Pattern NAME = Pattern.compile("[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?");
 
-  /** Checks the name, and copies the rest. */
+  /** Checks the name and copies the lists. */
   public ControlPlaneSpec {
     if (!NAME.matcher(name).matches()) {
       throw new IllegalArgumentException(
@@ -37,7 +38,7 @@ public record ControlPlaneSpec(
     apiServerArguments = List.copyOf(apiServerArguments);
   }
 
-  /** One that ends with this process, has one node with plenty of everything, and syncs. */
+  /** A control plane that ends with this process, has one large node, and syncs writes. */
   public static ControlPlaneSpec named(String name) {
     return new ControlPlaneSpec(
         name,
@@ -48,23 +49,23 @@ public record ControlPlaneSpec(
         true);
   }
 
-  /** The same with another lifetime. */
+  /** Copy with another lifetime. */
   public ControlPlaneSpec living(Lifetime other) {
     return new ControlPlaneSpec(name, other, nodes, syncedWrites, apiServerArguments, controllers);
   }
 
-  /** The same with other nodes. */
+  /** Copy with other nodes. */
   public ControlPlaneSpec withNodes(List<NodeGroup> other) {
     return new ControlPlaneSpec(
         name, lifetime, other, syncedWrites, apiServerArguments, controllers);
   }
 
-  /** The same with a store that doesn't wait for the disk. */
+  /** Copy whose store does not sync writes to disk. */
   public ControlPlaneSpec withoutSyncedWrites() {
     return new ControlPlaneSpec(name, lifetime, nodes, false, apiServerArguments, controllers);
   }
 
-  /** The same with other additional arguments of the API server. */
+  /** Copy with other additional arguments of the API server. */
   public ControlPlaneSpec withApiServerArguments(List<String> other) {
     return new ControlPlaneSpec(name, lifetime, nodes, syncedWrites, other, controllers);
   }

@@ -7,15 +7,15 @@ import java.time.Instant;
 import java.util.Map;
 
 /**
- * What is known of a control plane of this user, whoever started it.
+ * Status of a control plane of this user, started by any process.
  *
  * @param name its name
- * @param lifetime how long it is to live
- * @param condition how it is
- * @param createdAt when it was begun
+ * @param lifetime its lifetime
+ * @param condition its condition
+ * @param createdAt when its start began
  * @param server the address of its API server
  * @param kubeconfig a kubeconfig of an administrator
- * @param processes the programs that run, with their process ids
+ * @param processes the running programs with their process ids
  */
 public record ControlPlaneStatus(
     String name,
@@ -26,7 +26,7 @@ public record ControlPlaneStatus(
     Path kubeconfig,
     Map<Program, Long> processes) {
 
-  /** How a control plane is. */
+  /** Condition of a control plane. */
   public enum Condition {
     /** It is being started. */
     STARTING,

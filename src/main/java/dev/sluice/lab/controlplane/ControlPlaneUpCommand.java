@@ -18,7 +18,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code sluice control-plane up}: starts one that goes on when this command has ended. */
+/** {@code sluice control-plane up}: starts a control plane that outlives this command. */
 @Command(
     name = "up",
     description = "Starts a control plane and returns when it can be used.",

@@ -23,8 +23,8 @@ import java.util.Optional;
 import java.util.random.RandomGenerator;
 
 /**
- * The control planes of this user on this machine, each with a directory below one root. What a
- * process left that was killed is recognised, and removed when the next one is started.
+ * The control planes of this user on this machine, each in a directory below one root. Remains of
+ * killed processes are detected and removed at the next start.
  */
 public final class ControlPlanes {
 
@@ -36,7 +36,7 @@ public final class ControlPlanes {
   private final InstantSource clock;
   private final RandomGenerator random;
 
-  /** Below {@code root}, which is made when first needed. */
+  /** Uses the directory {@code root}, which is created on demand. */
   public ControlPlanes(Path root, InstantSource clock) {
     this.root = root;
     this.clock = clock;
@@ -44,8 +44,8 @@ public final class ControlPlanes {
   }
 
   /**
-   * Where the control planes of this user are: {@code $XDG_STATE_HOME/sluice/control-planes}, or
-   * {@code ~/.local/state/sluice/control-planes}.
+   * The default directory: {@code $XDG_STATE_HOME/sluice/control-planes}, or {@code
+   * ~/.local/state/sluice/control-planes}.
    */
   public static Path defaultRoot(Map<String, String> environment) {
     String state = environment.getOrDefault("XDG_STATE_HOME", "");
@@ -57,11 +57,11 @@ public final class ControlPlanes {
   }
 
   /**
-   * Starts a control plane and returns when it can be used: API server ready, controllers at work,
-   * all nodes ready. What was started of one that fails is stopped again.
+   * Starts a control plane and returns when it is usable: API server ready, controllers working,
+   * all nodes ready. If the start fails, all started processes are stopped.
    *
-   * @throws ControlPlaneException when one of that name runs, or this one doesn't get ready; the
-   *     message then holds the end of the log that tells why
+   * @throws ControlPlaneException when one of this name runs, or the start fails; the message
+   *     contains the end of the relevant log
    */
   public ControlPlane start(ControlPlaneSpec spec, Binaries binaries) {
     removeLeftOvers(spec.name());
@@ -132,7 +132,7 @@ public final class ControlPlanes {
     }
   }
 
-  /** Makes the directory, with the state in it, in one step that only one can succeed in. */
+  /** Creates the directory with its state file atomically, so that only one process succeeds. */
   private Layout claim(State state) {
     Layout layout = layout(state.name());
     try {
@@ -157,7 +157,7 @@ public final class ControlPlanes {
     return layout;
   }
 
-  /** All that have a directory, by name. */
+  /** All control planes that have a directory, by name. */
   public List<ControlPlaneStatus> list() {
     List<ControlPlaneStatus> result = new ArrayList<>();
     for (State state : states()) {
@@ -166,15 +166,15 @@ public final class ControlPlanes {
     return List.copyOf(result);
   }
 
-  /** The one of that name, when it has a directory. */
+  /** The control plane of this name, if it has a directory. */
   public Optional<ControlPlaneStatus> find(String name) {
     return list().stream().filter(status -> status.name().equals(name)).findFirst();
   }
 
   /**
-   * Stops the processes of a control plane, whoever started it, and removes its files.
+   * Stops the processes of a control plane, started by any process, and removes its files.
    *
-   * @return whether there was one of that name
+   * @return whether it existed
    */
   public boolean stop(String name) {
     Optional<State> state =
@@ -194,7 +194,9 @@ public final class ControlPlanes {
     }
   }
 
-  /** What is left of those whose owner was killed, and of a stale one of the wished name. */
+  /**
+   * Removes remains of control planes whose owner was killed, and a stale one of the desired name.
+   */
   private void removeLeftOvers(String wishedName) {
     for (State state : states()) {
       boolean orphaned = state.lifetime() == Lifetime.WITH_THIS_PROCESS && !state.owner().isAlive();

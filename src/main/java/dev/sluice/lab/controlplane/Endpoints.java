@@ -7,9 +7,9 @@ import java.util.random.RandomGenerator;
 /**
  * The loopback ports of one control plane.
  *
- * @param apiServer serves HTTPS
- * @param store serves the API server
- * @param storePeer is there because etcd insists on one
+ * @param apiServer HTTPS port of the API server
+ * @param store port of the store for the API server
+ * @param storePeer peer port that etcd requires
  */
 record Endpoints(int apiServer, int store, int storePeer) {
 

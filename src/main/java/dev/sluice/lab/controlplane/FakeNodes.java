@@ -11,10 +11,10 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
-/** Nodes that don't exist, as the API server is to see them. */
+/** Node objects without a real machine. */
 public final class FakeNodes {
 
-  /** Says that KWOK plays the kubelet of the node that carries it. */
+  /** KWOK simulates the kubelet of a node with this annotation. */
   static final String ANNOTATION = "kwok.x-k8s.io/node";
 
   private FakeNodes() {}
@@ -24,7 +24,7 @@ public final class FakeNodes {
     return IntStream.range(0, group.count()).mapToObj(index -> node(group, index)).toList();
   }
 
-  /** All nodes of the groups, in their order. */
+  /** All nodes of the groups, in order. */
   static Stream<Node> all(List<NodeGroup> groups) {
     return groups.stream().flatMap(group -> of(group).stream());
   }

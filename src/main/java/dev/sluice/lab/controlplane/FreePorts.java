@@ -13,8 +13,7 @@ import java.util.random.RandomGenerator;
 public final class FreePorts {
 
   /**
-   * Below the ports that operating systems hand out for outgoing connections, so that a port stays
-   * free while its server is restarted.
+   * Below the range of ephemeral ports, so that a port stays free while its server is restarted.
    */
   private static final int FIRST = 20_000;
 
@@ -22,7 +21,7 @@ public final class FreePorts {
 
   private FreePorts() {}
 
-  /** So many different ports that are free now. */
+  /** The given number of different ports that are free now. */
   public static List<Integer> choose(int count, RandomGenerator random) {
     List<Integer> ports = new ArrayList<>();
     while (ports.size() < count) {

@@ -6,7 +6,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.util.Base64;
 
-/** The text of a kubeconfig that needs no other file. */
+/** The text of a kubeconfig that refers to no other file. */
 final class Kubeconfig {
 
   private Kubeconfig() {}

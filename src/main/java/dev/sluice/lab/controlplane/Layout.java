@@ -4,9 +4,9 @@ import dev.sluice.lab.controlplane.binaries.Program;
 import java.nio.file.Path;
 
 /**
- * Where the files of one control plane are.
+ * The paths of the files of one control plane.
  *
- * @param directory holds all of them, and nothing else
+ * @param directory the directory that contains exactly these files
  */
 record Layout(Path directory) {
 
@@ -14,7 +14,7 @@ record Layout(Path directory) {
     return directory.resolve("kubeconfig");
   }
 
-  /** The kubeconfig that one of the control plane's own programs uses. */
+  /** The kubeconfig of one of the control plane's own programs. */
   Path kubeconfig(Program program) {
     return directory.resolve(program.file() + ".kubeconfig");
   }

@@ -1,9 +1,9 @@
 package dev.sluice.lab.controlplane;
 
-/** How long the processes of a control plane live. */
+/** Lifetime of the processes of a control plane. */
 public enum Lifetime {
-  /** Until it is closed, or the Java process that started it ends, in whatever way. */
+  /** Until the control plane is closed or the Java process that started it ends, for any reason. */
   WITH_THIS_PROCESS,
-  /** Until somebody stops it by its name. */
+  /** Until it is stopped by name. */
   UNTIL_STOPPED
 }

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** One running, or ended, program that a {@link ProcessLauncher} started. */
+/** A running or ended program that {@link ProcessLauncher} started. */
 public final class ManagedProcess {
 
   private final String name;
@@ -18,7 +18,10 @@ public final class ManagedProcess {
   private final Path log;
   private final @Nullable ProcessHandle handle;
 
-  /** Kept because its death is the program's: the pipe to it closes with this object. */
+  /**
+   * Must stay reachable: the pipe to the shell closes with this object, and the shell then kills
+   * the program.
+   */
   private final @Nullable Process shell;
 
   private ManagedProcess(String name, long pid, Path log, @Nullable Process shell) {
@@ -39,7 +42,7 @@ public final class ManagedProcess {
     return new ManagedProcess(name, pid, log, null);
   }
 
-  /** What runs, such as {@code kube-apiserver}. */
+  /** The name of the program, such as {@code kube-apiserver}. */
   public String name() {
     return name;
   }
@@ -49,61 +52,61 @@ public final class ManagedProcess {
     return pid;
   }
 
-  /** When it was started; the epoch when it had ended before that could be read. */
+  /** When it was started; the epoch if it had ended before the time could be read. */
   public Instant startedAt() {
     return startedAt;
   }
 
-  /** The file its output goes to. */
+  /** The log file of its output. */
   public Path log() {
     return log;
   }
 
-  /** Whether it runs (a suspended process does). */
+  /** Whether the process exists; a suspended process does. */
   public boolean isAlive() {
     return handle != null && handle.isAlive() && !ProcessFiles.isZombie(pid);
   }
 
-  /** Processor time used so far, of all its threads, in user and system mode. */
+  /** Processor time so far, of all its threads, in user and system mode. */
   public Duration cpuTime() {
     return handle == null ? Duration.ZERO : handle.info().totalCpuDuration().orElse(Duration.ZERO);
   }
 
-  /** Most memory that was resident at a time, in bytes; 0 where the system doesn't say. */
+  /** Peak resident memory in bytes; 0 where the system does not report it. */
   public long peakResidentBytes() {
     return ProcessFiles.peakResidentBytes(pid);
   }
 
-  /** Stops it from running until {@link #resume}; it keeps its memory and its connections. */
+  /** Suspends the process until {@link #resume}; it keeps its memory and its connections. */
   public void pause() {
     signal("STOP");
   }
 
-  /** Lets it run on after {@link #pause}. */
+  /** Resumes the process after {@link #pause}. */
   public void resume() {
     signal("CONT");
   }
 
-  /** Asks it to end, without waiting. */
+  /** Requests termination without waiting. */
   public void terminate() {
     if (handle != null) {
       handle.destroy();
     }
   }
 
-  /** Ends it at once, as a crash would, without waiting. */
+  /** Kills the process, as a crash would, without waiting. */
   public void kill() {
     if (handle != null) {
       handle.destroyForcibly();
     }
   }
 
-  /** Waits for its end, at most so long; returns whether it has ended. */
+  /** Waits for the end of the process; returns whether it has ended within the limit. */
   public boolean awaitEnd(Duration limit) {
     try {
       if (shell != null) {
-        // The shell ends when the whole program is gone. One that only looks dead, because its
-        // first thread has ended, may still hold its port.
+        // The shell ends when the whole program is gone. A process whose first thread has ended may
+        // look dead and still hold its port.
         return shell.waitFor(limit.toMillis(), TimeUnit.MILLISECONDS);
       }
       if (!isAlive()) {

@@ -10,10 +10,10 @@ import java.util.regex.Pattern;
  * Nodes of one kind, named {@code <name>-0} onward.
  *
  * @param name a DNS label
- * @param count how many, 1 or more
- * @param capacity quantity of each resource a node has; {@code pods} is how many it takes
- * @param labels beside those that every node has
- * @param taints may be empty
+ * @param count number of nodes, 1 or more
+ * @param capacity quantity of each resource per node; {@code pods} is the maximum number of pods
+ * @param labels labels in addition to those of every node
+ * @param taints taints; may be empty
  */
 public record NodeGroup(
     String name,
@@ -26,7 +26,7 @@ public record NodeGroup(
   private static final Map<String, String> PLENTY =
       Map.of("cpu", "1000", "memory", "4Ti", "ephemeral-storage", "100Ti", "pods", "10000");
 
-  /** Checks name and count, and copies the rest. */
+  /** Checks name and count and copies the collections. */
   public NodeGroup {
     if (!NAME.matcher(name).matches()) {
       throw new IllegalArgumentException(
@@ -42,43 +42,43 @@ public record NodeGroup(
     taints = List.copyOf(taints);
   }
 
-  /** Nodes with plenty of everything: 1000 CPUs, 4 Ti of memory and 10,000 pods each. */
+  /** Large nodes: 1000 CPUs, 4 Ti of memory and 10,000 pods each. */
   public static NodeGroup plentiful(String name, int count) {
     return new NodeGroup(name, count, PLENTY, Map.of(), List.of());
   }
 
-  /** The same with a label more. */
+  /** Copy with an additional label. */
   public NodeGroup withLabel(String key, String value) {
     Map<String, String> more = new LinkedHashMap<>(labels);
     more.put(key, value);
     return new NodeGroup(name, count, capacity, more, taints);
   }
 
-  /** The same with a taint more. */
+  /** Copy with an additional taint. */
   public NodeGroup withTaint(NodeTaint taint) {
     List<NodeTaint> more = new ArrayList<>(taints);
     more.add(taint);
     return new NodeGroup(name, count, capacity, labels, more);
   }
 
-  /** The same with another amount of a resource, such as {@code nvidia.com/gpu}. */
+  /** Copy with another amount of a resource, such as {@code nvidia.com/gpu}. */
   public NodeGroup withCapacity(String resource, String quantity) {
     Map<String, String> more = new LinkedHashMap<>(capacity);
     more.put(resource, quantity);
     return new NodeGroup(name, count, more, labels, taints);
   }
 
-  /** The same with another number of nodes. */
+  /** Copy with another number of nodes. */
   public NodeGroup withCount(int other) {
     return new NodeGroup(name, other, capacity, labels, taints);
   }
 
   /**
-   * From a text such as {@code spot:count=2,cpu=2000,label=type=spot,taint=spot=true:NoSchedule}: a
-   * name, then {@code count=}, {@code label=<key>=<value>}, {@code taint=<key>=<value>:<effect>},
-   * and {@code <resource>=<quantity>}, each as often as needed.
+   * Parses a text such as {@code spot:count=2,cpu=2000,label=type=spot,taint=spot=true:NoSchedule}:
+   * a name, then {@code count=}, {@code label=<key>=<value>}, {@code taint=<key>=<value>:<effect>},
+   * and {@code <resource>=<quantity>}, each any number of times.
    *
-   * @throws IllegalArgumentException naming the part that can't be read, and what is allowed
+   * @throws IllegalArgumentException with the invalid part and what is allowed
    */
   public static NodeGroup parse(String text) {
     int colon = text.indexOf(':');

@@ -25,7 +25,7 @@ public record NodeTaint(String key, String value, String effect) {
     }
   }
 
-  /** From {@code key=value:effect} or {@code key:effect}. */
+  /** Parses {@code key=value:effect} or {@code key:effect}. */
   static NodeTaint parse(String text) {
     int colon = text.lastIndexOf(':');
     if (colon < 0) {

@@ -12,7 +12,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 
-/** Waits for conditions while the programs that bring them about are alive. */
+/** Waits for conditions while the required programs run. */
 public final class Poller {
 
   private static final Duration INTERVAL = Duration.ofMillis(50);
@@ -22,7 +22,11 @@ public final class Poller {
   private final InstantSource clock;
   private final Duration limit;
 
-  /** Waits at most so long for each condition. */
+  /**
+   * Creates a poller.
+   *
+   * @param limit the longest wait for each condition
+   */
   public Poller(InstantSource clock, Duration limit) {
     this.clock = clock;
     this.limit = limit;
@@ -32,9 +36,8 @@ public final class Poller {
    * Returns once the condition holds.
    *
    * @param what names the condition in messages
-   * @param needed the programs without which it is in vain; the first is the one that is watched
-   *     most closely, and whose log is shown when time runs out
-   * @throws ControlPlaneException when a needed program ends, or time runs out
+   * @param needed the required programs; the log of the first is shown on timeout
+   * @throws ControlPlaneException when a required program ends, or the time limit is exceeded
    */
   public void await(String what, List<ManagedProcess> needed, BooleanSupplier condition) {
     Instant end = clock.instant().plus(limit);

@@ -62,7 +62,7 @@ final class ProcessArguments {
         List.of(
             "--bind-address=127.0.0.1",
             "--advertise-address=127.0.0.1",
-            // The address of a loopback server may not stand in an endpoint.
+            // an Endpoints object must not contain a loopback address
             "--endpoint-reconciler-type=none",
             "--secure-port=" + endpoints.apiServer(),
             "--etcd-servers=" + endpoints.storeUri(),
@@ -100,7 +100,7 @@ final class ProcessArguments {
         "--root-ca-file=" + key("ca.crt"),
         "--cluster-signing-cert-file=" + key("ca.crt"),
         "--cluster-signing-key-file=" + key("ca.key"),
-        // Played nodes don't fail; a machine that is short of CPU is no reason to think so.
+        // simulated nodes do not fail; a slow machine must not mark them as failed
         "--node-monitor-grace-period=10m",
         "--kube-api-qps=500",
         "--kube-api-burst=1000");

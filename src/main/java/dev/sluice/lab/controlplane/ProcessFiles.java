@@ -6,17 +6,17 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 
-/** What Linux tells about a process in {@code /proc}; elsewhere, nothing. */
+/** Process information of Linux from {@code /proc}; empty on other systems. */
 final class ProcessFiles {
 
   private static final String PEAK = "VmHWM:";
 
   private ProcessFiles() {}
 
-  /** Whether it has ended and only waits for its parent to take note. */
+  /** Whether the process has ended and its parent has not reaped it. */
   static boolean isZombie(long pid) {
     String stat = read(pid, "stat");
-    // pid (name, which may hold anything) state ...
+    // format: pid (name, which may contain any character) state ...
     int end = stat.lastIndexOf(')');
     return end >= 0 && stat.startsWith(" Z", end + 1);
   }
@@ -37,7 +37,7 @@ final class ProcessFiles {
     } catch (NoSuchFileException e) {
       return "";
     } catch (IOException e) {
-      // A process that ends while it is read: "No such process".
+      // a process that ends during the read causes "No such process"
       if (!Files.exists(Path.of("/proc", Long.toString(pid)))) {
         return "";
       }

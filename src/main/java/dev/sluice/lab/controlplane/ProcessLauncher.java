@@ -12,15 +12,15 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Starts programs so that they outlive this process only when that is wished. A small shell stands
- * between: it holds a pipe to this process, and kills the program when the pipe breaks, which it
- * does even when this process is killed.
+ * Starts programs that outlive this process only on request. A small shell runs in between: it
+ * holds a pipe to this process and kills the program when the pipe breaks, which happens even when
+ * this process is killed.
  */
 public final class ProcessLauncher {
 
   private final Lifetime lifetime;
 
-  /** What it starts lives so long. */
+  /** Creates a launcher for programs of this lifetime. */
   public ProcessLauncher(Lifetime lifetime) {
     this.lifetime = lifetime;
   }
@@ -28,8 +28,8 @@ public final class ProcessLauncher {
   /**
    * Starts a program whose output is appended to a log file.
    *
-   * @param name names it in messages
-   * @throws ControlPlaneException when it can't be started
+   * @param name name of the program in messages
+   * @throws ControlPlaneException when it cannot be started
    */
   public ManagedProcess start(String name, List<String> command, Path log) {
     List<String> line = new ArrayList<>();
@@ -74,7 +74,10 @@ public final class ProcessLauncher {
     }
   }
 
-  /** Keeps the terminal's Ctrl-C away from the programs, where the system has the means. */
+  /**
+   * Runs the program in its own session, where the system supports it, so that the terminal's
+   * Ctrl-C does not reach it.
+   */
   private static Optional<String> ownSession() {
     return List.of("/usr/bin/setsid", "/bin/setsid").stream()
         .filter(file -> Files.isExecutable(Path.of(file)))

@@ -6,15 +6,15 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * A process as it is written down, so that it is recognised later, and by other processes.
+ * Persistent record of a process, by which other processes recognise it.
  *
- * @param program what it runs; empty for the process that started the others
- * @param pid the process id, which the system may meanwhile have given to another
- * @param startedAtMillis when it was started, in milliseconds since the epoch
+ * @param program the program; empty for the process that started the others
+ * @param pid the process id, which the system may have reused
+ * @param startedAtMillis start time in milliseconds since the epoch
  */
 record ProcessRecord(Optional<Program> program, long pid, long startedAtMillis) {
 
-  /** Systems tell the start with little precision, relative to a boot time that drifts. */
+  /** Systems report start times with low precision, relative to a boot time that drifts. */
   private static final Duration TOLERANCE = Duration.ofSeconds(3);
 
   static ProcessRecord of(Program program, ManagedProcess process) {
@@ -28,7 +28,7 @@ record ProcessRecord(Optional<Program> program, long pid, long startedAtMillis) 
     return new ProcessRecord(Optional.empty(), own.pid(), start);
   }
 
-  /** Whether the process runs, and is the one that was written down. */
+  /** Whether the recorded process still runs. */
   boolean isAlive() {
     Optional<ProcessHandle> handle = ProcessHandle.of(pid).filter(ProcessHandle::isAlive);
     return handle.isPresent()
@@ -41,7 +41,7 @@ record ProcessRecord(Optional<Program> program, long pid, long startedAtMillis) 
     return difference.compareTo(TOLERANCE) <= 0;
   }
 
-  /** A handle of the process, when it is alive and a program of a control plane. */
+  /** The process, if it runs and is a program of a control plane. */
   Optional<ManagedProcess> open(Layout layout) {
     return program
         .filter(known -> isAlive())

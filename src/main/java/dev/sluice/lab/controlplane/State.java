@@ -4,14 +4,14 @@ import java.net.URI;
 import java.util.List;
 
 /**
- * What is written down about a control plane.
+ * Persistent state of a control plane.
  *
- * @param name the name
- * @param lifetime how long it is to live
- * @param createdAtMillis when it was begun, in milliseconds since the epoch
+ * @param name its name
+ * @param lifetime its lifetime
+ * @param createdAtMillis when its start began, in milliseconds since the epoch
  * @param server the address of the API server
  * @param owner the process that started it
- * @param processes those that were started so far
+ * @param processes the processes started so far
  */
 record State(
     String name,

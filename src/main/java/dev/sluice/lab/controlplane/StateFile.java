@@ -18,7 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The file that one control plane's state is written to; a reader never sees half of it. */
+/** The state file of one control plane, replaced atomically. */
 final class StateFile {
 
   private static final ObjectMapper MAPPER = new ObjectMapper();
@@ -58,7 +58,7 @@ final class StateFile {
     }
   }
 
-  /** Empty when there is no such file, or none that can be read. */
+  /** Reads a state file; empty if it does not exist or is unreadable. */
   static Optional<State> read(Path file) {
     try {
       return Optional.of(state(MAPPER.readTree(Files.readString(file))));

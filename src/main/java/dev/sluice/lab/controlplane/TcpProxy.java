@@ -14,28 +14,27 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * A line to an API server that can be cut: connections to its near end on the loopback address go
- * on to the server, byte by byte. Who uses the server's own address doesn't notice a cut. Its
- * methods may be called from any thread.
+ * A TCP proxy on the loopback address in front of an API server, which can interrupt its
+ * connections for tests. Clients that use the server's own address are not affected. Thread-safe.
  */
 public final class TcpProxy implements AutoCloseable {
 
   private static final int BUFFER = 16 * 1024;
   private static final int CONNECT_MILLIS = 5_000;
 
-  private final ServerSocket near;
+  private final ServerSocket serverSocket;
   private final URI server;
   private final Set<Socket> sockets = ConcurrentHashMap.newKeySet();
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-  private volatile boolean cut;
-  private volatile boolean deaf;
+  private volatile boolean disconnected;
+  private volatile boolean blackholed;
 
-  private TcpProxy(ServerSocket near, URI server) {
-    this.near = near;
+  private TcpProxy(ServerSocket serverSocket, URI server) {
+    this.serverSocket = serverSocket;
     this.server = server;
   }
 
-  /** A whole one to this server, on a port that is free. */
+  /** Starts a proxy to this server on a free port. */
   public static TcpProxy to(URI server) {
     try {
       TcpProxy tcpProxy =
@@ -47,51 +46,51 @@ public final class TcpProxy implements AutoCloseable {
     }
   }
 
-  /** The address of its near end; the server's certificate has to name 127.0.0.1. */
-  public URI nearEnd() {
-    return URI.create(server.getScheme() + "://127.0.0.1:" + near.getLocalPort());
+  /** The address of the proxy; the server's certificate must be valid for 127.0.0.1. */
+  public URI listenAddress() {
+    return URI.create(server.getScheme() + "://127.0.0.1:" + serverSocket.getLocalPort());
   }
 
-  /** A kubeconfig for the server, changed so that it leads through this cable. */
-  public String through(String kubeconfig) {
-    return kubeconfig.replace(server.toString(), nearEnd().toString());
+  /** A copy of the kubeconfig that connects through this proxy. */
+  public String redirect(String kubeconfig) {
+    return kubeconfig.replace(server.toString(), listenAddress().toString());
   }
 
-  /** Ends all connections at once, and lets none come about until it is mended. */
-  public void cut() {
-    cut = true;
+  /** Closes all connections and refuses new ones until {@link #restore}. */
+  public void disconnect() {
+    disconnected = true;
     sockets.forEach(this::end);
   }
 
   /**
-   * Carries nothing from now on until it is mended, and says so to nobody: connections stand, new
-   * ones come about, and what is sent into them is swallowed.
+   * Discards all traffic silently until {@link #restore}: connections stay open, new ones are
+   * accepted, and no byte is forwarded.
    */
-  public void swallow() {
-    deaf = true;
+  public void blackhole() {
+    blackholed = true;
   }
 
-  /** Lets connections come about again. Those that lost something meanwhile end. */
-  public void mend() {
-    cut = false;
-    if (deaf) {
-      deaf = false;
+  /** Accepts and forwards again. Connections that lost bytes meanwhile are closed. */
+  public void restore() {
+    disconnected = false;
+    if (blackholed) {
+      blackholed = false;
       sockets.forEach(this::end);
     }
   }
 
-  /** Whether it carries nothing. */
-  public boolean isCut() {
-    return cut || deaf;
+  /** Whether the proxy forwards nothing. */
+  public boolean isDisconnected() {
+    return disconnected || blackholed;
   }
 
   private void accept() {
-    while (!near.isClosed()) {
+    while (!serverSocket.isClosed()) {
       try {
-        Socket from = near.accept();
+        Socket from = serverSocket.accept();
         threads.execute(() -> connect(from));
       } catch (IOException e) {
-        if (!near.isClosed()) {
+        if (!serverSocket.isClosed()) {
           throw new UncheckedIOException(e);
         }
       }
@@ -103,10 +102,10 @@ public final class TcpProxy implements AutoCloseable {
     sockets.add(from);
     sockets.add(to);
     try {
-      if (!cut) {
+      if (!disconnected) {
         to.connect(new InetSocketAddress(server.getHost(), server.getPort()), CONNECT_MILLIS);
-        threads.execute(() -> carry(from, to));
-        carry(to, from);
+        threads.execute(() -> forward(from, to));
+        forward(to, from);
       }
     } catch (IOException serverIsAway) {
       end(from);
@@ -116,13 +115,13 @@ public final class TcpProxy implements AutoCloseable {
     }
   }
 
-  /** Carries bytes until either side ends; then both end. */
-  private void carry(Socket from, Socket to) {
+  /** Forwards bytes until either side ends; then closes both sides. */
+  private void forward(Socket from, Socket to) {
     byte[] buffer = new byte[BUFFER];
     try {
       InputStream in = from.getInputStream();
-      for (int read = in.read(buffer); read >= 0 && !cut; read = in.read(buffer)) {
-        if (!deaf) {
+      for (int read = in.read(buffer); read >= 0 && !disconnected; read = in.read(buffer)) {
+        if (!blackholed) {
           to.getOutputStream().write(buffer, 0, read);
         }
       }
@@ -143,15 +142,15 @@ public final class TcpProxy implements AutoCloseable {
     }
   }
 
-  /** Ends all connections for good. */
+  /** Closes all connections for good. */
   @Override
   public void close() {
     try {
-      near.close();
+      serverSocket.close();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    cut();
+    disconnect();
     threads.shutdownNow();
   }
 }

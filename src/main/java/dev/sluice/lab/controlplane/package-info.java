@@ -1,8 +1,7 @@
 /**
  * A real Kubernetes control plane on this machine, for demos, tests and benchmarks: store, API
- * server, controllers, scheduler, and nodes that are played. A name, the wished nodes and the
- * programs enter. A kubeconfig and handles of the running processes leave, and nothing stays behind
- * when it is stopped.
+ * server, controllers, scheduler, and simulated nodes. Input: a name, the desired nodes and the
+ * programs. Output: a kubeconfig and handles of the running processes; stopping removes everything.
  */
 @NullMarked
 package dev.sluice.lab.controlplane;

@@ -12,37 +12,41 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
-/** A stay in somebody else's cluster: what was not there before is not there afterwards. */
+/** Removes everything that a demo adds to an existing cluster. */
 final class ClusterCleanup {
 
-  private static final Duration PATIENCE = Duration.ofMinutes(1);
+  private static final Duration DELETION_TIMEOUT = Duration.ofMinutes(1);
   private static final String GROUP = ".kueue.x-k8s.io";
   private static final String PREFIX = "kueue-";
 
   private final KubernetesClient client;
   private final Set<String> before;
 
-  /** Begins: notes what is there. */
+  /** Records which objects exist before the demo. */
   ClusterCleanup(KubernetesClient client) {
     this.client = client;
     this.before = Set.copyOf(installed().keySet());
   }
 
-  /** Deletes what the story made, and waits until it is gone; the operator still has to run. */
+  /** Deletes the scenario's objects and waits until they are gone; the operator must still run. */
   void clearStory(WatchRecorder recorder) {
     ScenarioObjects objects = new ScenarioObjects(client);
     objects.delete();
     boolean gone =
         recorder
             .await(
-                PATIENCE, () -> objects.existing().isEmpty() ? Optional.of(true) : Optional.empty())
+                DELETION_TIMEOUT,
+                () -> objects.existing().isEmpty() ? Optional.of(true) : Optional.empty())
             .isPresent();
     if (!gone) {
       throw new ScenarioException("not deleted yet: " + String.join(", ", objects.existing()));
     }
   }
 
-  /** Deletes what the operator installed and was not there before; when it has ended. */
+  /**
+   * Deletes what the operator installed and did not exist before; called after the operator has
+   * ended.
+   */
   void clearInstallation() {
     installed()
         .forEach(
@@ -53,7 +57,10 @@ final class ClusterCleanup {
             });
   }
 
-  /** What an operator installs, webhooks first, so that nobody is asked who isn't there. */
+  /**
+   * The objects that an operator installs, webhooks first, so that the API server calls no webhook
+   * without a server.
+   */
   private Map<String, Resource<? extends HasMetadata>> installed() {
     Map<String, Resource<? extends HasMetadata>> found = new LinkedHashMap<>();
     List<HasMetadata> all = new ArrayList<>();

@@ -9,7 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** Clusters and Jobs as they are now, and the manager's events, as lines of text. */
+/** Present state of clusters and Jobs, and the manager's events, as lines of text. */
 final class ClusterDashboard implements Dashboard {
 
   private static final List<String> SHOWN = List.of("cpu", "nvidia.com/gpu");
@@ -43,7 +43,7 @@ final class ClusterDashboard implements Dashboard {
     String link =
         member == clusters.manager()
             ? "decides"
-            : clusters.cable(member.name()).isCut() ? "CUT OFF" : "connected";
+            : clusters.proxy(member.name()).isDisconnected() ? "CUT OFF" : "connected";
     List<String> used = new ArrayList<>();
     for (JsonNode queue : member.recorder().current(AuditedKind.CLUSTER_QUEUE)) {
       for (String resource : SHOWN) {

@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** One Job of the story of many clusters, as the manager has it and as workers do. */
+/** One Job of the multi-cluster scenario, with its state in the manager and in the workers. */
 final class ClusterJob {
 
   private final ScenarioClusters clusters;
@@ -21,12 +21,12 @@ final class ClusterJob {
     return name;
   }
 
-  /** The manager's. */
+  /** The manager's Job. */
   Optional<JsonNode> here() {
     return clusters.manager().named(AuditedKind.JOB, name).stream().findFirst();
   }
 
-  /** The manager's Workload of it. */
+  /** The manager's Workload of the Job. */
   Optional<JsonNode> workload() {
     return clusters.manager().recorder().current(AuditedKind.WORKLOAD).stream()
         .filter(this::isOwn)
@@ -38,7 +38,7 @@ final class ClusterJob {
         && workload.at("/metadata/namespace").asText().equals(MultiClusterScenario.NAMESPACE);
   }
 
-  /** Every state of the manager's Workload. */
+  /** Every recorded state of the manager's Workload. */
   List<JsonNode> workloadHistory() {
     return clusters.manager().recorder().history().stream()
         .filter(
@@ -48,17 +48,17 @@ final class ClusterJob {
         .toList();
   }
 
-  /** The worker that it runs in, as the manager says; empty when it runs in none. */
+  /** The worker that it runs in, according to the manager; empty if there is none. */
   String cluster() {
     return workload().map(it -> it.at("/status/clusterName").asText()).orElse("");
   }
 
-  /** How many of its pods the manager's status tells of. */
+  /** The number of active pods in the manager's status. */
   int activeHere() {
     return here().map(it -> it.at("/status/active").asInt()).orElse(0);
   }
 
-  /** How many of its pods run in a worker. */
+  /** The number of its pods that run in a worker. */
   int runningIn(String worker) {
     return clusters.runs().pods(MultiClusterScenario.NAMESPACE, name, worker);
   }
@@ -76,7 +76,10 @@ final class ClusterJob {
         && workload().filter(it -> ScenarioClusters.isTrue(it, "Finished")).isPresent();
   }
 
-  /** Whether the manager's status ever told that so many pods run, and of as many that ended. */
+  /**
+   * A fault unless the manager's status at some time showed this many running pods, and later as
+   * many ended ones.
+   */
   Optional<String> faultOfStatus(int pods) {
     List<JsonNode> history =
         clusters.manager().recorder().history().stream()
@@ -94,7 +97,7 @@ final class ClusterJob {
         : Optional.of("%s tells of %d pods that succeeded".formatted(name, succeeded));
   }
 
-  /** What is left of it in workers, by kind and cluster. */
+  /** Its objects left in workers, by kind and cluster. */
   List<String> leftInWorkers() {
     List<String> left = new ArrayList<>();
     String workload = workload().map(it -> it.at("/metadata/name").asText()).orElse("");

@@ -2,27 +2,27 @@ package dev.sluice.lab.demo;
 
 import java.util.List;
 
-/** What a screen shows of a story, as lines of text; asked again and again, from any thread. */
+/** Content of a screen as lines of text; read periodically, from any thread. */
 interface Dashboard {
 
   /**
-   * A part of the picture.
+   * A section of the screen.
    *
-   * @param title its heading in a table
-   * @param tag begins each of its lines where there is no table
-   * @param lines how things stand now
+   * @param title heading in a table
+   * @param tag prefix of each line where there is no table
+   * @param lines the present state
    */
   record Section(String title, String tag, List<String> lines) {
 
-    /** With a copy of the lines. */
+    /** Copies the lines. */
     public Section {
       lines = List.copyOf(lines);
     }
   }
 
-  /** How things stand now. */
+  /** The present state. */
   List<Section> sections();
 
-  /** Everything that happened so far, in its order. */
+  /** All events so far, in order. */
   List<String> events();
 }

@@ -17,7 +17,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code sluice demo}: tells the story of the first Job. */
+/** {@code sluice demo}: runs the scenario of the first Job. */
 @Command(
     name = "demo",
     subcommands = MultiClusterCommand.class,

@@ -3,20 +3,20 @@ package dev.sluice.lab.demo;
 import io.fabric8.kubernetes.api.model.Node;
 import io.fabric8.kubernetes.client.KubernetesClient;
 
-/** Where the story is played: whether pods run there, and who decides when. */
+/** Environment of a demo: whether pods run there, and who controls when they run. */
 public sealed interface DemoEnvironment {
 
-  /** A cluster of the story's own, whose nodes play pods. */
+  /** A cluster started for the demo, whose nodes simulate pods. */
   record Own(KubernetesClient client, boolean patient) implements DemoEnvironment {
 
     private static final String LABEL = "instance-type";
 
-    /** New pods on ondemand nodes have to wait, so that the filler stays as long as is needed. */
+    /** Holds new pods on ondemand nodes, so that the filler stays as long as needed. */
     void holdPods() {
       cordon(true);
     }
 
-    /** They may run. */
+    /** Releases the held pods. */
     void letPodsRun() {
       cordon(false);
     }
@@ -35,6 +35,6 @@ public sealed interface DemoEnvironment {
     }
   }
 
-  /** A cluster of somebody else, which can't run the story's images: Jobs are ended by deletion. */
+  /** An existing cluster that cannot run the scenario's images: Jobs are ended by deletion. */
   record Foreign() implements DemoEnvironment {}
 }

@@ -25,7 +25,7 @@ import java.time.InstantSource;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** One demo, from the cluster to the summary. */
+/** One demo run, from the start of the cluster to the summary. */
 final class DemoRun {
 
   private final ScenarioManifests manifests;
@@ -41,7 +41,7 @@ final class DemoRun {
     this.clock = clock;
   }
 
-  /** On a control plane that is started for it. */
+  /** Runs on a control plane started for the demo. */
   List<ExpectationResult> onOwnControlPlane(Binaries binaries) {
     say("starting a control plane: etcd, API server, controllers, scheduler, played nodes");
     ControlPlane controlPlane =
@@ -91,7 +91,7 @@ final class DemoRun {
     out.flush();
   }
 
-  /** In a cluster that exists. */
+  /** Runs in an existing cluster. */
   List<ExpectationResult> inCluster(Path kubeconfig, boolean startOperator) {
     try (KubernetesClient client = ApiClients.patient(kubeconfig)) {
       List<String> inTheWay = new ScenarioObjects(client).existing();
@@ -149,7 +149,7 @@ final class DemoRun {
         keep ? Lifetime.UNTIL_STOPPED : Lifetime.WITH_THIS_PROCESS);
   }
 
-  /** Tells the story and prints the summary; {@code after} may tidy up. */
+  /** Runs the scenario and prints the summary; {@code after} may clean up. */
   private List<ExpectationResult> tell(
       KubernetesClient client, DemoEnvironment demoEnvironment, Consumer<WatchRecorder> after) {
     Instant begin = clock.instant();

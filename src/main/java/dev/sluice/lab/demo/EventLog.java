@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The events of the story's namespace that tell of Jobs and Workloads, as lines. */
+/** The events about Jobs and Workloads in the scenario's namespace, as lines. */
 final class EventLog implements AutoCloseable, Watcher<Event> {
 
   private static final Set<String> KINDS = Set.of("Job", "Workload");
 
-  /** Told by the Job controller for each pod: too much to show. */
+  /** Reason of the Job controller's event for each pod, which is not shown. */
   private static final String POD_MADE = "SuccessfulCreate";
 
   private final List<String> lines = new ArrayList<>();
@@ -25,7 +25,7 @@ final class EventLog implements AutoCloseable, Watcher<Event> {
     this.watch = client.v1().events().inNamespace(namespace).watch(this);
   }
 
-  /** All lines up to now. */
+  /** All lines so far. */
   List<String> lines() {
     synchronized (lines) {
       return List.copyOf(lines);
@@ -51,7 +51,7 @@ final class EventLog implements AutoCloseable, Watcher<Event> {
     }
   }
 
-  /** The story doesn't depend on events: without them, fewer lines are shown. */
+  /** The scenario does not depend on events: without the watch, fewer lines are shown. */
   @Override
   public void onClose(WatcherException cause) {
     synchronized (lines) {

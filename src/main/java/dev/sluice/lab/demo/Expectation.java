@@ -1,11 +1,11 @@
 package dev.sluice.lab.demo;
 
-/** One of the things that a story is about; judged once. */
+/** An expectation of a scenario, judged once. */
 public interface Expectation {
 
-  /** Its place in the story, from 1. */
+  /** Its number in the scenario, from 1. */
   int number();
 
-  /** For people. */
+  /** The text for users. */
   String text();
 }

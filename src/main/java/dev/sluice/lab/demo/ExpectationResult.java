@@ -1,9 +1,9 @@
 package dev.sluice.lab.demo;
 
 /**
- * Whether an expectation held.
+ * Whether an expectation was met.
  *
- * @param detail what was seen; when it didn't hold, what was seen instead
+ * @param detail the observation, or the deviating observation if it was not met
  */
 public record ExpectationResult(Expectation expectation, boolean held, String detail) {
 

@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 
-/** What was found of the expectations of a story; each is told as soon as it is judged. */
+/** Results of a scenario's expectations; each is reported as soon as it is known. */
 final class ExpectationResults<E extends Enum<E> & Expectation> {
 
   private final Class<E> expectations;
@@ -20,7 +20,7 @@ final class ExpectationResults<E extends Enum<E> & Expectation> {
     this.judged = new EnumMap<>(expectations);
   }
 
-  /** An expectation held, or didn't for this fault; the detail is told if it held. */
+  /** Records that an expectation was met, or the fault; the detail is reported if it was met. */
   void judge(E expectation, Optional<String> fault, String detail) {
     ExpectationResult expectationResult =
         new ExpectationResult(expectation, fault.isEmpty(), fault.orElse(detail));
@@ -28,12 +28,12 @@ final class ExpectationResults<E extends Enum<E> & Expectation> {
     progressListener.judged(expectationResult);
   }
 
-  /** Whether it was judged already. */
+  /** Whether the expectation was judged already. */
   boolean has(E expectation) {
     return judged.containsKey(expectation);
   }
 
-  /** Has a story played to its end, or to the point where it can't go on; one for each. */
+  /** Runs a scenario to its end or to the first failure; returns one result per expectation. */
   List<ExpectationResult> of(Runnable story) {
     String stop = "the story did not come so far";
     try {

@@ -15,19 +15,19 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The story of the first Job: two kinds of nodes, one pool, one team. It applies the manifests and
- * judges the six expectations by what the watches told. For one thread, once.
+ * The scenario of the first Job: two flavors, one ClusterQueue, one team. Applies the manifests and
+ * judges the six expectations by the recorded watch events. Not thread-safe; runs once.
  */
 public final class FirstJobScenario {
 
-  /** Where the story's Jobs are. */
+  /** The namespace of the scenario's Jobs. */
   public static final String NAMESPACE = "team-ml";
 
   static final String CLUSTER_QUEUE = "research-pool";
   static final String LOCAL_QUEUE = "training";
   static final List<String> FLAVORS = List.of("ondemand", "spot");
 
-  private static final Duration PATIENCE = Duration.ofSeconds(90);
+  private static final Duration STEP_TIMEOUT = Duration.ofSeconds(90);
 
   private final KubernetesClient client;
   private final ScenarioManifests manifests;
@@ -38,9 +38,9 @@ public final class FirstJobScenario {
   private final ExpectationResults<FirstJobExpectation> expectationResults;
 
   /**
-   * To be told once.
+   * Creates a scenario to run once.
    *
-   * @param recorder has been started
+   * @param recorder must have been started
    */
   public FirstJobScenario(
       KubernetesClient client,
@@ -54,10 +54,10 @@ public final class FirstJobScenario {
     this.recorder = recorder;
     this.progressListener = progressListener;
     this.expectationResults = new ExpectationResults<>(FirstJobExpectation.class, progressListener);
-    this.cluster = new ScenarioCluster(client, recorder, PATIENCE);
+    this.cluster = new ScenarioCluster(client, recorder, STEP_TIMEOUT);
   }
 
-  /** Tells it to its end, or to the point where it can't go on; one verdict per expectation. */
+  /** Runs to the end or to the first failure; returns one result per expectation. */
   public List<ExpectationResult> tell() {
     return expectationResults.of(this::play);
   }
@@ -117,7 +117,7 @@ public final class FirstJobScenario {
         && condition.path("status").asText().equals("True");
   }
 
-  /** In the manifests of the oldest version labels and taints stand elsewhere. */
+  /** In the manifests of the oldest version, labels and taints are in other fields. */
   private void judgeFlavors() {
     ResourceDefinitionContext flavors = ScenarioObjects.flavors();
     List<String> faults = new ArrayList<>();
@@ -190,7 +190,7 @@ public final class FirstJobScenario {
   }
 
   private void judgeHistory(List<ScenarioJob> jobs, ScenarioJob eager) {
-    if (!recorder.catchUp(PATIENCE)) {
+    if (!recorder.catchUp(STEP_TIMEOUT)) {
       throw new ScenarioException("the watches did not catch up");
     }
     AuditReport report = Auditor.audit(recorder.history());
@@ -221,7 +221,7 @@ public final class FirstJobScenario {
     }
   }
 
-  /** Where pods run, a Job ends by itself; who is in a hurry, or can't run it, deletes it. */
+  /** Where pods run, a Job ends by itself; otherwise, or to save time, it is deleted. */
   private void end(ScenarioJob job) {
     if (demoEnvironment instanceof DemoEnvironment.Own own && own.patient()) {
       progressListener.say("waiting for the end of " + job.name());

@@ -12,7 +12,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/** A table that is drawn again and again in the same place of a terminal. */
+/** A table that is redrawn in place on a terminal. */
 final class LiveScreen implements Screen {
 
   private static final long REFRESH_MILLIS = 200;
@@ -79,8 +79,9 @@ final class LiveScreen implements Screen {
       section.lines().forEach(line -> lines.add(cut("  " + line)));
     }
     lines.add(heading("EVENTS"));
-    List<String> told = dashboard.events();
-    told.subList(Math.max(0, told.size() - EVENTS), told.size())
+    List<String> events = dashboard.events();
+    events
+        .subList(Math.max(0, events.size() - EVENTS), events.size())
         .forEach(line -> lines.add(cut("  " + line)));
     lines.add(heading("EXPECTATIONS"));
     for (Expectation expectation : expectations) {

@@ -17,7 +17,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code sluice demo multi-cluster}: tells the story of many clusters. */
+/** {@code sluice demo multi-cluster}: runs the multi-cluster scenario. */
 @Command(
     name = "multi-cluster",
     description = {

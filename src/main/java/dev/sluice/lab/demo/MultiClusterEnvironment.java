@@ -31,8 +31,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Three control planes with an operator each: a manager, and two workers that it reaches by cables.
- * What was started ends with it, unless it is left as it is.
+ * Three control planes with an operator each: a manager, and two workers that the manager reaches
+ * through TCP proxies. Closing stops them, unless they are kept on request.
  */
 public final class MultiClusterEnvironment implements AutoCloseable {
 
@@ -55,10 +55,10 @@ public final class MultiClusterEnvironment implements AutoCloseable {
   private @Nullable ScenarioClusters clusters;
 
   /**
-   * Nothing is started yet.
+   * Creates an environment without starting it.
    *
    * @param lostTimeout the manager's {@code workerLostTimeout}
-   * @param say is told what is being started
+   * @param say receives a line for each started component
    */
   public MultiClusterEnvironment(
       Binaries binaries,
@@ -73,7 +73,7 @@ public final class MultiClusterEnvironment implements AutoCloseable {
     this.say = say;
   }
 
-  /** Starts and sets up everything; returns when the manager is connected to both workers. */
+  /** Starts and configures everything; returns when the manager is connected to both workers. */
   public MultiClusterEnvironment start() {
     String suffix = Integer.toString(random.nextInt(1 << 24), 36);
     say.accept("starting three control planes: a manager, a site, a remote cluster");
@@ -170,7 +170,7 @@ public final class MultiClusterEnvironment implements AutoCloseable {
                   .withName(worker + "-kubeconfig")
                   .withNamespace(OPERATOR_NAMESPACE)
                   .endMetadata()
-                  .withStringData(Map.of("kubeconfig", tcpProxy.through(kubeconfig)))
+                  .withStringData(Map.of("kubeconfig", tcpProxy.redirect(kubeconfig)))
                   .build())
           .create();
     } catch (IOException e) {
@@ -178,7 +178,7 @@ public final class MultiClusterEnvironment implements AutoCloseable {
     }
   }
 
-  /** The clusters, when everything was started. */
+  /** The clusters, once everything was started. */
   ScenarioClusters clusters() {
     ScenarioClusters started = clusters;
     if (started == null) {
@@ -187,12 +187,12 @@ public final class MultiClusterEnvironment implements AutoCloseable {
     return started;
   }
 
-  /** Tells the story, once. */
+  /** Runs the scenario, once. */
   public List<ExpectationResult> tell(ProgressListener progressListener) {
     return new MultiClusterScenario(clusters(), lostTimeout, progressListener, clock).tell();
   }
 
-  /** What goes on after this process, and how to end it, for people. */
+  /** Lines for users about what keeps running after this process and how to stop it. */
   List<String> whatStays() {
     List<String> lines = new ArrayList<>();
     controlPlanes.forEach(
@@ -209,7 +209,7 @@ public final class MultiClusterEnvironment implements AutoCloseable {
     return lines;
   }
 
-  /** Ends what only looks; clusters and operators go on if they live until they are stopped. */
+  /** Stops observers; clusters and operators keep running if their lifetime says so. */
   @Override
   public void close() {
     for (AutoCloseable each : observers) {

@@ -5,12 +5,12 @@ import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 
-/** What is applied in the story of many clusters, word for word as users have it. */
+/** The manifests of the multi-cluster scenario, as users write them. */
 final class MultiClusterManifests {
 
   private MultiClusterManifests() {}
 
-  /** What a cluster of this name is set up with. */
+  /** The setup manifest of a cluster. */
   static String setup(String cluster) {
     return read(cluster + "/setup.yaml");
   }
@@ -27,7 +27,7 @@ final class MultiClusterManifests {
     return read("jobs/03-gpu.yaml");
   }
 
-  /** The small Job by another name, whose pods run for so long. */
+  /** The small Job under another name, whose pods run for the given time. */
   static String small(String name, String runFor) {
     return small()
         .replace("name: small", "name: " + name)

@@ -13,9 +13,9 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 
 /**
- * The story of many clusters: a site with a small cluster and a larger one far away, which is cut
- * off in the end. It applies the manifests and judges by what the watches of all clusters told. For
- * one thread, once.
+ * The multi-cluster scenario: a small cluster on site and a larger remote one, which is
+ * disconnected in the end. Applies the manifests and judges the expectations by the recorded watch
+ * events of all clusters. Not thread-safe; runs once.
  */
 final class MultiClusterScenario {
 
@@ -23,7 +23,7 @@ final class MultiClusterScenario {
   static final String SITE = "onsite";
   static final String REMOTE = "remote";
 
-  private static final Duration PATIENCE = Duration.ofSeconds(120);
+  private static final Duration STEP_TIMEOUT = Duration.ofSeconds(120);
 
   private final ScenarioClusters clusters;
   private final Duration lostTimeout;
@@ -32,9 +32,9 @@ final class MultiClusterScenario {
   private final ExpectationResults<MultiClusterExpectation> expectationResults;
 
   /**
-   * To be told once.
+   * Creates a scenario to run once.
    *
-   * @param clusters are set up, and connected
+   * @param clusters must be configured and connected
    * @param lostTimeout the manager's {@code workerLostTimeout}
    */
   MultiClusterScenario(
@@ -50,7 +50,7 @@ final class MultiClusterScenario {
     this.clock = clock;
   }
 
-  /** Tells it to its end, or to the point where it can't go on; one verdict per expectation. */
+  /** Runs to the end or to the first failure; returns one result per expectation. */
   List<ExpectationResult> tell() {
     return expectationResults.of(this::play);
   }
@@ -62,7 +62,10 @@ final class MultiClusterScenario {
     judgeRuns(survivor);
   }
 
-  /** The scenario's own Jobs. New pods wait at first, so that all of them are seen at once. */
+  /**
+   * Submits the three Jobs. New pods are held at first, so that all of them are visible at the same
+   * time.
+   */
   private List<ClusterJob> threeJobs() {
     hold(SITE, true);
     hold(REMOTE, true);
@@ -110,7 +113,7 @@ final class MultiClusterScenario {
     return made == pods ? Optional.empty() : Optional.of(made + " pods were made");
   }
 
-  /** The site is full, so that a Job runs on remote; then nobody hears of remote any more. */
+  /** Fills the site, so that a Job runs on remote, and then disconnects remote. */
   private ClusterJob outage(List<ClusterJob> before) {
     progressListener.say(
         "two small Jobs fill the site, and stay for now; a third one goes to remote");
@@ -128,7 +131,7 @@ final class MultiClusterScenario {
 
     progressListener.say("remote is cut off; its Job goes on there, as far as anybody knows");
     Instant cut = clock.instant();
-    clusters.cable(REMOTE).cut();
+    clusters.proxy(REMOTE).disconnect();
     await("survivor to be sent back", () -> wasSentBack(survivor));
     judgeRequeue(survivor, Duration.between(cut, clock.instant()));
 
@@ -144,7 +147,7 @@ final class MultiClusterScenario {
         "2 pods on site, as soon as the Jobs before it had ended");
 
     progressListener.say("remote is back");
-    clusters.cable(REMOTE).mend();
+    clusters.proxy(REMOTE).restore();
     await("survivor to be on site only", () -> survivor.runningIn(REMOTE) == 0);
     List<ClusterJob> all = new ArrayList<>(before);
     all.addAll(fillers);
@@ -180,7 +183,7 @@ final class MultiClusterScenario {
 
   private void judgeManager() {
     WatchRecorder recorder = clusters.manager().recorder();
-    if (!recorder.catchUp(PATIENCE)) {
+    if (!recorder.catchUp(STEP_TIMEOUT)) {
       throw new ScenarioException("the watches did not catch up");
     }
     Optional<JsonNode> pod =
@@ -229,11 +232,11 @@ final class MultiClusterScenario {
         clusters
             .manager()
             .recorder()
-            .await(PATIENCE, () -> holds.getAsBoolean() ? Optional.of(true) : Optional.empty())
+            .await(STEP_TIMEOUT, () -> holds.getAsBoolean() ? Optional.of(true) : Optional.empty())
             .isPresent();
     if (!came) {
       throw new ScenarioException(
-          "waited %d s in vain for %s".formatted(PATIENCE.toSeconds(), what));
+          "waited %d s in vain for %s".formatted(STEP_TIMEOUT.toSeconds(), what));
     }
   }
 }

@@ -11,7 +11,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/** One line for each thing that happens: for files, pipes and logs. */
+/** Prints one line per event: for files, pipes and logs. */
 final class PlainScreen implements Screen {
 
   private static final long REFRESH_MILLIS = 250;

@@ -11,7 +11,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 
-/** Queues, Workloads and events of one cluster as they are now, as lines of text. */
+/** Present state of queues and Workloads, and the events, of one cluster, as lines of text. */
 final class PoolDashboard implements Dashboard {
 
   private static final int BAR = 30;
@@ -35,7 +35,7 @@ final class PoolDashboard implements Dashboard {
     return events.lines();
   }
 
-  /** A line for each flavor and resource of each ClusterQueue, with a bar of what is reserved. */
+  /** A line for each flavor and resource of each ClusterQueue, with a bar of the reserved quota. */
   private List<String> queues() {
     List<String> lines = new ArrayList<>();
     for (JsonNode queue : recorder.current(AuditedKind.CLUSTER_QUEUE)) {
@@ -92,7 +92,7 @@ final class PoolDashboard implements Dashboard {
         : Quantity.getAmountInBytes(Quantity.parse(quantity.asText()));
   }
 
-  /** A line for each Workload, oldest first: where it stands and, while it waits, why. */
+  /** A line for each Workload, oldest first: its status and, while it is pending, the reason. */
   private List<String> workloads() {
     List<JsonNode> all =
         recorder.current(AuditedKind.WORKLOAD).stream()
@@ -113,7 +113,7 @@ final class PoolDashboard implements Dashboard {
     return lines;
   }
 
-  /** The name of the Job it stands for. */
+  /** The name of the Workload's Job. */
   private static String name(JsonNode workload) {
     return workload.at("/metadata/ownerReferences/0/name").asText();
   }

@@ -1,9 +1,9 @@
 package dev.sluice.lab.demo;
 
-/** Is told how the story goes on. */
+/** Listener for the progress of a scenario. */
 public interface ProgressListener {
 
-  /** Something happens, or is about to. */
+  /** A step starts or has completed. */
   void say(String line);
 
   /** An expectation was judged. */

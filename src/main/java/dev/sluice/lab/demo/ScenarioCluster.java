@@ -13,20 +13,20 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** The cluster as the story sees it: it makes objects, and looks at what became of them. */
+/** A scenario's access to the cluster: creates objects and observes them. */
 final class ScenarioCluster {
 
   private final KubernetesClient client;
   private final WatchRecorder recorder;
-  private final Duration patience;
+  private final Duration timeout;
 
-  ScenarioCluster(KubernetesClient client, WatchRecorder recorder, Duration patience) {
+  ScenarioCluster(KubernetesClient client, WatchRecorder recorder, Duration timeout) {
     this.client = client;
     this.recorder = recorder;
-    this.patience = patience;
+    this.timeout = timeout;
   }
 
-  /** Makes all objects of a manifest, in its order. */
+  /** Creates all objects of a manifest, in order. */
   List<HasMetadata> create(String manifest) {
     return client
         .load(new ByteArrayInputStream(manifest.getBytes(StandardCharsets.UTF_8)))
@@ -36,13 +36,13 @@ final class ScenarioCluster {
         .toList();
   }
 
-  /** Makes the one Job of a manifest. */
+  /** Creates the single Job of a manifest. */
   ScenarioJob submit(String manifest) {
     HasMetadata job = create(manifest).getFirst();
     return new ScenarioJob(this, job.getMetadata().getName(), job.getMetadata().getUid());
   }
 
-  /** Deletes a Job, and returns when nothing of it is left. */
+  /** Deletes a Job and returns when all its objects are gone. */
   void delete(ScenarioJob job) {
     client
         .batch()
@@ -56,31 +56,31 @@ final class ScenarioCluster {
   }
 
   /**
-   * Waits for something.
+   * Waits until the supplier returns a value.
    *
-   * @throws ScenarioException when it doesn't come
+   * @throws ScenarioException when the time limit is exceeded
    */
-  <T> T await(String what, Supplier<Optional<T>> sought) {
+  <T> T await(String what, Supplier<Optional<T>> supplier) {
     return recorder
-        .await(patience, sought)
+        .await(timeout, supplier)
         .orElseThrow(
             () ->
                 new ScenarioException(
-                    "waited %d s in vain for %s".formatted(patience.toSeconds(), what)));
+                    "waited %d s in vain for %s".formatted(timeout.toSeconds(), what)));
   }
 
   WatchRecorder recorder() {
     return recorder;
   }
 
-  /** The object of that uid as it is now. */
+  /** The present object of this uid. */
   Optional<JsonNode> current(AuditedKind kind, String uid) {
     return recorder.current(kind).stream()
         .filter(object -> object.path("metadata").path("uid").asText().equals(uid))
         .findFirst();
   }
 
-  /** The objects that a Job controls, as they are now. */
+  /** The present objects that a Job controls. */
   List<JsonNode> ownedBy(AuditedKind kind, String jobUid) {
     return recorder.current(kind).stream()
         .filter(

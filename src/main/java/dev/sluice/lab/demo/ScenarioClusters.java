@@ -9,11 +9,12 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * The clusters of the story: a manager, and workers each of which the manager reaches by a cable.
+ * The clusters of the multi-cluster scenario: a manager, and workers that the manager reaches
+ * through proxies.
  *
- * @param manager takes the Jobs in
- * @param workers by name
- * @param cables by the worker's name
+ * @param manager the cluster to which Jobs are submitted
+ * @param workers the workers by name
+ * @param tcpProxies the proxies by worker
  * @param runs follows the pods of all workers
  */
 record ScenarioClusters(
@@ -31,7 +32,7 @@ record ScenarioClusters(
     return Objects.requireNonNull(workers.get(name), name);
   }
 
-  TcpProxy cable(String name) {
+  TcpProxy proxy(String name) {
     return Objects.requireNonNull(tcpProxies.get(name), name);
   }
 

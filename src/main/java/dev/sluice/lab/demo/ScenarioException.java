@@ -1,11 +1,11 @@
 package dev.sluice.lab.demo;
 
-/** The story can't go on; the message says what was waited for in vain. */
+/** The scenario cannot continue; the message names the condition that was not met. */
 public final class ScenarioException extends RuntimeException {
 
   private static final long serialVersionUID = 1;
 
-  /** Because of this. */
+  /** With the reason. */
   public ScenarioException(String message) {
     super(message);
   }

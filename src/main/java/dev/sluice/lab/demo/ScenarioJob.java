@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** One Job of the story, and what happened to it. */
+/** One Job of the scenario, with its history. */
 final class ScenarioJob {
 
   private static final String SELECTOR = "nodeSelector";
@@ -27,10 +27,10 @@ final class ScenarioJob {
     return name;
   }
 
-  /** The update that unsuspended a Job, and the Job right before it. */
+  /** The update that unsuspended a Job, and the Job before it. */
   record Start(JsonNode before, JsonNode after) {
 
-    /** The value of the node selector that the flavors differ in. */
+    /** The value of the node selector that distinguishes the flavors. */
     String instanceType() {
       return after.at("/spec/template/spec/nodeSelector/instance-type").asText();
     }
@@ -39,7 +39,7 @@ final class ScenarioJob {
       return after.at("/metadata/resourceVersion").asLong();
     }
 
-    /** What is wrong with it, when it was to lead to these nodes; empty when nothing is. */
+    /** The fault of the start, if it should have selected these nodes; empty if there is none. */
     Optional<String> fault(String instanceType) {
       JsonNode selector = after.at("/spec/template/spec/" + SELECTOR);
       if (selector.size() != 1 || !instanceType().equals(instanceType)) {
@@ -51,15 +51,15 @@ final class ScenarioJob {
       if (!before.at("/spec/template/spec/" + SELECTOR).isMissingNode()) {
         return Optional.of("had a node selector before it was unsuspended");
       }
-      JsonNode was = stripped(before.at("/spec/template"));
-      JsonNode is = stripped(after.at("/spec/template"));
+      JsonNode was = withoutQueueFields(before.at("/spec/template"));
+      JsonNode is = withoutQueueFields(after.at("/spec/template"));
       return was.equals(is)
           ? Optional.empty()
           : Optional.of("the template changed from %s to %s".formatted(was, is));
     }
 
-    /** A template without selector, and without the labels and annotations of the queue. */
-    private static JsonNode stripped(JsonNode template) {
+    /** A template without selector and without the queue's labels and annotations. */
+    private static JsonNode withoutQueueFields(JsonNode template) {
       JsonNode copy = template.deepCopy();
       if (copy.path("spec") instanceof ObjectNode spec) {
         spec.remove(SELECTOR);
@@ -83,7 +83,7 @@ final class ScenarioJob {
     return cluster.await("the start of Job " + name, this::start);
   }
 
-  /** Its first start, when it was started. */
+  /** Its first start, if it was started. */
   Optional<Start> start() {
     List<JsonNode> history = cluster.recorder().historyOf(AuditedKind.JOB, uid);
     for (int i = 1; i < history.size(); i++) {
@@ -105,12 +105,12 @@ final class ScenarioJob {
                 .filter(job -> workload().map(w -> isTrue(w, "Finished")).orElse(true)));
   }
 
-  /** Waits until its Workload says why it waits. */
+  /** Waits until its Workload has a condition with the reason why it is pending. */
   JsonNode awaitReason() {
     return cluster.await("a reason why Job " + name + " waits", this::reason);
   }
 
-  /** The condition that says why it waits. */
+  /** The condition with the reason why it is pending. */
   Optional<JsonNode> reason() {
     return workload()
         .flatMap(w -> condition(w, "QuotaReserved"))
@@ -132,7 +132,7 @@ final class ScenarioJob {
         && cluster.ownedBy(AuditedKind.POD, uid).isEmpty();
   }
 
-  /** Whether neither it nor anything that it owned is left. */
+  /** Whether the Job and all its dependents are gone. */
   boolean isGone() {
     return cluster.current(AuditedKind.JOB, uid).isEmpty()
         && cluster.ownedBy(AuditedKind.POD, uid).isEmpty()
@@ -145,7 +145,7 @@ final class ScenarioJob {
     return !history.isEmpty() && history.getFirst().at("/spec/suspend").asBoolean();
   }
 
-  /** The revision at which the first of its pods ended, or it was deleted. */
+  /** The revision at which the first of its pods ended, or the Job was deleted. */
   Optional<Long> firstEnd() {
     return cluster.recorder().history().stream()
         .filter(

@@ -7,21 +7,21 @@ import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
 /**
- * The manifests of the story, as people write them.
+ * The manifests of the scenario, as users write them.
  *
  * @param version the API version of flavors and queues
- * @param form where Jobs name their queue
+ * @param form how Jobs name their queue
  */
 public record ScenarioManifests(Version version, Form form) {
 
-  /** The API versions there are. */
+  /** The API versions. */
   public enum Version {
     V1ALPHA2,
     V1BETA1,
     V1BETA2
   }
 
-  /** Where a Job names its queue. */
+  /** How a Job names its queue. */
   public enum Form {
     ANNOTATION,
     LABEL
@@ -37,17 +37,17 @@ public record ScenarioManifests(Version version, Form form) {
     return original("02-job.yaml");
   }
 
-  /** A Job that takes all of the pool's {@code ondemand}. */
+  /** A Job that uses the whole {@code ondemand} quota. */
   String filler() {
     return original("03-filler.yaml");
   }
 
-  /** A Job that tolerates nothing. */
+  /** A Job without tolerations. */
   String jobWithoutToleration() {
     return original("04-job-without-toleration.yaml");
   }
 
-  /** A Job of 3001 CPUs, one more than the pool has. */
+  /** A Job of 3001 CPUs, one more than the quota. */
   String largerThanThePool() {
     return read(folder() + "/05-larger-than-the-pool.yaml");
   }
@@ -61,7 +61,10 @@ public record ScenarioManifests(Version version, Form form) {
     return form == Form.LABEL ? "with-label" : "with-annotation";
   }
 
-  /** The Jobs with an annotation stand beside the oldest version, in which they were written. */
+  /**
+   * The Jobs with an annotation are in the directory of the oldest version, for which they were
+   * written.
+   */
   private String original(String file) {
     return read((form == Form.LABEL ? "with-label/" : "v1alpha2/") + file);
   }

@@ -11,22 +11,22 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 
 /**
- * One cluster of a story of several.
+ * One cluster of a multi-cluster scenario.
  *
- * @param name as the manager knows it
- * @param client with all rights, by a way that is never cut
- * @param recorder of what happens there
+ * @param name its name in the manager
+ * @param client client with all rights, whose connection is never interrupted
+ * @param recorder recorder of the cluster's objects
  */
 record ScenarioMember(String name, KubernetesClient client, WatchRecorder recorder) {
 
-  /** Makes all objects of a manifest, in its order. */
+  /** Creates all objects of a manifest, in order. */
   void create(String manifest) {
     List<HasMetadata> objects =
         client.load(new ByteArrayInputStream(manifest.getBytes(StandardCharsets.UTF_8))).items();
     objects.forEach(object -> client.resource(object).create());
   }
 
-  /** Keeps new pods from nodes, or lets them go there again. */
+  /** Holds new pods, or releases them. */
   void holdPods(boolean hold) {
     for (Node node : client.nodes().list().getItems()) {
       client
@@ -40,7 +40,7 @@ record ScenarioMember(String name, KubernetesClient client, WatchRecorder record
     }
   }
 
-  /** The objects of this name in the story's namespace as they are now: none or one. */
+  /** The present objects of this name in the scenario's namespace: none or one. */
   List<JsonNode> named(AuditedKind kind, String object) {
     return recorder.current(kind).stream()
         .filter(it -> it.at("/metadata/namespace").asText().equals(MultiClusterScenario.NAMESPACE))
@@ -48,12 +48,12 @@ record ScenarioMember(String name, KubernetesClient client, WatchRecorder record
         .toList();
   }
 
-  /** The pods that a Job of this name has now. */
+  /** The present pods of a Job. */
   List<JsonNode> pods(String job) {
     return recorder.current(AuditedKind.POD).stream().filter(it -> belongs(it, job)).toList();
   }
 
-  /** How many pods a Job of this name ever had. */
+  /** How many pods a Job has ever had. */
   long podsEver(String job) {
     return recorder.history().stream()
         .filter(

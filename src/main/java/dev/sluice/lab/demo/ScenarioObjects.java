@@ -10,17 +10,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the story makes for the whole cluster: its namespace, queue and flavors. */
+/** The scenario's cluster-scoped objects: its namespace, queue and flavors. */
 public final class ScenarioObjects {
 
   private final KubernetesClient client;
 
-  /** In this cluster. */
+  /** Creates an access for this cluster. */
   public ScenarioObjects(KubernetesClient client) {
     this.client = client;
   }
 
-  /** Those that exist, such as {@code namespace team-ml}. */
+  /** The objects that exist, such as {@code namespace team-ml}. */
   public List<String> existing() {
     return all().entrySet().stream()
         .filter(each -> exists(each.getValue()))
@@ -28,7 +28,7 @@ public final class ScenarioObjects {
         .toList();
   }
 
-  /** Asks for the deletion of all, without waiting for its end. */
+  /** Requests the deletion of all objects without waiting. */
   public void delete() {
     all().values().forEach(Resource::delete);
   }
@@ -61,7 +61,7 @@ public final class ScenarioObjects {
         .build();
   }
 
-  /** Where the API is not installed, none of its objects exists. */
+  /** If the API is not installed, none of its objects exists. */
   private static boolean exists(Resource<?> resource) {
     try {
       return resource.get() != null;

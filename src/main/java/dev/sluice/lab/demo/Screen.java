@@ -1,9 +1,9 @@
 package dev.sluice.lab.demo;
 
-/** What is seen of the story while it goes on. */
+/** Shows a running scenario. */
 interface Screen extends ProgressListener, AutoCloseable {
 
-  /** Shows the last state, and nothing from then on. */
+  /** Shows the last state and stops updating. */
   @Override
   void close();
 }

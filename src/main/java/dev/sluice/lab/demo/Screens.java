@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 
-/** Chooses how a story is shown, and closes it with a summary. */
+/** Selects the screen of a scenario and prints the summary. */
 final class Screens {
 
   private static final int LEAST_WIDTH = 60;
@@ -14,7 +14,7 @@ final class Screens {
 
   private Screens() {}
 
-  /** A table on a terminal, a line for each thing elsewhere. */
+  /** A table on a terminal, lines elsewhere. */
   static Screen open(
       PrintWriter out,
       Dashboard dashboard,
@@ -36,7 +36,7 @@ final class Screens {
     }
   }
 
-  /** All verdicts, and how many held. */
+  /** Prints all results and how many expectations were met. */
   static void summary(
       PrintWriter out, List<ExpectationResult> expectationResults, Duration took, String what) {
     long held = expectationResults.stream().filter(ExpectationResult::held).count();

@@ -5,10 +5,10 @@ import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Whether the manager says that all its workers are connected. */
+/** Whether all workers are connected, according to the manager. */
 final class WorkerConnections {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(90);
+  private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(90);
   private static final ResourceDefinitionContext KIND =
       new ResourceDefinitionContext.Builder()
           .withGroup("kueue.x-k8s.io")
@@ -26,20 +26,21 @@ final class WorkerConnections {
   }
 
   /**
-   * Waits until they are.
+   * Waits until all workers are connected.
    *
-   * @throws ScenarioException when they aren't after a long while
+   * @throws ScenarioException when the time limit is exceeded
    */
   void await() {
     boolean connected =
         clusters
             .manager()
             .recorder()
-            .await(PATIENCE, () -> allConnected() ? Optional.of(true) : Optional.empty())
+            .await(CONNECT_TIMEOUT, () -> allConnected() ? Optional.of(true) : Optional.empty())
             .isPresent();
     if (!connected) {
       throw new ScenarioException(
-          "the manager is not connected to its workers after %d s".formatted(PATIENCE.toSeconds()));
+          "the manager is not connected to its workers after %d s"
+              .formatted(CONNECT_TIMEOUT.toSeconds()));
     }
   }
 

@@ -1,8 +1,7 @@
 /**
- * The story of the first Job, told on a real control plane: its manifests are applied unchanged,
- * and six expectations are judged by what the API server's watches tell. A client and a stage
- * enter; the test of the same story enters here too. What leaves is a live table, a summary and an
- * exit code.
+ * Demo scenarios on real control planes: the manifests are applied unchanged, and the expectations
+ * are judged by recorded watch events. Input: clients and an environment. Output: a live table, a
+ * summary and an exit code. Tests run the same scenarios.
  */
 @NullMarked
 package dev.sluice.lab.demo;

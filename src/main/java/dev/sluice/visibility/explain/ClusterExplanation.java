@@ -9,7 +9,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Explains a Workload from the objects of the API server: its conditions, its queues, and the Workloads that hold quota of its ClusterQueue. Objects that the user may not read are left out, and a line says so.
+ * Explains a Workload from the objects of the API server: its conditions, its queues, and the
+ * Workloads that hold quota of its ClusterQueue. Objects that the user may not read are left out,
+ * and a line says so.
  */
 final class ClusterExplanation {
 
@@ -59,14 +61,15 @@ final class ClusterExplanation {
       lines.addAll(why + 1, answers.lines());
       return lines;
     }
-    QueueContext around = new QueueContext(client, clusterQueue, namespace, queue);
-    List<UsageHolder> usageHolders = UsageHolder.inTheWay(workload, around.holding());
+    QueueContext queueContext = new QueueContext(client, clusterQueue, namespace, queue);
+    List<UsageHolder> usageHolders = UsageHolder.inTheWay(workload, queueContext.holding());
     lines.add(
         why,
         "  why: "
-            + WorkloadStatusText.of(workload, around.ahead(workload), around.strict(), usageHolders)
-            + around.turn(workload));
-    lines.addAll(around.lines(workload));
+            + WorkloadStatusText.of(
+                workload, queueContext.ahead(workload), queueContext.strict(), usageHolders)
+            + queueContext.turn(workload));
+    lines.addAll(queueContext.lines(workload));
     usageHolders.stream().limit(HOLDERS).map(UsageHolder::line).forEach(lines::add);
     return lines;
   }

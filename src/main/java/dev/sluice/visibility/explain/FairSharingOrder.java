@@ -14,7 +14,9 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Order of LocalQueues under admission fair sharing: LocalQueues with less past usage first, as their statuses report it. The configured resource weights are unknown to this command; each resource has weight 1.
+ * Order of LocalQueues under admission fair sharing: LocalQueues with less past usage first, as
+ * their statuses report it. The configured resource weights are unknown to this command; each
+ * resource has weight 1.
  */
 final class FairSharingOrder {
 
@@ -22,7 +24,7 @@ final class FairSharingOrder {
   private boolean byUse;
 
   /** Reads from the ClusterQueue whether it uses admission fair sharing. */
-  void look(GenericKubernetesResource clusterQueue) {
+  void observe(GenericKubernetesResource clusterQueue) {
     byUse =
         JsonPaths.text(clusterQueue, "spec", "admissionScope", "admissionMode")
             .equals("UsageBasedAdmissionFairSharing");
@@ -48,7 +50,8 @@ final class FairSharingOrder {
   }
 
   /**
-   * Orders Workloads by the past usage of their LocalQueues; without admission fair sharing, all are equal.
+   * Orders Workloads by the past usage of their LocalQueues; without admission fair sharing, all
+   * are equal.
    */
   Comparator<GenericKubernetesResource> order() {
     return Comparator.comparingDouble(this::usedBy);
@@ -65,9 +68,9 @@ final class FairSharingOrder {
   }
 
   private List<String> before(
-      GenericKubernetesResource workload, List<GenericKubernetesResource> inLine) {
+      GenericKubernetesResource workload, List<GenericKubernetesResource> pending) {
     Set<String> queues = new LinkedHashSet<>();
-    for (GenericKubernetesResource other : inLine) {
+    for (GenericKubernetesResource other : pending) {
       if (usedBy(other) < usedBy(workload)) {
         queues.add(queueOf(other));
       }
@@ -76,10 +79,11 @@ final class FairSharingOrder {
   }
 
   /**
-   * The end of a sentence if Workloads are ahead because their LocalQueues used less; otherwise empty.
+   * The end of a sentence if Workloads are ahead because their LocalQueues used less; otherwise
+   * empty.
    */
-  String sentence(GenericKubernetesResource workload, List<GenericKubernetesResource> inLine) {
-    List<String> before = before(workload, inLine);
+  String sentence(GenericKubernetesResource workload, List<GenericKubernetesResource> pending) {
+    List<String> before = before(workload, pending);
     return before.isEmpty()
         ? ""
         : "; LocalQueue %s used more than %s, so that %s first"
@@ -93,8 +97,8 @@ final class FairSharingOrder {
 
   /** A line with the past usage of each LocalQueue, with admission fair sharing only. */
   Optional<String> line(
-      GenericKubernetesResource workload, List<GenericKubernetesResource> inLine) {
-    List<String> before = before(workload, inLine);
+      GenericKubernetesResource workload, List<GenericKubernetesResource> pending) {
+    List<String> before = before(workload, pending);
     if (before.isEmpty()) {
       return Optional.empty();
     }

@@ -24,7 +24,7 @@ import javax.net.ssl.TrustManagerFactory;
 /** Queries a running operator. A failed query becomes one line of text. */
 final class LiveExplanation {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration TIMEOUT = Duration.ofSeconds(10);
   private static final int OK = 200;
 
   private final URI operator;
@@ -34,7 +34,8 @@ final class LiveExplanation {
   /**
    * Creates a client of an operator.
    *
-   * @param authority file with the certificate authority of the operator; empty: the default of Java
+   * @param authority file with the certificate authority of the operator; empty: the default of
+   *     Java
    * @param token bearer token of the user
    */
   LiveExplanation(URI operator, Optional<Path> authority, Optional<String> token) {
@@ -45,7 +46,7 @@ final class LiveExplanation {
 
   List<String> lines(String namespace, String name) {
     URI url = operator.resolve("/explain/v1/namespaces/" + namespace + "/workloads/" + name);
-    HttpRequest.Builder request = HttpRequest.newBuilder(url).timeout(PATIENCE);
+    HttpRequest.Builder request = HttpRequest.newBuilder(url).timeout(TIMEOUT);
     if (token.isPresent() && !confidential(url)) {
       return List.of(
           "(the operator at %s was not asked: your token is only sent over https)"
@@ -60,7 +61,7 @@ final class LiveExplanation {
             "(the operator at %s answered %d: %s)"
                 .formatted(operator, response.statusCode(), response.body().strip()));
       }
-      return told(new ObjectMapper().readTree(response.body()));
+      return explanationLines(new ObjectMapper().readTree(response.body()));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return List.of();
@@ -75,7 +76,7 @@ final class LiveExplanation {
     return "https".equals(url.getScheme());
   }
 
-  private static List<String> told(JsonNode answer) {
+  private static List<String> explanationLines(JsonNode answer) {
     if (!answer.path("pending").asBoolean()) {
       return List.of("operator: it is not pending");
     }
@@ -85,7 +86,7 @@ final class LiveExplanation {
   }
 
   private HttpClient client() throws IOException, GeneralSecurityException {
-    HttpClient.Builder builder = HttpClient.newBuilder().connectTimeout(PATIENCE);
+    HttpClient.Builder builder = HttpClient.newBuilder().connectTimeout(TIMEOUT);
     if (authority.isPresent()) {
       builder.sslContext(trusting(authority.get()));
     }

@@ -14,7 +14,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Context of a pending Workload: its ClusterQueue with the cohort hierarchy, the pending Workloads, and the Workloads that hold quota. Read once.
+ * Context of a pending Workload: its ClusterQueue with the cohort hierarchy, the pending Workloads,
+ * and the Workloads that hold quota. Read once.
  */
 final class QueueContext {
 
@@ -72,7 +73,8 @@ final class QueueContext {
   }
 
   /**
-   * Reads the ClusterQueue and returns the names of all ClusterQueues that share quota with it, including itself.
+   * Reads the ClusterQueue and returns the names of all ClusterQueues that share quota with it,
+   * including itself.
    */
   private Set<String> readTree(KubernetesClient client) {
     if (clusterQueue.isEmpty()) {
@@ -94,7 +96,7 @@ final class QueueContext {
         .findFirst()
         .ifPresentOrElse(
             own -> {
-              look(own);
+              readQueue(own);
               String root = root(own, parents);
               queues.stream()
                   .filter(other -> !root.isEmpty() && root(other, parents).equals(root))
@@ -104,8 +106,8 @@ final class QueueContext {
     return tree;
   }
 
-  private void look(GenericKubernetesResource queue) {
-    fairSharingOrder.look(queue);
+  private void readQueue(GenericKubernetesResource queue) {
+    fairSharingOrder.observe(queue);
     strict = JsonPaths.text(queue, "spec", "queueingStrategy").equals("StrictFIFO");
     JsonPaths.conditionLine(queue, "Active", "False")
         .ifPresent(line -> remarks.add("  ClusterQueue " + line));
@@ -156,7 +158,8 @@ final class QueueContext {
   }
 
   /**
-   * The clause that other Workloads are ahead because their LocalQueues used less; empty if none are.
+   * The clause that other Workloads are ahead because their LocalQueues used less; empty if none
+   * are.
    */
   String turn(GenericKubernetesResource workload) {
     return fairSharingOrder.sentence(workload, inLine);

@@ -20,7 +20,8 @@ record UsageHolder(
     String name, String clusterQueue, Map<String, BigDecimal> usage, BigDecimal weight) {
 
   /**
-   * The Workloads of {@code holding} that hold quota which {@code waiting} requests, largest weight first.
+   * The Workloads of {@code holding} that hold quota which {@code waiting} requests, largest weight
+   * first.
    */
   static List<UsageHolder> inTheWay(
       GenericKubernetesResource waiting, List<GenericKubernetesResource> holding) {

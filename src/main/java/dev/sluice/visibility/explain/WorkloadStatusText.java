@@ -9,7 +9,8 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * The status of a Workload and its reason, in one sentence that changes only when the status changes.
+ * The status of a Workload and its reason, in one sentence that changes only when the status
+ * changes.
  */
 final class WorkloadStatusText {
 
@@ -22,7 +23,7 @@ final class WorkloadStatusText {
    *
    * @param ahead the Workloads before it, in queue order
    * @param strict whether its ClusterQueue uses StrictFIFO
-   * @param holders the Workloads that hold the quota it requests, largest first
+   * @param usageHolders the Workloads that hold the quota it requests, largest first
    */
   static String of(
       GenericKubernetesResource workload,
@@ -44,14 +45,16 @@ final class WorkloadStatusText {
       boolean strict,
       List<UsageHolder> usageHolders) {
     if (JsonPaths.isTrue(workload, "Finished")) {
-      return "it has finished: " + told(workload, "Finished");
+      return "it has finished: " + conditionMessage(workload, "Finished");
     }
     if (JsonPaths.isTrue(workload, "QuotaReserved")) {
       return holding(workload, below);
     }
     if (Boolean.FALSE.equals(workload.get("spec", "active"))) {
       return "it is deactivated, until spec.active is set to true"
-          + (JsonPaths.isTrue(workload, "Evicted") ? ": " + told(workload, "Evicted") : "");
+          + (JsonPaths.isTrue(workload, "Evicted")
+              ? ": " + conditionMessage(workload, "Evicted")
+              : "");
     }
     String gates = gates(workload);
     if (!gates.isEmpty()) {
@@ -85,7 +88,7 @@ final class WorkloadStatusText {
     String queue = JsonPaths.text(workload, "status", "admission", "clusterQueue");
     if (JsonPaths.isTrue(workload, "Evicted")) {
       return "it has to stop, and holds quota of ClusterQueue %s until it has: %s"
-          .formatted(queue, told(workload, "Evicted"));
+          .formatted(queue, conditionMessage(workload, "Evicted"));
     }
     if (JsonPaths.isTrue(workload, "Admitted")) {
       String cluster = JsonPaths.text(workload, "status", "clusterName");
@@ -109,7 +112,7 @@ final class WorkloadStatusText {
     return "it holds quota of ClusterQueue %s and waits for admission checks: %s%s"
         .formatted(
             queue,
-            checks.isEmpty() ? told(workload, "Admitted") : String.join(", ", checks),
+            checks.isEmpty() ? conditionMessage(workload, "Admitted") : String.join(", ", checks),
             offers(workload));
   }
 
@@ -127,7 +130,8 @@ final class WorkloadStatusText {
     String count = JsonPaths.text(workload, "status", "requeueState", "count");
     return "it was sent back (%s) and is not in line %s%s"
         .formatted(
-            told(workload, JsonPaths.isTrue(workload, "Evicted") ? "Evicted" : "Requeued"),
+            conditionMessage(
+                workload, JsonPaths.isTrue(workload, "Evicted") ? "Evicted" : "Requeued"),
             until.isEmpty() ? "until it is let in again" : "before " + until,
             count.isEmpty() ? "" : ", return number " + count);
   }
@@ -144,10 +148,10 @@ final class WorkloadStatusText {
     return switch (reason) {
       case "", "PendingEvaluation" -> behind(ahead, strict);
       case "ExceedsMaxQuota", "NoMatchingFlavor", "Misconfigured" ->
-          "it can't be admitted as it is: " + told(workload, "QuotaReserved");
+          "it can't be admitted as it is: " + conditionMessage(workload, "QuotaReserved");
       case "WaitingForQuota" ->
           "it waits for quota: " + message(workload, "QuotaReserved") + held(usageHolders);
-      default -> "it waits: " + told(workload, "QuotaReserved");
+      default -> "it waits: " + conditionMessage(workload, "QuotaReserved");
     };
   }
 
@@ -164,7 +168,9 @@ final class WorkloadStatusText {
             strict ? ", whom nobody overtakes in a StrictFIFO queue" : "",
             JsonPaths.fullName(first),
             JsonPaths.priority(first),
-            why.isPresent() ? ", which waits itself: " + told(first, "QuotaReserved") : "");
+            why.isPresent()
+                ? ", which waits itself: " + conditionMessage(first, "QuotaReserved")
+                : "");
   }
 
   private static String held(List<UsageHolder> usageHolders) {
@@ -176,7 +182,7 @@ final class WorkloadStatusText {
         + (usageHolders.size() > NAMED ? " and others" : "");
   }
 
-  private static String told(GenericKubernetesResource workload, String type) {
+  private static String conditionMessage(GenericKubernetesResource workload, String type) {
     String reason =
         JsonPaths.condition(workload, type)
             .map(found -> JsonPaths.string(found.get("reason"), ""))

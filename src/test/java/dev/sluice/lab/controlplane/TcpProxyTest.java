@@ -49,7 +49,7 @@ class TcpProxyTest {
   private String get() throws IOException, InterruptedException {
     try (HttpClient client = HttpClient.newHttpClient()) {
       return client
-          .send(HttpRequest.newBuilder(tcpProxy.nearEnd()).build(), BodyHandlers.ofString())
+          .send(HttpRequest.newBuilder(tcpProxy.listenAddress()).build(), BodyHandlers.ofString())
           .body();
     }
   }
@@ -58,23 +58,23 @@ class TcpProxyTest {
   void carriesUntilItIsCutAndAgainWhenItIsMended() throws IOException, InterruptedException {
     assertThat(get()).isEqualTo("hello");
 
-    tcpProxy.cut();
+    tcpProxy.disconnect();
 
     assertThatThrownBy(this::get).isInstanceOf(IOException.class);
 
-    tcpProxy.mend();
+    tcpProxy.restore();
 
     assertThat(get()).isEqualTo("hello");
   }
 
   @Test
   void aCutEndsConnectionsThatStand() throws IOException {
-    try (Socket open = new Socket("127.0.0.1", tcpProxy.nearEnd().getPort())) {
+    try (Socket open = new Socket("127.0.0.1", tcpProxy.listenAddress().getPort())) {
       open.getOutputStream()
           .write("GET / HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
       assertThat(open.getInputStream().read()).isPositive();
 
-      tcpProxy.cut();
+      tcpProxy.disconnect();
 
       assertThat(drained(open)).isTrue();
     }
@@ -94,16 +94,16 @@ class TcpProxyTest {
 
   @Test
   void whatItSwallowsIsNeitherAnsweredNorRefused() throws IOException, InterruptedException {
-    tcpProxy.swallow();
+    tcpProxy.blackhole();
 
-    try (Socket open = new Socket("127.0.0.1", tcpProxy.nearEnd().getPort())) {
+    try (Socket open = new Socket("127.0.0.1", tcpProxy.listenAddress().getPort())) {
       open.setSoTimeout(300);
       open.getOutputStream()
           .write("GET / HTTP/1.1\r\nHost: x\r\n\r\n".getBytes(StandardCharsets.US_ASCII));
       assertThatThrownBy(() -> open.getInputStream().read())
           .isInstanceOf(SocketTimeoutException.class);
 
-      tcpProxy.mend();
+      tcpProxy.restore();
 
       assertThat(drained(open)).isTrue();
     }
@@ -114,6 +114,6 @@ class TcpProxyTest {
   void leadsKubeconfigsThroughItself() {
     String direct = "server: http://127.0.0.1:" + server.getAddress().getPort() + "\n";
 
-    assertThat(tcpProxy.through(direct)).isEqualTo("server: " + tcpProxy.nearEnd() + "\n");
+    assertThat(tcpProxy.redirect(direct)).isEqualTo("server: " + tcpProxy.listenAddress() + "\n");
   }
 }

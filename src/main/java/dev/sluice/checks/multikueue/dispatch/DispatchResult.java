@@ -9,9 +9,9 @@ import java.util.Optional;
  *
  * @param clusters the nominated clusters
  * @param newRound whether clusters were added, so that a new round begins now
- * @param lookAgain when to dispatch again if nothing changes before
+ * @param requeueAt when to dispatch again if nothing changes before
  */
-public record DispatchResult(List<String> clusters, boolean newRound, Optional<Instant> lookAgain) {
+public record DispatchResult(List<String> clusters, boolean newRound, Optional<Instant> requeueAt) {
 
   /** Copies the list. */
   public DispatchResult {

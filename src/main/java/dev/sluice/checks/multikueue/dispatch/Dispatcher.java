@@ -90,7 +90,7 @@ public sealed interface Dispatcher {
      * How long the chosen cluster has to admit the Workload before all other clusters are nominated
      * too.
      */
-    static final Duration PATIENCE = Duration.ofSeconds(5);
+    static final Duration ADMISSION_TIMEOUT = Duration.ofSeconds(5);
 
     @Override
     public DispatchResult nominate(DispatchContext dispatchContext) {
@@ -106,13 +106,15 @@ public sealed interface Dispatcher {
             .map(
                 best ->
                     new DispatchResult(
-                        List.of(best), true, Optional.of(dispatchContext.now().plus(PATIENCE))))
+                        List.of(best),
+                        true,
+                        Optional.of(dispatchContext.now().plus(ADMISSION_TIMEOUT))))
             .orElseGet(() -> new AllAtOnce().nominate(dispatchContext));
       }
       Optional<Instant> due =
           dispatchContext
               .lastRound()
-              .map(last -> last.plus(PATIENCE))
+              .map(last -> last.plus(ADMISSION_TIMEOUT))
               .filter(dispatchContext.now()::isBefore);
       boolean waits =
           standing.size() == 1 && dispatchContext.connected().contains(standing.getFirst());

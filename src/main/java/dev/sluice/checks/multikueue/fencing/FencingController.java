@@ -60,7 +60,7 @@ public final class FencingController
    * @param io runs blocking calls
    * @param delays runs delayed tasks
    * @param clock the current time; must be monotonic
-   * @param told called with each Workload that was deactivated
+   * @param onFenced called with each Workload that was deactivated
    * @param informerSupervisor restarts failed watches
    */
   public record Dependencies(
@@ -72,7 +72,7 @@ public final class FencingController
       Executor io,
       ConnectionContext.Delays delays,
       InstantSource clock,
-      Consumer<CachedWorkload> told,
+      Consumer<CachedWorkload> onFenced,
       InformerSupervisor informerSupervisor) {}
 
   private record Fenced(CachedWorkload workload, String origin, Duration after) {}
@@ -176,7 +176,7 @@ public final class FencingController
                     (any, known) ->
                         known == null
                             ? LeaseClock.listed(it.holder(), it.sent(), it.earliest(), it.latest())
-                            : known.renewed(it.holder(), it.sent(), it.answered())));
+                            : known.renewed(it.holder(), it.sent(), it.responseTime())));
   }
 
   private void tick() {
@@ -239,7 +239,7 @@ public final class FencingController
                         workload.id(),
                         overdue.origin(),
                         overdue.after());
-                    dependencies.told().accept(workload);
+                    dependencies.onFenced().accept(workload);
                   } else if (!(outcome instanceof WorkloadWriter.Outcome.Gone)) {
                     LOG.warn(
                         "workload={} fenced=false outcome={} failure={}",

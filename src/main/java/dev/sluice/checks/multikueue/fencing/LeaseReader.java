@@ -59,9 +59,10 @@ final class LeaseReader {
    * @param sent when the last renewal was sent, by the manager's clock
    * @param earliest the earliest possible time of the write, by the clock here
    * @param latest the latest possible time of the write, by the clock here
-   * @param answered when the response arrived
+   * @param responseTime when the response arrived
    */
-  record Reading(String holder, Instant sent, Instant earliest, Instant latest, Instant answered) {}
+  record Reading(
+      String holder, Instant sent, Instant earliest, Instant latest, Instant responseTime) {}
 
   /**
    * Reads the Lease of this name; empty if it does not exist or was never renewed. Blocks for
@@ -75,16 +76,16 @@ final class LeaseReader {
     HttpClient http = client.getHttpClient();
     HttpRequest request =
         http.newHttpRequestBuilder().uri(url + (url.endsWith("/") ? "" : "/") + path).build();
-    Instant asked = clock.instant();
+    Instant requestTime = clock.instant();
     HttpResponse<byte[]> answer = send(http, request);
-    Instant answered = clock.instant();
+    Instant responseTime = clock.instant();
     if (answer.code() == HttpURLConnection.HTTP_NOT_FOUND) {
       return Optional.empty();
     }
     if (!answer.isSuccessful()) {
       throw new IOException("HTTP " + answer.code());
     }
-    return reading(mapper.readTree(answer.body()), date(answer), asked, answered);
+    return reading(mapper.readTree(answer.body()), date(answer), requestTime, responseTime);
   }
 
   private static HttpResponse<byte[]> send(HttpClient http, HttpRequest request)
@@ -117,35 +118,35 @@ final class LeaseReader {
    * Evaluates a response.
    *
    * @param date the header of this name; if it is absent, the clocks are assumed to agree
-   * @param asked when the request was sent, by the clock here
-   * @param answered when the response arrived, by the clock here
+   * @param requestTime when the request was sent, by the clock here
+   * @param responseTime when the response arrived, by the clock here
    */
   static Optional<Reading> reading(
-      JsonNode lease, Optional<Instant> date, Instant asked, Instant answered) {
+      JsonNode lease, Optional<Instant> date, Instant requestTime, Instant responseTime) {
     Optional<Instant> sent = time(lease.path("spec").path("renewTime"));
     if (sent.isEmpty()) {
       return Optional.empty();
     }
-    Instant there = date.orElse(asked);
+    Instant there = date.orElse(requestTime);
     // a Lease without a renewal time in its managed fields was renewed after its creation
     Optional<Instant> written = written(lease);
     Instant from =
         written
             .or(() -> time(lease.path("metadata").path("creationTimestamp")))
             .orElse(Instant.EPOCH);
-    Instant earliest = asked.minus(Duration.between(from, there)).minus(PRECISION);
+    Instant earliest = requestTime.minus(Duration.between(from, there)).minus(PRECISION);
     Instant latest =
         written
-            .map(it -> answered.minus(Duration.between(it, there)).plus(PRECISION))
-            .filter(it -> it.isBefore(answered))
-            .orElse(answered);
+            .map(it -> responseTime.minus(Duration.between(it, there)).plus(PRECISION))
+            .filter(it -> it.isBefore(responseTime))
+            .orElse(responseTime);
     return Optional.of(
         new Reading(
             lease.path("spec").path("holderIdentity").asText(""),
             sent.get(),
             earliest.isBefore(latest) ? earliest : latest,
             latest,
-            answered));
+            responseTime));
   }
 
   /** When the field {@code renewTime} was written, by the API server's clock. */

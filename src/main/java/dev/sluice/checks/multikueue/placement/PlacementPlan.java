@@ -9,9 +9,9 @@ import java.util.Optional;
  *
  * @param placementActions the actions, in order; when one fails, the rest is left for the next
  *     reconciliation
- * @param lookAgain when to reconcile again if nothing changes before
+ * @param requeueAt when to reconcile again if nothing changes before
  */
-public record PlacementPlan(List<PlacementAction> placementActions, Optional<Instant> lookAgain) {
+public record PlacementPlan(List<PlacementAction> placementActions, Optional<Instant> requeueAt) {
 
   /** Copies the list. */
   public PlacementPlan {

@@ -40,12 +40,12 @@ final class PreemptionGateCoordinator {
     Optional<Instant> due = lastOpened(workerStates).map(opened -> opened.plus(OPENING_INTERVAL));
     if (due.isPresent() && now.isBefore(due.get())) {
       return new PlacementPlan(
-          placementPlan.placementActions(), soonest(placementPlan.lookAgain(), due.get()));
+          placementPlan.placementActions(), soonest(placementPlan.requeueAt(), due.get()));
     }
     List<PlacementAction> placementActions = new ArrayList<>(placementPlan.placementActions());
     placementActions.add(new PlacementAction.OpenGate(next.get()));
     return new PlacementPlan(
-        placementActions, soonest(placementPlan.lookAgain(), now.plus(OPENING_INTERVAL)));
+        placementActions, soonest(placementPlan.requeueAt(), now.plus(OPENING_INTERVAL)));
   }
 
   private static Optional<Instant> soonest(Optional<Instant> one, Instant other) {

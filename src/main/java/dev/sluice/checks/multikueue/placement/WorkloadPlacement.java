@@ -33,8 +33,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
   /**
    * The plan for one Workload.
    *
-   * @param clusterCandidates the workers that the Workload may use, in the order of the
-   *     MultiKueueConfig
+   * @param configured the workers that the Workload may use, in the order of the MultiKueueConfig
    * @param workerStates its state in each worker, by name; also in workers that it may not use
    */
   public PlacementPlan decide(
@@ -65,17 +64,17 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
     if (ordinary) {
       return step.plan();
     }
-    PlacementPlan withdraw = step.withdraw(workerStates.keySet());
+    PlacementPlan withdrawal = step.withdraw(workerStates.keySet());
     boolean runs =
         managerState.check() == Check.PENDING
             && managerState.othersReady()
             && !managerState.evicted();
     if (!runs) {
-      return withdraw;
+      return withdrawal;
     }
-    List<PlacementAction> placementActions = new ArrayList<>(withdraw.placementActions());
+    List<PlacementAction> placementActions = new ArrayList<>(withdrawal.placementActions());
     placementActions.add(new PlacementAction.RunHere(cluster));
-    return new PlacementPlan(placementActions, withdraw.lookAgain());
+    return new PlacementPlan(placementActions, withdrawal.requeueAt());
   }
 
   /** One evaluation of one Workload. */
@@ -246,10 +245,10 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
 
     /** No worker is nominated during an eviction: the quota is being released. */
     private PlacementPlan evicting() {
-      PlacementPlan withdraw = withdraw(workerStates.keySet());
-      List<PlacementAction> placementActions = new ArrayList<>(withdraw.placementActions());
+      PlacementPlan withdrawal = withdraw(workerStates.keySet());
+      List<PlacementAction> placementActions = new ArrayList<>(withdrawal.placementActions());
       placementActions.add(new PlacementAction.ClearPodStatus());
-      return new PlacementPlan(placementActions, withdraw.lookAgain());
+      return new PlacementPlan(placementActions, withdrawal.requeueAt());
     }
 
     private PlacementPlan dispatched() {
@@ -258,7 +257,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
               .filter(entry -> entry.getValue().connected())
               .map(Map.Entry::getKey)
               .collect(Collectors.toSet());
-      DispatchResult said =
+      DispatchResult dispatchResult =
           dispatcher.nominate(
               new DispatchContext(
                   configured,
@@ -269,13 +268,13 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
                   managerState.fitting(),
                   now));
       List<PlacementAction> placementActions = new ArrayList<>();
-      if (!said.clusters().equals(managerState.nominated())) {
-        placementActions.add(new PlacementAction.Nominate(said.clusters()));
+      if (!dispatchResult.clusters().equals(managerState.nominated())) {
+        placementActions.add(new PlacementAction.Nominate(dispatchResult.clusters()));
       }
       workerStates.forEach(
           (cluster, workerState) -> {
             if (workerState.connected()) {
-              boolean wanted = said.clusters().contains(cluster);
+              boolean wanted = dispatchResult.clusters().contains(cluster);
               if (wanted && workerState.copy().isEmpty()) {
                 placementActions.add(new PlacementAction.Offer(cluster));
               } else if (!wanted && workerState.copy().isPresent()) {
@@ -284,13 +283,15 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
             }
           });
       return PreemptionGateCoordinator.with(
-          new PlacementPlan(placementActions, said.lookAgain()), asked(said), now);
+          new PlacementPlan(placementActions, dispatchResult.requeueAt()),
+          nominatedStates(dispatchResult),
+          now);
     }
 
-    private Map<String, WorkerState> asked(DispatchResult said) {
-      SortedMap<String, WorkerState> asked = new TreeMap<>(workerStates);
-      asked.keySet().retainAll(said.clusters());
-      return asked;
+    private Map<String, WorkerState> nominatedStates(DispatchResult dispatchResult) {
+      SortedMap<String, WorkerState> nominatedStates = new TreeMap<>(workerStates);
+      nominatedStates.keySet().retainAll(dispatchResult.clusters());
+      return nominatedStates;
     }
 
     /**

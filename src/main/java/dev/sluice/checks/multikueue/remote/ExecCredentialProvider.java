@@ -101,7 +101,7 @@ final class ExecCredentialProvider {
     Process process = start(builder, plugin);
     try {
       process.getOutputStream().close();
-      CompletableFuture<byte[]> said =
+      CompletableFuture<byte[]> stdout =
           CompletableFuture.supplyAsync(() -> read(process.getInputStream()), io);
       if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
         throw failed(plugin, "took longer than " + timeout.toSeconds() + " s");
@@ -109,7 +109,7 @@ final class ExecCredentialProvider {
       if (process.exitValue() != 0) {
         throw failed(plugin, "ended with " + process.exitValue());
       }
-      return said.get(REST.toMillis(), TimeUnit.MILLISECONDS);
+      return stdout.get(REST.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException | TimeoutException e) {
       throw failed(plugin, "can't be read: " + e);
     } finally {
@@ -138,18 +138,18 @@ final class ExecCredentialProvider {
   }
 
   private Login login(ExecPlugin plugin, byte[] output) throws IOException {
-    JsonNode said;
+    JsonNode credential;
     try {
-      said = mapper.readTree(output);
+      credential = mapper.readTree(output);
     } catch (JsonProcessingException e) {
       throw failed(plugin, "printed no JSON");
     }
     String version = plugin.info().path("apiVersion").asText();
-    if (!said.path("kind").asText().equals("ExecCredential")
-        || !said.path("apiVersion").asText().equals(version)) {
+    if (!credential.path("kind").asText().equals("ExecCredential")
+        || !credential.path("apiVersion").asText().equals(version)) {
       throw failed(plugin, "printed no ExecCredential of " + version);
     }
-    JsonNode status = said.path("status");
+    JsonNode status = credential.path("status");
     Optional<String> token = text(status, "token");
     Optional<String> certificate =
         text(status, "clientCertificateData").map(ExecCredentialProvider::base64);

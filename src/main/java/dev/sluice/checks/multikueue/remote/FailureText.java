@@ -27,8 +27,9 @@ final class FailureText {
       return message;
     }
     try {
-      String said = new ObjectMapper().readTree(message.substring(begin)).path("message").asText();
-      return said.isEmpty() ? message : message.substring(0, begin) + said;
+      String statusMessage =
+          new ObjectMapper().readTree(message.substring(begin)).path("message").asText();
+      return statusMessage.isEmpty() ? message : message.substring(0, begin) + statusMessage;
     } catch (JsonProcessingException e) {
       return message;
     }

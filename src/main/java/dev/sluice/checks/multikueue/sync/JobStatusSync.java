@@ -46,10 +46,10 @@ final class JobStatusSync {
       writeAnnotation(workloadGroup, owner, local, there);
       return Optional.empty();
     }
-    RemoteJobFactory.Mirrored mirrored =
+    RemoteJobFactory.StatusUpdate statusUpdate =
         RemoteJobFactory.withRemoteStatus(owner.kind(), local, there, workloadGroup.now());
-    writeStatus(workloadGroup, owner, local, mirrored.patch());
-    return mirrored.heldBack() ? Optional.of(UNTIL_RELEASED) : Optional.empty();
+    writeStatus(workloadGroup, owner, local, statusUpdate.patch());
+    return statusUpdate.heldBack() ? Optional.of(UNTIL_RELEASED) : Optional.empty();
   }
 
   /**
@@ -59,7 +59,7 @@ final class JobStatusSync {
   private void writeAnnotation(
       WorkloadGroup workloadGroup, WorkloadGroup.Owner owner, ObjectNode local, JsonNode there)
       throws IOException {
-    boolean told = RemoteStatusAnnotation.of(local).isPresent();
+    boolean annotated = RemoteStatusAnnotation.of(local).isPresent();
     ObjectNode shown = RemoteStatus.effective(owner.kind(), local);
     JsonNode now =
         RemoteJobFactory.appliedTo(
@@ -69,12 +69,12 @@ final class JobStatusSync {
             .path("status");
     if (RemoteJobFactory.ended(owner.kind(), there)) {
       writeStatus(workloadGroup, owner, local, RemoteJobFactory.statusPatch(local, now));
-      if (told) {
+      if (annotated) {
         manager.patch(path(workloadGroup, owner), RemoteStatus.withoutStatus());
       }
     } else if (isStopped(workloadGroup, owner, there)) {
       remove(workloadGroup, owner, local);
-    } else if (!told || !shown.path("status").equals(now)) {
+    } else if (!annotated || !shown.path("status").equals(now)) {
       write(workloadGroup, owner, local, RemoteStatus.annotated(now));
     }
   }

@@ -37,15 +37,15 @@ final class ManagedByCheck {
   }
 
   private static ManagerState.Sendable marked(MultiKueueKind kind, JsonNode job) {
-    List<String> told =
+    List<String> managedByValues =
         kind.managedBy().stream().map(path -> RemoteJobFactory.at(job, path).asText()).toList();
-    return told.contains(KueueConstants.MULTIKUEUE) || RemoteStatus.isFor(kind, job)
+    return managedByValues.contains(KueueConstants.MULTIKUEUE) || RemoteStatus.isFor(kind, job)
         ? new ManagerState.Sendable.Yes()
         : new ManagerState.Sendable.No(
             "%s is \"%s\"; allowed for jobs that are sent to worker clusters: %s"
                 .formatted(
                     String.join(".", kind.managedBy().getFirst()),
-                    told.getFirst(),
+                    managedByValues.getFirst(),
                     KueueConstants.MULTIKUEUE));
   }
 }

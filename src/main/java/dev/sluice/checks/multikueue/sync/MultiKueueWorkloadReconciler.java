@@ -267,7 +267,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     PlacementPlanner.Planned planned =
         placementPlanner.of(workloadGroup, managerState, clusterCandidates, workerStates);
     PlacementPlan placementPlan = planned.placementPlan();
-    placementPlan.lookAgain().ifPresent(at -> requeueAfter(workloadGroup.key(), at));
+    placementPlan.requeueAt().ifPresent(at -> requeueAfter(workloadGroup.key(), at));
     if (execute(workloadGroup, reconcileState, placementPlan)) {
       report(workloadGroup, reconcileState.reconcileNotes.telling(), planned.answers());
     }

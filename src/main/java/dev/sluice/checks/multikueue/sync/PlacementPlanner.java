@@ -78,7 +78,7 @@ final class PlacementPlanner {
   private static PlacementPlan withPodStatusCleared(
       WorkloadGroup workloadGroup, PlacementPlan placementPlan) {
     boolean gone =
-        placementPlan.placementActions().isEmpty() && placementPlan.lookAgain().isEmpty();
+        placementPlan.placementActions().isEmpty() && placementPlan.requeueAt().isEmpty();
     return gone && workloadGroup.workload().filter(CachedWorkload::deleting).isPresent()
         ? new PlacementPlan(List.of(new PlacementAction.ClearPodStatus()), Optional.empty())
         : placementPlan;

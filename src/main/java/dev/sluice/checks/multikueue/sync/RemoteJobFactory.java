@@ -28,7 +28,7 @@ final class RemoteJobFactory {
    * @param patch the merge patch of the manager's job; empty when nothing changes
    * @param heldBack whether the rest must wait until the manager's job is unsuspended
    */
-  record Mirrored(ObjectNode patch, boolean heldBack) {}
+  record StatusUpdate(ObjectNode patch, boolean heldBack) {}
 
   /** The remote job to create: suspended, with the name of its Workload. */
   static ObjectNode copy(
@@ -63,14 +63,14 @@ final class RemoteJobFactory {
   }
 
   /** The status patch of the manager's job for the present state of the remote job. */
-  static Mirrored withRemoteStatus(
+  static StatusUpdate withRemoteStatus(
       MultiKueueKind kind, JsonNode local, JsonNode remote, Instant now) {
     StatusRules rules = kind.status();
     if (rules.heldBack()
         && at(local, kind.suspend()).asBoolean()
         && !at(remote, kind.suspend()).asBoolean()
         && !ended(kind, remote)) {
-      return new Mirrored(
+      return new StatusUpdate(
           isTrue(local, "Suspended") ? nothing() : status(suspended(local, now)), true);
     }
     ObjectNode wanted =
@@ -82,17 +82,17 @@ final class RemoteJobFactory {
       }
     }
     ObjectNode changes = JsonMergePatch.between(local.path("status"), wanted);
-    return new Mirrored(changes.isEmpty() ? nothing() : status(changes), false);
+    return new StatusUpdate(changes.isEmpty() ? nothing() : status(changes), false);
   }
 
   /** The status patch that removes all mentions of pods; empty when there are none. */
   static ObjectNode withoutPodCounts(MultiKueueKind kind, JsonNode local, Instant now) {
     StatusRules rules = kind.status();
     JsonNode present = local.path("status");
-    boolean told =
+    boolean mentionsPods =
         rules.pods().stream().anyMatch(field -> reports(present.path(field)))
             || rules.podConditions().stream().anyMatch(type -> isTrue(local, type));
-    if (!told || !at(local, kind.suspend()).asBoolean()) {
+    if (!mentionsPods || !at(local, kind.suspend()).asBoolean()) {
       return nothing();
     }
     ObjectNode changes =

@@ -149,17 +149,17 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
       Optional<ObjectNode> some = remoteClients.of(cluster).get(kind.everywhere() + "?" + one());
       worker.refused.remove(kind);
       if (some.isEmpty()) {
-        boolean news = worker.lacking.add(kind);
-        if (news && wanted.contains(kind)) {
+        boolean changed = worker.lacking.add(kind);
+        if (changed && wanted.contains(kind)) {
           LOG.warn("cluster={} kind={} served=false", cluster, kind.name());
         }
         return;
       }
-      boolean news = worker.lacking.remove(kind);
+      boolean changed = worker.lacking.remove(kind);
       if (wanted.contains(kind) || !some.get().path("items").isEmpty()) {
         watch(worker, kind);
       }
-      if (news) {
+      if (changed) {
         LOG.info("cluster={} kind={} served=true", cluster, kind.name());
         listener.served();
       }

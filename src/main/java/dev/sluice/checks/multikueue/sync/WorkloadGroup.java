@@ -99,8 +99,8 @@ record WorkloadGroup(
   }
 
   /** The pod group as owner, if the Workload belongs to one. */
-  private Optional<Owner> group(String said) {
-    return said.equals("true")
+  private Optional<Owner> group(String isGroupValue) {
+    return isGroupValue.equals("true")
         ? kinds
             .find(MultiKueueKinds.POD.apiVersion(), MultiKueueKinds.POD.kind())
             .map(pods -> new Owner(pods, ""))

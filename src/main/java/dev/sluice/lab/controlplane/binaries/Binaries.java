@@ -9,7 +9,7 @@ public final class Binaries {
 
   private final Map<Bundle, Path> directories;
 
-  /** From the directory of each bundle; every bundle must be there. */
+  /** Uses one directory per bundle; every bundle must be present. */
   public Binaries(Map<Bundle, Path> directories) {
     this.directories = new EnumMap<>(directories);
     for (Bundle bundle : Bundle.values()) {

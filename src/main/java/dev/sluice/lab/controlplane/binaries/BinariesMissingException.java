@@ -2,7 +2,7 @@ package dev.sluice.lab.controlplane.binaries;
 
 import java.util.List;
 
-/** No source has the programs of a control plane; the message names each with its reason. */
+/** No source has the programs of a control plane; the message names each source with its reason. */
 public final class BinariesMissingException extends Exception {
 
   private static final long serialVersionUID = 1L;

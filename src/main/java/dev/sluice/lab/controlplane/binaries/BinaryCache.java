@@ -14,12 +14,12 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Bundles that were fetched or built before, one directory per bundle, version and platform. A
- * directory appears whole or not at all, and only one process at a time makes it.
+ * Cache of downloaded or built bundles, one directory per bundle, version and platform. A directory
+ * appears atomically, and only one process at a time fills it.
  */
 public final class BinaryCache implements BinarySource {
 
-  /** Locks of files that are locked by this process, which is one for all caches it has. */
+  /** Locks within this process, by lock file; shared by all caches of the process. */
   private static final Map<Path, Lock> IN_USE = new ConcurrentHashMap<>();
 
   private final Path root;
@@ -27,7 +27,7 @@ public final class BinaryCache implements BinarySource {
   private final Platform platform;
   private final Progress progress;
 
-  /** Below {@code root}, which is made when first needed. */
+  /** Uses the directory {@code root}, which is created on demand. */
   public BinaryCache(Path root, ModuleFiles modules, Platform platform, Progress progress) {
     this.root = root;
     this.modules = modules;
@@ -36,7 +36,7 @@ public final class BinaryCache implements BinarySource {
   }
 
   /**
-   * Where caches of this user are: {@code $XDG_CACHE_HOME/sluice/control-plane}, or {@code
+   * The default directory: {@code $XDG_CACHE_HOME/sluice/control-plane}, or {@code
    * ~/.cache/sluice/control-plane}.
    */
   public static Path defaultRoot(Map<String, String> environment) {
@@ -60,7 +60,7 @@ public final class BinaryCache implements BinarySource {
     return directory;
   }
 
-  /** A source that makes what it is asked for, and keeps it here. */
+  /** A source that builds missing bundles and stores them in this cache. */
   public BinarySource filledBy(BundleBuilder maker) {
     return new BinarySource() {
       @Override
@@ -98,7 +98,7 @@ public final class BinaryCache implements BinarySource {
     return directory;
   }
 
-  /** A file lock keeps other processes out, but not other threads of this one. */
+  /** A file lock excludes other processes, but not other threads of this process. */
   private Lock lockOfProcess(Path lockFile, Bundle bundle) throws InterruptedException {
     Lock lock =
         IN_USE.computeIfAbsent(lockFile.toAbsolutePath().normalize(), file -> new ReentrantLock());
@@ -136,7 +136,7 @@ public final class BinaryCache implements BinarySource {
     }
   }
 
-  /** What a process left that was killed while it held the lock. */
+  /** Removes remains of a process that was killed while it held the lock. */
   private void removeLeftOvers(String prefix) throws IOException {
     try (var entries = Files.newDirectoryStream(root, prefix + "*")) {
       for (Path entry : entries) {

@@ -6,24 +6,28 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** Asks sources in order, for each bundle, until one gives it. */
+/** Tries sources in order, for each bundle, until one provides it. */
 public final class BinarySourceChain {
 
   private final List<BinarySource> sources;
   private final Progress progress;
 
-  /** With the sources in the order in which they are asked. */
+  /**
+   * Creates a chain.
+   *
+   * @param sources the sources, in order
+   */
   public BinarySourceChain(List<BinarySource> sources, Progress progress) {
     this.sources = List.copyOf(sources);
     this.progress = progress;
   }
 
   /**
-   * All programs of a control plane. Each source that fails is named to the progress with its
-   * reason.
+   * Obtains all programs of a control plane. Reports each failed source with its reason to the
+   * progress.
    *
-   * @throws BinariesMissingException when a bundle can be had from no source, with all reasons
-   * @throws InterruptedException when the caller's thread is interrupted while it waits
+   * @throws BinariesMissingException when no source provides a bundle, with all reasons
+   * @throws InterruptedException when the calling thread is interrupted
    */
   public Binaries obtain() throws BinariesMissingException, InterruptedException {
     Map<Bundle, Path> directories = new EnumMap<>(Bundle.class);

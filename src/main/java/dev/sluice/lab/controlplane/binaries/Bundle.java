@@ -4,13 +4,13 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** Programs that are published, and therefore fetched and cached, together. */
+/** Programs that are published, downloaded and cached together. */
 public enum Bundle {
   /** The Kubernetes API server, controller manager and scheduler. */
   KUBERNETES("k8s.io/kubernetes"),
   /** The store behind the API server. */
   ETCD("go.etcd.io/etcd/server/v3"),
-  /** Plays the kubelets of nodes that don't exist. */
+  /** KWOK, which simulates the kubelets of fake nodes. */
   KWOK("sigs.k8s.io/kwok");
 
   private final String module;
@@ -29,7 +29,7 @@ public enum Bundle {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** The programs in this bundle, never empty. */
+  /** The programs in this bundle, at least one. */
   public List<Program> programs() {
     return Arrays.stream(Program.values()).filter(program -> program.bundle() == this).toList();
   }

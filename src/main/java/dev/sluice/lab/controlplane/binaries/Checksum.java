@@ -16,7 +16,7 @@ import java.util.Locale;
 import java.util.regex.Pattern;
 
 /**
- * A published SHA-256.
+ * A published SHA-256 checksum.
  *
  * @param hex 64 digits, lower case
  */
@@ -30,7 +30,7 @@ record Checksum(String hex) {
     }
   }
 
-  /** From a text that is nothing but the checksum. */
+  /** Parses a text that contains only the checksum. */
   static Checksum parse(String text) throws SourceFailedException {
     String hex = text.toLowerCase(Locale.ROOT);
     if (!FORM.matcher(hex).matches()) {
@@ -39,7 +39,7 @@ record Checksum(String hex) {
     return new Checksum(hex);
   }
 
-  /** From lines of the form {@code <checksum> <file>}. */
+  /** Finds the checksum of a file in lines of the form {@code <checksum> <file>}. */
   static Checksum find(String lines, String file) throws SourceFailedException {
     for (String line : lines.split("\n", -1)) {
       String[] words = line.strip().split("\\s+", -1);
@@ -50,7 +50,7 @@ record Checksum(String hex) {
     throw new SourceFailedException("publishes no checksum of " + file);
   }
 
-  /** From GitHub's description of a release. */
+  /** Reads the digest of an asset from GitHub's description of a release. */
   static Checksum ofAsset(String release, String asset) throws SourceFailedException {
     JsonNode description;
     try {

@@ -7,19 +7,20 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** The chain of sources as it is used outside tests. */
+/** The default chain of sources. */
 public final class DefaultBinarySources {
 
-  /** The environment variable that names a directory of programs. */
+  /** The environment variable with a directory of programs. */
   public static final String DIRECTORY_VARIABLE = "SLUICE_CONTROL_PLANE_BINARIES";
 
   private DefaultBinarySources() {}
 
   /**
-   * The directory the user names, the local cache, the official releases, a build from Go modules.
+   * In order: the directory that the user names, the local cache, the official releases, a build
+   * from Go modules.
    *
-   * @param directory from the command line; when empty, the environment variable {@link
-   *     #DIRECTORY_VARIABLE} is looked at
+   * @param directory directory from the command line; if empty, the environment variable {@link
+   *     #DIRECTORY_VARIABLE} is used
    */
   public static BinarySourceChain standard(
       Optional<Path> directory,

@@ -4,12 +4,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A directory that the user named and that holds all programs side by side. */
+/** A directory that the user named and that contains all programs. */
 public final class DirectorySource implements BinarySource {
 
   private final Path directory;
 
-  /** Of the given directory, which need not exist. */
+  /** Uses the given directory, which need not exist. */
   public DirectorySource(Path directory) {
     this.directory = directory;
   }
@@ -31,7 +31,7 @@ public final class DirectorySource implements BinarySource {
     return directory.toAbsolutePath();
   }
 
-  /** The files of the bundle that are not there, or are not executable. */
+  /** The files of the bundle that are missing or not executable. */
   static List<String> missing(Bundle bundle, Path directory) {
     return bundle.programs().stream()
         .map(Program::file)

@@ -9,12 +9,12 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import org.jspecify.annotations.Nullable;
 
-/** Removes directories with all they hold. */
+/** Deletes directories recursively. */
 public final class DirectoryTree {
 
   private DirectoryTree() {}
 
-  /** Removes the directory; one that isn't there, or is removed meanwhile, is no error. */
+  /** Deletes the directory; a missing directory is not an error. */
   public static void delete(Path directory) throws IOException {
     Files.walkFileTree(directory, new Remover());
   }

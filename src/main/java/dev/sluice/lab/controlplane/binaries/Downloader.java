@@ -10,7 +10,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** Gets files over HTTPS; gives up on a site that doesn't answer within seconds. */
+/** Downloads files over HTTPS, with timeouts. */
 final class Downloader {
 
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Builds a bundle from its published Go modules, when there is a Go tool chain. */
+/** Builds a bundle from its published Go modules, if a Go tool chain is installed. */
 public final class GoModuleBuilder implements BundleBuilder {
 
   private static final Duration REPORT_INTERVAL = Duration.ofSeconds(15);
@@ -27,7 +27,7 @@ public final class GoModuleBuilder implements BundleBuilder {
   private final InstantSource clock;
   private final Progress progress;
 
-  /** Looks for {@code go} in the given directories, in order. */
+  /** Creates a builder that searches {@code go} in the given directories, in order. */
   public GoModuleBuilder(
       ModuleFiles modules, List<Path> searchPath, InstantSource clock, Progress progress) {
     this.modules = modules;
@@ -97,7 +97,7 @@ public final class GoModuleBuilder implements BundleBuilder {
     }
   }
 
-  /** Reads what the build says until it ends; returns its last lines. */
+  /** Reads the output of the build until it ends; returns its last lines. */
   private Deque<String> follow(Process process, Bundle bundle, Instant begin) throws IOException {
     Deque<String> tail = new ArrayDeque<>();
     Instant reported = begin;
@@ -132,7 +132,7 @@ public final class GoModuleBuilder implements BundleBuilder {
     return command;
   }
 
-  /** Symbols are left out; versions, which upstream's own build stamps in, are put in. */
+  /** Linker flags: omit symbols and stamp versions, as upstream's own build does. */
   private String linkerFlags(Bundle bundle) {
     String version = modules.version(bundle);
     StringBuilder flags = new StringBuilder("-s -w");

@@ -11,7 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The Go module files of {@code tools/control-plane}: the one place that pins the versions of a
+ * The Go module files of {@code tools/control-plane}, the only place that pins the versions of a
  * control plane's programs.
  */
 public final class ModuleFiles {

@@ -1,19 +1,19 @@
 package dev.sluice.lab.controlplane.binaries;
 
-/** A program that a control plane runs. */
+/** A program of a control plane. */
 public enum Program {
   /** The store. */
   ETCD("etcd", Bundle.ETCD, "go.etcd.io/etcd/server/v3"),
   /** The API server. */
   API_SERVER("kube-apiserver", Bundle.KUBERNETES, "k8s.io/kubernetes/cmd/kube-apiserver"),
-  /** Makes pods of Jobs, collects garbage, makes service accounts. */
+  /** Runs the controllers: pods of Jobs, garbage collection, service accounts. */
   CONTROLLER_MANAGER(
       "kube-controller-manager",
       Bundle.KUBERNETES,
       "k8s.io/kubernetes/cmd/kube-controller-manager"),
   /** Binds pods to nodes. */
   SCHEDULER("kube-scheduler", Bundle.KUBERNETES, "k8s.io/kubernetes/cmd/kube-scheduler"),
-  /** Plays the kubelets. */
+  /** Simulates the kubelets. */
   KWOK("kwok", Bundle.KWOK, "sigs.k8s.io/kwok/cmd/kwok");
 
   private final String file;

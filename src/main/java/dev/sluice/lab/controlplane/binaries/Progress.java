@@ -1,13 +1,13 @@
 package dev.sluice.lab.controlplane.binaries;
 
-/** Is told, one line at a time, what takes long. */
+/** Listener for progress of long operations, one line at a time. */
 @FunctionalInterface
 public interface Progress {
 
-  /** Takes one line, without its end, to be shown to the person who waits. */
+  /** Shows one line, given without a line break, to the user. */
   void say(String line);
 
-  /** Shows each line on the process's error stream. */
+  /** Writes each line to the process's error stream. */
   static Progress onStandardError() {
     return line -> System.err.println("control-plane: " + line);
   }

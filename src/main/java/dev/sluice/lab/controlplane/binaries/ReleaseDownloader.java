@@ -8,21 +8,21 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 
 /**
- * Downloads a bundle from its project's official release. Nothing is kept whose checksum isn't
- * published with it, or differs.
+ * Downloads a bundle from its project's official release. Files without a published checksum, or
+ * with a different one, are rejected.
  */
 public final class ReleaseDownloader implements BundleBuilder {
 
   /**
-   * Where the projects publish.
+   * Download sites.
    *
-   * @param kubernetes the root of Kubernetes' download site
-   * @param downloads the root of GitHub's downloads
-   * @param api the root of GitHub's API, which knows the digests of what is downloaded
+   * @param kubernetes root of the Kubernetes download site
+   * @param downloads root of GitHub's downloads
+   * @param api root of GitHub's API, which reports the digests of downloads
    */
   public record Sites(URI kubernetes, URI downloads, URI api) {
 
-    /** The projects' own sites. */
+    /** The official sites. */
     public static Sites official() {
       return new Sites(
           URI.create("https://dl.k8s.io/"),
@@ -36,7 +36,7 @@ public final class ReleaseDownloader implements BundleBuilder {
   private final Sites sites;
   private final Downloader downloader;
 
-  /** For the given platform; only Linux has releases of all programs. */
+  /** Creates a downloader for a platform; only Linux has releases of all programs. */
   public ReleaseDownloader(ModuleFiles modules, Platform platform, Sites sites, Progress progress) {
     this.modules = modules;
     this.platform = platform;
@@ -107,7 +107,7 @@ public final class ReleaseDownloader implements BundleBuilder {
     Files.delete(archive);
   }
 
-  /** KWOK's releases have no file of checksums; GitHub may know the digest of what was uploaded. */
+  /** KWOK's releases contain no checksum file; GitHub's API reports the digests of its assets. */
   private void kwok(Path directory)
       throws SourceFailedException, InterruptedException, IOException {
     String version = modules.version(Bundle.KWOK);

@@ -1,16 +1,16 @@
 package dev.sluice.lab.controlplane.binaries;
 
-/** A source can't give a bundle; the message is the reason, for people. */
+/** A source cannot provide a bundle; the message is the reason, for users. */
 public final class SourceFailedException extends Exception {
 
   private static final long serialVersionUID = 1L;
 
-  /** With the reason as a phrase that stands after "source: ". */
+  /** With the reason as a phrase that follows "source: ". */
   public SourceFailedException(String reason) {
     super(reason);
   }
 
-  /** With the reason, and what caused it. */
+  /** With the reason and its cause. */
   public SourceFailedException(String reason, Throwable cause) {
     super(reason, cause);
   }

@@ -10,7 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.zip.GZIPInputStream;
 
-/** Reads one file out of a compressed tar archive. */
+/** Reads one file from a compressed tar archive. */
 final class TarGz implements Closeable {
 
   private static final int BLOCK = 512;
@@ -29,7 +29,7 @@ final class TarGz implements Closeable {
         new BufferedInputStream(new GZIPInputStream(Files.newInputStream(archive)), 1 << 16));
   }
 
-  /** The content of the first file of that path; valid until this is closed. */
+  /** The content of the first file of that path; valid until this object is closed. */
   InputStream find(String path) throws IOException {
     for (byte[] header = content.readNBytes(BLOCK);
         header.length == BLOCK && header[0] != 0;

@@ -1,8 +1,7 @@
 /**
- * Where the programs of a control plane come from: a directory the user names, the local cache, the
- * official releases, a build from published Go modules. Pinned versions and the user's wishes
- * enter. Paths of executable programs leave, together with the reasons of the sources that failed
- * on the way.
+ * Sources of the programs of a control plane: a directory that the user names, the local cache, the
+ * official releases, and a build from published Go modules. Input: pinned versions and the user's
+ * options. Output: paths of executable programs, with the reasons of the sources that failed.
  */
 @NullMarked
 package dev.sluice.lab.controlplane.binaries;

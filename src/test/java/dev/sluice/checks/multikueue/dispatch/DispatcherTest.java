@@ -75,11 +75,11 @@ class DispatcherTest {
 
     DispatchResult round1 = dispatcher.nominate(first);
     assertThat(round1.clusters()).containsExactly("d", "a", "c");
-    assertThat(round1.lookAgain()).contains(NOW.plus(Duration.ofMinutes(5)));
+    assertThat(round1.requeueAt()).contains(NOW.plus(Duration.ofMinutes(5)));
 
     DispatchContext early = later(first, round1, Duration.ofMinutes(5).minusNanos(1));
     assertThat(dispatcher.nominate(early))
-        .isEqualTo(new DispatchResult(List.of("d", "a", "c"), false, round1.lookAgain()));
+        .isEqualTo(new DispatchResult(List.of("d", "a", "c"), false, round1.requeueAt()));
 
     DispatchContext due = later(first, round1, Duration.ofMinutes(5));
     assertThat(dispatcher.nominate(due))

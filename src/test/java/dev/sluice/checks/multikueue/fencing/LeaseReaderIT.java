@@ -59,7 +59,7 @@ class LeaseReaderIT {
     assertThat(reading.holder()).isEqualTo("process");
     assertThat(reading.sent()).isEqualTo(SENT.plusSeconds(1).toInstant());
     assertThat(reading.earliest()).isBefore(after).isAfter(before.minusSeconds(3));
-    assertThat(reading.latest()).isAfter(before).isBefore(reading.answered());
+    assertThat(reading.latest()).isAfter(before).isBefore(reading.responseTime());
   }
 
   private LeaseReader.Reading read(KubernetesClient client, TestCluster cluster)

@@ -39,7 +39,7 @@ class LeaseReaderTest {
     assertThat(reading.sent()).isEqualTo("2026-02-01T00:00:00.123456Z");
     assertThat(reading.earliest()).isEqualTo("2026-03-01T11:49:59Z");
     assertThat(reading.latest()).isEqualTo("2026-03-01T11:50:01.200Z");
-    assertThat(reading.answered()).isEqualTo(NOON.plusMillis(200));
+    assertThat(reading.responseTime()).isEqualTo(NOON.plusMillis(200));
   }
 
   @Test
@@ -59,15 +59,15 @@ class LeaseReaderTest {
     LeaseReader.Reading reading = reading("");
 
     assertThat(reading.earliest()).isEqualTo("2026-03-01T10:59:59Z");
-    assertThat(reading.latest()).isEqualTo(reading.answered());
+    assertThat(reading.latest()).isEqualTo(reading.responseTime());
   }
 
   @Test
   void nothingCameLaterThanTheAnswer() throws Exception {
     LeaseReader.Reading reading = reading("{'time': '2026-03-01T20:05:00Z', " + RENEWED + "}");
 
-    assertThat(reading.earliest()).isEqualTo(reading.answered());
-    assertThat(reading.latest()).isEqualTo(reading.answered());
+    assertThat(reading.earliest()).isEqualTo(reading.responseTime());
+    assertThat(reading.latest()).isEqualTo(reading.responseTime());
   }
 
   @Test

@@ -90,6 +90,6 @@ class PreemptionGateCoordinatorTest {
             NOW);
     assertThat(placementPlan.placementActions())
         .containsExactly(new PlacementAction.Offer("c"), new PlacementAction.OpenGate("a"));
-    assertThat(placementPlan.lookAgain()).contains(NOW.plusSeconds(3));
+    assertThat(placementPlan.requeueAt()).contains(NOW.plusSeconds(3));
   }
 }

@@ -93,7 +93,7 @@ class MultiKueueKindsTest {
     JsonNode remote =
         json("{'spec': {'suspend': false}, 'status': {'replicatedJobsStatus': [{'active': 1}]}}");
 
-    RemoteJobFactory.Mirrored mirrored =
+    RemoteJobFactory.StatusUpdate mirrored =
         RemoteJobFactory.withRemoteStatus(kind, local, remote, NOW);
 
     assertThat(mirrored.heldBack()).isFalse();

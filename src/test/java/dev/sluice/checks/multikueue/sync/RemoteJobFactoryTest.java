@@ -69,7 +69,7 @@ class RemoteJobFactoryTest {
     JsonNode local = json("{'spec': {'suspend': false}, 'status': {'active': 2, 'ready': 1}}");
     JsonNode remote = json("{'spec': {}, 'status': {'active': 1, 'succeeded': 1}}");
 
-    RemoteJobFactory.Mirrored mirrored =
+    RemoteJobFactory.StatusUpdate mirrored =
         RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW);
 
     assertThat(mirrored.heldBack()).isFalse();
@@ -93,7 +93,7 @@ class RemoteJobFactoryTest {
     JsonNode local = json("{'spec': {'suspend': true}}");
     JsonNode remote = json("{'spec': {'suspend': false}, 'status': {'active': 1}}");
 
-    RemoteJobFactory.Mirrored mirrored =
+    RemoteJobFactory.StatusUpdate mirrored =
         RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW);
 
     assertThat(mirrored.heldBack()).isTrue();
@@ -112,7 +112,7 @@ class RemoteJobFactoryTest {
             "{'spec': {'suspend': false}, 'status': {'conditions':"
                 + " [{'type': 'Complete', 'status': 'True'}]}}");
 
-    RemoteJobFactory.Mirrored mirrored =
+    RemoteJobFactory.StatusUpdate mirrored =
         RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW);
 
     assertThat(mirrored.heldBack()).isFalse();
