@@ -2,6 +2,8 @@ package dev.sluice.jobs.pod;
 
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobReconciler;
+import dev.sluice.kube.workqueue.WorkQueue;
+import dev.sluice.kube.workqueue.WorkQueueSettings;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadListener;
 import dev.sluice.workload.WorkloadLister;
@@ -31,8 +33,8 @@ public final class PodController implements WorkloadListener, AutoCloseable {
   private final WorkloadLister workloads;
   private final BooleanSupplier leading;
   private final SharedIndexInformer<PodResource> informer;
-  private final PodWorkQueue<PodGroupKey> units;
-  private final PodWorkQueue<PodWorkloadFinalizer.Name> leaving;
+  private final WorkQueue<PodGroupKey> units;
+  private final WorkQueue<PodWorkloadFinalizer.Name> leaving;
   private volatile boolean synced;
 
   /**
@@ -67,13 +69,12 @@ public final class PodController implements WorkloadListener, AutoCloseable {
             .withLimit(PAGE)
             .runnableInformer(0);
     around.informerSupervisor().keep("pods", informer);
-    this.units = new PodWorkQueue<>(this::reconcile, executor, later::accept);
+    this.units = new WorkQueue<>(this::reconcile, WorkQueueSettings.of(executor, later));
     PodWorkloadFinalizer leavers = new PodWorkloadFinalizer(directory, around);
     this.leaving =
-        new PodWorkQueue<>(
+        new WorkQueue<>(
             name -> mayAct() ? leavers.removeFinalizer(name) : Optional.empty(),
-            executor,
-            later::accept);
+            WorkQueueSettings.of(executor, later));
     informer.addEventHandler(new Watch());
     around.workloads().listen(this);
   }
@@ -92,6 +93,8 @@ public final class PodController implements WorkloadListener, AutoCloseable {
   @Override
   public void close() {
     informer.stop();
+    units.close();
+    leaving.close();
   }
 
   @Override

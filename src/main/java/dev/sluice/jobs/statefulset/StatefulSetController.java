@@ -6,7 +6,8 @@ import dev.sluice.jobs.JobReconciler;
 import dev.sluice.jobs.pod.CachedPod;
 import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.jobs.pod.PodResource;
-import dev.sluice.jobs.pod.PodWorkQueue;
+import dev.sluice.kube.workqueue.WorkQueue;
+import dev.sluice.kube.workqueue.WorkQueueSettings;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadListener;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -39,7 +40,7 @@ public final class StatefulSetController implements WorkloadListener, AutoClosea
   private final BooleanSupplier leading;
   private final SharedIndexInformer<StatefulSetResource> sets;
   private final SharedIndexInformer<PodResource> unmarked;
-  private final PodWorkQueue<Unit> units;
+  private final WorkQueue<Unit> units;
   private volatile boolean synced;
 
   private record Unit(String namespace, String name) {
@@ -71,7 +72,7 @@ public final class StatefulSetController implements WorkloadListener, AutoClosea
     this.reconciler = reconciler;
     this.marked = marked;
     this.leading = leading;
-    this.units = new PodWorkQueue<>(this::reconcile, executor, later::accept);
+    this.units = new WorkQueue<>(this::reconcile, WorkQueueSettings.of(executor, later));
     this.sets =
         client
             .resources(StatefulSetResource.class)
@@ -113,6 +114,7 @@ public final class StatefulSetController implements WorkloadListener, AutoClosea
   public void close() {
     sets.stop();
     unmarked.stop();
+    units.close();
   }
 
   @Override
