@@ -1,45 +1,59 @@
 package dev.sluice.app;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.jobs.AdmissionCheckEvents;
 import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.CachedJobLookups;
 import dev.sluice.jobs.IntegrationRegistry;
+import dev.sluice.jobs.JobControllerContext;
+import dev.sluice.jobs.JobKindController;
 import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.JobReconciler;
 import dev.sluice.jobs.KubernetesJobClient;
 import dev.sluice.jobs.OwnerChainResolver;
 import dev.sluice.jobs.RemoteExecutionCheck;
-import dev.sluice.jobs.batch.BatchJob;
-import dev.sluice.jobs.batch.BatchJobController;
+import dev.sluice.jobs.RemoteExecutionLookup;
+import dev.sluice.jobs.integrations.Integrations;
+import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.jobs.statefulset.StatefulSetWorkloads;
+import dev.sluice.kube.workqueue.WorkQueueSettings;
 import dev.sluice.webhooks.CachedClusterLookup;
 import dev.sluice.webhooks.ClusterLookup;
-import io.javaoperatorsdk.operator.Operator;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 
-/** The integration of {@code batch/v1} Jobs, and what the integrations of all kinds share. */
+/** The controllers of all kinds of jobs that the configuration enables. */
 final class JobModule implements OperatorModule {
-
-  private static final int WRITES_AT_A_TIME = 16;
 
   private final OperatorContext context;
   private final InformerModule informers;
   private final JobOptions options;
-  private final IntegrationRegistry registry = new IntegrationRegistry();
   private final OwnerChainResolver owners;
-  private final StatefulSetWorkloads statefulSetWorkloads;
   private final CachedClusterLookup clusterLookup;
-  private final JobReconciler.Dependencies dependencies;
-  private final BatchJobController batchJobs;
+  private final List<JobKindController> controllers;
 
-  /** Connected to the Workloads that {@code workloads} reads. */
-  JobModule(OperatorContext context, InformerModule informers, WorkloadModule workloads) {
+  /**
+   * Connected to the Workloads that {@code workloads} reads.
+   *
+   * @param podIndex filled by the controller of pods after the start
+   */
+  JobModule(
+      OperatorContext context,
+      InformerModule informers,
+      WorkloadModule workloads,
+      PodIndex podIndex) {
     this.context = context;
     this.informers = informers;
     options = context.options().jobs(this::namespaceLabels);
+    IntegrationRegistry registry =
+        new IntegrationRegistry(
+            Integrations.all(podIndex),
+            context.configuration().integrations().frameworks(),
+            context::isEnabled);
     owners = new OwnerChainResolver(options, workloads.cache(), registry);
-    statefulSetWorkloads =
+    StatefulSetWorkloads statefulSetWorkloads =
         new StatefulSetWorkloads(workloads.cache(), options.longestWorkloadName());
     clusterLookup =
         new CachedClusterLookup(
@@ -49,8 +63,20 @@ final class JobModule implements OperatorModule {
             (namespace, owner) ->
                 statefulSetWorkloads.isInUse(namespace, owner.name(), owner.uid()),
             new OperatorIdentity(context.client(), context.configuration().namespace()));
+    controllers = registry.controllers(controllerContext(registry, workloads));
+  }
+
+  private JobControllerContext controllerContext(
+      IntegrationRegistry registry, WorkloadModule workloads) {
     CachedJobLookups lookups = new CachedJobLookups(informers.caches(), new ObjectMapper());
-    dependencies =
+    return new JobControllerContext(
+        context.client(),
+        options,
+        registry,
+        owners,
+        RemoteExecutionCheck.whereMarked(
+            context.options().manager(informers.caches()), informers.localClusters()::isSent),
+        new RemoteExecutionLookup(informers.caches()),
         new JobReconciler.Dependencies(
             workloads.reflector(),
             workloads.writer(),
@@ -59,31 +85,8 @@ final class JobModule implements OperatorModule {
             lookups,
             new RecordedJobEvents(context.events()),
             context.clock(),
-            context.informers());
-    batchJobs = batchJobs();
-    workloads
-        .reflector()
-        .listen(
-            new AdmissionCheckEvents(
-                BatchJob.KIND, dependencies.events(), context.leadership()::leading));
-  }
-
-  private BatchJobController batchJobs() {
-    JobReconciler reconciler =
-        new JobReconciler(
-            new BatchJob(),
-            options,
-            owners,
-            RemoteExecutionCheck.whereMarked(
-                context.options().manager(informers.caches()), informers.localClusters()::isSent),
-            dependencies,
-            WRITES_AT_A_TIME);
-    return new BatchJobController(
-        reconciler,
-        owners,
-        registry,
-        dependencies,
-        context.executor(),
+            context.informers()),
+        WorkQueueSettings.of(context.executor(), context::schedule),
         context.leadership()::leading);
   }
 
@@ -97,40 +100,27 @@ final class JobModule implements OperatorModule {
         new CachedJob.Controller(owner.apiVersion(), owner.kind(), owner.name(), owner.uid()));
   }
 
-  JobOptions options() {
-    return options;
-  }
-
-  /** The kinds that are handled. */
-  IntegrationRegistry registry() {
-    return registry;
-  }
-
-  OwnerChainResolver owners() {
-    return owners;
-  }
-
-  StatefulSetWorkloads statefulSetWorkloads() {
-    return statefulSetWorkloads;
-  }
-
   /** What webhooks know of the cluster, as far as it is listed. */
   ClusterLookup clusterLookup() {
     return clusterLookup;
   }
 
-  /** What the reconcilers of all kinds work with. */
-  JobReconciler.Dependencies dependencies() {
-    return dependencies;
-  }
-
   @Override
-  public void register(Operator operator) {
-    operator.register(batchJobs, batchJobs::configure);
+  public void start(CacheSyncWaiter cacheSync) throws IOException {
+    Map<String, CompletableFuture<Void>> listings = new LinkedHashMap<>();
+    controllers.forEach(controller -> listings.put(controller.name(), controller.start()));
+    for (var listing : listings.entrySet()) {
+      cacheSync.await(listing.getKey(), listing.getValue());
+    }
   }
 
   @Override
   public void leadershipStarted() {
-    batchJobs.leadershipStarted();
+    controllers.forEach(JobKindController::leadershipStarted);
+  }
+
+  @Override
+  public void stop() {
+    controllers.forEach(JobKindController::close);
   }
 }

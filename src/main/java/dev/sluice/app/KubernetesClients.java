@@ -3,7 +3,6 @@ package dev.sluice.app;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.config.Configuration;
-import dev.sluice.jobs.batch.BatchJobResource;
 import dev.sluice.jobs.pod.PodResource;
 import dev.sluice.jobs.statefulset.StatefulSetResource;
 import dev.sluice.kube.client.ApiClient;
@@ -81,7 +80,6 @@ final class KubernetesClients {
     mapper.addMixIn(ObjectMeta.class, WithoutManagedFields.class);
     TolerantDeserializers.guard(mapper, faults);
     KubernetesSerialization serialization = new KubernetesSerialization(mapper, true);
-    serialization.registerKubernetesResource(BatchJobResource.class);
     serialization.registerKubernetesResource(PodResource.class);
     serialization.registerKubernetesResource(StatefulSetResource.class);
     return serialization;

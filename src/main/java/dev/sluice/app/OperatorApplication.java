@@ -11,6 +11,7 @@ import io.javaoperatorsdk.operator.Operator;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.time.InstantSource;
+import java.util.LinkedHashMap;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -75,8 +76,7 @@ public final class OperatorApplication implements AutoCloseable {
         new MultiKueueModule(context, informers, queues, workloads, podIndex);
     WorkloadLifecycleModule lifecycle =
         new WorkloadLifecycleModule(context, informers, scheduler, workloads);
-    JobModule jobs = new JobModule(context, informers, workloads);
-    PodIntegrationModule pods = new PodIntegrationModule(context, informers, jobs, podIndex);
+    JobModule jobs = new JobModule(context, informers, workloads, podIndex);
     ServerModule servers =
         new ServerModule(
             context,
@@ -91,7 +91,6 @@ public final class OperatorApplication implements AutoCloseable {
         new ReconcilerFrameworkModule(framework),
         lifecycle,
         jobs,
-        pods,
         multiKueue,
         queues,
         workloads);

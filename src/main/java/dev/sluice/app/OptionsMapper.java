@@ -13,15 +13,11 @@ import dev.sluice.workload.TranslationOptions;
 import dev.sluice.workload.lifecycle.LifecycleOptions;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /** Maps the configuration to the options of each package. */
 record OptionsMapper(Configuration configuration) {
-
-  private static final Set<String> PODS =
-      Set.of("pod", "deployment", "statefulset", "leaderworkerset.x-k8s.io/leaderworkerset");
 
   /** Whether somebody waits for the pods of admitted Workloads to be ready. */
   boolean readiness() {
@@ -123,11 +119,6 @@ record OptionsMapper(Configuration configuration) {
         on(FeatureGate.PARTIAL_ADMISSION));
   }
 
-  /** Whether pods are jobs: those that people make, or those of something that makes pods. */
-  boolean managesPods() {
-    return configuration.integrations().frameworks().stream().anyMatch(PODS::contains);
-  }
-
   /**
    * Whether this cluster sends jobs to others: what the cached admission checks say at any moment.
    */
@@ -139,11 +130,6 @@ record OptionsMapper(Configuration configuration) {
                     check ->
                         check.getSpec() != null
                             && KueueConstants.MULTIKUEUE.equals(check.getSpec().controllerName()));
-  }
-
-  /** Whether an integration is on. */
-  boolean manages(String framework) {
-    return configuration.integrations().frameworks().contains(framework);
   }
 
   /** Whether a gate is on. */

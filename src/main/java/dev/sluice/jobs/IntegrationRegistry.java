@@ -1,15 +1,23 @@
 package dev.sluice.jobs;
 
+import dev.sluice.api.config.FeatureGate;
+import java.util.Collection;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 
-/** The kinds that are handled, and where their jobs are found. Readable from any thread. */
+/**
+ * The kinds of jobs that the configuration turns on: makes their controllers, and finds their jobs
+ * for the walk along owner references. Readable from any thread.
+ */
 public final class IntegrationRegistry {
 
+  private final List<Integration> enabled;
   private final Map<JobKind, Finder> finders = new ConcurrentHashMap<>();
 
-  /** Looks jobs of one kind up. */
+  /** Looks up jobs of one kind by name. */
   @FunctionalInterface
   public interface Finder {
 
@@ -17,17 +25,43 @@ public final class IntegrationRegistry {
     Optional<CachedJob> find(String namespace, String name);
   }
 
-  /** Jobs of this kind are found by {@code finder} from now on. */
+  /**
+   * The registry of a configuration.
+   *
+   * @param integrations all kinds that this program has
+   * @param frameworks the frameworks that the configuration lists
+   * @param gates whether a feature gate is on
+   */
+  public IntegrationRegistry(
+      List<Integration> integrations, Collection<String> frameworks, Predicate<FeatureGate> gates) {
+    this.enabled =
+        integrations.stream().filter(entry -> entry.isEnabled(frameworks, gates)).toList();
+  }
+
+  /** The entries that are turned on, in the order of the registry. */
+  public List<Integration> enabled() {
+    return enabled;
+  }
+
+  /** Makes the controllers of all kinds that are turned on; none of them is started. */
+  public List<JobKindController> controllers(JobControllerContext context) {
+    return enabled.stream()
+        .flatMap(entry -> entry.controller().stream())
+        .map(factory -> factory.apply(context))
+        .toList();
+  }
+
+  /** From now on jobs of this kind are found by {@code finder}. */
   public void register(JobKind kind, Finder finder) {
     finders.put(kind, finder);
   }
 
-  /** Whether an owner reference with these fields names a kind that is handled. */
+  /** Whether an owner reference with these fields names a kind whose jobs can be found. */
   public boolean knows(String apiVersion, String kind) {
     return kindOf(apiVersion, kind).isPresent();
   }
 
-  /** The job that an owner reference names, if its kind is handled and it exists. */
+  /** The job that an owner reference names, if its kind is known and the job exists. */
   public Optional<CachedJob> find(String namespace, CachedJob.Controller owner) {
     return kindOf(owner.apiVersion(), owner.kind())
         .flatMap(kind -> Optional.ofNullable(finders.get(kind)))

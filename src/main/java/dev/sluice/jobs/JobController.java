@@ -1,111 +1,166 @@
 package dev.sluice.jobs;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.kube.client.Futures;
+import dev.sluice.kube.workqueue.WorkQueue;
 import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.WorkloadFinalizer;
-import dev.sluice.workload.WorkloadReader;
-import dev.sluice.workload.WorkloadWriter;
-import io.javaoperatorsdk.operator.api.config.ControllerConfigurationOverrider;
-import io.javaoperatorsdk.operator.api.reconciler.Context;
-import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
-import io.javaoperatorsdk.operator.api.reconciler.IndexedResourceCache;
-import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
-import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
-import io.javaoperatorsdk.operator.processing.event.ResourceID;
-import io.javaoperatorsdk.operator.processing.event.source.EventSource;
-import io.javaoperatorsdk.operator.processing.retry.GenericRetry;
+import dev.sluice.workload.WorkloadListener;
+import dev.sluice.workload.WorkloadLister;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.time.Duration;
-import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
- * One kind of jobs in the operator framework: its watch, its cache, what wakes its jobs. The
- * operator that it is registered with must hand out resources from the cache as they are (identity
- * cloner), and its client must know the resource class for the kind. Each kind has a class of its
- * own, because the framework reads the resource from the class.
- *
- * @param <R> the kind's resource
+ * The controller of any kind whose objects are suspended and started by a field of their own. It
+ * watches the objects of the kind, and reconciles a job when the job or its Workload changes. All
+ * that is particular to the kind is in its {@link JobIntegration}.
  */
-public abstract class JobController<R extends JobResource> implements Reconciler<R> {
-
-  private static final Logger LOG = LoggerFactory.getLogger(JobController.class);
-  private static final Duration FIRST_RETRY = Duration.ofMillis(500);
-  private static final Duration LONGEST_RETRY = Duration.ofMinutes(1);
-  private static final Duration LATER = Duration.ofSeconds(2);
-  private static final long PAGE = 500;
+public final class JobController implements JobKindController, WorkloadListener {
 
   private final JobKind kind;
   private final JobReconciler reconciler;
   private final OwnerChainResolver ownerChainResolver;
-  private final WorkloadReader workloads;
-  private final WorkloadWriter writer;
-  private final JobClient objects;
-  private final ExecutorService background;
-  private final WorkloadEvents<R> workloadEvents;
+  private final WorkloadLister workloads;
   private final BooleanSupplier leading;
-  private volatile @Nullable IndexedResourceCache<R> cache;
-  private final IntegrationRegistry directory;
+  private final JobStore jobs;
+  private final SharedIndexInformer<JobObject> informer;
+  private final OrphanedWorkloads orphanedWorkloads;
+  private final WorkQueue<ObjectKey> queue;
+  private final WorkQueue<ObjectKey> finalizing;
+
+  /** Jobs that were deleted and whose Workloads have not been released yet, by UID. */
+  private final Map<ObjectKey, Map<String, CachedJob>> deleted = new ConcurrentHashMap<>();
+
+  private volatile boolean workloadsSynced;
+
+  /** A controller of the integration's kind, not started. It listens to the Workload reader. */
+  public JobController(JobIntegration integration, JobControllerContext context) {
+    JobReconciler.Dependencies dependencies = context.dependencies();
+    this.kind = integration.kind();
+    this.ownerChainResolver = context.ownerChainResolver();
+    this.workloads = dependencies.workloads().store();
+    this.leading = context.leading();
+    this.reconciler =
+        new JobReconciler(
+            integration,
+            context.options(),
+            ownerChainResolver,
+            context.managedByCheck(),
+            dependencies,
+            JobControllerContext.WRITES_AT_A_TIME);
+    this.jobs = new JobStore(integration);
+    this.orphanedWorkloads = new OrphanedWorkloads(kind, jobs, dependencies);
+    this.queue = new WorkQueue<>(this::reconcile, context.queue());
+    this.finalizing =
+        new WorkQueue<>(
+            workload -> mayAct() ? orphanedWorkloads.removeFinalizer(workload) : Optional.empty(),
+            context.queue());
+    this.informer = JobObject.informer(context.client(), kind).itemStore(jobs);
+    dependencies.informerSupervisor().keep(kind.plural(), informer);
+    jobs.observe(this::jobChanged);
+    context.registry().register(kind, jobs::find);
+    dependencies.workloads().listen(this);
+    dependencies.workloads().listen(new AdmissionCheckEvents(kind, dependencies.events(), leading));
+  }
+
+  @Override
+  public String name() {
+    return kind.plural();
+  }
+
+  @Override
+  public CompletableFuture<Void> start() {
+    return informer.start().toCompletableFuture();
+  }
+
+  @Override
+  public void leadershipStarted() {
+    enqueueAll();
+  }
+
+  @Override
+  public void enqueue(ObjectKey job) {
+    queue.enqueue(job);
+  }
+
+  @Override
+  public void close() {
+    informer.stop();
+    queue.close();
+    finalizing.close();
+  }
+
+  @Override
+  public void synced() {
+    workloadsSynced = true;
+    enqueueAll();
+  }
+
+  private void enqueueAll() {
+    jobs.jobs().forEach(job -> enqueue(key(job)));
+    workloads.all().forEach(this::enqueueIfFinalizing);
+  }
 
   /**
-   * The controller of a kind.
-   *
-   * @param background runs what must not hold up the Workload reader
-   * @param leading whether this process may write, at the moment of asking
+   * Writes need the lease, and all Workloads in the cache: without them every running job would
+   * look like a job that was started without quota.
    */
-  protected JobController(
-      JobKind kind,
-      JobReconciler reconciler,
-      OwnerChainResolver ownerChainResolver,
-      IntegrationRegistry directory,
-      JobReconciler.Dependencies around,
-      ExecutorService background,
-      BooleanSupplier leading) {
-    this.kind = kind;
-    this.reconciler = reconciler;
-    this.ownerChainResolver = ownerChainResolver;
-    this.directory = directory;
-    this.workloads = around.workloads();
-    this.writer = around.writer();
-    this.objects = around.objects();
-    this.background = background;
-    this.leading = leading;
-    this.workloadEvents =
-        new WorkloadEvents<>(
-            kind,
-            workloads.store(),
-            workload -> background.execute(() -> removeFinalizers(workload)),
-            this::jobs);
-    workloads.listen(workloadEvents);
+  private boolean mayAct() {
+    return workloadsSynced && leading.getAsBoolean();
   }
 
-  /** How the controller is to be registered. */
-  public void configure(ControllerConfigurationOverrider<R> configuration) {
-    configuration
-        .withGenerationAware(false)
-        .withTriggerReconcilerOnAllEvents(true)
-        .withGenericFilter(job -> job.isReadable() && ownerChainResolver.concerns(job.view()))
-        .withOnUpdateFilter((now, before) -> !looksTheSame(now.view(), before.view()))
-        .withReconciliationMaxInterval(null)
-        .withInformerListLimit(PAGE)
-        .withRetry(
-            new GenericRetry()
-                .setInitialInterval(FIRST_RETRY.toMillis())
-                .setIntervalMultiplier(2)
-                .setMaxInterval(LONGEST_RETRY.toMillis())
-                .withoutMaxAttempts());
+  @Override
+  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
+    CachedWorkload workload = after == null ? Objects.requireNonNull(before) : after;
+    orphanedWorkloads
+        .owner(workload)
+        .ifPresent(owner -> enqueue(new ObjectKey(workload.id().namespace(), owner.name())));
+    if (after != null) {
+      enqueueIfFinalizing(after);
+    }
   }
 
+  private void enqueueIfFinalizing(CachedWorkload workload) {
+    if (orphanedWorkloads.concerns(workload)) {
+      finalizing.enqueue(new ObjectKey(workload.id().namespace(), workload.id().name()));
+    }
+  }
+
+  private static ObjectKey key(CachedJob job) {
+    return new ObjectKey(job.ref().namespace(), job.ref().name());
+  }
+
+  /** Called on the informer's thread. */
+  private void jobChanged(@Nullable JobObject before, @Nullable JobObject after) {
+    if (before != null && (after == null || !uid(before).equals(uid(after)))) {
+      jobDeleted(before.view());
+    }
+    if (after != null
+        && ownerChainResolver.concerns(after.view())
+        && (before == null || !looksTheSame(after.view(), before.view()))) {
+      enqueue(key(after.view()));
+    }
+  }
+
+  private void jobDeleted(CachedJob job) {
+    if (ownerChainResolver.concerns(job)) {
+      deleted.computeIfAbsent(key(job), key -> new ConcurrentHashMap<>()).put(job.ref().uid(), job);
+      enqueue(key(job));
+    }
+  }
+
+  private static String uid(JobObject job) {
+    return job.view().ref().uid();
+  }
+
+  /** Whether two versions of a job lead to the same decisions. */
   private static boolean looksTheSame(CachedJob now, CachedJob before) {
-    return now.deleting() == before.deleting()
+    return now.ref().equals(before.ref())
+        && now.deleting() == before.deleting()
         && now.state().equals(before.state())
         && now.labels().equals(before.labels())
         && now.annotations().equals(before.annotations())
@@ -113,78 +168,22 @@ public abstract class JobController<R extends JobResource> implements Reconciler
         && now.podSets().equals(before.podSets());
   }
 
-  /** This process leads from now on: looks at every job once. */
-  public void leadershipStarted() {
-    workloadEvents.triggerAll();
-  }
-
-  private Stream<R> jobs() {
-    IndexedResourceCache<R> jobs = cache;
-    return jobs == null ? Stream.of() : jobs.list();
-  }
-
-  /** Without all Workloads in sight, every running job would look like one that slipped in. */
-  private boolean mayAct() {
-    return workloadEvents.isSynced() && leading.getAsBoolean();
-  }
-
-  @Override
-  public List<EventSource<?, R>> prepareEventSources(EventSourceContext<R> context) {
-    IndexedResourceCache<R> jobs = context.getPrimaryCache();
-    cache = jobs;
-    directory.register(
-        kind,
-        (namespace, name) -> jobs.get(new ResourceID(name, namespace)).map(JobResource::view));
-    return List.of(workloadEvents);
-  }
-
-  @Override
-  public UpdateControl<R> reconcile(R job, Context<R> context) throws InterruptedException {
-    if (!mayAct() || !job.isReadable()) {
-      return UpdateControl.noUpdate();
-    }
-    if (context.isPrimaryResourceDeleted()) {
-      reconciler.gone(job.view());
-      return UpdateControl.noUpdate();
-    }
-    Optional<Duration> again = reconciler.reconcile(job.view());
-    UpdateControl<R> nothing = UpdateControl.noUpdate();
-    return again.map(nothing::rescheduleAfter).orElse(nothing);
-  }
-
-  /** Takes the finalizer off a Workload that is being deleted and whose job is gone. */
-  private void removeFinalizers(CachedWorkload workload) {
+  private Optional<Duration> reconcile(ObjectKey key) throws InterruptedException {
     if (!mayAct()) {
-      return;
+      deleted.remove(key);
+      return Optional.empty();
     }
-    CachedWorkload.Owner owner = workload.owner().orElseThrow();
-    CachedJob.Controller job =
-        new CachedJob.Controller(owner.apiVersion(), owner.kind(), owner.name(), owner.uid());
-    if (directory.find(workload.id().namespace(), job).isPresent()) {
-      return;
-    }
-    try {
-      removeFinalizersIfUnowned(workload, owner);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    } catch (IllegalStateException e) {
-      LOG.warn("workload={} not released yet, reason=\"{}\"", workload.id(), e.getMessage());
-      CompletableFuture.delayedExecutor(LATER.toMillis(), TimeUnit.MILLISECONDS, background)
-          .execute(() -> removeFinalizers(workload));
-    }
+    releaseDeleted(key);
+    Optional<CachedJob> job = jobs.find(key.namespace(), key.name());
+    return job.isEmpty() ? Optional.empty() : reconciler.reconcile(job.get());
   }
 
-  private void removeFinalizersIfUnowned(CachedWorkload workload, CachedWorkload.Owner owner)
-      throws InterruptedException {
-    Optional<ObjectNode> job =
-        Futures.forResult(objects.read(kind.path(workload.id().namespace(), owner.name())));
-    boolean alive =
-        job.filter(found -> found.path("metadata").path("uid").asText().equals(owner.uid()))
-            .isPresent();
-    if (!alive) {
-      Futures.forResult(
-          writer.patch(workload.id(), workload.version(), WorkloadFinalizer.removal(workload)));
-      LOG.info("workload={} released, reason=\"its {} is gone\"", workload.id(), owner.kind());
+  private void releaseDeleted(ObjectKey key) throws InterruptedException {
+    Map<String, CachedJob> gone = deleted.getOrDefault(key, Map.of());
+    for (CachedJob job : gone.values()) {
+      reconciler.gone(job);
+      gone.remove(job.ref().uid());
     }
+    deleted.computeIfPresent(key, (same, left) -> left.isEmpty() ? null : left);
   }
 }

@@ -22,10 +22,10 @@ import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.JobPolicy;
 import dev.sluice.jobs.JobResource;
 import dev.sluice.jobs.ManagementStatus;
+import dev.sluice.jobs.ParsedJobs;
 import dev.sluice.jobs.ReconcileContext;
 import dev.sluice.jobs.RemoteExecutionCheck;
 import dev.sluice.jobs.batch.BatchJob;
-import dev.sluice.jobs.batch.BatchJobResource;
 import dev.sluice.jobs.pod.PodResource;
 import dev.sluice.jobs.pod.PodsTaken;
 import dev.sluice.jobs.pod.SinglePod;
@@ -60,7 +60,7 @@ final class HostileWorld {
   /** The types of all kinds that are watched, Workloads apart. */
   static final Map<String, Class<? extends HasMetadata>> TYPES =
       Map.ofEntries(
-          Map.entry("Job", BatchJobResource.class),
+          Map.entry("Job", ParsedJobs.TYPE),
           Map.entry("Pod", PodResource.class),
           Map.entry("StatefulSet", StatefulSetResource.class),
           Map.entry("Namespace", Namespace.class),
@@ -110,7 +110,7 @@ final class HostileWorld {
     }
     InformerCaches informerCaches = InformerCaches.empty();
     switch (read) {
-      case BatchJobResource job -> decide(new BatchJob(), job.view());
+      case HasMetadata job when ParsedJobs.TYPE.isInstance(job) -> batchJob(job);
       case PodResource pod -> {
         if (++taken % REMEMBERED == 0) {
           pods = new PodsTaken();
@@ -137,8 +137,16 @@ final class HostileWorld {
       }
       default -> show(read);
     }
-    if (!(read instanceof JobResource)) {
+    if (!(read instanceof JobResource) && !ParsedJobs.TYPE.isInstance(read)) {
       look(informerCaches);
+    }
+  }
+
+  /** A Job is parsed after it was read, which may show that it is unreadable. */
+  private void batchJob(HasMetadata read) {
+    CachedJob job = ParsedJobs.parse(read, new BatchJob());
+    if (!UnreadableMetadata.is(read)) {
+      decide(new BatchJob(), job);
     }
   }
 

@@ -1,136 +1,150 @@
 package dev.sluice.jobs.pod;
 
 import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.AdmissionCheckEvents;
+import dev.sluice.jobs.JobControllerContext;
+import dev.sluice.jobs.JobKindController;
 import dev.sluice.jobs.JobReconciler;
+import dev.sluice.jobs.ObjectKey;
 import dev.sluice.kube.workqueue.WorkQueue;
-import dev.sluice.kube.workqueue.WorkQueueSettings;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadListener;
 import dev.sluice.workload.WorkloadLister;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The managed pods: their watch, and what wakes a single pod or a group. The client must know
- * {@link PodResource} for the kind Pod.
+ * The controller of managed pods. It watches the pods and reconciles a single pod, or the group of
+ * a pod, when a pod or a Workload changes. The client must know {@link PodResource} for the kind
+ * Pod.
  */
-public final class PodController implements WorkloadListener, AutoCloseable {
+public final class PodController implements JobKindController, WorkloadListener {
 
   private static final long PAGE = 500;
 
-  private final PodIndex directory;
+  private final PodIndex index;
   private final JobReconciler singles;
   private final PodGroupReconciler groups;
   private final WorkloadLister workloads;
   private final BooleanSupplier leading;
   private final SharedIndexInformer<PodResource> informer;
-  private final WorkQueue<PodGroupKey> units;
-  private final WorkQueue<PodWorkloadFinalizer.Name> leaving;
-  private volatile boolean synced;
+  private final WorkQueue<PodGroupKey> queue;
+  private final WorkQueue<ObjectKey> finalizing;
+  private volatile boolean workloadsSynced;
 
   /**
    * A controller that is not started. It listens to the Workload reader.
    *
-   * @param directory is kept up to date
-   * @param singles does what single pods need
-   * @param groups does what groups of pods need
-   * @param executor runs what must not hold up watches
-   * @param later runs a task after a delay
-   * @param leading whether this process may write, at the moment of asking
+   * @param index is kept up to date with the managed pods
    */
-  public PodController(
-      KubernetesClient client,
-      PodIndex directory,
-      JobReconciler singles,
-      PodGroupReconciler groups,
-      JobReconciler.Dependencies around,
-      Executor executor,
-      BiConsumer<Duration, Runnable> later,
-      BooleanSupplier leading) {
-    this.directory = directory;
-    this.singles = singles;
-    this.groups = groups;
-    this.workloads = around.workloads().store();
-    this.leading = leading;
+  public PodController(PodIndex index, JobControllerContext context) {
+    JobReconciler.Dependencies dependencies = context.dependencies();
+    this.index = index;
+    this.singles =
+        new JobReconciler(
+            new SinglePod(),
+            context.options(),
+            context.ownerChainResolver(),
+            context.gatedCheck(),
+            dependencies,
+            JobControllerContext.WRITES_AT_A_TIME);
+    this.groups = new PodGroupReconciler(index, context);
+    this.workloads = dependencies.workloads().store();
+    this.leading = context.leading();
     this.informer =
-        client
+        context
+            .client()
             .resources(PodResource.class)
             .inAnyNamespace()
             .withLabel(KueueConstants.MANAGED, "true")
             .withLimit(PAGE)
             .runnableInformer(0);
-    around.informerSupervisor().keep("pods", informer);
-    this.units = new WorkQueue<>(this::reconcile, WorkQueueSettings.of(executor, later));
-    PodWorkloadFinalizer leavers = new PodWorkloadFinalizer(directory, around);
-    this.leaving =
+    dependencies.informerSupervisor().keep(SinglePod.KIND.plural(), informer);
+    this.queue = new WorkQueue<>(this::reconcile, context.queue());
+    PodWorkloadFinalizer finalizer = new PodWorkloadFinalizer(index, dependencies);
+    this.finalizing =
         new WorkQueue<>(
-            name -> mayAct() ? leavers.removeFinalizer(name) : Optional.empty(),
-            WorkQueueSettings.of(executor, later));
+            workload -> mayAct() ? finalizer.removeFinalizer(workload) : Optional.empty(),
+            context.queue());
     informer.addEventHandler(new Watch());
-    around.workloads().listen(this);
+    dependencies.workloads().listen(this);
+    dependencies
+        .workloads()
+        .listen(new AdmissionCheckEvents(SinglePod.KIND, dependencies.events(), leading));
   }
 
-  /** Starts the watch; completes when all managed pods are known. */
+  @Override
+  public String name() {
+    return SinglePod.KIND.plural();
+  }
+
+  @Override
   public CompletableFuture<Void> start() {
     return informer.start().toCompletableFuture();
   }
 
-  /** This process leads from now on: looks at every pod once. */
+  @Override
   public void leadershipStarted() {
-    triggerAll();
+    enqueueAll();
   }
 
-  /** Ends the watch. */
+  /** Has a pod reconciled, or the group that the pod belongs to. */
+  @Override
+  public void enqueue(ObjectKey pod) {
+    index
+        .find(pod.namespace(), pod.name())
+        .ifPresent(found -> queue.enqueue(PodGroupKey.of(found)));
+  }
+
   @Override
   public void close() {
     informer.stop();
-    units.close();
-    leaving.close();
+    queue.close();
+    finalizing.close();
   }
 
   @Override
   public void synced() {
-    synced = true;
-    triggerAll();
+    workloadsSynced = true;
+    enqueueAll();
   }
 
-  private void triggerAll() {
-    directory.all().forEach(pod -> units.enqueue(PodGroupKey.of(pod)));
-    workloads.all().forEach(this::record);
+  private void enqueueAll() {
+    index.all().forEach(pod -> queue.enqueue(PodGroupKey.of(pod)));
+    workloads.all().forEach(this::enqueueOwners);
   }
 
-  /** Without all Workloads in sight, every running pod would look like one that slipped in. */
+  /**
+   * Writes need the lease, and all Workloads in the cache: without them every running pod would
+   * look like a pod that was started without quota.
+   */
   private boolean mayAct() {
-    return synced && leading.getAsBoolean();
+    return workloadsSynced && leading.getAsBoolean();
   }
 
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
-    record(after == null ? Objects.requireNonNull(before) : after);
+    enqueueOwners(after == null ? Objects.requireNonNull(before) : after);
   }
 
-  private void record(CachedWorkload workload) {
+  private void enqueueOwners(CachedWorkload workload) {
     String namespace = workload.id().namespace();
     workload
         .owner()
         .filter(PodWorkloadFinalizer::isPod)
-        .ifPresent(owner -> units.enqueue(PodGroupKey.single(namespace, owner.name())));
+        .ifPresent(owner -> queue.enqueue(PodGroupKey.single(namespace, owner.name())));
     if (PodWorkloadFinalizer.isOfGroup(workload)
-        || directory.hasGroup(namespace, workload.id().name())) {
-      units.enqueue(PodGroupKey.group(namespace, workload.id().name()));
+        || index.hasGroup(namespace, workload.id().name())) {
+      queue.enqueue(PodGroupKey.group(namespace, workload.id().name()));
     }
     if (PodWorkloadFinalizer.concerns(workload)) {
-      leaving.enqueue(
-          new PodWorkloadFinalizer.Name(workload.id().namespace(), workload.id().name()));
+      finalizing.enqueue(new ObjectKey(workload.id().namespace(), workload.id().name()));
     }
   }
 
@@ -142,13 +156,13 @@ public final class PodController implements WorkloadListener, AutoCloseable {
       return groups.reconcile(unit.namespace(), unit.name());
     }
     Optional<CachedPod> pod =
-        directory
+        index
             .find(unit.namespace(), unit.name())
             .filter(found -> PodGroupKey.of(found).equals(unit));
     return pod.isEmpty() ? Optional.empty() : singles.reconcile(pod.get().job());
   }
 
-  /** What the watch tells. */
+  /** Handles the events of the watch of pods. */
   private final class Watch implements ResourceEventHandler<PodResource> {
 
     @Override
@@ -163,27 +177,27 @@ public final class PodController implements WorkloadListener, AutoCloseable {
 
     @Override
     public void onDelete(PodResource last, boolean lastIsUnknown) {
-      directory.remove(last.pod());
-      units.enqueue(PodGroupKey.of(last.pod()));
+      index.remove(last.pod());
+      queue.enqueue(PodGroupKey.of(last.pod()));
       singles.forget(last.pod().job());
       groups.forget(last.pod().job().ref());
     }
 
-    /** What can't be read stays as it was known. */
+    /** A pod that can't be read stays in the index as it was known before. */
     private void seen(PodResource resource) {
       if (!resource.isReadable()) {
         return;
       }
       CachedPod now = resource.pod();
-      Optional<CachedPod> before = directory.put(now);
+      Optional<CachedPod> before = index.put(now);
       if (before.filter(now::looksLike).isPresent()) {
         return;
       }
-      units.enqueue(PodGroupKey.of(now));
+      queue.enqueue(PodGroupKey.of(now));
       before
           .map(PodGroupKey::of)
           .filter(unit -> !unit.equals(PodGroupKey.of(now)))
-          .ifPresent(units::enqueue);
+          .ifPresent(queue::enqueue);
     }
   }
 }

@@ -2,8 +2,8 @@ package dev.sluice.jobs.pod;
 
 import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.JobAction;
+import dev.sluice.jobs.JobControllerContext;
 import dev.sluice.jobs.JobExecutor;
-import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.JobReconciler;
 import dev.sluice.jobs.JobRef;
 import dev.sluice.jobs.ManagementStatus;
@@ -18,51 +18,41 @@ import java.util.Optional;
 import java.util.concurrent.Semaphore;
 
 /**
- * Brings one group of pods at a time to where it should be: looks, decides, acts. For one group it
- * must not be called by two threads at once; for different groups it may.
+ * Reconciles a group of pods: reads its pods and its Workload, decides, and carries the decision
+ * out. It may be called by several threads, but for one group by one thread at a time.
  */
-public final class PodGroupReconciler {
+final class PodGroupReconciler {
 
   private static final Duration UNTIL_SEEN = Duration.ofSeconds(1);
 
-  private final PodIndex directory;
-  private final PodGroupPolicy decisions;
+  private final PodIndex index;
+  private final PodGroupPolicy policy;
   private final JobExecutor executor;
   private final OwnerChainResolver ownerChainResolver;
   private final RemoteExecutionCheck remoteExecutionCheck;
-  private final JobReconciler.Dependencies around;
+  private final JobReconciler.Dependencies dependencies;
   private final Semaphore writers;
 
-  /**
-   * For the groups of a directory.
-   *
-   * @param elsewhere which of them run in other clusters
-   * @param writers how many groups may be written at a time
-   */
-  public PodGroupReconciler(
-      PodIndex directory,
-      JobOptions rules,
-      OwnerChainResolver ownerChainResolver,
-      RemoteExecutionCheck remoteExecutionCheck,
-      JobReconciler.Dependencies around,
-      int writers) {
-    this.directory = directory;
-    this.ownerChainResolver = ownerChainResolver;
-    this.remoteExecutionCheck = remoteExecutionCheck;
-    this.around = around;
-    this.decisions = new PodGroupPolicy(rules);
-    this.executor = new JobExecutor(new SinglePod(), around);
-    this.writers = new Semaphore(writers);
+  /** A reconciler of the groups of the pods in {@code index}. */
+  PodGroupReconciler(PodIndex index, JobControllerContext context) {
+    this.index = index;
+    this.ownerChainResolver = context.ownerChainResolver();
+    this.remoteExecutionCheck = context.gatedCheck();
+    this.dependencies = context.dependencies();
+    this.policy = new PodGroupPolicy(context.options());
+    this.executor = new JobExecutor(new SinglePod(), dependencies);
+    this.writers = new Semaphore(JobControllerContext.WRITES_AT_A_TIME);
   }
 
   /**
    * Does what a group needs now.
    *
-   * @return after what time to look again even if nothing happens; empty if something will
+   * @return the delay after which to reconcile again even without an event; empty if an event will
+   *     follow
    * @throws InterruptedException if the thread is asked to stop
    */
   Optional<Duration> reconcile(String namespace, String name) throws InterruptedException {
-    List<CachedPod> pods = directory.group(namespace, name);
+    List<CachedPod> pods = index.group(namespace, name);
     if (pods.stream().anyMatch(pod -> executor.unseen(pod.job()))) {
       return Optional.of(UNTIL_SEEN);
     }
@@ -73,7 +63,7 @@ public final class PodGroupReconciler {
     writers.acquire();
     try {
       if (takesAway(steps)) {
-        Futures.forResult(around.workloads().refresh(namespace, name));
+        Futures.forResult(dependencies.workloads().refresh(namespace, name));
         return execute(decide(namespace, name));
       }
       return execute(steps);
@@ -82,28 +72,28 @@ public final class PodGroupReconciler {
     }
   }
 
-  /** A pod is gone. */
+  /** Forgets a pod that is deleted. */
   void forget(JobRef pod) {
     executor.forget(pod);
   }
 
   private List<PodGroupAction> decide(String namespace, String name) {
-    Instant now = around.clock().instant();
-    PodGroup group = new PodGroup(namespace, name, directory.group(namespace, name), now);
+    Instant now = dependencies.clock().instant();
+    PodGroup group = new PodGroup(namespace, name, index.group(namespace, name), now);
     CachedJob job = group.asJob();
-    Optional<CachedWorkload> workload = around.workloads().store().get(namespace, name);
-    return decisions.decide(
+    Optional<CachedWorkload> workload = dependencies.workloads().store().get(namespace, name);
+    return policy.decide(
         new PodGroupContext(
             group,
             group.pods().isEmpty() ? new ManagementStatus.Own() : ownerChainResolver.status(job),
             workload,
             workload.filter(found -> remoteExecutionCheck.runs(job, found)).isPresent(),
-            around.flavors(),
-            around.priorities(),
+            dependencies.flavors(),
+            dependencies.priorities(),
             now));
   }
 
-  /** What stops pods or throws them away is decided again by what the API server knows now. */
+  /** Whether steps stop or delete pods; such steps are decided again from fresh data. */
   private static boolean takesAway(List<PodGroupAction> steps) {
     return steps.stream()
         .map(PodGroupAction::action)

@@ -3,6 +3,7 @@ package dev.sluice.jobs.pod;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobClient;
 import dev.sluice.jobs.JobReconciler;
+import dev.sluice.jobs.ObjectKey;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadFinalizer;
@@ -15,7 +16,10 @@ import java.util.Optional;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Lets go of the Workloads of pods that are being deleted when no pod of them is left. */
+/**
+ * Removes the finalizer of Workloads of pods that are being deleted, when none of their pods exists
+ * any more.
+ */
 final class PodWorkloadFinalizer {
 
   private static final Logger LOG = LoggerFactory.getLogger(PodWorkloadFinalizer.class);
@@ -33,20 +37,17 @@ final class PodWorkloadFinalizer {
     this.objects = around.objects();
   }
 
-  /** Which Workload. */
-  record Name(String namespace, String name) {}
-
   /** Whether an owner is a pod. */
   static boolean isPod(CachedWorkload.Owner owner) {
     return SinglePod.KIND.is(owner.apiVersion(), owner.kind());
   }
 
-  /** Whether it was made for a group of pods. */
+  /** Whether a Workload was made for a group of pods. */
   static boolean isOfGroup(CachedWorkload workload) {
     return "true".equals(workload.annotations().get(KueueConstants.IS_GROUP_WORKLOAD));
   }
 
-  /** Whether a Workload of pods is being deleted and still guarded. */
+  /** Whether a Workload belongs to pods, is being deleted and has the finalizer. */
   static boolean concerns(CachedWorkload workload) {
     return workload.deleting()
         && workload.finalized()
@@ -54,8 +55,12 @@ final class PodWorkloadFinalizer {
             || workload.owner().filter(PodWorkloadFinalizer::isPod).isPresent());
   }
 
-  /** Takes the finalizer off, unless a pod is left that sees to it; answers when to look again. */
-  Optional<Duration> removeFinalizer(Name name) throws InterruptedException {
+  /**
+   * Removes the finalizer of a Workload unless one of its pods exists.
+   *
+   * @return the delay after which to try again; empty if nothing is left to do
+   */
+  Optional<Duration> removeFinalizer(ObjectKey name) throws InterruptedException {
     Optional<CachedWorkload> found =
         workloads.get(name.namespace(), name.name()).filter(PodWorkloadFinalizer::concerns);
     if (found.isEmpty()) {

@@ -1,13 +1,14 @@
 package dev.sluice.jobs.statefulset;
 
 import dev.sluice.api.KueueConstants;
-import dev.sluice.jobs.IntegrationRegistry;
+import dev.sluice.jobs.JobControllerContext;
+import dev.sluice.jobs.JobKindController;
 import dev.sluice.jobs.JobReconciler;
+import dev.sluice.jobs.ObjectKey;
 import dev.sluice.jobs.pod.CachedPod;
 import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.jobs.pod.PodResource;
 import dev.sluice.kube.workqueue.WorkQueue;
-import dev.sluice.kube.workqueue.WorkQueueSettings;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadListener;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -20,17 +21,16 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The StatefulSets: their watch, that of their pods which nobody has marked yet, and what wakes
- * them. The client must know {@link StatefulSetResource} and {@link PodResource} for their kinds.
+ * The controller of StatefulSets. It watches the StatefulSets, and those of their pods that don't
+ * carry the label of managed pods yet. The client must know {@link StatefulSetResource} and {@link
+ * PodResource} for their kinds.
  */
-public final class StatefulSetController implements WorkloadListener, AutoCloseable {
+public final class StatefulSetController implements JobKindController, WorkloadListener {
 
   private static final long PAGE = 500;
   private static final String BY_SET = "set";
@@ -40,46 +40,28 @@ public final class StatefulSetController implements WorkloadListener, AutoClosea
   private final BooleanSupplier leading;
   private final SharedIndexInformer<StatefulSetResource> sets;
   private final SharedIndexInformer<PodResource> unmarked;
-  private final WorkQueue<Unit> units;
-  private volatile boolean synced;
-
-  private record Unit(String namespace, String name) {
-
-    @Override
-    public String toString() {
-      return "StatefulSet " + namespace + "/" + name;
-    }
-  }
+  private final WorkQueue<ObjectKey> queue;
+  private volatile boolean workloadsSynced;
 
   /**
    * A controller that is not started. It listens to the Workload reader.
    *
-   * @param marked the managed pods
-   * @param directory is told where StatefulSets are found
-   * @param executor runs what must not hold up watches
-   * @param later runs a task after a delay
-   * @param leading whether this process may write, at the moment of asking
+   * @param marked the index of the managed pods
    */
-  public StatefulSetController(
-      KubernetesClient client,
-      StatefulSetReconciler reconciler,
-      PodIndex marked,
-      IntegrationRegistry directory,
-      JobReconciler.Dependencies around,
-      Executor executor,
-      BiConsumer<Duration, Runnable> later,
-      BooleanSupplier leading) {
-    this.reconciler = reconciler;
+  public StatefulSetController(PodIndex marked, JobControllerContext context) {
+    JobReconciler.Dependencies dependencies = context.dependencies();
+    this.reconciler = new StatefulSetReconciler(context);
     this.marked = marked;
-    this.leading = leading;
-    this.units = new WorkQueue<>(this::reconcile, WorkQueueSettings.of(executor, later));
+    this.leading = context.leading();
+    this.queue = new WorkQueue<>(this::reconcile, context.queue());
+    KubernetesClient client = context.client();
     this.sets =
         client
             .resources(StatefulSetResource.class)
             .inAnyNamespace()
             .withLimit(PAGE)
             .runnableInformer(0);
-    // Pods that are on a node already can't be held back; those of others cost nothing there.
+    // Pods that are on a node already can't be gated any more; the field selector leaves them out.
     this.unmarked =
         client
             .resources(PodResource.class)
@@ -88,50 +70,62 @@ public final class StatefulSetController implements WorkloadListener, AutoClosea
             .withField("spec.nodeName", "")
             .withLimit(PAGE)
             .runnableInformer(0);
-    around.informerSupervisor().keep("statefulsets", sets);
-    around.informerSupervisor().keep("unmarked-pods", unmarked);
-    unmarked.addIndexers(Map.of(BY_SET, pod -> setOf(pod.pod()).map(Unit::toString).toList()));
+    dependencies.informerSupervisor().keep(name(), sets);
+    dependencies.informerSupervisor().keep("unmarked-pods", unmarked);
+    unmarked.addIndexers(Map.of(BY_SET, pod -> setOf(pod.pod()).map(ObjectKey::toString).toList()));
     sets.addEventHandler(new Watch());
     unmarked.addEventHandler(new PodWatch());
-    directory.register(
-        StatefulSets.KIND, (namespace, name) -> find(namespace, name).map(CachedStatefulSet::job));
-    around.workloads().listen(this);
+    context
+        .registry()
+        .register(
+            StatefulSets.KIND,
+            (namespace, name) -> find(new ObjectKey(namespace, name)).map(CachedStatefulSet::job));
+    dependencies.workloads().listen(this);
   }
 
-  /** Starts the watches; completes when all StatefulSets and all their pods are known. */
+  @Override
+  public String name() {
+    return StatefulSets.KIND.plural();
+  }
+
+  @Override
   public CompletableFuture<Void> start() {
     return CompletableFuture.allOf(
         sets.start().toCompletableFuture(), unmarked.start().toCompletableFuture());
   }
 
-  /** This process leads from now on: looks at every set once. */
+  @Override
   public void leadershipStarted() {
-    triggerAll();
+    enqueueAll();
   }
 
-  /** Ends the watches. */
+  @Override
+  public void enqueue(ObjectKey set) {
+    queue.enqueue(set);
+  }
+
   @Override
   public void close() {
     sets.stop();
     unmarked.stop();
-    units.close();
+    queue.close();
   }
 
   @Override
   public void synced() {
-    synced = true;
-    triggerAll();
+    workloadsSynced = true;
+    enqueueAll();
   }
 
-  private void triggerAll() {
-    sets.getStore().list().forEach(set -> trigger(set.set()));
+  private void enqueueAll() {
+    sets.getStore().list().forEach(set -> enqueueIfGated(set.set()));
   }
 
-  private void trigger(CachedStatefulSet set) {
+  private void enqueueIfGated(CachedStatefulSet set) {
     if (!set.gated()) {
       return;
     }
-    units.enqueue(new Unit(set.job().ref().namespace(), set.job().ref().name()));
+    queue.enqueue(new ObjectKey(set.job().ref().namespace(), set.job().ref().name()));
   }
 
   @Override
@@ -139,38 +133,36 @@ public final class StatefulSetController implements WorkloadListener, AutoClosea
     CachedWorkload either = after == null ? Objects.requireNonNull(before) : after;
     if (StatefulSetPolicy.OWNER_GVK.equals(
         either.annotations().get(KueueConstants.JOB_OWNER_GVK))) {
-      units.enqueue(
-          new Unit(
+      queue.enqueue(
+          new ObjectKey(
               either.id().namespace(),
               either.annotations().getOrDefault(KueueConstants.JOB_OWNER_NAME, "")));
     }
   }
 
-  private Optional<CachedStatefulSet> find(String namespace, String name) {
-    return Optional.ofNullable(sets.getStore().getByKey(namespace + "/" + name))
+  private Optional<CachedStatefulSet> find(ObjectKey key) {
+    return Optional.ofNullable(sets.getStore().getByKey(key.toString()))
         .filter(StatefulSetResource::isReadable)
         .map(StatefulSetResource::set);
   }
 
-  private Optional<Duration> reconcile(Unit unit) throws InterruptedException {
-    if (!synced || !leading.getAsBoolean()) {
+  private Optional<Duration> reconcile(ObjectKey key) throws InterruptedException {
+    if (!workloadsSynced || !leading.getAsBoolean()) {
       return Optional.empty();
     }
-    Optional<CachedStatefulSet> set = find(unit.namespace(), unit.name());
-    return set.isEmpty()
-        ? Optional.empty()
-        : reconciler.reconcile(set.get(), pods(unit, set.get()));
+    Optional<CachedStatefulSet> set = find(key);
+    return set.isEmpty() ? Optional.empty() : reconciler.reconcile(set.get(), pods(key, set.get()));
   }
 
-  private List<CachedPod> pods(Unit unit, CachedStatefulSet set) {
+  private List<CachedPod> pods(ObjectKey key, CachedStatefulSet set) {
     List<CachedPod> pods = new ArrayList<>();
-    unmarked.getIndexer().byIndex(BY_SET, unit.toString()).forEach(pod -> pods.add(pod.pod()));
-    pods.addAll(marked.group(unit.namespace(), reconciler.workloadOf(set)));
+    unmarked.getIndexer().byIndex(BY_SET, key.toString()).forEach(pod -> pods.add(pod.pod()));
+    pods.addAll(marked.group(key.namespace(), reconciler.workloadOf(set)));
     return pods;
   }
 
-  /** The StatefulSet for which a pod is held back. */
-  private static Stream<Unit> setOf(CachedPod pod) {
+  /** The StatefulSet that a gated pod belongs to, if it belongs to one. */
+  private static Stream<ObjectKey> setOf(CachedPod pod) {
     boolean heldBack =
         StatefulSets.KIND
             .framework()
@@ -179,21 +171,21 @@ public final class StatefulSetController implements WorkloadListener, AutoClosea
         .job()
         .controller()
         .filter(owner -> heldBack && StatefulSets.KIND.is(owner.apiVersion(), owner.kind()))
-        .map(owner -> new Unit(pod.namespace(), owner.name()))
+        .map(owner -> new ObjectKey(pod.namespace(), owner.name()))
         .stream();
   }
 
-  /** What the watch of StatefulSets tells. */
+  /** Handles the events of the watch of StatefulSets. */
   private final class Watch implements ResourceEventHandler<StatefulSetResource> {
 
     @Override
     public void onAdd(StatefulSetResource now) {
-      trigger(now.set());
+      enqueueIfGated(now.set());
     }
 
     @Override
     public void onUpdate(StatefulSetResource before, StatefulSetResource now) {
-      trigger(now.set());
+      enqueueIfGated(now.set());
     }
 
     @Override
@@ -202,22 +194,22 @@ public final class StatefulSetController implements WorkloadListener, AutoClosea
     }
   }
 
-  /** What the watch of pods tells. */
+  /** Handles the events of the watch of pods. */
   private final class PodWatch implements ResourceEventHandler<PodResource> {
 
     @Override
     public void onAdd(PodResource now) {
-      setOf(now.pod()).forEach(units::enqueue);
+      setOf(now.pod()).forEach(queue::enqueue);
     }
 
     @Override
     public void onUpdate(PodResource before, PodResource now) {
-      setOf(now.pod()).forEach(units::enqueue);
+      setOf(now.pod()).forEach(queue::enqueue);
     }
 
     @Override
     public void onDelete(PodResource last, boolean lastIsUnknown) {
-      // it runs, is marked, or is gone: nothing that the set has to see to
+      // The pod runs, is managed or is deleted: its StatefulSet has nothing to do.
     }
   }
 }

@@ -2,8 +2,8 @@ package dev.sluice.jobs.statefulset;
 
 import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.JobAction;
+import dev.sluice.jobs.JobControllerContext;
 import dev.sluice.jobs.JobExecutor;
-import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.JobReconciler;
 import dev.sluice.jobs.ManagementStatus;
@@ -22,44 +22,35 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings one StatefulSet at a time, and its pods, to where they should be: looks, decides, acts.
- * For one set it must not be called by two threads at once; for different ones it may.
+ * Reconciles a StatefulSet and its pods: decides from the caches, and carries the decision out. It
+ * may be called by several threads, but for one StatefulSet by one thread at a time.
  */
-public final class StatefulSetReconciler {
+final class StatefulSetReconciler {
 
   private static final Logger LOG = LoggerFactory.getLogger(StatefulSetReconciler.class);
   private static final Duration SOON = Duration.ofMillis(200);
   private static final Duration UNTIL_SEEN = Duration.ofSeconds(1);
   private static final Duration LATER = Duration.ofSeconds(30);
 
-  private final StatefulSetPolicy decisions;
+  private final StatefulSetPolicy policy;
   private final JobExecutor executor;
   private final OwnerChainResolver ownerChainResolver;
   private final RemoteExecutionCheck remoteExecutionCheck;
   private final StatefulSetWorkloads workloads;
-  private final JobReconciler.Dependencies around;
+  private final JobReconciler.Dependencies dependencies;
   private final Semaphore writers;
 
-  /**
-   * For all StatefulSets.
-   *
-   * @param elsewhere which of them run in other clusters
-   * @param writers how many may be written for at a time
-   */
-  public StatefulSetReconciler(
-      JobOptions rules,
-      OwnerChainResolver ownerChainResolver,
-      RemoteExecutionCheck remoteExecutionCheck,
-      StatefulSetWorkloads workloads,
-      JobReconciler.Dependencies around,
-      int writers) {
-    this.decisions = new StatefulSetPolicy(rules);
-    this.executor = new JobExecutor(new StatefulSets(), around);
-    this.ownerChainResolver = ownerChainResolver;
-    this.remoteExecutionCheck = remoteExecutionCheck;
-    this.workloads = workloads;
-    this.around = around;
-    this.writers = new Semaphore(writers);
+  /** A reconciler of all StatefulSets. */
+  StatefulSetReconciler(JobControllerContext context) {
+    this.dependencies = context.dependencies();
+    this.policy = new StatefulSetPolicy(context.options());
+    this.executor = new JobExecutor(new StatefulSets(), dependencies);
+    this.ownerChainResolver = context.ownerChainResolver();
+    this.remoteExecutionCheck = context.gatedCheck();
+    this.workloads =
+        new StatefulSetWorkloads(
+            dependencies.workloads().store(), context.options().longestWorkloadName());
+    this.writers = new Semaphore(JobControllerContext.WRITES_AT_A_TIME);
   }
 
   /** The name of the Workload of a set. */
@@ -71,8 +62,9 @@ public final class StatefulSetReconciler {
   /**
    * Does what the set and its pods need now.
    *
-   * @param pods those of the set that wait at their gates; others may be among them
-   * @return after what time to look again even if nothing happens; empty if something will
+   * @param pods the gated pods of the set; pods of others may be among them
+   * @return the delay after which to reconcile again even without an event; empty if an event will
+   *     follow
    */
   Optional<Duration> reconcile(CachedStatefulSet set, List<CachedPod> pods)
       throws InterruptedException {
@@ -83,7 +75,7 @@ public final class StatefulSetReconciler {
     return again.isPresent() ? again : pods(set, pods);
   }
 
-  /** The set is gone. */
+  /** Forgets a set that is deleted. */
   void forget(CachedStatefulSet set) {
     executor.forget(set.job().ref());
   }
@@ -96,7 +88,8 @@ public final class StatefulSetReconciler {
     writers.acquire();
     try {
       if (actions.getFirst() instanceof JobAction.DeleteWorkload) {
-        Futures.forResult(around.workloads().refresh(set.job().ref().namespace(), workloadOf(set)));
+        Futures.forResult(
+            dependencies.workloads().refresh(set.job().ref().namespace(), workloadOf(set)));
         actions = decide(set);
       }
       return executor.execute(set.job(), actions);
@@ -113,10 +106,10 @@ public final class StatefulSetReconciler {
             ownerChainResolver.status(set.job()),
             List.of(),
             find(set, name),
-            around.flavors(),
-            around.priorities(),
-            around.clock().instant());
-    return decisions.decide(set, reconcileContext, name);
+            dependencies.flavors(),
+            dependencies.priorities(),
+            dependencies.clock().instant());
+    return policy.decide(set, reconcileContext, name);
   }
 
   private Optional<CachedWorkload> find(CachedStatefulSet set, String name) {
@@ -157,7 +150,8 @@ public final class StatefulSetReconciler {
       throws InterruptedException {
     writers.acquire();
     try {
-      return switch (Futures.forResult(around.objects().patch(pod.ref(), pod.version(), patch))) {
+      return switch (Futures.forResult(
+          dependencies.objects().patch(pod.ref(), pod.version(), patch))) {
         case ApiOutcome.Written written -> {
           LOG.info("job=\"{}\" pod={} joins its group or leaves it", set.job().ref(), pod.ref());
           yield Optional.empty();

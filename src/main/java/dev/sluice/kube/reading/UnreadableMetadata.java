@@ -13,7 +13,7 @@ public final class UnreadableMetadata extends ObjectMeta {
   private static final long serialVersionUID = 1L;
 
   /** What can be read of the metadata of {@code object}; what can't is empty. */
-  static UnreadableMetadata of(JsonNode object) {
+  public static UnreadableMetadata of(JsonNode object) {
     JsonNode from = object.path("metadata");
     UnreadableMetadata metadata = new UnreadableMetadata();
     metadata.setName(from.path("name").asText());

@@ -1,0 +1,34 @@
+package dev.sluice.jobs;
+
+import dev.sluice.kube.workqueue.WorkQueueSettings;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.util.function.BooleanSupplier;
+
+/**
+ * What the controllers of all kinds share.
+ *
+ * @param client the client of this cluster
+ * @param options the part of the configuration that concerns jobs
+ * @param registry the kinds; each controller registers where its jobs are found
+ * @param ownerChainResolver finds the managed ancestors of a job
+ * @param managedByCheck knows the jobs that run in another cluster, for kinds with a field that
+ *     names the controller that runs a job ({@code managedBy})
+ * @param gatedCheck the same for kinds without such a field
+ * @param dependencies the readers and writers that reconcilers use
+ * @param queue how work queues run
+ * @param leading whether this process may write, at the moment of asking
+ */
+public record JobControllerContext(
+    KubernetesClient client,
+    JobOptions options,
+    IntegrationRegistry registry,
+    OwnerChainResolver ownerChainResolver,
+    RemoteExecutionCheck managedByCheck,
+    RemoteExecutionCheck gatedCheck,
+    JobReconciler.Dependencies dependencies,
+    WorkQueueSettings queue,
+    BooleanSupplier leading) {
+
+  /** How many objects of one kind are written at the same time. */
+  public static final int WRITES_AT_A_TIME = 16;
+}

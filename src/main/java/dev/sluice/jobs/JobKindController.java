@@ -1,0 +1,31 @@
+package dev.sluice.jobs;
+
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The running controller of one kind of job: its watches, its caches and its work queue. The
+ * operator holds a list of these controllers and treats all kinds alike.
+ */
+public interface JobKindController extends AutoCloseable {
+
+  /** The plural name of the kind, as messages name what is watched. */
+  String name();
+
+  /**
+   * Starts the watches. Objects are cached from now on and nothing is written before this process
+   * leads.
+   *
+   * @return completes when every existing object is in the cache; fails when a watch can't start
+   */
+  CompletableFuture<Void> start();
+
+  /** Reconciles every object once; called each time this process becomes the leader. */
+  void leadershipStarted();
+
+  /** Has the object of this name reconciled soon; does nothing if the kind doesn't have it. */
+  void enqueue(ObjectKey object);
+
+  /** Ends the watches and drops what is queued. */
+  @Override
+  void close();
+}

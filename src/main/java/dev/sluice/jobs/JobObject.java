@@ -1,0 +1,149 @@
+package dev.sluice.jobs;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.databind.DeserializationContext;
+import com.fasterxml.jackson.databind.JsonDeserializer;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
+import dev.sluice.kube.reading.ReadErrorLog;
+import dev.sluice.kube.reading.TolerantDeserializers;
+import dev.sluice.kube.reading.UnreadableMetadata;
+import io.fabric8.kubernetes.api.model.DefaultKubernetesResourceList;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Namespaced;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
+import io.fabric8.kubernetes.client.dsl.internal.HasMetadataOperationsImpl;
+import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
+import java.io.IOException;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job of any kind in an informer. The informer reads the object as a JSON tree, because the items
+ * of a list don't name their kind; the store of the kind then has the tree parsed to a {@link
+ * CachedJob} and dropped. The object is read-only and must never be written back.
+ */
+@JsonDeserialize(using = JobObject.Reader.class)
+final class JobObject implements HasMetadata, Namespaced {
+
+  private static final long serialVersionUID = 1L;
+  private static final long PAGE = 500;
+
+  private final transient BiConsumer<JsonNode, Throwable> faults;
+  private transient volatile @Nullable JsonNode tree;
+  private transient volatile @Nullable CachedJob view;
+  private volatile ObjectMeta metadata;
+  private volatile String apiVersion;
+  private final String kind;
+
+  private JobObject(JsonNode tree, ObjectMeta metadata, BiConsumer<JsonNode, Throwable> faults) {
+    this.tree = tree;
+    this.metadata = metadata;
+    this.faults = faults;
+    this.apiVersion = tree.path("apiVersion").asText();
+    this.kind = tree.path("kind").asText();
+  }
+
+  /** An informer of all objects of a kind, not started; events of its watch are read as this. */
+  static SharedIndexInformer<JobObject> informer(KubernetesClient client, JobKind kind) {
+    client
+        .getKubernetesSerialization()
+        .registerKubernetesResource(kind.apiVersion(), kind.kind(), JobObject.class);
+    ResourceDefinitionContext definition =
+        new ResourceDefinitionContext.Builder()
+            .withGroup(kind.group())
+            .withVersion(kind.version())
+            .withKind(kind.kind())
+            .withPlural(kind.plural())
+            .withNamespaced(true)
+            .build();
+    return new HasMetadataOperationsImpl<JobObject, DefaultKubernetesResourceList<JobObject>>(
+            client, definition, JobObject.class, null)
+        .inAnyNamespace()
+        .withLimit(PAGE)
+        .runnableInformer(0);
+  }
+
+  /**
+   * Parses the object as a job of the integration's kind, once. An object that can't be parsed is
+   * reported, and counts as unreadable from then on.
+   */
+  void parse(JobIntegration integration) {
+    JsonNode object = tree;
+    if (object == null) {
+      return;
+    }
+    try {
+      view = CachedJobParser.of(integration, object);
+    } catch (RuntimeException | StackOverflowError e) {
+      faults.accept(object, e);
+      metadata = UnreadableMetadata.of(object);
+      view = CachedJobParser.unreadable(integration.kind(), object);
+    }
+    tree = null;
+  }
+
+  /**
+   * What is known of the job.
+   *
+   * @throws IllegalStateException before {@link #parse}
+   */
+  CachedJob view() {
+    CachedJob parsed = view;
+    if (parsed == null) {
+      throw new IllegalStateException("the object is not parsed yet");
+    }
+    return parsed;
+  }
+
+  @Override
+  public ObjectMeta getMetadata() {
+    return metadata;
+  }
+
+  @Override
+  public void setMetadata(ObjectMeta other) {
+    this.metadata = other;
+  }
+
+  @Override
+  public String getApiVersion() {
+    return apiVersion;
+  }
+
+  @Override
+  public void setApiVersion(String version) {
+    this.apiVersion = version;
+  }
+
+  @Override
+  public String getKind() {
+    return kind;
+  }
+
+  /** Reads an object of any kind as a tree. */
+  static final class Reader extends JsonDeserializer<JobObject> {
+
+    @Override
+    public JobObject deserialize(JsonParser parser, DeserializationContext context)
+        throws IOException {
+      BiConsumer<JsonNode, Throwable> faults = ReadErrorLog.reporter(context);
+      return TolerantDeserializers.read(
+          parser,
+          context,
+          object -> new JobObject(object, identity(object.path("metadata")), faults),
+          (object, unreadable) -> new JobObject(object, unreadable, faults));
+    }
+
+    private static ObjectMeta identity(JsonNode from) {
+      ObjectMeta metadata = new ObjectMeta();
+      metadata.setNamespace(from.path("namespace").asText());
+      metadata.setName(from.path("name").asText());
+      metadata.setUid(from.path("uid").asText());
+      metadata.setResourceVersion(from.path("resourceVersion").asText());
+      return metadata;
+    }
+  }
+}

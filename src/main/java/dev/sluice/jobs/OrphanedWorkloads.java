@@ -1,0 +1,81 @@
+package dev.sluice.jobs;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.kube.client.Futures;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadFinalizer;
+import dev.sluice.workload.WorkloadWriter;
+import java.time.Duration;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Removes the finalizer of Workloads that are being deleted and whose job doesn't exist any more. A
+ * job that exists removes it by its own reconciliation.
+ */
+final class OrphanedWorkloads {
+
+  private static final Logger LOG = LoggerFactory.getLogger(OrphanedWorkloads.class);
+  private static final Duration AGAIN = Duration.ofSeconds(2);
+
+  private final JobKind kind;
+  private final JobStore jobs;
+  private final JobReconciler.Dependencies dependencies;
+
+  /** For Workloads of jobs of a kind. */
+  OrphanedWorkloads(JobKind kind, JobStore jobs, JobReconciler.Dependencies dependencies) {
+    this.kind = kind;
+    this.jobs = jobs;
+    this.dependencies = dependencies;
+  }
+
+  /** Whether a Workload belongs to a job of the kind, is being deleted and has the finalizer. */
+  boolean concerns(CachedWorkload workload) {
+    return workload.deleting() && workload.finalized() && owner(workload).isPresent();
+  }
+
+  /** The job of the kind that owns a Workload, if one does. */
+  Optional<CachedWorkload.Owner> owner(CachedWorkload workload) {
+    return workload.owner().filter(owner -> kind.is(owner.apiVersion(), owner.kind()));
+  }
+
+  /**
+   * Removes the finalizer of a Workload unless its job exists.
+   *
+   * @return the delay after which to try again; empty if nothing is left to do
+   */
+  Optional<Duration> removeFinalizer(ObjectKey key) throws InterruptedException {
+    Optional<CachedWorkload> found =
+        dependencies.workloads().store().get(key.namespace(), key.name()).filter(this::concerns);
+    if (found.isEmpty()) {
+      return Optional.empty();
+    }
+    CachedWorkload workload = found.get();
+    CachedWorkload.Owner owner = owner(workload).orElseThrow();
+    boolean cached =
+        jobs.find(key.namespace(), owner.name())
+            .filter(job -> job.ref().uid().equals(owner.uid()))
+            .isPresent();
+    if (cached || exists(key.namespace(), owner)) {
+      return Optional.empty();
+    }
+    WorkloadWriter.Outcome outcome =
+        Futures.forResult(
+            dependencies
+                .writer()
+                .patch(workload.id(), workload.version(), WorkloadFinalizer.removal(workload)));
+    if (outcome instanceof WorkloadWriter.Outcome.Conflict) {
+      return Optional.of(AGAIN);
+    }
+    LOG.info("workload={} released, reason=\"its {} is gone\"", workload.id(), owner.kind());
+    return Optional.empty();
+  }
+
+  private boolean exists(String namespace, CachedWorkload.Owner owner) throws InterruptedException {
+    Optional<ObjectNode> job =
+        Futures.forResult(dependencies.objects().read(kind.path(namespace, owner.name())));
+    return job.filter(found -> found.path("metadata").path("uid").asText().equals(owner.uid()))
+        .isPresent();
+  }
+}

@@ -1,0 +1,133 @@
+package dev.sluice.jobs;
+
+import static dev.sluice.jobs.GivenJob.job;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.jobs.JobAction.CreateWorkload;
+import dev.sluice.jobs.JobAction.DeleteJob;
+import dev.sluice.jobs.JobAction.DeleteWorkload;
+import dev.sluice.jobs.JobAction.Requeue;
+import dev.sluice.jobs.JobAction.Start;
+import dev.sluice.jobs.JobAction.Warn;
+import dev.sluice.jobs.batch.BatchJob;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadWriter;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** What each action writes, which delay each answer leads to, and what is told as events. */
+class JobExecutorTest {
+
+  private static final Duration SOON = Duration.ofMillis(200);
+  private static final Duration LATER = Duration.ofSeconds(30);
+
+  private final ScriptedApi api = new ScriptedApi();
+  private final JobExecutor executor = new JobExecutor(new BatchJob(), api.dependencies());
+  private final CachedWorkload workload =
+      GivenWorkload.workloadOf(job()).admitted("plain").named("w").get();
+
+  private static CreateWorkload create() {
+    ObjectNode object = JsonNodeFactory.instance.objectNode();
+    object.putObject("metadata").put("name", "w");
+    return new CreateWorkload(object);
+  }
+
+  private static JobPatch patch(boolean ofStatus, String field) {
+    ObjectNode body = JsonNodeFactory.instance.objectNode();
+    body.putObject(ofStatus ? "status" : "spec").put(field, false);
+    return new JobPatch(ofStatus, body);
+  }
+
+  @Test
+  void aCreatedWorkloadIsToldAndExpectedInTheCache() throws InterruptedException {
+    assertThat(executor.execute(job().view(), List.of(create()))).isEmpty();
+    assertThat(api.calls).containsExactly("create Workload w");
+    assertThat(api.events).containsExactly("Normal CreatedWorkload");
+    assertThat(executor.unseen(job().view())).isTrue();
+    executor.forget(job().view().ref());
+    assertThat(executor.unseen(job().view())).isFalse();
+  }
+
+  @Test
+  void theFirstActionThatFailsEndsTheList() throws InterruptedException {
+    api.workloadAnswers.add(new WorkloadWriter.Outcome.Conflict());
+    assertThat(executor.execute(job().view(), List.of(create(), new Warn("Reason", "note"))))
+        .contains(SOON);
+    assertThat(api.events).isEmpty();
+  }
+
+  @Test
+  void aWorkloadThatIsRefusedIsToldAndTriedAgainMuchLater() throws InterruptedException {
+    api.workloadAnswers.add(new WorkloadWriter.Outcome.Refused(422, "not valid"));
+    assertThat(executor.execute(job().view(), List.of(create()))).contains(LATER);
+    assertThat(api.events).containsExactly("Warning ErrWorkloadCompose");
+  }
+
+  @Test
+  void aDeletedWorkloadIsToldUnlessItWasGone() throws InterruptedException {
+    api.workloadAnswers.add(new WorkloadWriter.Outcome.Gone());
+    List<JobAction> delete = List.of(new DeleteWorkload(workload, "not needed"));
+    assertThat(executor.execute(job().view(), delete)).isEmpty();
+    assertThat(api.events).isEmpty();
+    assertThat(executor.execute(job().view(), delete)).isEmpty();
+    assertThat(api.events).containsExactly("Normal DeletedWorkload");
+  }
+
+  @Test
+  void theWritesOfAStartFollowEachOther() throws InterruptedException {
+    api.store(job());
+    Start start =
+        new Start(workload, List.of(patch(true, "startTime"), patch(false, "suspend")), "go");
+    assertThat(executor.execute(job().view(), List.of(start))).isEmpty();
+    assertThat(api.stored(job().view().ref()).at("/metadata/resourceVersion").asText())
+        .isEqualTo("102");
+    assertThat(api.events).containsExactly("Normal Started");
+    assertThat(executor.unseen(job().view())).isTrue();
+  }
+
+  @Test
+  void aStartThatConflictsIsTriedAgainSoonAndOneThatIsRefusedMuchLater()
+      throws InterruptedException {
+    List<JobAction> start = List.of(new Start(workload, List.of(patch(false, "suspend")), "go"));
+    api.jobAnswers.add(new JobClient.Outcome.Conflict());
+    api.jobAnswers.add(new JobClient.Outcome.Refused(422, "immutable"));
+    api.jobAnswers.add(new JobClient.Outcome.Gone());
+    assertThat(executor.execute(job().view(), start)).contains(SOON);
+    assertThat(executor.execute(job().view(), start)).contains(LATER);
+    assertThat(executor.execute(job().view(), start)).isEmpty();
+    assertThat(api.events).isEmpty();
+  }
+
+  @Test
+  void aStartThatIsRefusedWhileTheJobStillStopsIsTriedAgainAfterASecond()
+      throws InterruptedException {
+    CachedJob stopping = job().status("active", "1").view();
+    api.jobAnswers.add(new JobClient.Outcome.Refused(422, "immutable"));
+    assertThat(
+            executor.execute(
+                stopping, List.of(new Start(workload, List.of(patch(false, "suspend")), "go"))))
+        .contains(Duration.ofSeconds(1));
+  }
+
+  @Test
+  void aJobIsDeletedWithAnEvent() throws InterruptedException {
+    api.store(job());
+    assertThat(executor.execute(job().view(), List.of(new DeleteJob("Retention", "too old"))))
+        .isEmpty();
+    assertThat(api.calls).containsExactly("delete Job team/sample");
+    assertThat(api.events).containsExactly("Normal Retention");
+  }
+
+  @Test
+  void warningsAreToldAndDelaysArePassedOn() throws InterruptedException {
+    assertThat(
+            executor.execute(
+                job().view(),
+                List.of(new Warn("Reason", "note"), new Requeue(Duration.ofSeconds(7)))))
+        .contains(Duration.ofSeconds(7));
+    assertThat(api.events).containsExactly("Warning Reason");
+  }
+}

@@ -1,0 +1,90 @@
+package dev.sluice.jobs;
+
+import static dev.sluice.jobs.GivenJob.job;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.jobs.batch.BatchJob;
+import dev.sluice.workload.CachedWorkload;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The course of one reconciliation: cached data, fresh data before anything destructive, writes.
+ */
+class JobReconcilerTest {
+
+  private final ScriptedApi api = new ScriptedApi();
+  private final JobOptions options = JobOptions.defaults("kueue-system");
+  private final JobReconciler reconciler =
+      new JobReconciler(
+          new BatchJob(),
+          options,
+          new OwnerChainResolver(
+              options, api, new IntegrationRegistry(List.of(), List.of(), gate -> true)),
+          (job, workload) -> false,
+          api.dependencies(),
+          1);
+
+  private String name(GivenJob job) {
+    return new JobPolicy(new BatchJob(), options, (any, workload) -> false)
+        .workloadName(job.view());
+  }
+
+  @Test
+  void aSuspendedJobGetsAWorkloadOnce() throws InterruptedException {
+    assertThat(reconciler.reconcile(job().view())).isEmpty();
+    assertThat(api.calls).containsExactly("create Workload " + name(job()));
+    assertThat(reconciler.reconcile(job().view())).contains(Duration.ofSeconds(1));
+    assertThat(api.calls).hasSize(1);
+  }
+
+  @Test
+  void aJobThatNobodyQueuedIsLeftAlone() throws InterruptedException {
+    assertThat(reconciler.reconcile(job().queue("").view())).isEmpty();
+    assertThat(api.calls).isEmpty();
+  }
+
+  @Test
+  void aJobStartsWhenItsWorkloadIsAdmitted() throws InterruptedException {
+    api.store(job());
+    api.cached.add(GivenWorkload.workloadOf(job()).admitted("spot").get());
+    assertThat(reconciler.reconcile(job().view())).isEmpty();
+    assertThat(api.stored(job().view().ref()).at("/spec/suspend").asBoolean()).isFalse();
+    assertThat(
+            api.stored(job().view().ref())
+                .at("/spec/template/spec/nodeSelector/instance-type")
+                .asText())
+        .isEqualTo("spot");
+    assertThat(api.events).containsExactly("Normal Started");
+  }
+
+  @Test
+  void aJobIsStoppedOnlyIfFreshDataSaySo() throws InterruptedException {
+    GivenJob running = job().running(3);
+    CachedWorkload evicted = GivenWorkload.workloadOf(job()).evicted("Preempted", "no").get();
+    api.cached.add(evicted);
+    api.store(running);
+    reconciler.reconcile(running.view());
+    assertThat(api.calls.getFirst()).startsWith("refresh Workload");
+    assertThat(api.stored(running.view().ref()).at("/spec/suspend").asBoolean()).isTrue();
+  }
+
+  @Test
+  void aJobThatIsGoneOrReplacedAtTheApiServerIsNotStopped() throws InterruptedException {
+    GivenJob running = job().running(3);
+    api.cached.add(GivenWorkload.workloadOf(job()).evicted("Preempted", "no").get());
+    assertThat(reconciler.reconcile(running.view())).isEmpty();
+    api.store(job().running(3).named("sample", "another-uid"));
+    assertThat(reconciler.reconcile(running.view())).isEmpty();
+    assertThat(api.calls).allMatch(call -> call.startsWith("refresh"));
+  }
+
+  @Test
+  void theWorkloadsOfADeletedJobAreReleased() throws InterruptedException {
+    api.cached.add(GivenWorkload.workloadOf(job()).named("kept").get());
+    api.cached.add(GivenWorkload.workloadOf(job()).named("leaving").deleting().get());
+    reconciler.gone(job().view());
+    assertThat(api.calls).containsExactly("patch Workload leaving");
+  }
+}

@@ -1,0 +1,19 @@
+package dev.sluice.jobs;
+
+import io.fabric8.kubernetes.api.model.HasMetadata;
+
+/** Jobs as their informers read and parse them, for tests of other packages. */
+public final class ParsedJobs {
+
+  /** The type that informers of jobs read objects as. */
+  public static final Class<? extends HasMetadata> TYPE = JobObject.class;
+
+  private ParsedJobs() {}
+
+  /** The job that an object of that type is parsed to. */
+  public static CachedJob parse(HasMetadata object, JobIntegration integration) {
+    JobObject read = (JobObject) object;
+    read.parse(integration);
+    return read.view();
+  }
+}

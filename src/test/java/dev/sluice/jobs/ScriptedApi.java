@@ -1,0 +1,212 @@
+package dev.sluice.jobs;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.json.JsonMergePatch;
+import dev.sluice.kube.reading.InformerSupervisor;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadListener;
+import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.WorkloadReader;
+import dev.sluice.workload.WorkloadWriter;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Plays the API server for reconcilers of jobs: keeps objects by path, applies guarded merge
+ * patches to them and records every call. A test can script the answers to the next writes.
+ */
+final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, WorkloadLister {
+
+  /** The objects by path. */
+  final Map<String, ObjectNode> objects = new HashMap<>();
+
+  /** The Workloads in the cache. */
+  final List<CachedWorkload> cached = new ArrayList<>();
+
+  /** Writes and refreshes in order, one line each. */
+  final List<String> calls = new ArrayList<>();
+
+  /** Events in order: the type, the reason. */
+  final List<String> events = new ArrayList<>();
+
+  /** The answers to the next writes of jobs; afterwards writes succeed. */
+  final Deque<JobClient.Outcome> jobAnswers = new ArrayDeque<>();
+
+  /** The answers to the next writes of Workloads; afterwards writes succeed. */
+  final Deque<WorkloadWriter.Outcome> workloadAnswers = new ArrayDeque<>();
+
+  /** The dependencies of a reconciler that works with this API server. */
+  JobReconciler.Dependencies dependencies() {
+    GivenCluster cluster = GivenCluster.cluster();
+    return new JobReconciler.Dependencies(
+        this,
+        this,
+        this,
+        cluster,
+        cluster,
+        new JobEvents() {
+          @Override
+          public void normal(JobRef job, String reason, String note) {
+            events.add("Normal " + reason);
+          }
+
+          @Override
+          public void warning(JobRef job, String reason, String note) {
+            events.add("Warning " + reason);
+          }
+        },
+        () -> GivenCluster.NOW,
+        new InformerSupervisor());
+  }
+
+  /** Stores a job. */
+  void store(GivenJob job) {
+    JobRef ref = job.view().ref();
+    objects.put(ref.kind().path(ref.namespace(), ref.name()), job.object().deepCopy());
+  }
+
+  /** A stored job as it is now. */
+  JsonNode stored(JobRef job) {
+    @Nullable ObjectNode object = objects.get(job.kind().path(job.namespace(), job.name()));
+    if (object == null) {
+      throw new AssertionError(job + " is not stored");
+    }
+    return object;
+  }
+
+  @Override
+  public CompletableFuture<JobClient.Outcome> patch(JobRef job, long version, JobPatch patch) {
+    calls.add((patch.ofStatus() ? "patch status of " : "patch ") + job + " " + patch.body());
+    String path = job.kind().path(job.namespace(), job.name());
+    ObjectNode object = objects.get(path);
+    if (!jobAnswers.isEmpty()) {
+      return CompletableFuture.completedFuture(jobAnswers.remove());
+    }
+    if (object == null) {
+      return CompletableFuture.completedFuture(new JobClient.Outcome.Gone());
+    }
+    if (object.path("metadata").path("resourceVersion").asLong() != version) {
+      return CompletableFuture.completedFuture(new JobClient.Outcome.Conflict());
+    }
+    ObjectNode now = JsonMergePatch.applied(object, patch.body());
+    now.withObjectProperty("metadata").put("resourceVersion", Long.toString(version + 1));
+    objects.put(path, now);
+    return CompletableFuture.completedFuture(new JobClient.Outcome.Written(now));
+  }
+
+  @Override
+  public CompletableFuture<JobClient.Outcome> delete(JobRef job) {
+    calls.add("delete " + job);
+    if (!jobAnswers.isEmpty()) {
+      return CompletableFuture.completedFuture(jobAnswers.remove());
+    }
+    ObjectNode object = objects.remove(job.kind().path(job.namespace(), job.name()));
+    return CompletableFuture.completedFuture(
+        object == null ? new JobClient.Outcome.Gone() : new JobClient.Outcome.Written(object));
+  }
+
+  @Override
+  public CompletableFuture<Optional<ObjectNode>> read(String path) {
+    return CompletableFuture.completedFuture(Optional.ofNullable(objects.get(path)));
+  }
+
+  private CompletableFuture<WorkloadWriter.Outcome> write(String call) {
+    calls.add(call);
+    return CompletableFuture.completedFuture(
+        workloadAnswers.isEmpty()
+            ? new WorkloadWriter.Outcome.Written(201)
+            : workloadAnswers.remove());
+  }
+
+  @Override
+  public CompletableFuture<WorkloadWriter.Outcome> patchStatus(
+      WorkloadId id, long version, JsonNode status, Urgency urgency) {
+    return write("patch status of Workload " + id.name());
+  }
+
+  @Override
+  public CompletableFuture<WorkloadWriter.Outcome> patch(
+      WorkloadId id, long version, JsonNode patch) {
+    return write("patch Workload " + id.name());
+  }
+
+  @Override
+  public CompletableFuture<WorkloadWriter.Outcome> create(String namespace, JsonNode workload) {
+    return write("create Workload " + workload.path("metadata").path("name").asText());
+  }
+
+  @Override
+  public CompletableFuture<WorkloadWriter.Outcome> delete(WorkloadId id) {
+    return write("delete Workload " + id.name());
+  }
+
+  @Override
+  public void listen(WorkloadListener listener) {}
+
+  @Override
+  public CompletableFuture<Void> start() {
+    return CompletableFuture.completedFuture(null);
+  }
+
+  @Override
+  public CompletableFuture<Void> caughtUp() {
+    calls.add("catch up");
+    return CompletableFuture.completedFuture(null);
+  }
+
+  @Override
+  public CompletableFuture<Void> refresh(String namespace, String name) {
+    calls.add("refresh Workload " + name);
+    return CompletableFuture.completedFuture(null);
+  }
+
+  @Override
+  public WorkloadLister store() {
+    return this;
+  }
+
+  @Override
+  public void close() {}
+
+  @Override
+  public Optional<CachedWorkload> get(String namespace, String name) {
+    return cached.stream().filter(workload -> workload.id().name().equals(name)).findFirst();
+  }
+
+  @Override
+  public Collection<CachedWorkload> ownedBy(String ownerUid) {
+    return cached.stream()
+        .filter(it -> it.owner().filter(owner -> owner.uid().equals(ownerUid)).isPresent())
+        .toList();
+  }
+
+  @Override
+  public Collection<CachedWorkload> inQueue(String namespace, String queueName) {
+    return List.of();
+  }
+
+  @Override
+  public Collection<CachedWorkload> reservingIn(String clusterQueue) {
+    return List.of();
+  }
+
+  @Override
+  public Iterable<CachedWorkload> all() {
+    return List.copyOf(cached);
+  }
+
+  @Override
+  public int size() {
+    return cached.size();
+  }
+}
