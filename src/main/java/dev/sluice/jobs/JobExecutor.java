@@ -30,8 +30,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries out what was decided for a job, tells people, and remembers what it wrote until the
- * caches show it. Usable from any thread, for one job by one at a time.
+ * Carries out the actions that were decided for a job, records events, and remembers its writes
+ * until the caches show them. Usable from any thread, for one job by one thread at a time.
  */
 public final class JobExecutor {
 
@@ -47,7 +47,7 @@ public final class JobExecutor {
   private final Expectations expectations;
   private final WorkloadLister workloads;
 
-  /** For jobs of the adapter's kind. */
+  /** An executor for jobs of the adapter's kind. */
   public JobExecutor(JobIntegration adapter, JobReconciler.Dependencies around) {
     this.writer = around.writer();
     this.objects = around.objects();
@@ -57,20 +57,20 @@ public final class JobExecutor {
     this.stopper = new JobStopper(adapter, around.objects(), around.clock());
   }
 
-  /** Whether something that was written for this job can't be seen yet. */
+  /** Whether the caches don't show yet all that was written for this job. */
   public boolean unseen(CachedJob job) {
     return expectations.unseen(job, workloads);
   }
 
-  /** The job is gone. */
+  /** Forgets a job that is deleted. */
   public void forget(JobRef job) {
     expectations.forget(job.uid());
   }
 
   /**
-   * Does the actions in order, up to the first that doesn't succeed.
+   * Carries out the actions in order, and ends with the first that doesn't succeed.
    *
-   * @return after what time to look again even if nothing happens
+   * @return the delay after which to reconcile the job again; empty if none is needed
    */
   public Optional<Duration> execute(CachedJob job, List<JobAction> actions)
       throws InterruptedException {

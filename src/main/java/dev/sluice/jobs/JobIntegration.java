@@ -6,27 +6,27 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the framework needs to know of a kind of job. Pure functions of the object's JSON: they keep
- * nothing, write nothing and leave their arguments as they are.
+ * All that is particular to a kind of job. The methods are pure functions of the object's JSON: an
+ * implementation keeps no state, does no I/O and never changes its arguments.
  */
 public interface JobIntegration {
 
   /** The kind. */
   JobKind kind();
 
-  /** How the job stands. */
+  /** The state of the job, from its spec and status. */
   JobState state(JsonNode object);
 
   /**
-   * How the job stands by what it tells of its status in another cluster; empty when it tells
-   * nothing of it. Anybody can have written that: whoever believes it has to know that the job runs
-   * there.
+   * The state of the job in another cluster, as annotations of the object report it; empty without
+   * such a report. Users can write these annotations: a caller must know from elsewhere that the
+   * job runs in another cluster before it relies on the report.
    */
   default Optional<JobState> told(JsonNode object) {
     return Optional.empty();
   }
 
-  /** Its pod sets, in the order in which Workloads list them. */
+  /** The pod sets of the job, in the order in which its Workload lists them. */
   List<PodSetTemplate> podSets(JsonNode object);
 
   /** The priority class that a field of the kind names; empty when it names none. */
@@ -35,26 +35,26 @@ public interface JobIntegration {
   }
 
   /**
-   * The writes that start a suspended job with what its pod sets were given, in order; the last of
-   * them is the one that lets it run.
+   * The writes that start a suspended job, in order; the last write unsuspends the job.
    *
-   * @throws StartConflictException if template and grant contradict each other
+   * @param starts for each pod set, what its template gets: labels, node selectors, tolerations
+   * @throws StartConflictException if a template already has a different value for one of them
    */
   List<JobPatch> start(ObjectNode object, List<PodSetInfo> starts) throws StartConflictException;
 
   /**
-   * The next write on the way to a job that is stopped and looks as if it had never been started.
-   * It is asked again with the object that resulted, until it answers empty; the way can be picked
-   * up from any point of it.
+   * The next write that brings the job closer to being suspended with its original templates. The
+   * caller calls this method again with the object that the write produced, until the result is
+   * empty. A stop that was interrupted continues from the object as it is.
    *
-   * @param original the pod sets as they were before the start; empty when nobody knows any more,
-   *     in which case the templates stay as they are
+   * @param original the pod sets as they were before the start; empty if they are not known any
+   *     more, in which case the templates stay as they are
    */
   Optional<JobPatch> nextStopStep(JsonNode object, Optional<List<PodSetTemplate>> original);
 
   /**
-   * How jobs of a kind end that can't be suspended and run again: they are deleted. Empty for kinds
-   * that can.
+   * How a job is stopped whose kind can't be suspended and run again: the job is deleted. Empty for
+   * kinds that can be suspended.
    */
   default Optional<JobStopProcedure> ending() {
     return Optional.empty();

@@ -18,9 +18,8 @@ import java.util.Set;
 import java.util.concurrent.Semaphore;
 
 /**
- * Brings one job at a time to where it should be: looks, decides, acts. Knows nothing of the kind
- * and nothing of how it is woken. For one job it must not be called by two threads at once; for
- * different jobs it may.
+ * Reconciles jobs of one kind: decides from the caches what a job needs, and carries the decision
+ * out. It may be called by several threads, but for one job by one thread at a time.
  */
 public final class JobReconciler {
 
@@ -38,10 +37,10 @@ public final class JobReconciler {
   private final Semaphore writers;
 
   /**
-   * What a reconciler works with.
+   * The readers and writers that a reconciler uses.
    *
    * @param workloads has completed its first listing before the first job is reconciled
-   * @param informers keeps watches going
+   * @param informerSupervisor restarts informers that fail
    */
   public record Dependencies(
       WorkloadReader workloads,
@@ -54,10 +53,10 @@ public final class JobReconciler {
       InformerSupervisor informerSupervisor) {}
 
   /**
-   * For jobs of the adapter's kind.
+   * A reconciler of jobs of the adapter's kind.
    *
-   * @param elsewhere which of them run in other clusters
-   * @param writers how many jobs may be written at a time
+   * @param remoteExecutionCheck knows the jobs that run in other clusters
+   * @param writers how many jobs may be written at the same time
    */
   public JobReconciler(
       JobIntegration adapter,
@@ -81,7 +80,8 @@ public final class JobReconciler {
   /**
    * Does what the job needs now.
    *
-   * @return after what time to look again even if nothing happens; empty if something will
+   * @return the delay after which to reconcile again even without an event; empty if an event will
+   *     follow
    * @throws InterruptedException if the thread is asked to stop
    */
   public Optional<Duration> reconcile(CachedJob job) throws InterruptedException {
@@ -100,7 +100,7 @@ public final class JobReconciler {
     }
   }
 
-  /** The job is gone from the API server: its Workloads need no guarding any more. */
+  /** Removes the finalizers of the Workloads of a job that the API server doesn't have any more. */
   public void gone(CachedJob job) throws InterruptedException {
     executor.forget(job.ref());
     List<JobAction> actions =
@@ -111,7 +111,7 @@ public final class JobReconciler {
     executor.execute(job, actions);
   }
 
-  /** The job is gone from the API server, and somebody else sees to its Workloads. */
+  /** Forgets a deleted job whose Workloads another controller releases. */
   public void forget(CachedJob job) {
     executor.forget(job.ref());
   }
@@ -144,7 +144,7 @@ public final class JobReconciler {
                     || action instanceof JobAction.DeleteJob);
   }
 
-  /** What stops work or throws it away is decided again from what the API server knows now. */
+  /** Decides again from the API server's current data; destructive actions need that. */
   private Optional<Duration> actOnFreshFacts(CachedJob job) throws InterruptedException {
     refreshWorkloads(job);
     JobRef ref = job.ref();
@@ -159,7 +159,7 @@ public final class JobReconciler {
         : Optional.empty();
   }
 
-  /** The Workloads that decide about a job: those it has, and those it may have. */
+  /** Brings the Workloads that the decision depends on up to date in the cache. */
   private void refreshWorkloads(CachedJob job) throws InterruptedException {
     if (ownerChainResolver.status(job) instanceof ManagementStatus.ChildOfManaged) {
       Futures.forResult(workloads.caughtUp());

@@ -6,9 +6,9 @@ import io.fabric8.kubernetes.api.model.Namespaced;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
 
 /**
- * A job as the watch brings it and the cache holds it: the view, in the clothes of an API object.
- * It is read-only, it is its own copy, and it must never be written back. Each kind has a subclass
- * that names its group, version and kind and says how it is read.
+ * A pod or StatefulSet in an informer: holds the parsed view in place of the object. It is
+ * read-only and must never be written back. Each subclass names its group, version and kind and its
+ * deserializer. Other kinds are read as {@link JobObject}.
  */
 public abstract class JobResource implements HasMetadata, Namespaced {
 

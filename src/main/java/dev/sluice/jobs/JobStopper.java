@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Takes a job through the steps of its kind to a full stop. Every step is written for the version
- * that the step before it made, so that nobody else's change is lost; when interrupted anywhere, a
- * later call goes on from there.
+ * Stops a job by the steps of its kind. Each write is guarded by the resourceVersion that the write
+ * before it produced, so that no change of others is lost. A stop that is interrupted is continued
+ * by the next call.
  */
 final class JobStopper {
 
@@ -30,13 +30,13 @@ final class JobStopper {
     this.clock = clock;
   }
 
-  /** How it went. */
+  /** The result of a stop. */
   sealed interface Result {
 
     /** The job is stopped and restored, in this version. */
     record Stopped(long version) implements Result {}
 
-    /** Somebody else changed the job in between, or it isn't ready for the next step. */
+    /** The job was changed in between, or its controller has not observed the last step yet. */
     record Requeue() implements Result {}
 
     /** The job doesn't exist any more. */
@@ -58,7 +58,7 @@ final class JobStopper {
         : suspend(ref, stop, found.get());
   }
 
-  /** Says why, and deletes it. */
+  /** Writes the reason on the job, and deletes the job. */
   private Result end(JobRef ref, JobAction.Stop stop, ObjectNode object, JobStopProcedure ending)
       throws InterruptedException {
     if (object.path("metadata").hasNonNull("deletionTimestamp")) {
@@ -118,7 +118,7 @@ final class JobStopper {
         "stopping " + ref + " takes more than " + MOST_STEPS + " steps");
   }
 
-  /** Whether the job was told to stop and its own controller has not taken note of that yet. */
+  /** Whether the job is suspended and its own controller has not stopped its pods yet. */
   private boolean isInProgress(JsonNode object) {
     JobState state = adapter.state(object);
     return state.suspended() && !state.settled();
@@ -132,7 +132,7 @@ final class JobStopper {
     return object.path("metadata").path("resourceVersion").asLong();
   }
 
-  /** The pod sets as the Workload has them in full; memory keeps only what is decided by. */
+  /** The pod sets with their templates, read from the API server: the cache has no templates. */
   private Optional<List<PodSetTemplate>> original(Optional<CachedWorkload> workload)
       throws InterruptedException {
     if (workload.isEmpty()) {

@@ -6,8 +6,8 @@ import dev.sluice.workload.WorkloadLister;
 import java.util.Optional;
 
 /**
- * Finds out through whom a job is managed, by following its chain of controlling owners. The chain
- * is followed through kinds that are known; an owner of any other kind ends it.
+ * Finds the managed ancestor of a job along its controlling owners. The walk passes through kinds
+ * that the registry knows; an owner of any other kind ends it.
  */
 public final class OwnerChainResolver {
 
@@ -17,7 +17,7 @@ public final class OwnerChainResolver {
   private final WorkloadLister workloads;
   private final IntegrationRegistry jobs;
 
-  /** Follows chains through the kinds of the directory. */
+  /** A resolver that walks through the kinds of the registry. */
   public OwnerChainResolver(JobOptions rules, WorkloadLister workloads, IntegrationRegistry jobs) {
     this.rules = rules;
     this.workloads = workloads;
@@ -35,7 +35,7 @@ public final class OwnerChainResolver {
         .isPresent();
   }
 
-  /** How the job stands. A pod whose parent leaves its admission to it stands for itself. */
+  /** Whether and through which job a job is managed. A gated pod of a parent is managed itself. */
   public ManagementStatus status(CachedJob job) {
     if (!rules.managedNamespaces().test(job.ref().namespace())) {
       return new ManagementStatus.Unmanaged();
@@ -60,7 +60,7 @@ public final class OwnerChainResolver {
     return asksToBeManaged(job) ? new ManagementStatus.Own() : new ManagementStatus.Unmanaged();
   }
 
-  /** Whether a job may be ours at all, told from itself alone. */
+  /** Whether a job may be managed; answered from the job and its Workloads, without its owners. */
   public boolean concerns(CachedJob job) {
     return asksToBeManaged(job)
         || job.controller().filter(this::isKnown).isPresent()
