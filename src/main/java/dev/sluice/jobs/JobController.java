@@ -148,7 +148,13 @@ public final class JobController implements JobKindController, WorkloadListener 
 
   private void jobDeleted(CachedJob job) {
     if (ownerChainResolver.concerns(job)) {
-      deleted.computeIfAbsent(key(job), key -> new ConcurrentHashMap<>()).put(job.ref().uid(), job);
+      deleted.compute(
+          key(job),
+          (key, known) -> {
+            Map<String, CachedJob> sameName = known == null ? new ConcurrentHashMap<>() : known;
+            sameName.put(job.ref().uid(), job);
+            return sameName;
+          });
       enqueue(key(job));
     }
   }
