@@ -11,7 +11,6 @@ import io.javaoperatorsdk.operator.Operator;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.time.InstantSource;
-import java.util.LinkedHashMap;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;

@@ -40,7 +40,12 @@ final class WorkloadModule implements OperatorModule {
             readErrors);
     writer =
         new PatchingWorkloadWriter(
-            context.requests(WRITES_AT_A_TIME + 1), parser, cache::answered, WRITES_AT_A_TIME, context.clock(), jitter);
+            context.requests(WRITES_AT_A_TIME + 1),
+            parser,
+            cache::answered,
+            WRITES_AT_A_TIME,
+            context.clock(),
+            jitter);
   }
 
   WorkloadCache cache() {

@@ -41,8 +41,7 @@ public final class StatusWriter<S> {
    * @param wanted computes the new status from the present one, which is null if there is none
    * @return the result of the patch; empty if the status is up to date
    */
-  public Optional<ApiOutcome> write(
-      CustomResource<?, S> object, Function<@Nullable S, S> wanted) {
+  public Optional<ApiOutcome> write(CustomResource<?, S> object, Function<@Nullable S, S> wanted) {
     S current = current(object);
     return patches
         .between(current, wanted.apply(current))

@@ -12,6 +12,7 @@ import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Warn;
 import dev.sluice.jobs.batch.BatchJob;
+import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadWriter;
 import java.time.Duration;
@@ -92,9 +93,9 @@ class JobExecutorTest {
   void aStartThatConflictsIsTriedAgainSoonAndOneThatIsRefusedMuchLater()
       throws InterruptedException {
     List<JobAction> start = List.of(new Start(workload, List.of(patch(false, "suspend")), "go"));
-    api.jobAnswers.add(new JobClient.Outcome.Conflict());
-    api.jobAnswers.add(new JobClient.Outcome.Refused(422, "immutable"));
-    api.jobAnswers.add(new JobClient.Outcome.Gone());
+    api.jobAnswers.add(new ApiOutcome.Conflict());
+    api.jobAnswers.add(new ApiOutcome.Refused(422, "immutable"));
+    api.jobAnswers.add(new ApiOutcome.Gone());
     assertThat(executor.execute(job().view(), start)).contains(SOON);
     assertThat(executor.execute(job().view(), start)).contains(LATER);
     assertThat(executor.execute(job().view(), start)).isEmpty();
@@ -105,7 +106,7 @@ class JobExecutorTest {
   void aStartThatIsRefusedWhileTheJobStillStopsIsTriedAgainAfterASecond()
       throws InterruptedException {
     CachedJob stopping = job().status("active", "1").view();
-    api.jobAnswers.add(new JobClient.Outcome.Refused(422, "immutable"));
+    api.jobAnswers.add(new ApiOutcome.Refused(422, "immutable"));
     assertThat(
             executor.execute(
                 stopping, List.of(new Start(workload, List.of(patch(false, "suspend")), "go"))))

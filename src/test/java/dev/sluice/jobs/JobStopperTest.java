@@ -9,6 +9,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.JobAction.StopReason;
 import dev.sluice.jobs.batch.BatchJob;
+import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.workload.CachedWorkload;
 import java.util.List;
 import java.util.Optional;
@@ -87,8 +88,7 @@ class JobStopperTest {
     GivenJob running = job().running(1);
     api.store(running);
     api.jobAnswers.addAll(
-        List.of(
-            new JobClient.Outcome.Conflict(), new JobClient.Outcome.Refused(422, "not allowed")));
+        List.of(new ApiOutcome.Conflict(), new ApiOutcome.Refused(422, "not allowed")));
     assertThat(stop(running, Optional.empty())).isEqualTo(new JobStopper.Result.Requeue());
     assertThat(stop(running, Optional.empty()))
         .isEqualTo(new JobStopper.Result.Refused("not allowed"));

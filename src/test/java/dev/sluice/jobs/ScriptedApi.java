@@ -3,6 +3,7 @@ package dev.sluice.jobs;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.json.JsonMergePatch;
 import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.workload.CachedWorkload;
@@ -40,7 +41,7 @@ final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, Wo
   final List<String> events = new ArrayList<>();
 
   /** The answers to the next writes of jobs; afterwards writes succeed. */
-  final Deque<JobClient.Outcome> jobAnswers = new ArrayDeque<>();
+  final Deque<ApiOutcome> jobAnswers = new ArrayDeque<>();
 
   /** The answers to the next writes of Workloads; afterwards writes succeed. */
   final Deque<WorkloadWriter.Outcome> workloadAnswers = new ArrayDeque<>();
@@ -85,7 +86,7 @@ final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, Wo
   }
 
   @Override
-  public CompletableFuture<JobClient.Outcome> patch(JobRef job, long version, JobPatch patch) {
+  public CompletableFuture<ApiOutcome> patch(JobRef job, long version, JobPatch patch) {
     calls.add((patch.ofStatus() ? "patch status of " : "patch ") + job + " " + patch.body());
     String path = job.kind().path(job.namespace(), job.name());
     ObjectNode object = objects.get(path);
@@ -93,26 +94,26 @@ final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, Wo
       return CompletableFuture.completedFuture(jobAnswers.remove());
     }
     if (object == null) {
-      return CompletableFuture.completedFuture(new JobClient.Outcome.Gone());
+      return CompletableFuture.completedFuture(new ApiOutcome.Gone());
     }
     if (object.path("metadata").path("resourceVersion").asLong() != version) {
-      return CompletableFuture.completedFuture(new JobClient.Outcome.Conflict());
+      return CompletableFuture.completedFuture(new ApiOutcome.Conflict());
     }
     ObjectNode now = JsonMergePatch.applied(object, patch.body());
     now.withObjectProperty("metadata").put("resourceVersion", Long.toString(version + 1));
     objects.put(path, now);
-    return CompletableFuture.completedFuture(new JobClient.Outcome.Written(now));
+    return CompletableFuture.completedFuture(new ApiOutcome.Written(now));
   }
 
   @Override
-  public CompletableFuture<JobClient.Outcome> delete(JobRef job) {
+  public CompletableFuture<ApiOutcome> delete(JobRef job) {
     calls.add("delete " + job);
     if (!jobAnswers.isEmpty()) {
       return CompletableFuture.completedFuture(jobAnswers.remove());
     }
     ObjectNode object = objects.remove(job.kind().path(job.namespace(), job.name()));
     return CompletableFuture.completedFuture(
-        object == null ? new JobClient.Outcome.Gone() : new JobClient.Outcome.Written(object));
+        object == null ? new ApiOutcome.Gone() : new ApiOutcome.Written(object));
   }
 
   @Override

@@ -11,8 +11,8 @@ import java.util.Optional;
  * @param name name of the ClusterQueue
  * @param cohort name of the cohort; empty without cohort
  * @param rootCohort name of the root of the cohort tree; empty without cohort
- * @param problems why the queue is inactive, in the API's order of precedence; empty for an
- *     active queue
+ * @param problems why the queue is inactive, in the API's order of precedence; empty for an active
+ *     queue
  * @param pendingActive number of Workloads that the next cycles will evaluate
  * @param pendingInadmissible number of Workloads that wait for a change
  * @param reserving number of Workloads with quota reserved

@@ -85,7 +85,9 @@ public final class Engine {
     }
     this.inadmissibleIndex =
         new InadmissibleIndex(
-            specRegistry::queueAt, shares.orElse(null), sharing == null && !options.blockAdmission());
+            specRegistry::queueAt,
+            shares.orElse(null),
+            sharing == null && !options.blockAdmission());
     QuotaAccounting quotaAccounting =
         new QuotaAccounting(specRegistry, inadmissibleIndex, activeQueues, dirtySet, gate);
     this.workloads =
@@ -346,7 +348,10 @@ public final class Engine {
       queue.pending.inadmissibleClasses().forEach(queue.pending::requeue);
       activeQueues.unblock(cache);
       if (!queue.active() && !before.equals(queue.problems)) {
-        queue.pending.inOrder().forEach(item -> unreportedExplanations.add(workloads.entryOf(item)));
+        queue
+            .pending
+            .inOrder()
+            .forEach(item -> unreportedExplanations.add(workloads.entryOf(item)));
       }
     }
     dirtySet.everything = false;

@@ -8,8 +8,8 @@ import java.util.Optional;
  * Options of the engine, from the configuration.
  *
  * @param sharing parameters of fair sharing; empty: disabled
- * @param blockAdmission whether no Workload is admitted while pods of admitted Workloads are
- *     not ready
+ * @param blockAdmission whether no Workload is admitted while pods of admitted Workloads are not
+ *     ready
  * @param turns parameters of admission fair sharing; empty: disabled
  */
 public record EngineOptions(

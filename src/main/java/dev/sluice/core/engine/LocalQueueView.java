@@ -16,8 +16,7 @@ import java.util.Optional;
  * @param pendingInadmissible number of Workloads that wait for a change
  * @param reserving number of Workloads with quota reserved
  * @param admitted number of those Workloads that are admitted
- * @param usage usage by flavor and resource of the ClusterQueue; the limits are the
- *     ClusterQueue's
+ * @param usage usage by flavor and resource of the ClusterQueue; the limits are the ClusterQueue's
  * @param pastUse usage over time; empty without admission fair sharing
  */
 public record LocalQueueView(

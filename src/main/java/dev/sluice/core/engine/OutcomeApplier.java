@@ -158,7 +158,7 @@ final class OutcomeApplier {
     }
     holdClaim(queue, item, pendingPreemption.explanation());
     // A flavor search that began before the last change of reservations starts again from the first
-// flavor.
+    // flavor.
     return !victims.isEmpty() || activeQueues.changedSince(queue.node(), pendingPreemption.began());
   }
 
@@ -243,7 +243,8 @@ final class OutcomeApplier {
       unreportedExplanations.add(workloads.entryOf(member));
     }
     activeQueues.add(queue);
-    inadmissibleIndex.add(inadmissibleQueue, noFit.shortages(), noFit.competing(), noFit.preempts());
+    inadmissibleIndex.add(
+        inadmissibleQueue, noFit.shortages(), noFit.competing(), noFit.preempts());
     return true;
   }
 }

@@ -26,8 +26,7 @@ record Reservation(
   /**
    * The reservation that the API server reports.
    *
-   * @param evicting whether the eviction was decided, even if the API server doesn't report it
-   *     yet
+   * @param evicting whether the eviction was decided, even if the API server doesn't report it yet
    */
   static Reservation of(ReservingWorkload workload, boolean evicting, FlavorResourceIndex numbers) {
     Map<Integer, Long> sums = sums(workload.podSets(), numbers);

@@ -38,8 +38,8 @@ public interface SchedulerQueries {
    *
    * @param position the position in the queue
    * @param clusterQueue the ClusterQueue that the Workload waits in
-   * @param explanation the result of the last evaluation; empty if the Workload was not
-   *     evaluated yet
+   * @param explanation the result of the last evaluation; empty if the Workload was not evaluated
+   *     yet
    * @param holders Workloads that have the missing quota reserved, largest amount first
    * @param turn the LocalQueues that come first, with admission fair sharing
    */
@@ -69,8 +69,7 @@ public interface SchedulerQueries {
    * @param used usage of the Workload's own LocalQueue, as the order compares it
    * @param first the LocalQueue that comes first of all
    * @param usedByFirst usage of that LocalQueue
-   * @param others number of LocalQueues that come before the Workload's own, the first one
-   *     included
+   * @param others number of LocalQueues that come before the Workload's own, the first one included
    */
   record Turn(double used, LocalQueueId first, double usedByFirst, int others) {}
 

@@ -228,7 +228,8 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
     return submitQuery(state -> page(state.queries().pendingIn(queue), offset, limit));
   }
 
-  private static List<PendingPosition> page(List<PendingPosition> positions, int offset, int limit) {
+  private static List<PendingPosition> page(
+      List<PendingPosition> positions, int offset, int limit) {
     int from = Math.min(Math.max(0, offset), positions.size());
     int to = (int) Math.min(positions.size(), (long) from + Math.max(0, limit));
     return List.copyOf(positions.subList(from, to));

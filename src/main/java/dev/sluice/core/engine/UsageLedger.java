@@ -115,7 +115,8 @@ final class UsageLedger {
   void specChanged(ClusterQueueState queue) {
     boolean isOrderedByUsage = isOrderedByUsage(queue.spec);
     queue.pending.orderByUsage(isOrderedByUsage ? id -> specRegistry.localQueue(id).usage : null);
-    queue.quotaHolders.orderByUsage(isOrderedByUsage ? id -> specRegistry.localQueue(id).usage : null);
+    queue.quotaHolders.orderByUsage(
+        isOrderedByUsage ? id -> specRegistry.localQueue(id).usage : null);
     specRegistry.localQueuesOf(queue.name).forEach(this::specChanged);
   }
 

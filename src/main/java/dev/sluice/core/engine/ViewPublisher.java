@@ -152,7 +152,8 @@ final class ViewPublisher implements SchedulerViews {
     }
     ClusterQueueState clusterQueue = specRegistry.clusterQueues.get(spec.clusterQueue());
     ClusterQueueCache cache = clusterQueue == null ? null : clusterQueue.cache;
-    PendingCount pending = clusterQueue == null ? PendingCount.NONE : clusterQueue.pending.count(id);
+    PendingCount pending =
+        clusterQueue == null ? PendingCount.NONE : clusterQueue.pending.count(id);
     boolean active = clusterQueue != null && clusterQueue.active() && !queue.stopped();
     int unqueued = queue.unqueued.size();
     return new LocalQueueView(

@@ -209,7 +209,10 @@ final class WorkloadTable {
   void refused(WorkloadId id, long decided, boolean superseded) {
     WorkloadEntry entry = entries.get(id.uid());
     PendingWorkload retained = entry == null ? null : entry.retained;
-    if (entry == null || retained == null || entry.stage != Stage.ASSUMED || entry.version != decided) {
+    if (entry == null
+        || retained == null
+        || entry.stage != Stage.ASSUMED
+        || entry.version != decided) {
       return;
     }
     quotaAccounting.set(entry, null, false);
@@ -309,7 +312,8 @@ final class WorkloadTable {
       if (item.localQueue().equals(localQueue.id)) {
         WorkloadEntry entry = entryOf(item);
         PendingWorkload retained = entry.retained;
-        PendingWorkload workload = retained != null ? retained : toPendingWorkload(item, Optional.empty());
+        PendingWorkload workload =
+            retained != null ? retained : toPendingWorkload(item, Optional.empty());
         enqueue(entry, workload, item);
       }
     }
@@ -355,7 +359,8 @@ final class WorkloadTable {
     return entry;
   }
 
-  private static PendingWorkload toPendingWorkload(QueuedWorkload item, Optional<Instant> notBefore) {
+  private static PendingWorkload toPendingWorkload(
+      QueuedWorkload item, Optional<Instant> notBefore) {
     return new PendingWorkload(
         item.id(),
         item.version(),

@@ -14,7 +14,12 @@ package dev.sluice.core.queue;
  *     flavors were left
  */
 public record FlavorProgress(
-    int[] last, ClusterQueueCache queue, long quotaGeneration, long cycle, long began, int searchCycles) {
+    int[] last,
+    ClusterQueueCache queue,
+    long quotaGeneration,
+    long cycle,
+    long began,
+    int searchCycles) {
 
   /**
    * The same progress, valid until quota changes: for a Workload that the next cycles don't

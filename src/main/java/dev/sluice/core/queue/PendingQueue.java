@@ -53,8 +53,8 @@ public final class PendingQueue {
    * Adds a Workload to its class, active or inadmissible.
    *
    * @param localQueue the LocalQueue; all its Workloads share this instance
-   * @param before the previous item of the Workload, whose reported explanation is kept; null
-   *     if there was none
+   * @param before the previous item of the Workload, whose reported explanation is kept; null if
+   *     there was none
    */
   public QueuedWorkload add(
       PendingWorkload workload, LocalQueueId localQueue, @Nullable QueuedWorkload before) {
@@ -85,8 +85,8 @@ public final class PendingQueue {
    * Sets whether LocalQueues are ordered by usage (docs/scheduling-semantics.md#queue-order); a
    * change requeues all inadmissible classes.
    *
-   * @param of the usage of a LocalQueue, always the same object for the same LocalQueue; null:
-   *     not ordered by usage
+   * @param of the usage of a LocalQueue, always the same object for the same LocalQueue; null: not
+   *     ordered by usage
    */
   public void orderByUsage(@Nullable Function<LocalQueueId, LocalQueueUsage> of) {
     boolean changes = (of == null) != (usageOf == null);
@@ -150,7 +150,9 @@ public final class PendingQueue {
       return null;
     }
     QueuedWorkload preemptor = sticky();
-    return preemptor != null && isActive(preemptor) && preemptor.usage().compareTo(first.usage()) <= 0
+    return preemptor != null
+            && isActive(preemptor)
+            && preemptor.usage().compareTo(first.usage()) <= 0
         ? preemptor
         : first.firstClass().head();
   }
@@ -231,7 +233,9 @@ public final class PendingQueue {
 
   /** Marks a class inadmissible: no member fits, for the same reason. */
   public void markInadmissible(
-      EquivalenceClass equivalenceClass, Explanation reason, List<EquivalenceClass.Shortage> shortages) {
+      EquivalenceClass equivalenceClass,
+      Explanation reason,
+      List<EquivalenceClass.Shortage> shortages) {
     boolean wasActive = equivalenceClass.inHeap() && equivalenceClass.explanation() == null;
     if (wasActive) {
       dequeue(equivalenceClass);
@@ -374,7 +378,8 @@ public final class PendingQueue {
     }
     boolean first = equivalenceClass.head() == item;
     equivalenceClass.remove(item);
-    inadmissibleInOrder += first && (isInadmissible || strict || equivalenceClass.isEmpty()) ? 1 : 0;
+    inadmissibleInOrder +=
+        first && (isInadmissible || strict || equivalenceClass.isEmpty()) ? 1 : 0;
     if (isInadmissible) {
       count(item.localQueue(), 0, -1);
       if (equivalenceClass.isEmpty()) {
@@ -392,7 +397,10 @@ public final class PendingQueue {
 
   private void dropIfUnused(EquivalenceClass equivalenceClass) {
     if (equivalenceClass.isUnused()) {
-      classes.remove(new ClassKey(equivalenceClass.lane(), equivalenceClass.shape(), equivalenceClass.priority()), equivalenceClass);
+      classes.remove(
+          new ClassKey(
+              equivalenceClass.lane(), equivalenceClass.shape(), equivalenceClass.priority()),
+          equivalenceClass);
     }
   }
 

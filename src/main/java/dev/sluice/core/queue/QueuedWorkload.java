@@ -38,7 +38,8 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
   private @Nullable Explanation reportedAs;
   private @Nullable FlavorProgress flavorProgress;
 
-  QueuedWorkload(PendingWorkload workload, LocalQueueId localQueue, EquivalenceClass equivalenceClass) {
+  QueuedWorkload(
+      PendingWorkload workload, LocalQueueId localQueue, EquivalenceClass equivalenceClass) {
     this.id = workload.id();
     this.localQueue = localQueue;
     this.equivalenceClass = equivalenceClass;

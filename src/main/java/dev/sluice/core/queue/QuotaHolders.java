@@ -89,8 +89,8 @@ public final class QuotaHolders {
    * Sets whether holders of LocalQueues with more usage come first
    * (docs/scheduling-semantics.md#classical-preemption).
    *
-   * @param of the usage of a LocalQueue, always the same object for the same LocalQueue; null:
-   *     not ordered by usage
+   * @param of the usage of a LocalQueue, always the same object for the same LocalQueue; null: not
+   *     ordered by usage
    */
   public void orderByUsage(@Nullable Function<LocalQueueId, LocalQueueUsage> of) {
     boolean changes = (of == null) != (usageOf == null);

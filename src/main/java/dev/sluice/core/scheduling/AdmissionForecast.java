@@ -21,8 +21,7 @@ final class AdmissionForecast {
   /**
    * A Workload that the next cycle may evaluate.
    *
-   * @param inadmissibleQueue the inadmissible class of the Workload; null if the Workload is
-   *     active
+   * @param inadmissibleQueue the inadmissible class of the Workload; null if the Workload is active
    */
   private record Entry(
       InadmissibleIndex.@Nullable InadmissibleQueue inadmissibleQueue,

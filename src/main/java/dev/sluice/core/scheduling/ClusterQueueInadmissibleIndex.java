@@ -155,7 +155,8 @@ final class ClusterQueueInadmissibleIndex {
     return false;
   }
 
-  private boolean allowsPreemption(int index, int shortage, PreemptionUpperBound preemptionUpperBound) {
+  private boolean allowsPreemption(
+      int index, int shortage, PreemptionUpperBound preemptionUpperBound) {
     return preemptionUpperBound.allows(
         queue,
         pairs[shortage],
@@ -169,7 +170,8 @@ final class ClusterQueueInadmissibleIndex {
    * StrictFIFO queue.
    */
   private boolean isStillInadmissible(EquivalenceClass equivalenceClass) {
-    return equivalenceClass.size() > 0 && (equivalenceClass.explanation() != null || queue.isStrict());
+    return equivalenceClass.size() > 0
+        && (equivalenceClass.explanation() != null || queue.isStrict());
   }
 
   private void rebuild() {

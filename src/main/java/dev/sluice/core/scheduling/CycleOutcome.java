@@ -25,10 +25,10 @@ public sealed interface CycleOutcome {
    * The head fits after the eviction of Workloads that are being evicted or will be; it stays
    * active, and in each cycle reserves the quota that it waits for.
    *
-   * @param preemptionTargets the Workloads to evict, those already being evicted included;
-   *     empty if the targets of other preemptors are sufficient
-   * @param began the number of the cycle in which the flavor search started at the first
-   *     flavor: if nothing has changed since, another search has the same result
+   * @param preemptionTargets the Workloads to evict, those already being evicted included; empty if
+   *     the targets of other preemptors are sufficient
+   * @param began the number of the cycle in which the flavor search started at the first flavor: if
+   *     nothing has changed since, another search has the same result
    */
   record PendingPreemption(
       QueuedWorkload item,

@@ -42,7 +42,9 @@ final class CycleReservations {
     /** Whether a usage may fit without the targets: at most the targets' usage becomes free. */
     boolean mayFit(QuotaNode node, List<PairAmount> usage) {
       for (PairAmount request : usage) {
-        if (request.amount() > ResourceAmounts.add(node.available(request.pair()), targetUsage.get(request.pair()))) {
+        if (request.amount()
+            > ResourceAmounts.add(
+                node.available(request.pair()), targetUsage.get(request.pair()))) {
           return false;
         }
       }
@@ -124,7 +126,8 @@ final class CycleReservations {
     return renominated;
   }
 
-  private static boolean assumingRemoved(List<PreemptionTarget> removed, BooleanSupplier condition) {
+  private static boolean assumingRemoved(
+      List<PreemptionTarget> removed, BooleanSupplier condition) {
     removed.forEach(PreemptionTarget::removeUsage);
     boolean answer = condition.getAsBoolean();
     removed.reversed().forEach(PreemptionTarget::restoreUsage);

@@ -72,8 +72,8 @@ public final class InadmissibleIndex {
   /**
    * Adds a class that is inadmissible until one of its missing amounts is available.
    *
-   * @param competing whether any release of quota may make the class fit: its pod sets compete
-   *     for quota, so that a release may change their flavors
+   * @param competing whether any release of quota may make the class fit: its pod sets compete for
+   *     quota, so that a release may change their flavors
    * @param preempts whether new preemption targets may make the class fit
    */
   public void add(
@@ -126,12 +126,13 @@ public final class InadmissibleIndex {
    * each queue, unless an active Workload comes before it. The classes stay inadmissible until
    * then, because the free quota may be used by others.
    *
-   * @param activeHeads the active heads of a tree that take part in the next cycle; empty if
-   *     they are not known. Inadmissible classes that will get no quota beside them are left out.
+   * @param activeHeads the active heads of a tree that take part in the next cycle; empty if they
+   *     are not known. Inadmissible classes that will get no quota beside them are left out.
    * @param isIneligible whether a Workload can't be evaluated, whatever the quota
    */
   public List<InadmissibleQueue> candidates(
-      Function<QuotaNode, Optional<List<QueueHead>>> activeHeads, Predicate<QueueHead> isIneligible) {
+      Function<QuotaNode, Optional<List<QueueHead>>> activeHeads,
+      Predicate<QueueHead> isIneligible) {
     if (treesWithEvents.isEmpty()) {
       return List.of();
     }
@@ -144,7 +145,8 @@ public final class InadmissibleIndex {
         roots.remove();
         continue;
       }
-      candidates.addAll(forecasts ? forecast(requeueable, activeHeads.apply(root), isIneligible) : requeueable);
+      candidates.addAll(
+          forecasts ? forecast(requeueable, activeHeads.apply(root), isIneligible) : requeueable);
     }
     return candidates;
   }

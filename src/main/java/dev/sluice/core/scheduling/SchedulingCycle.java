@@ -107,7 +107,8 @@ public final class SchedulingCycle {
 
   private final Strategies strategies;
   private final Nominator nominator;
-  private final BiFunction<QueuedWorkload, ClusterQueueCache, Optional<Explanation>> eligibilityCheck;
+  private final BiFunction<QueuedWorkload, ClusterQueueCache, Optional<Explanation>>
+      eligibilityCheck;
   private final long number;
   private final CycleReservations cycleReservations = new CycleReservations();
   private Admissions admissions;
@@ -118,11 +119,10 @@ public final class SchedulingCycle {
    *
    * @param strategies the strategies
    * @param flavors the existing flavors, by name
-   * @param eligibilityCheck why a Workload can't be evaluated, whatever the quota; empty if it
-   *     can
+   * @param eligibilityCheck why a Workload can't be evaluated, whatever the quota; empty if it can
    * @param number the number of the cycle
-   * @param admissions how many Workloads may be admitted; the cycle ends at the first one that
-   *     fits and may not be admitted
+   * @param admissions how many Workloads may be admitted; the cycle ends at the first one that fits
+   *     and may not be admitted
    */
   public SchedulingCycle(
       Strategies strategies,
@@ -224,12 +224,17 @@ public final class SchedulingCycle {
   }
 
   /** Reserves quota for a head that waits for preemption, so that later heads can't use it. */
-  private CycleOutcome awaitPreemption(NominatedWorkload entry, List<PreemptionTarget> preemptionTargets) {
+  private CycleOutcome awaitPreemption(
+      NominatedWorkload entry, List<PreemptionTarget> preemptionTargets) {
     QuotaNode node = entry.queue().node();
     cycleReservations.addTargets(node, preemptionTargets);
     cycleReservations.reserve(node, entry.assignment().usage());
     return new CycleOutcome.PendingPreemption(
-        entry.item(), entry.queue(), preemptionTargets, WAITS_FOR_PREEMPTION, entry.search().began());
+        entry.item(),
+        entry.queue(),
+        preemptionTargets,
+        WAITS_FOR_PREEMPTION,
+        entry.search().began());
   }
 
   private CycleOutcome skipped(NominatedWorkload entry) {

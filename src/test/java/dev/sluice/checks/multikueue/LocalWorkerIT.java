@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.FlavorUsage;
-import dev.sluice.api.v1beta2.Workload;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.FakeNodes;
 import dev.sluice.lab.controlplane.NodeGroup;

@@ -10,7 +10,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
-import dev.sluice.api.v1beta2.Workload;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;

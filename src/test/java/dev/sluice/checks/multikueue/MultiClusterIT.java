@@ -6,7 +6,6 @@ import static dev.sluice.checks.multikueue.MultiClusterFixture.eventually;
 import static dev.sluice.checks.multikueue.MultiClusterFixture.text;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.api.v1beta2.Workload;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.FakeNodes;
 import dev.sluice.lab.controlplane.NodeGroup;

@@ -5,7 +5,6 @@ import static dev.sluice.checks.multikueue.MultiClusterFixture.eventually;
 import static dev.sluice.checks.multikueue.TwoWorkersFixture.NAMESPACE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.api.v1beta2.Workload;
 import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;

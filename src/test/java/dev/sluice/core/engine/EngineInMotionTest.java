@@ -122,8 +122,7 @@ class EngineInMotionTest {
     assertThat(schedulerFixture.admitted()).isEmpty();
 
     schedulerFixture.engine.apply(
-        new SchedulerEvent.TimePassed(
-            SchedulerFixture.START.plus(WorkloadTable.REFUSAL_BACKOFF)));
+        new SchedulerEvent.TimePassed(SchedulerFixture.START.plus(WorkloadTable.REFUSAL_BACKOFF)));
     assertThat(schedulerFixture.admitted()).containsExactly("w");
   }
 

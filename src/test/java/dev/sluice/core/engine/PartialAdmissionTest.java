@@ -69,7 +69,7 @@ class PartialAdmissionTest {
     submit("w", 0, pods("a", 5, 1), pods("b", 10, 4));
 
     // spare: 4 + 6 = 10. Step 7: 5 - 28/10 = 3 and 10 - 42/10 = 6, 9 in all: too many.
-// Step 8: 5 - 32/10 = 2 and 10 - 48/10 = 6, 8 in all.
+    // Step 8: 5 - 32/10 = 2 and 10 - 48/10 = 6, 8 in all.
     assertThat(schedulerFixture.admitted()).containsExactly("w");
     assertThat(schedulerFixture.counts("w")).containsExactly(2, 6);
   }

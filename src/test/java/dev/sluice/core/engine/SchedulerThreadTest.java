@@ -33,7 +33,7 @@ class SchedulerThreadTest {
   @Test
   void newsIsReadWhileAHeadGoesFromFlavorToFlavorForWhatAnotherOneWaits() {
     // given somebody who waits for its victims in both flavors, and a head beside it that fits in
-// either, but not after the other one: it stays in line and tries them by turns
+    // either, but not after the other one: it stays in line and tries them by turns
     SchedulerFixture schedulerFixture = new SchedulerFixture();
     schedulerFixture.flavor("f");
     schedulerFixture.flavor("g");

@@ -25,7 +25,8 @@ class PendingQueueTest {
   private static final LocalQueueId RIGHT = new LocalQueueId("ns", "right");
   private static final Explanation NO_ROOM =
       new Explanation(PendingReason.WAITING_FOR_QUOTA, List.of(), "");
-  private static final List<EquivalenceClass.Shortage> LACKS = List.of(new EquivalenceClass.Shortage(0, 1));
+  private static final List<EquivalenceClass.Shortage> LACKS =
+      List.of(new EquivalenceClass.Shortage(0, 1));
 
   private final PendingQueue queue = new PendingQueue();
 

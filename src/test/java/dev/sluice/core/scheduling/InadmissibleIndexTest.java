@@ -77,7 +77,8 @@ class InadmissibleIndexTest {
 
   private QueuedWorkload parked(String name, long lacking, int second, boolean competing) {
     QueuedWorkload item = waiting(name, lacking, second);
-    List<EquivalenceClass.Shortage> shortages = List.of(new EquivalenceClass.Shortage(cpu, lacking));
+    List<EquivalenceClass.Shortage> shortages =
+        List.of(new EquivalenceClass.Shortage(cpu, lacking));
     pending.markInadmissible(
         item.equivalenceClass(),
         new Explanation(PendingReason.WAITING_FOR_QUOTA, List.of(), ""),

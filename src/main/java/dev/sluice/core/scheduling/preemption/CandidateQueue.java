@@ -15,11 +15,12 @@ import org.jspecify.annotations.Nullable;
  * A queue with candidates, and the preemptor's policies for it.
  *
  * @param queue the queue
- * @param commonAncestor the lowest common ancestor of the queue and the preemptor's queue; null
- *     for the preemptor's own queue
+ * @param commonAncestor the lowest common ancestor of the queue and the preemptor's queue; null for
+ *     the preemptor's own queue
  * @param hierarchical whether the preemptor has the hierarchical advantage over the queue
  */
-record CandidateQueue(ClusterQueueCache queue, @Nullable QuotaNode commonAncestor, boolean hierarchical) {
+record CandidateQueue(
+    ClusterQueueCache queue, @Nullable QuotaNode commonAncestor, boolean hierarchical) {
 
   /** The three kinds of queues, in the order in which their candidates are taken. */
   enum Kind {
@@ -37,7 +38,9 @@ record CandidateQueue(ClusterQueueCache queue, @Nullable QuotaNode commonAncesto
 
   /** Whether the queue, and every cohort between it and the common ancestor, still borrows. */
   boolean stillBorrows(PreemptionRequest preemptionRequest) {
-    for (QuotaNode node = queue.node(); node != null && node != commonAncestor; node = node.parent()) {
+    for (QuotaNode node = queue.node();
+        node != null && node != commonAncestor;
+        node = node.parent()) {
       if (!preemptionRequest.isBorrowing(node)) {
         return false;
       }
@@ -67,7 +70,8 @@ record CandidateQueue(ClusterQueueCache queue, @Nullable QuotaNode commonAncesto
   /**
    * Whether {@link #candidates} may have any, as far as the lowest priority of all holders shows.
    */
-  boolean mayHaveCandidates(PreemptionRequest preemptionRequest, boolean evicted, boolean borrowing) {
+  boolean mayHaveCandidates(
+      PreemptionRequest preemptionRequest, boolean evicted, boolean borrowing) {
     if (queue.holders().isEmpty(evicted)) {
       return false;
     }
@@ -113,7 +117,8 @@ record CandidateQueue(ClusterQueueCache queue, @Nullable QuotaNode commonAncesto
   }
 
   /** Whether the candidate's priority protects it and the ones after it in its group. */
-  private boolean isProtectedByPriority(PreemptionRequest preemptionRequest, QuotaHolder quotaHolder) {
+  private boolean isProtectedByPriority(
+      PreemptionRequest preemptionRequest, QuotaHolder quotaHolder) {
     PreemptionPolicies policies = preemptionRequest.queue().spec().preemption();
     if (commonAncestor != null) {
       return policies.reclaimWithinCohort() != ReclaimWithinCohort.ANY

@@ -84,7 +84,8 @@ public final class FairPreemption implements PreemptionStrategy {
 
     boolean findsTargets() {
       return applyFirstStrategy(parameters.strategies().getFirst())
-          || (parameters.strategies().size() > 1 && applySecondStrategy(parameters.strategies().get(1)));
+          || (parameters.strategies().size() > 1
+              && applySecondStrategy(parameters.strategies().get(1)));
     }
 
     private @Nullable CandidateIterator candidates(QuotaNode node) {

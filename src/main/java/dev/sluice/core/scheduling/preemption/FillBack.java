@@ -10,8 +10,7 @@ final class FillBack {
   /**
    * Drops every target without which the preemptor still fits, from the last but one to the first.
    *
-   * @param targets the targets, whose usage is removed; unneeded targets are removed from the
-   *     list
+   * @param targets the targets, whose usage is removed; unneeded targets are removed from the list
    * @param borrowing whether the preemptor may borrow
    */
   static void apply(

@@ -99,7 +99,8 @@ public final class PreemptionUpperBound {
     TopShares known = topShares(shares);
     DominantResourceShare highestOther = known.first == node ? known.second : known.highest;
     long used = ResourceAmounts.add(ResourceAmounts.subtract(node.usage(pair), own), amount);
-    return highestOther.borrowing() && highestOther.compareTo(shares.atLeast(node, pair, used)) >= 0;
+    return highestOther.borrowing()
+        && highestOther.compareTo(shares.atLeast(node, pair, used)) >= 0;
   }
 
   private TopShares topShares(FairShareCalculator calculator) {
@@ -126,7 +127,8 @@ public final class PreemptionUpperBound {
     ClusterQueueCache queue = preemptionRequest.queue();
     for (int i = 0; i < preemptionRequest.pairs().length; i++) {
       int pair = preemptionRequest.pairs()[i];
-      long own = ownTargets(queue, pair, preemptionRequest.priority(), preemptionRequest.queuedAtMicros());
+      long own =
+          ownTargets(queue, pair, preemptionRequest.priority(), preemptionRequest.queuedAtMicros());
       long kept = ResourceAmounts.subtract(queue.node().usage(pair), own);
       if (ResourceAmounts.add(kept, preemptionRequest.amounts()[i]) > queue.node().nominal(pair)) {
         return false;
@@ -140,7 +142,8 @@ public final class PreemptionUpperBound {
         || (shares != null && policies.reclaimWithinCohort() != ReclaimWithinCohort.NEVER);
   }
 
-  private static long ownTargets(ClusterQueueCache queue, int pair, long priority, long queuedAtMicros) {
+  private static long ownTargets(
+      ClusterQueueCache queue, int pair, long priority, long queuedAtMicros) {
     WithinClusterQueue policy = queue.spec().preemption().withinClusterQueue();
     if (policy == WithinClusterQueue.NEVER) {
       return 0;

@@ -143,7 +143,9 @@ final class TargetQueueOrdering {
   }
 
   private boolean isAbovePreemptor(QuotaNode node) {
-    for (QuotaNode current = preemptionRequest.queue().node(); current != null; current = current.parent()) {
+    for (QuotaNode current = preemptionRequest.queue().node();
+        current != null;
+        current = current.parent()) {
       if (current == node) {
         return true;
       }
