@@ -118,7 +118,7 @@ public final class LeaseElector implements Leadership, AutoCloseable {
   /** One look at the lease; returns when to look again. */
   Duration turn() {
     try {
-      return switch (stage.get()) {
+      return switch (Objects.requireNonNull(stage.get())) {
         case LEADING -> renew();
         case FOLLOWING -> tryToAcquire();
         case OVER -> settings.retryPeriod();
