@@ -12,7 +12,7 @@ import dev.sluice.jobs.KubernetesJobClient;
 import dev.sluice.jobs.OwnerChainResolver;
 import dev.sluice.jobs.RemoteExecutionCheck;
 import dev.sluice.jobs.RemoteExecutionLookup;
-import dev.sluice.jobs.integrations.Integrations;
+import dev.sluice.jobs.integrations.BuiltInIntegrations;
 import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.jobs.statefulset.StatefulSetWorkloads;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
@@ -49,7 +49,7 @@ final class JobModule implements OperatorModule {
     options = context.options().jobs(this::namespaceLabels);
     IntegrationRegistry registry =
         new IntegrationRegistry(
-            Integrations.all(podIndex),
+            BuiltInIntegrations.all(podIndex),
             context.configuration().integrations().frameworks(),
             context::isEnabled);
     owners = new OwnerChainResolver(options, workloads.cache(), registry);

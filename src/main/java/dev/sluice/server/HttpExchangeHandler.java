@@ -4,6 +4,7 @@ import com.sun.net.httpserver.Headers;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpsExchange;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Locale;
@@ -153,7 +154,10 @@ final class HttpExchangeHandler implements AutoCloseable {
       boolean bodiless = exchange.getRequestMethod().equals("HEAD") || length == 0;
       exchange.sendResponseHeaders(response.status(), bodiless ? -1 : Math.max(0, length));
       if (!bodiless) {
-        response.content().writeTo(exchange.getResponseBody());
+        OutputStream body = exchange.getResponseBody();
+        response.content().writeTo(body);
+        // Closing may first wait for the rest of the request; the client gets the answer before.
+        body.flush();
       }
     } finally {
       deadline.cancel(false);

@@ -6,7 +6,7 @@ import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.ConfigurationLoader;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.batch.BatchJob;
-import dev.sluice.jobs.integrations.Integrations;
+import dev.sluice.jobs.integrations.BuiltInIntegrations;
 import dev.sluice.jobs.pod.PodIndex;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,7 +20,7 @@ class IntegrationRegistryTest {
 
   private static List<String> kinds(String... frameworks) {
     return new IntegrationRegistry(
-            Integrations.all(new PodIndex()), List.of(frameworks), gate -> true)
+            BuiltInIntegrations.all(new PodIndex()), List.of(frameworks), gate -> true)
         .enabled().stream().map(entry -> entry.kind().kind()).toList();
   }
 
@@ -44,7 +44,9 @@ class IntegrationRegistryTest {
   @Test
   void theConfigurationAcceptsTheFrameworkOfEveryEntry(@TempDir Path directory) throws Exception {
     List<String> frameworks =
-        Integrations.all(new PodIndex()).stream().map(entry -> entry.kind().framework()).toList();
+        BuiltInIntegrations.all(new PodIndex()).stream()
+            .map(entry -> entry.kind().framework())
+            .toList();
     Path file =
         Files.writeString(
             directory.resolve("config.yaml"),

@@ -7,7 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.sluice.api.config.BindAddress;
 import dev.sluice.api.config.Configuration.TlsVersion;
 import dev.sluice.kube.certificates.CertificateWithKey;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -43,6 +45,20 @@ class HttpServiceTest {
               .method(method, HttpRequest.BodyPublishers.ofString(body))
               .build(),
           HttpResponse.BodyHandlers.ofString());
+    }
+  }
+
+  /**
+   * The first line of the answer to a request that announces a body of this many bytes and sends
+   * none of it: a server that refuses by the announced length answers without waiting for the body.
+   */
+  private static String statusLine(int port, long announced) throws IOException {
+    try (Socket socket = new Socket("127.0.0.1", port);
+        BufferedReader answer =
+            new BufferedReader(new InputStreamReader(socket.getInputStream(), UTF_8))) {
+      String head = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n";
+      socket.getOutputStream().write(head.formatted(announced).getBytes(UTF_8));
+      return answer.readLine();
     }
   }
 
@@ -151,10 +167,7 @@ class HttpServiceTest {
   void aBodyBeyondTheLimitIsRefused() throws Exception {
     try (HttpService server =
         HttpService.plain(LOOPBACK, request -> Response.text(200, "ok"), Duration.ZERO)) {
-      HttpResponse<String> answer =
-          send(server.port(), "POST", "/", "x".repeat(HttpHandler.USUAL_BODY + 1));
-
-      assertThat(answer.statusCode()).isEqualTo(413);
+      assertThat(statusLine(server.port(), HttpHandler.USUAL_BODY + 1)).contains(" 413 ");
     }
   }
 

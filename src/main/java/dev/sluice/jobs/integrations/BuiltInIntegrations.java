@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Set;
 
 /** All kinds of jobs that this program has: one line per kind. */
-public final class Integrations {
+public final class BuiltInIntegrations {
 
   /** Deployments: each of their pods is a job of its own. */
   private static final JobKind DEPLOYMENT =
@@ -25,7 +25,7 @@ public final class Integrations {
           StatefulSets.KIND.framework(),
           "leaderworkerset.x-k8s.io/leaderworkerset");
 
-  private Integrations() {}
+  private BuiltInIntegrations() {}
 
   /**
    * The entry of every kind, in the order in which their controllers start.
