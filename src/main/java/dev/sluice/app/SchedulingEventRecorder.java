@@ -19,7 +19,7 @@ import java.util.function.BiConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Tells of what was done to Workloads and stands: events, and lines in the log for decisions. */
+/** Records an event and a log line for each decision about a Workload after its write succeeded. */
 final class SchedulingEventRecorder implements AdmissionObserver, LifecycleEvents {
 
   private static final Logger LOG = LoggerFactory.getLogger(SchedulingEventRecorder.class);

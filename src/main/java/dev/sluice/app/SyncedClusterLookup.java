@@ -1,6 +1,7 @@
 package dev.sluice.app;
 
 import dev.sluice.webhooks.ClusterLookup;
+import dev.sluice.webhooks.ClusterNotListedException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -9,44 +10,44 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Facts that nobody is told before they are known. Webhooks are served before the cluster was
- * listed, because listing needs conversion; but a job that is looked at with nothing known would be
- * taken for one that has no queue. So such a review waits a moment, and fails if that isn't enough:
- * who made the job tries again.
+ * Lookup that waits until the caches are listed. Webhooks are served before the caches are listed,
+ * because listing needs the conversion webhook; but with empty caches a job would be taken for one
+ * without a queue. A review therefore waits for a limited time, and fails with {@link
+ * ClusterNotListedException} after it; the client retries.
  */
 final class SyncedClusterLookup implements ClusterLookup {
 
-  private static final Duration PATIENCE = Duration.ofSeconds(5);
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
-  private final ClusterLookup facts;
+  private final ClusterLookup lookup;
   private final CompletableFuture<Void> known;
-  private final Duration patience;
+  private final Duration timeout;
 
   /** Around facts that are known when the future completes. */
-  SyncedClusterLookup(ClusterLookup facts, CompletableFuture<Void> known) {
-    this(facts, known, PATIENCE);
+  SyncedClusterLookup(ClusterLookup lookup, CompletableFuture<Void> known) {
+    this(lookup, known, TIMEOUT);
   }
 
   /**
    * The same.
    *
    * @param known completes when they are
-   * @param patience how long a question waits for that
+   * @param timeout how long a question waits for that
    */
-  SyncedClusterLookup(ClusterLookup facts, CompletableFuture<Void> known, Duration patience) {
-    this.facts = facts;
+  SyncedClusterLookup(ClusterLookup lookup, CompletableFuture<Void> known, Duration timeout) {
+    this.lookup = lookup;
     this.known = known;
-    this.patience = patience;
+    this.timeout = timeout;
   }
 
-  private ClusterLookup facts() {
+  private ClusterLookup synced() {
     try {
-      known.get(patience.toMillis(), TimeUnit.MILLISECONDS);
-      return facts;
+      known.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+      return lookup;
     } catch (TimeoutException e) {
-      throw new IllegalStateException("the cluster isn't listed yet", e);
+      throw new ClusterNotListedException("the cluster isn't listed yet", e);
     } catch (ExecutionException e) {
-      throw new IllegalStateException("the cluster can't be listed", e);
+      throw new ClusterNotListedException("the cluster can't be listed", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted", e);
@@ -55,41 +56,41 @@ final class SyncedClusterLookup implements ClusterLookup {
 
   @Override
   public boolean hasDefaultLocalQueue(String namespace) {
-    return facts().hasDefaultLocalQueue(namespace);
+    return synced().hasDefaultLocalQueue(namespace);
   }
 
   @Override
   public boolean hasDefaultPriorityClass() {
-    return facts().hasDefaultPriorityClass();
+    return synced().hasDefaultPriorityClass();
   }
 
   @Override
   public Map<String, String> namespaceLabels(String namespace) {
-    return facts().namespaceLabels(namespace);
+    return synced().namespaceLabels(namespace);
   }
 
   @Override
   public boolean runsElsewhere(String namespace, String queue) {
-    return facts().runsElsewhere(namespace, queue);
+    return synced().runsElsewhere(namespace, queue);
   }
 
   @Override
   public boolean mayRunHere(String namespace, String queue) {
-    return facts().mayRunHere(namespace, queue);
+    return synced().mayRunHere(namespace, queue);
   }
 
   @Override
   public boolean isOperator(String user) {
-    return facts().isOperator(user);
+    return synced().isOperator(user);
   }
 
   @Override
   public boolean hasWorkloadInUse(String namespace, Owner job) {
-    return facts().hasWorkloadInUse(namespace, job);
+    return synced().hasWorkloadInUse(namespace, job);
   }
 
   @Override
   public boolean isManaged(String namespace, Owner owner) {
-    return facts().isManaged(namespace, owner);
+    return synced().isManaged(namespace, owner);
   }
 }

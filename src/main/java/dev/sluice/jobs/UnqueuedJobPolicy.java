@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What becomes of the Workloads of a job that names no queue any more. Whoever takes the queue off
- * a suspended job gets its quota back, and its place in line. A job that runs is left alone; what
- * it holds is given back when it ends.
+ * Decides about the Workloads of a job that no longer names a queue. The Workload of a suspended
+ * job is deleted, so that its quota is released. A running job is left alone; its quota is released
+ * when it ends.
  */
 final class UnqueuedJobPolicy {
 

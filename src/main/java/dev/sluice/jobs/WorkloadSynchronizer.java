@@ -73,7 +73,7 @@ public final class WorkloadSynchronizer {
     }
   }
 
-  /** Where it may go can be changed until it goes. */
+  /** Updates the limits on worker clusters while the job is suspended and not admitted. */
   private static void placement(CachedJob job, CachedWorkload workload, ObjectNode patch) {
     if (!job.state().suspended() || workload.admitted()) {
       return;

@@ -77,6 +77,8 @@ public final class WebhookRouter {
       return text(400, "the body is not JSON: " + e.getOriginalMessage());
     } catch (IOException | IllegalArgumentException e) {
       return text(400, "the body is not a review: " + e.getMessage());
+    } catch (ClusterNotListedException e) {
+      return text(503, String.valueOf(e.getMessage()));
     }
   }
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.ByteArrayInputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.Map;
 import java.util.Set;
@@ -168,5 +169,26 @@ class WebhookRouterTest {
         .containsAll(
             Map.of("/validate-kueue-x-k8s-io-v1beta2-cohort", 1, "/validate-batch-v1-job", 1)
                 .keySet());
+  }
+
+  @Test
+  void whileTheClusterIsNotListedTheRequestIsToBeRepeated() {
+    WebhookRouter waiting =
+        new WebhookRouter(
+            Map.of(
+                "/waits",
+                request -> {
+                  throw new ClusterNotListedException(
+                      "the cluster isn't listed yet", new Exception());
+                }));
+
+    WebhookRouter.Reply reply =
+        waiting.answer(
+            "/waits",
+            new ByteArrayInputStream(
+                "{\"kind\": \"AdmissionReview\", \"request\": {\"uid\": \"u\", \"operation\": \"CREATE\"}}"
+                    .getBytes(StandardCharsets.UTF_8)));
+
+    assertThat(reply.status()).isEqualTo(503);
   }
 }

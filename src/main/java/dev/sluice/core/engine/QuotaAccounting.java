@@ -6,8 +6,9 @@ import dev.sluice.core.scheduling.InadmissibleIndex;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Accounts for reserved quota: the only class that adds and removes usage of quota trees,
- * ClusterQueues and LocalQueues for reservations.
+ * Accounts for reserved quota: adds and removes the usage of reservations in quota trees,
+ * ClusterQueues and LocalQueues. Only {@code SchedulingCycle} adds usage of its own, for a head
+ * that it admits; the reservation then takes that usage over.
  */
 final class QuotaAccounting {
 

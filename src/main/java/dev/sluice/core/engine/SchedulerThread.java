@@ -198,7 +198,7 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
         case Message.Query(var action) -> action.accept(engine);
       }
     } catch (RuntimeException e) {
-      LOG.error("fact={} result=not-folded-in", message, e);
+      LOG.error("event={} result=not-applied", message, e);
     }
   }
 

@@ -20,14 +20,14 @@ final class PodGroupMembers {
 
   private PodGroupMembers() {}
 
-  /** Whether our finalizer keeps it. */
+  /** Whether the pod carries the operator's finalizer. */
   static boolean isHeld(CachedPod pod) {
     return pod.job().finalizers().contains(KueueConstants.MANAGED);
   }
 
   /**
-   * The pods of these that are beyond what the group says that it has. Nobody is too much where
-   * nothing is said.
+   * Returns the candidates in excess of the total count that the group declares, the youngest first
+   * to go; none when it declares no count.
    */
   static List<CachedPod> excess(PodGroup group, List<CachedPod> candidates) {
     return group.totalCount() == 0 ? List.of() : after(candidates, group.totalCount());
@@ -61,9 +61,9 @@ final class PodGroupMembers {
   }
 
   /**
-   * The pods that ended in vain and have been replaced, so that nobody needs them. Of those that
-   * aren't replaced yet the most recently active are kept. Who was deleted before it had a node
-   * never did anything that it could be kept for.
+   * Returns the failed pods that have a replacement and can be released. Of failed pods without a
+   * replacement the most recently active ones are retained. A pod that was deleted before it was
+   * scheduled is always released.
    */
   static List<CachedPod> replaced(PodGroup group, CachedWorkload workload) {
     Map<String, Integer> counts = counts(workload);

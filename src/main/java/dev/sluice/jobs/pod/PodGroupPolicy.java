@@ -74,7 +74,9 @@ final class PodGroupPolicy {
     return steps;
   }
 
-  /** Nobody knows why pods without Workload run, or wait at their end. */
+  /**
+   * Stops started pods of a group that has no Workload, and removes the finalizer of ended ones.
+   */
   private static List<PodGroupAction> unguarded(PodGroup group) {
     List<PodGroupAction> steps =
         new ArrayList<>(
