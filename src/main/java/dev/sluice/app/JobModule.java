@@ -34,6 +34,9 @@ final class JobModule implements OperatorModule {
   private final CachedClusterLookup clusterLookup;
   private final List<JobKindController> controllers;
 
+  /** Jobs are not acted on before the Workload cache has what the previous leader wrote. */
+  private volatile boolean started;
+
   /**
    * Connected to the Workloads that {@code workloads} reads.
    *
@@ -87,7 +90,7 @@ final class JobModule implements OperatorModule {
             context.clock(),
             context.informers()),
         WorkQueueSettings.of(context.executor(), context::schedule),
-        context.leadership()::leading);
+        () -> started && context.leadership().leading());
   }
 
   private Map<String, String> namespaceLabels(String namespace) {
@@ -116,6 +119,7 @@ final class JobModule implements OperatorModule {
 
   @Override
   public void leadershipStarted() {
+    started = true;
     controllers.forEach(JobKindController::leadershipStarted);
   }
 

@@ -6,12 +6,14 @@ import dev.sluice.workload.WorkloadListener;
 import dev.sluice.workload.WorkloadLister;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -179,17 +181,28 @@ public final class JobController implements JobKindController, WorkloadListener 
       deleted.remove(key);
       return Optional.empty();
     }
-    releaseDeleted(key);
+    Optional<Duration> unreleased = releaseDeleted(key);
     Optional<CachedJob> job = jobs.find(key.namespace(), key.name());
-    return job.isEmpty() ? Optional.empty() : reconciler.reconcile(job.get());
+    if (job.isEmpty()) {
+      return unreleased;
+    }
+    Optional<Duration> again = reconciler.reconcile(job.get());
+    return Stream.concat(unreleased.stream(), again.stream()).min(Comparator.naturalOrder());
   }
 
-  private void releaseDeleted(ObjectKey key) throws InterruptedException {
+  /** Returns when to try again if the Workloads of a deleted job could not be released. */
+  private Optional<Duration> releaseDeleted(ObjectKey key) throws InterruptedException {
+    Optional<Duration> again = Optional.empty();
     Map<String, CachedJob> gone = deleted.getOrDefault(key, Map.of());
     for (CachedJob job : gone.values()) {
-      reconciler.gone(job);
-      gone.remove(job.ref().uid());
+      Optional<Duration> delay = reconciler.gone(job);
+      if (delay.isEmpty()) {
+        gone.remove(job.ref().uid());
+      } else {
+        again = delay;
+      }
     }
     deleted.computeIfPresent(key, (same, left) -> left.isEmpty() ? null : left);
+    return again;
   }
 }

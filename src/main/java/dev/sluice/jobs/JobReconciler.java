@@ -100,15 +100,19 @@ public final class JobReconciler {
     }
   }
 
-  /** Removes the finalizers of the Workloads of a job that the API server doesn't have any more. */
-  public void gone(CachedJob job) throws InterruptedException {
+  /**
+   * Removes the finalizers of the Workloads of a job that the API server doesn't have any more.
+   *
+   * @return the delay after which to try again; empty if nothing is left to do
+   */
+  public Optional<Duration> gone(CachedJob job) throws InterruptedException {
     executor.forget(job.ref());
     List<JobAction> actions =
         workloads.store().ownedBy(job.ref().uid()).stream()
             .filter(workload -> workload.deleting() && workload.finalized())
             .<JobAction>map(JobAction.RemoveFinalizer::new)
             .toList();
-    executor.execute(job, actions);
+    return executor.execute(job, actions);
   }
 
   /** Forgets a deleted job whose Workloads another controller releases. */

@@ -19,6 +19,9 @@ final class OrphanedWorkloads {
   private static final Logger LOG = LoggerFactory.getLogger(OrphanedWorkloads.class);
   private static final Duration AGAIN = Duration.ofSeconds(2);
 
+  /** A refused write leaves the quota held, so it is repeated. */
+  private static final Duration AFTER_REFUSAL = Duration.ofSeconds(10);
+
   private final JobKind kind;
   private final JobStore jobs;
   private final JobReconciler.Dependencies dependencies;
@@ -65,11 +68,15 @@ final class OrphanedWorkloads {
             dependencies
                 .writer()
                 .patch(workload.id(), workload.version(), WorkloadFinalizer.removal(workload)));
-    if (outcome instanceof WorkloadWriter.Outcome.Conflict) {
-      return Optional.of(AGAIN);
-    }
-    LOG.info("workload={} released, reason=\"its {} is gone\"", workload.id(), owner.kind());
-    return Optional.empty();
+    return switch (outcome) {
+      case WorkloadWriter.Outcome.Written written -> {
+        LOG.info("workload={} released, reason=\"its {} is gone\"", workload.id(), owner.kind());
+        yield Optional.empty();
+      }
+      case WorkloadWriter.Outcome.Gone gone -> Optional.empty();
+      case WorkloadWriter.Outcome.Conflict conflict -> Optional.of(AGAIN);
+      case WorkloadWriter.Outcome.Refused refused -> Optional.of(AFTER_REFUSAL);
+    };
   }
 
   private boolean exists(String namespace, CachedWorkload.Owner owner) throws InterruptedException {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadWriter;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -84,7 +85,14 @@ class JobReconcilerTest {
   void theWorkloadsOfADeletedJobAreReleased() throws InterruptedException {
     api.cached.add(GivenWorkload.workloadOf(job()).named("kept").get());
     api.cached.add(GivenWorkload.workloadOf(job()).named("leaving").deleting().get());
-    reconciler.gone(job().view());
+    assertThat(reconciler.gone(job().view())).isEmpty();
     assertThat(api.calls).containsExactly("patch Workload leaving");
+  }
+
+  @Test
+  void aRefusedReleaseIsTriedAgain() throws InterruptedException {
+    api.cached.add(GivenWorkload.workloadOf(job()).named("leaving").deleting().get());
+    api.workloadAnswers.add(new WorkloadWriter.Outcome.Refused(503, "no answer"));
+    assertThat(reconciler.gone(job().view())).isPresent();
   }
 }

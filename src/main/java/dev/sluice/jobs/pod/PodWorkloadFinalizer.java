@@ -25,6 +25,9 @@ final class PodWorkloadFinalizer {
   private static final Logger LOG = LoggerFactory.getLogger(PodWorkloadFinalizer.class);
   private static final Duration AGAIN = Duration.ofSeconds(2);
 
+  /** A refused write leaves the quota held, so it is repeated. */
+  private static final Duration AFTER_REFUSAL = Duration.ofSeconds(10);
+
   private final PodIndex directory;
   private final WorkloadLister workloads;
   private final WorkloadWriter writer;
@@ -78,10 +81,15 @@ final class PodWorkloadFinalizer {
     WorkloadWriter.Outcome outcome =
         Futures.forResult(
             writer.patch(workload.id(), workload.version(), WorkloadFinalizer.removal(workload)));
-    LOG.info("workload={} released, reason=\"no pod of it is left\"", workload.id());
-    return outcome instanceof WorkloadWriter.Outcome.Conflict
-        ? Optional.of(AGAIN)
-        : Optional.empty();
+    return switch (outcome) {
+      case WorkloadWriter.Outcome.Written written -> {
+        LOG.info("workload={} released, reason=\"no pod of it is left\"", workload.id());
+        yield Optional.empty();
+      }
+      case WorkloadWriter.Outcome.Gone gone -> Optional.empty();
+      case WorkloadWriter.Outcome.Conflict conflict -> Optional.of(AGAIN);
+      case WorkloadWriter.Outcome.Refused refused -> Optional.of(AFTER_REFUSAL);
+    };
   }
 
   private static List<CachedWorkload.Owner> pods(CachedWorkload workload) {

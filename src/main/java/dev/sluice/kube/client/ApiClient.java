@@ -88,11 +88,18 @@ public final class ApiClient {
     return send(ApiRequest.patch(ObjectPath.of(object).status(), patch)).join();
   }
 
-  /** Sends a request when its turn comes; the future never completes with an exception. */
+  /**
+   * Sends a request when its turn comes; the future never completes with an exception. A request
+   * whose future was cancelled before its turn is not sent.
+   */
   public CompletableFuture<ApiOutcome> send(ApiRequest request) {
     CompletableFuture<ApiOutcome> result = new CompletableFuture<>();
     slots.submit(
         () -> {
+          if (result.isDone()) {
+            slots.release();
+            return;
+          }
           Duration pause = options.limiter().reserve();
           if (pause.isZero()) {
             start(request, result);
@@ -105,6 +112,10 @@ public final class ApiClient {
   }
 
   private void start(ApiRequest request, CompletableFuture<ApiOutcome> result) {
+    if (result.isDone()) {
+      slots.release();
+      return;
+    }
     if (request.isWrite() && !options.mayWrite().getAsBoolean()) {
       end(request, result, ApiOutcome.Unreachable.notSent("this process does not lead"));
       return;

@@ -137,6 +137,30 @@ class ApiClientTest {
   }
 
   @Test
+  void aRequestThatIsCancelledBeforeItsTurnIsNotSent() {
+    CountDownLatch answer = new CountDownLatch(1);
+    ApiClient client = client(1);
+    server
+        .then(
+            exchange -> {
+              answer.await();
+              ScriptedServer.reply(exchange, 200, "{}");
+            })
+        .then(200, "{}");
+    var first = client.send(ApiRequest.get("/first"));
+    var abandoned = client.send(ApiRequest.patch("/abandoned", PATCH));
+    var last = client.send(ApiRequest.get("/last"));
+    await().until(() -> server.asked().size() == 1);
+
+    abandoned.cancel(false);
+    answer.countDown();
+
+    assertThat(first.join()).isInstanceOf(ApiOutcome.Written.class);
+    assertThat(last.join()).isInstanceOf(ApiOutcome.Written.class);
+    assertThat(server.asked()).extracting(Asked::uri).containsExactly("/first", "/last");
+  }
+
+  @Test
   void whetherAWriteIsAllowedIsAskedWhenItIsSent() {
     AtomicBoolean leads = new AtomicBoolean(true);
     CountDownLatch answer = new CountDownLatch(1);

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -81,14 +82,18 @@ final class RemoteClient {
   }
 
   private ApiOutcome send(ApiRequest request) throws IOException {
+    CompletableFuture<ApiOutcome> answer = client.send(request);
     try {
-      return client.send(request).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+      return answer.get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
     } catch (InterruptedException e) {
+      answer.cancel(false);
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted");
     } catch (ExecutionException e) {
       throw new IOException(String.valueOf(e.getCause()), e);
     } catch (TimeoutException e) {
+      // A request that still waits for its turn must not reach the worker after newer ones.
+      answer.cancel(false);
       throw new IOException("no answer within " + PATIENCE.toSeconds() + "s", e);
     }
   }
