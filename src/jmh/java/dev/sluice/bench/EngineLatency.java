@@ -185,9 +185,9 @@ public final class EngineLatency {
       world.engine.cycle();
       times.add(System.nanoTime() - start);
       for (Decision decision : world.engine.takeDecisions()) {
-        if (decision instanceof Decision.Preempt preempt && preempt.victims().size() == 10) {
-          for (Decision.Victim victim : preempt.victims()) {
-            world.engine.fold(new SchedulerEvent.EvictionRefused(victim.id(), victim.version()));
+        if (decision instanceof Decision.Preempt preempt && preempt.targets().size() == 10) {
+          for (Decision.Target target : preempt.targets()) {
+            world.engine.fold(new SchedulerEvent.EvictionRefused(target.id(), target.version()));
           }
         } else {
           throw new IllegalStateException("not ten victims: " + decision);

@@ -265,12 +265,11 @@ public final class EngineMakespan {
           write(() -> admitted(job));
         }
         case Decision.Preempt preempt -> {
-          for (Decision.Victim victim : preempt.victims()) {
+          for (Decision.Target target : preempt.targets()) {
             writes++;
-            evict(job(victim.id()));
+            evict(job(target.id()));
           }
         }
-        case Decision.Explain ignored -> {}
       }
     }
   }

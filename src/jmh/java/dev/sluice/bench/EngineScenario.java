@@ -252,12 +252,10 @@ public final class EngineScenario {
           }
           case Decision.Preempt preempt -> {
             decisions++;
-            for (Decision.Victim victim : preempt.victims()) {
-              stop(victim.id(), cohortOf(preempt.clusterQueue()));
+            for (Decision.Target target : preempt.targets()) {
+              stop(target.id(), cohortOf(preempt.clusterQueue()));
             }
           }
-          case Decision.Explain explain ->
-              throw new IllegalStateException("nobody asked for " + explain);
         }
       }
     }

@@ -3,8 +3,10 @@ package dev.sluice.api;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.math.RoundingMode;
+import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.LongStream;
 
 /**
  * Kubernetes quantities, exactly: from text to the amounts that quota is counted in (thousandths
@@ -91,6 +93,37 @@ public final class Quantities {
     return countedInBytes(resource) && (amount >= 1024 || amount <= -1024)
         ? binary(amount)
         : decimal(amount);
+  }
+
+  /**
+   * Amounts of {@code resource} as quantities with the same suffix, the largest that suits all: for
+   * texts in which people compare them. Parts of a core are written as decimal fractions.
+   */
+  public static List<String> inOneUnit(String resource, long... amounts) {
+    if (resource.equals(CPU)) {
+      return LongStream.of(amounts)
+          .mapToObj(amount -> BigDecimal.valueOf(amount, 3).stripTrailingZeros().toPlainString())
+          .toList();
+    }
+    boolean bytes = countedInBytes(resource);
+    int factor = bytes ? 1024 : 1000;
+    String suffixes = bytes ? BINARY_UP : DECIMAL_UP;
+    int power = 0;
+    long unit = 1;
+    while (power < suffixes.length() && divisible(amounts, unit * factor)) {
+      unit *= factor;
+      power++;
+    }
+    String suffix = power == 0 ? "" : suffixes.charAt(power - 1) + (bytes ? "i" : "");
+    long divisor = unit;
+    return LongStream.of(amounts)
+        .mapToObj(amount -> amount == 0 ? "0" : amount / divisor + suffix)
+        .toList();
+  }
+
+  private static boolean divisible(long[] amounts, long unit) {
+    return LongStream.of(amounts).allMatch(amount -> amount % unit == 0)
+        && LongStream.of(amounts).anyMatch(amount -> amount != 0);
   }
 
   /**

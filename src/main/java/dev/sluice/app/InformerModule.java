@@ -1,11 +1,11 @@
 package dev.sluice.app;
 
+import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.queues.cache.AuxiliaryInformers;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
 import dev.sluice.workload.KubernetesResourceContext;
 import java.io.IOException;
-import java.util.concurrent.CompletableFuture;
 
 /**
  * The caches of everything but Workloads and jobs, and the informers of the kinds that no
@@ -13,9 +13,8 @@ import java.util.concurrent.CompletableFuture;
  */
 final class InformerModule implements OperatorModule {
 
-  private final InformerCaches caches = InformerCaches.empty();
+  private final InformerCaches caches = InformerCaches.empty(BuiltInCheckControllers.all());
   private final LocalClusters localClusters = new LocalClusters(caches);
-  private final CompletableFuture<Void> listed = new CompletableFuture<>();
   private final AuxiliaryInformers informers;
   private final KubernetesResourceContext resources;
 
@@ -37,11 +36,6 @@ final class InformerModule implements OperatorModule {
   /** Limits of namespaces and overheads of runtime classes. */
   KubernetesResourceContext resources() {
     return resources;
-  }
-
-  /** Completes when the reconcilers' kinds and those of the job integrations are listed too. */
-  CompletableFuture<Void> listed() {
-    return listed;
   }
 
   @Override

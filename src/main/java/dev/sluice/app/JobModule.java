@@ -1,6 +1,6 @@
 package dev.sluice.app;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.CachedJobLookups;
 import dev.sluice.jobs.IntegrationRegistry;
@@ -10,6 +10,7 @@ import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.JobReconciler;
 import dev.sluice.jobs.KubernetesJobClient;
 import dev.sluice.jobs.OwnerChainResolver;
+import dev.sluice.jobs.OwnerlessWorkloads;
 import dev.sluice.jobs.RemoteExecutionCheck;
 import dev.sluice.jobs.RemoteExecutionLookup;
 import dev.sluice.jobs.integrations.BuiltInIntegrations;
@@ -18,7 +19,9 @@ import dev.sluice.jobs.statefulset.StatefulSetWorkloads;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
 import dev.sluice.webhooks.CachedClusterLookup;
 import dev.sluice.webhooks.ClusterLookup;
+import dev.sluice.workload.CachedWorkload;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,12 +30,17 @@ import java.util.concurrent.CompletableFuture;
 /** The controllers of all kinds of jobs that the configuration enables. */
 final class JobModule implements OperatorModule {
 
+  /** Every request of a controller ends within a minute, and one reconciliation makes a few. */
+  private static final Duration STUCK_AFTER = Duration.ofMinutes(10);
+
   private final OperatorContext context;
   private final InformerModule informers;
+  private final MetricsModule metrics;
   private final JobOptions options;
   private final OwnerChainResolver owners;
   private final CachedClusterLookup clusterLookup;
   private final List<JobKindController> controllers;
+  private final OwnerlessWorkloads ownerless;
 
   /** Jobs are not acted on before the Workload cache has what the previous leader wrote. */
   private volatile boolean started;
@@ -46,8 +54,10 @@ final class JobModule implements OperatorModule {
       OperatorContext context,
       InformerModule informers,
       WorkloadModule workloads,
+      MetricsModule metrics,
       PodIndex podIndex) {
     this.context = context;
+    this.metrics = metrics;
     this.informers = informers;
     options = context.options().jobs(this::namespaceLabels);
     IntegrationRegistry registry =
@@ -66,12 +76,34 @@ final class JobModule implements OperatorModule {
             (namespace, owner) ->
                 statefulSetWorkloads.isInUse(namespace, owner.name(), owner.uid()),
             new OperatorIdentity(context.client(), context.configuration().namespace()));
-    controllers = registry.controllers(controllerContext(registry, workloads));
+    JobControllerContext controllerContext = controllerContext(registry, workloads);
+    controllers = registry.controllers(controllerContext);
+    ownerless =
+        new OwnerlessWorkloads(
+            controllerContext.dependencies(),
+            controllerContext.queue(),
+            controllerContext.leading(),
+            (namespace, owner) -> isCached(registry, podIndex, namespace, owner),
+            new AttendedKinds(context)::isExternal);
+  }
+
+  private static boolean isCached(
+      IntegrationRegistry registry,
+      PodIndex podIndex,
+      String namespace,
+      CachedWorkload.Owner owner) {
+    CachedJob.Controller reference =
+        new CachedJob.Controller(owner.apiVersion(), owner.kind(), owner.name(), owner.uid());
+    return registry.find(namespace, reference).isPresent()
+        || podIndex
+            .find(namespace, owner.name())
+            .filter(pod -> pod.job().ref().uid().equals(owner.uid()))
+            .isPresent();
   }
 
   private JobControllerContext controllerContext(
       IntegrationRegistry registry, WorkloadModule workloads) {
-    CachedJobLookups lookups = new CachedJobLookups(informers.caches(), new ObjectMapper());
+    CachedJobLookups lookups = new CachedJobLookups(informers.caches(), JsonMappers.JSON);
     return new JobControllerContext(
         context.client(),
         options,
@@ -86,7 +118,7 @@ final class JobModule implements OperatorModule {
             new KubernetesJobClient(context.requests(Integer.MAX_VALUE)),
             lookups,
             lookups,
-            new RecordedJobEvents(context.events()),
+            new RecordedJobEvents(context.events(), metrics),
             context.clock(),
             context.informers()),
         WorkQueueSettings.of(context.executor(), context::schedule),
@@ -121,10 +153,27 @@ final class JobModule implements OperatorModule {
   public void leadershipStarted() {
     started = true;
     controllers.forEach(JobKindController::leadershipStarted);
+    ownerless.leadershipStarted();
+  }
+
+  /** Whether no controller has been at one object for longer than {@link #STUCK_AFTER}. */
+  boolean alive() {
+    return controllers.stream().allMatch(each -> each.longestHandling().compareTo(STUCK_AFTER) < 0);
   }
 
   @Override
+  public void leadershipEnded() {
+    started = false;
+  }
+
+  /** Closes all controllers at once: each waits for its writes for a limited time. */
+  @Override
   public void stop() {
-    controllers.forEach(JobKindController::close);
+    CompletableFuture.allOf(
+            controllers.stream()
+                .map(each -> CompletableFuture.runAsync(each::close, context.executor()))
+                .toArray(CompletableFuture[]::new))
+        .join();
+    ownerless.close();
   }
 }

@@ -8,21 +8,24 @@ import dev.sluice.jobs.statefulset.StatefulSetResource;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ClientConfigs;
 import dev.sluice.kube.client.RequestLimiter;
-import dev.sluice.kube.leader.Leadership;
+import dev.sluice.kube.client.WriteGate;
 import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.kube.reading.TolerantDeserializers;
 import dev.sluice.kube.reconcile.IdentityCloner;
 import dev.sluice.metrics.ApiRequestMetrics;
 import io.fabric8.kubernetes.api.model.ObjectMeta;
+import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
+import io.fabric8.kubernetes.client.RequestConfigBuilder;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import io.fabric8.kubernetes.client.vertx.VertxHttpClientFactory;
 import io.javaoperatorsdk.operator.Operator;
 import io.vertx.ext.web.client.WebClientOptions;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.function.IntFunction;
@@ -59,17 +62,14 @@ final class KubernetesClients {
 
   /**
    * Clients for requests about single objects, each given how many requests it may have under way.
-   * They share the configured rate, and write only while this process leads.
+   * They share the configured rate and the gate of writes.
    */
   static IntFunction<ApiClient> requests(
-      KubernetesClient client, Configuration.ClientConnection rate, Leadership leadership) {
+      KubernetesClient client, Configuration.ClientConnection rate, WriteGate writes) {
     RequestLimiter limiter = new RequestLimiter(rate.qps(), rate.burst(), System::nanoTime);
     return atATime ->
         new ApiClient(
-            client,
-            ApiClient.Options.atATime(atATime)
-                .limitedBy(limiter)
-                .writingWhile(leadership::leading));
+            client, ApiClient.Options.atATime(atATime).limitedBy(limiter).writingThrough(writes));
   }
 
   /**
@@ -86,15 +86,34 @@ final class KubernetesClients {
   }
 
   /**
-   * The framework of reconcilers. Objects are handed out as they are in the cache: nobody changes
-   * them. A watch that ends by itself makes the process unhealthy.
+   * The client of an installer, over the same connections: it repeats requests that failed, because
+   * applying an object twice does no harm.
    */
-  static Operator framework(KubernetesClient client, InformerSupervisor informerSupervisor) {
+  static KubernetesClient forInstaller(KubernetesClient client) {
+    return client
+        .newClient(
+            new RequestConfigBuilder()
+                .withRequestRetryBackoffLimit(Config.DEFAULT_REQUEST_RETRY_BACKOFFLIMIT)
+                .build())
+        .adapt(KubernetesClient.class);
+  }
+
+  /**
+   * The framework of reconcilers. Objects are handed out as they are in the cache: nobody changes
+   * them. A first listing that fails is repeated. A watch that ends by itself makes the process
+   * unhealthy.
+   *
+   * @param cacheSyncTimeout how long first listings may take
+   */
+  static Operator framework(
+      KubernetesClient client, InformerSupervisor informerSupervisor, Duration cacheSyncTimeout) {
     return new Operator(
         settings ->
             settings
                 .withKubernetesClient(client)
                 .withCloseClientOnStop(false)
+                .withStopOnInformerErrorDuringStartup(false)
+                .withCacheSyncTimeout(cacheSyncTimeout)
                 .withResourceCloner(new IdentityCloner())
                 .withInformerStoppedHandler(
                     (informer, cause) -> {

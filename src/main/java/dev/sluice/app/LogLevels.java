@@ -2,6 +2,7 @@ package dev.sluice.app;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
+import dev.sluice.workload.DecisionLog;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -23,6 +24,16 @@ public final class LogLevels {
           "trace", Level.TRACE);
 
   private LogLevels() {}
+
+  /**
+   * Whether decisions about single Workloads are logged, with the project's other lines or not at
+   * all.
+   */
+  public static void decisions(boolean logged) {
+    if (LoggerFactory.getLogger(DecisionLog.NAME) instanceof Logger logger) {
+      logger.setLevel(logged ? null : Level.OFF);
+    }
+  }
 
   /**
    * Logs the project's own lines from this level on; those of libraries stay at warnings.

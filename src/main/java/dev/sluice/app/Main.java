@@ -27,6 +27,7 @@ import picocli.CommandLine.Spec;
     },
     subcommands = {
       OperatorCommand.class,
+      UninstallCommand.class,
       ExplainCommand.class,
       AutoComplete.GenerateCompletion.class,
       CommandLine.HelpCommand.class

@@ -35,6 +35,11 @@ final class MetricsModule implements OperatorModule {
     cycles.cycleEnded(admitted, Duration.ofNanos(nanos));
   }
 
+  /** Records that a Workload was created for a job of this kind, as it was created itself. */
+  void recordWorkloadCreation(String jobKind, Duration sinceJobCreation) {
+    cycles.workloadCreated(jobKind, sinceJobCreation);
+  }
+
   /** Measures the Workloads that {@code reader} reads and the queues of {@code views}. */
   WorkloadMetrics workloads(
       SchedulerViews views, WorkloadReader reader, InformerCaches informerCaches) {

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -20,6 +21,8 @@ final class ModuleLifecycle implements AutoCloseable {
   private final AutoCloseable lease;
   private final AutoCloseable context;
   private final AtomicBoolean closed = new AtomicBoolean();
+  private final ReentrantLock leadership = new ReentrantLock();
+  private volatile boolean over;
 
   /**
    * Modules that are not registered yet.
@@ -59,16 +62,43 @@ final class ModuleLifecycle implements AutoCloseable {
     }
   }
 
-  /** Tells all modules that this process leads; fails when one of them does. */
-  void leadershipStarted() {
-    modules.forEach(OperatorModule::leadershipStarted);
+  /**
+   * Tells all modules that this process leads; fails when one of them does. Leadership ends once
+   * and for all: a module isn't told of its start after its end.
+   *
+   * @return false if leadership ended before all modules were told
+   */
+  boolean leadershipStarted() {
+    for (OperatorModule module : modules) {
+      leadership.lock();
+      try {
+        if (over) {
+          return false;
+        }
+        module.leadershipStarted();
+      } finally {
+        leadership.unlock();
+      }
+    }
+    return true;
   }
 
   /** Tells all modules that nothing is to be decided any more. */
   void leadershipEnded() {
-    for (OperatorModule module : modules) {
-      runStep("end of leadership", module, module::leadershipEnded);
+    over = true;
+    leadership.lock();
+    try {
+      for (OperatorModule module : modules) {
+        runStep("end of leadership", module, module::leadershipEnded);
+      }
+    } finally {
+      leadership.unlock();
     }
+  }
+
+  /** Whether {@link #close} was called. */
+  boolean closing() {
+    return closed.get();
   }
 
   /**

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.config.MultiKueue;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.checks.multikueue.MultiKueueControllers;
 import dev.sluice.checks.multikueue.access.ClusterProfileValidator;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
@@ -35,7 +36,7 @@ import java.util.UUID;
  */
 final class MultiKueueModule implements OperatorModule {
 
-  private static final int WRITES_AT_A_TIME = 4;
+  private static final int REQUESTS_AT_A_TIME = 16;
 
   private final OperatorContext context;
   private final InformerModule informers;
@@ -98,7 +99,7 @@ final class MultiKueueModule implements OperatorModule {
 
   private MultiKueueControllers controllers(MultiKueueControllers.Quotas quotas) {
     boolean confined = context.isEnabled(FeatureGate.MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION);
-    ObjectMapper mapper = new ObjectMapper();
+    ObjectMapper mapper = JsonMappers.JSON;
     Optional<WorkerQueues> queues =
         automatesQuota() || configuration.dispatcherName().equals(MultiKueue.BEST_FIT)
             ? Optional.of(new WorkerQueues())
@@ -111,7 +112,7 @@ final class MultiKueueModule implements OperatorModule {
             clusterProfiles(),
             confined,
             context.leadership(),
-            context.requests(WRITES_AT_A_TIME),
+            context.requests(REQUESTS_AT_A_TIME),
             mapper,
             new RecordedEventNotifier(context.events()),
             connections(),
@@ -128,7 +129,8 @@ final class MultiKueueModule implements OperatorModule {
         new WorkerClients(selector, monotonicClock, context.clock(), context.executor()),
         context.executor(),
         context::schedule,
-        monotonicClock);
+        monotonicClock,
+        context.writes());
   }
 
   private MultiKueueWorkloadReconciler.Options dispatch(Optional<WorkerQueues> queues) {
@@ -188,6 +190,11 @@ final class MultiKueueModule implements OperatorModule {
   @Override
   public void leadershipStarted() {
     controllers.ifPresent(MultiKueueControllers::leadershipStarted);
+  }
+
+  @Override
+  public void leadershipEnded() {
+    controllers.ifPresent(MultiKueueControllers::leadershipEnded);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.sluice.app;
 
 import dev.sluice.api.config.Configuration;
+import dev.sluice.install.Installer;
 import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.kube.leader.LeaseElector;
@@ -10,8 +11,11 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.javaoperatorsdk.operator.Operator;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,11 +27,15 @@ public final class OperatorApplication implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(OperatorApplication.class);
 
+  /** How long writes in flight are waited for before the lease is released. */
+  private static final Duration WRITES_LIMIT = Duration.ofSeconds(10);
+
   private final Configuration configuration;
   private final LeaseElector elector;
   private final OperatorContext context;
   private final WorkloadModule workloads;
   private final ModuleLifecycle modules;
+  private volatile boolean draining;
 
   /**
    * An operator that is not started.
@@ -35,6 +43,7 @@ public final class OperatorApplication implements AutoCloseable {
    * @param client closed with the operator
    * @param readErrors the objects that {@code client} could not read
    * @param metrics the registry of all metrics; closed with the operator
+   * @param installer runs when the ports are bound; empty if nothing is to be installed
    */
   OperatorApplication(
       Configuration configuration,
@@ -42,7 +51,8 @@ public final class OperatorApplication implements AutoCloseable {
       ReadErrorLog readErrors,
       MetricsScrape metrics,
       InstantSource clock,
-      ProcessSettings process) {
+      ProcessSettings process,
+      Optional<Installer> installer) {
     this.configuration = configuration;
     elector =
         LeaderElectorFactory.elector(
@@ -56,16 +66,25 @@ public final class OperatorApplication implements AutoCloseable {
             configuration.leaderElection().leaderElect() ? elector : Leadership.alone(),
             process);
     workloads = new WorkloadModule(context, readErrors);
-    Operator framework = KubernetesClients.framework(client, context.informers());
-    modules = new ModuleLifecycle(modules(framework, readErrors), elector, context);
+    Operator framework =
+        KubernetesClients.framework(
+            client, context.informers(), configuration.controller().cacheSyncTimeout());
+    modules =
+        new ModuleLifecycle(
+            modules(framework, readErrors, installer),
+            new DrainedLease(context.writes(), elector, WRITES_LIMIT),
+            context);
     modules.register(framework);
   }
 
   /**
-   * The modules in the order of starting. Webhooks are served first because listing needs
-   * conversion; Workloads are read last because the engine needs their queues before.
+   * The modules in the order of starting. Ports are bound before anything is written to the
+   * cluster, so that a process that can't serve doesn't disturb one that does. Webhooks are served
+   * before anything is listed because listing needs conversion; Workloads are read last because the
+   * engine needs their queues before.
    */
-  private List<OperatorModule> modules(Operator framework, ReadErrorLog readErrors) {
+  private List<OperatorModule> modules(
+      Operator framework, ReadErrorLog readErrors, Optional<Installer> installer) {
     MetricsModule metrics = new MetricsModule(context, readErrors);
     InformerModule informers = new InformerModule(context);
     SchedulerModule scheduler = new SchedulerModule(context, metrics, informers, workloads);
@@ -75,16 +94,19 @@ public final class OperatorApplication implements AutoCloseable {
         new MultiKueueModule(context, informers, queues, workloads, podIndex);
     WorkloadLifecycleModule lifecycle =
         new WorkloadLifecycleModule(context, informers, scheduler, workloads);
-    JobModule jobs = new JobModule(context, informers, workloads, podIndex);
+    JobModule jobs = new JobModule(context, informers, workloads, metrics, podIndex);
     ServerModule servers =
         new ServerModule(
             context,
-            new SyncedClusterLookup(jobs.clusterLookup(), informers.listed()),
+            new SyncedClusterLookup(jobs.clusterLookup(), context.listed()),
             workloads.cache(),
             scheduler.engine());
+    addHealthChecks(servers, scheduler, jobs);
     return List.of(
         metrics,
         servers,
+        new InstallModule(context, installer),
+        new CertificateModule(context, servers),
         scheduler,
         informers,
         new ReconcilerFrameworkModule(framework),
@@ -95,15 +117,24 @@ public final class OperatorApplication implements AutoCloseable {
         workloads);
   }
 
+  private void addHealthChecks(ServerModule servers, SchedulerModule scheduler, JobModule jobs) {
+    servers.addLivenessCheck("watches", context.informers()::alive);
+    servers.addLivenessCheck("engine", scheduler::alive);
+    servers.addLivenessCheck("job-controllers", jobs::alive);
+    servers.addReadinessCheck("caches", new CacheReadiness(context.listed(), context.clock()));
+    servers.addReadinessCheck("shutting-down", () -> !draining);
+  }
+
   /**
-   * Starts: serves webhooks at once, lists the cluster, and takes part in the election. When this
-   * fails, everything is closed before the exception is thrown.
+   * Starts: binds the ports, serves webhooks, lists the cluster, and takes part in the election.
+   * When this fails, everything is closed before the exception is thrown.
    *
    * @throws IOException when an address can't be bound, a file can't be read, or the cluster can't
    *     be listed in time
    */
   public void start() throws IOException, GeneralSecurityException {
     modules.start(new CacheSyncWaiter(configuration.controller().cacheSyncTimeout()));
+    context.listed().complete(null);
     if (configuration.leaderElection().leaderElect()) {
       elector.start();
     } else {
@@ -116,24 +147,37 @@ public final class OperatorApplication implements AutoCloseable {
    * leader too.
    */
   private void lead() {
-    workloads
-        .caughtUp()
-        .thenRun(
-            () -> {
-              modules.leadershipStarted();
-              LOG.info("operator leading=true");
-            })
-        .exceptionally(
-            fault -> {
-              LOG.error("operator leading=false", fault);
-              context.fatal("leading could not begin");
-              return null;
-            });
+    var unused =
+        workloads
+            .caughtUp()
+            .orTimeout(
+                configuration.controller().cacheSyncTimeout().toMillis(), TimeUnit.MILLISECONDS)
+            .thenApplyAsync(any -> modules.leadershipStarted(), context.executor())
+            .handle(
+                (started, fault) -> {
+                  if (fault == null) {
+                    LOG.info("operator leading={}", started);
+                  } else if (!modules.closing()) {
+                    LOG.error("operator leading=false", fault);
+                    context.fatal("leading could not begin");
+                  }
+                  return started;
+                });
+  }
+
+  /**
+   * Says from now on that it isn't ready, and goes on with everything else: whoever routes requests
+   * has time to route them to another replica before {@link #close}.
+   */
+  public void drain() {
+    draining = true;
+    LOG.info("operator ready=false reason=\"it ends\"");
   }
 
   /** Ends: nothing new is decided, writes in flight are waited for, the lease is released. */
   @Override
   public void close() {
+    draining = true;
     modules.close();
   }
 
@@ -148,7 +192,9 @@ public final class OperatorApplication implements AutoCloseable {
     @Override
     public void lost() {
       modules.leadershipEnded();
-      context.fatal("the lease is lost");
+      if (!modules.closing()) {
+        context.fatal("the lease is lost");
+      }
     }
   }
 }

@@ -1,8 +1,10 @@
 package dev.sluice.app;
 
 import dev.sluice.api.config.ConfigurationException;
+import dev.sluice.kube.client.ApiErrorText;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.util.Optional;
@@ -28,9 +30,12 @@ import picocli.CommandLine.Spec;
     exitCodeList = {
       "0:it was told to end, and did",
       "1:it could not start, or had to end (its lease was lost); the log says why",
-      "2:the command line or the configuration is wrong"
+      "2:the command line or the configuration is wrong",
+      "3:what it needs is missing: kubeconfig, API server, definitions, or its namespace"
     })
 public final class OperatorCommand implements Callable<Integer> {
+
+  private static final int MISSING = 3;
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
@@ -78,12 +83,22 @@ public final class OperatorCommand implements Callable<Integer> {
       description = "How much is logged: " + LogLevels.ALLOWED + " (${DEFAULT-VALUE}).")
   private String logLevel = "info";
 
+  @Option(
+      names = "--log-decisions",
+      arity = "1",
+      paramLabel = "true|false",
+      defaultValue = "true",
+      description =
+          "Whether a line is logged for each decision about a Workload (${DEFAULT-VALUE}).")
+  private boolean logDecisions = true;
+
   @Override
   public Integer call() {
     if (!LogLevels.set(logLevel)) {
       throw new ParameterException(
           spec.commandLine(), "--log-level: \"" + logLevel + "\" is not " + LogLevels.ALLOWED);
     }
+    LogLevels.decisions(logDecisions);
     try {
       return OperatorRunner.run(
           new OperatorRunner.Options(
@@ -95,11 +110,18 @@ public final class OperatorCommand implements Callable<Integer> {
               Optional.ofNullable(webhookClientAuthority)));
     } catch (ConfigurationException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+    } catch (StartRequirements.MissingException | NoSuchFileException e) {
+      return ended(e, MISSING);
     } catch (IOException | GeneralSecurityException | KubernetesClientException e) {
-      spec.commandLine()
-          .getErr()
-          .println("sluice: the operator could not start: " + e.getMessage());
-      return 1;
+      return ended(
+          e, e instanceof KubernetesClientException k && ApiErrorText.unreachable(k) ? MISSING : 1);
     }
+  }
+
+  private int ended(Exception reason, int code) {
+    spec.commandLine()
+        .getErr()
+        .println("sluice: the operator could not start: " + ApiErrorText.of((Throwable) reason));
+    return code;
   }
 }

@@ -3,6 +3,7 @@ package dev.sluice.app;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.WriteGate;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.KubernetesEventSink;
 import dev.sluice.kube.leader.Leadership;
@@ -32,6 +33,8 @@ final class OperatorContext implements AutoCloseable {
   private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
   private final InformerSupervisor informers = new InformerSupervisor();
   private final EventRecorder events;
+  private final WriteGate writes;
+  private final CompletableFuture<Void> listed = new CompletableFuture<>();
   private final IntFunction<ApiClient> requests;
 
   /**
@@ -55,8 +58,8 @@ final class OperatorContext implements AutoCloseable {
     this.clock = clock;
     this.leadership = leadership;
     this.process = process;
-    this.requests =
-        KubernetesClients.requests(client, configuration.clientConnection(), leadership);
+    this.writes = new WriteGate(leadership::leading);
+    this.requests = KubernetesClients.requests(client, configuration.clientConnection(), writes);
     this.events =
         new EventRecorder(
             new KubernetesEventSink(client),
@@ -95,6 +98,11 @@ final class OperatorContext implements AutoCloseable {
     return requests.apply(atATime);
   }
 
+  /** Lets writes through, to this cluster and to workers, while this process leads. */
+  WriteGate writes() {
+    return writes;
+  }
+
   MetricsScrape metrics() {
     return metrics;
   }
@@ -130,6 +138,11 @@ final class OperatorContext implements AutoCloseable {
   /** Restarts the watches of all informers. */
   InformerSupervisor informers() {
     return informers;
+  }
+
+  /** Completes when every module is started: the caches hold the cluster, Workloads included. */
+  CompletableFuture<Void> listed() {
+    return listed;
   }
 
   EventRecorder events() {

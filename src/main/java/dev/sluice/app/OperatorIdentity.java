@@ -1,5 +1,6 @@
 package dev.sluice.app;
 
+import dev.sluice.kube.client.ApiErrorText;
 import io.fabric8.kubernetes.api.model.authentication.SelfSubjectReview;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
@@ -42,7 +43,7 @@ final class OperatorIdentity implements Predicate<String> {
           .flatMap(user -> Optional.ofNullable(user.getUsername()))
           .filter(name -> !name.isEmpty());
     } catch (KubernetesClientException e) {
-      LOG.warn("own name unknown reason=\"{}\"", e.getMessage());
+      LOG.warn("own name unknown reason=\"{}\"", ApiErrorText.of(e));
       return Optional.empty();
     }
   }

@@ -3,7 +3,6 @@ package dev.sluice.app;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.ConfigurationException;
 import dev.sluice.api.config.ConfigurationLoader;
-import dev.sluice.api.config.EffectiveConfiguration;
 import dev.sluice.install.Installer;
 import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.metrics.ApiRequestMetrics;
@@ -14,6 +13,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,6 +31,12 @@ public final class OperatorRunner {
   private static final Path OWN_NAMESPACE =
       Path.of("/var/run/secrets/kubernetes.io/serviceaccount/namespace");
   private static final String DEFAULT_NAMESPACE = "kueue-system";
+
+  /**
+   * How long requests are still served after readiness has failed: by then no API server asks this
+   * replica any more.
+   */
+  private static final Duration DRAIN = Duration.ofSeconds(5);
 
   private OperatorRunner() {}
 
@@ -79,6 +85,13 @@ public final class OperatorRunner {
       operator.start();
       end.join();
       LOG.info("operator ends reason=\"told to\"");
+      operator.drain();
+      if (inCluster(options)) {
+        Thread.sleep(DRAIN);
+      }
+      return 0;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
       return 0;
     } finally {
       try {
@@ -118,7 +131,8 @@ public final class OperatorRunner {
     Configuration configuration =
         ConfigurationLoader.load(
             options.config(), options.featureGates(), OperatorRunner::ownNamespace);
-    LOG.info("configuration {}", EffectiveConfiguration.yaml(configuration));
+    LOG.info("configuration {}", configuration.effective());
+    configuration.notices().forEach(LOG::warn);
     return configuration;
   }
 
@@ -129,14 +143,11 @@ public final class OperatorRunner {
     KubernetesClient client =
         KubernetesClients.forOperator(
             options.kubeconfig(), new ApiRequestMetrics(metrics.registry()), faults);
-    if (options.install()) {
-      Optional<String> url =
-          inCluster(options)
-              ? Optional.empty()
-              : Optional.of(
-                  "https://" + options.webhookHost() + ":" + configuration.webhook().port());
-      new Installer(client, configuration, url).install();
-    }
+    Optional<String> url =
+        inCluster(options)
+            ? Optional.empty()
+            : Optional.of(
+                "https://" + options.webhookHost() + ":" + configuration.webhook().port());
     return new OperatorApplication(
         configuration,
         client,
@@ -147,7 +158,10 @@ public final class OperatorRunner {
             hostName() + "_" + UUID.randomUUID(),
             hosts(options, configuration),
             options.webhookClientAuthority(),
-            end));
+            end),
+        options.install()
+            ? Optional.of(new Installer(KubernetesClients.forInstaller(client), configuration, url))
+            : Optional.empty());
   }
 
   private static boolean inCluster(Options options) {
@@ -176,7 +190,8 @@ public final class OperatorRunner {
     return hosts;
   }
 
-  private static String ownNamespace() {
+  /** The namespace of the pod that this process runs in; outside of a cluster the default. */
+  static String ownNamespace() {
     try {
       return Files.readString(OWN_NAMESPACE).strip();
     } catch (IOException e) {

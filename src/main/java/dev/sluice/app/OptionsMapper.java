@@ -1,18 +1,16 @@
 package dev.sluice.app;
 
-import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.core.engine.EngineOptions;
-import dev.sluice.core.model.AdmissionFairSharing;
-import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.WorkloadNames;
 import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.workload.AdmittedRequests;
 import dev.sluice.workload.TranslationOptions;
 import dev.sluice.workload.lifecycle.LifecycleOptions;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
@@ -38,6 +36,7 @@ record OptionsMapper(Configuration configuration) {
         on(FeatureGate.PARTIAL_ADMISSION),
         blocksAdmission(),
         preemptionGates(),
+        on(FeatureGate.RECLAIMABLE_PODS),
         on(FeatureGate.KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED));
   }
 
@@ -48,7 +47,15 @@ record OptionsMapper(Configuration configuration) {
 
   /** How the engine decides. */
   EngineOptions engine() {
-    return new EngineOptions(fairSharing(), blocksAdmission(), turns());
+    return new EngineOptions(
+        configuration.fairSharing(),
+        blocksAdmission(),
+        configuration
+            .admissionFairSharing()
+            .filter(sharing -> on(FeatureGate.ADMISSION_FAIR_SHARING)),
+        new OrderingRules(
+            on(FeatureGate.PRIORITY_SORTING_WITHIN_COHORT),
+            on(FeatureGate.PRIORITIZE_PREEMPTOR_WORKLOADS)));
   }
 
   private boolean preemptionGates() {
@@ -61,37 +68,6 @@ record OptionsMapper(Configuration configuration) {
         .waitForPodsReady()
         .filter(Configuration.WaitForPodsReady::blockAdmission)
         .isPresent();
-  }
-
-  private Optional<AdmissionFairSharing> turns() {
-    return configuration
-        .admissionFairSharing()
-        .filter(sharing -> on(FeatureGate.ADMISSION_FAIR_SHARING))
-        .map(
-            sharing ->
-                new AdmissionFairSharing(
-                    sharing.usageHalfLifeTime(),
-                    sharing.usageSamplingInterval(),
-                    sharing.resourceWeights()));
-  }
-
-  private Optional<FairSharing> fairSharing() {
-    return configuration
-        .fairSharing()
-        .map(
-            sharing ->
-                new FairSharing(
-                    sharing.preemptionStrategies().stream().map(OptionsMapper::strategy).toList(),
-                    on(FeatureGate.FAIR_SHARING_PREEMPT_WITHIN_NOMINAL),
-                    on(FeatureGate.FAIR_SHARING_PRIORITIZE_NON_BORROWING)));
-  }
-
-  private static FairSharing.Strategy strategy(Configuration.PreemptionStrategy strategy) {
-    return switch (strategy) {
-      case LESS_THAN_OR_EQUAL_TO_FINAL_SHARE ->
-          FairSharing.Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE;
-      case LESS_THAN_INITIAL_SHARE -> FairSharing.Strategy.LESS_THAN_INITIAL_SHARE;
-    };
   }
 
   /** How Workloads live. */
@@ -116,7 +92,13 @@ record OptionsMapper(Configuration configuration) {
         on(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),
         readiness(),
         configuration.objectRetention().afterDeactivated(),
-        on(FeatureGate.PARTIAL_ADMISSION));
+        on(FeatureGate.PARTIAL_ADMISSION),
+        on(FeatureGate.RECLAIMABLE_PODS),
+        on(FeatureGate.WORKLOAD_IDENTIFIER_ANNOTATIONS),
+        new AdmittedRequests(
+            configuration.resources().excludeResourcePrefixes(),
+            configuration.resources().transformations(),
+            ignoresUndeclared()));
   }
 
   /**
@@ -126,10 +108,7 @@ record OptionsMapper(Configuration configuration) {
     return () ->
         on(FeatureGate.MULTI_KUEUE)
             && informerCaches.checks().all().stream()
-                .anyMatch(
-                    check ->
-                        check.getSpec() != null
-                            && KueueConstants.MULTIKUEUE.equals(check.getSpec().controllerName()));
+                .anyMatch(informerCaches.checkControllers()::dispatchesRemotely);
   }
 
   /** Whether a gate is on. */

@@ -1,6 +1,7 @@
 package dev.sluice.app;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.checks.multikueue.MultiKueueControllers;
 import dev.sluice.kube.events.RecordedEventNotifier;
 import dev.sluice.queues.QueueControllers;
@@ -29,7 +30,7 @@ final class QueueModule implements OperatorModule {
     feed =
         new CacheEventFeed(
             informers.caches(), scheduler.engine(), context.options().ignoresUndeclared());
-    ObjectMapper mapper = new ObjectMapper();
+    ObjectMapper mapper = JsonMappers.JSON;
     controllers =
         new QueueControllers(
             new QueueControllers.Dependencies(
@@ -61,7 +62,6 @@ final class QueueModule implements OperatorModule {
   @Override
   public void start(CacheSyncWaiter cacheSync) {
     feed.open();
-    informers.listed().complete(null);
   }
 
   @Override

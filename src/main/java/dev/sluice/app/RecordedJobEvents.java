@@ -4,16 +4,24 @@ import dev.sluice.jobs.JobEvents;
 import dev.sluice.jobs.JobRef;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.ObjectReference;
+import java.time.Duration;
 
-/** Events about jobs, by way of the recorder. */
+/** Events about jobs, by way of the recorder, and what is measured of jobs. */
 final class RecordedJobEvents implements JobEvents {
 
   private static final String ACTION = "Reconcile";
 
   private final EventRecorder events;
+  private final MetricsModule metrics;
 
-  RecordedJobEvents(EventRecorder events) {
+  RecordedJobEvents(EventRecorder events, MetricsModule metrics) {
     this.events = events;
+    this.metrics = metrics;
+  }
+
+  @Override
+  public void workloadCreated(JobRef job, Duration sinceJobCreation) {
+    metrics.recordWorkloadCreation(job.kind().kind(), sinceJobCreation);
   }
 
   @Override

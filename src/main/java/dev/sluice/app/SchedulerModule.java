@@ -1,5 +1,6 @@
 package dev.sluice.app;
 
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.core.engine.SchedulerThread;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.SchedulerEvent;
@@ -9,6 +10,7 @@ import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.DecisionExecutor;
 import dev.sluice.workload.NewerVersionWaiter;
 import dev.sluice.workload.PendingReasonReporter;
+import dev.sluice.workload.UnsupportedRequests;
 import dev.sluice.workload.WorkloadEventFeed;
 import dev.sluice.workload.WorkloadTranslator;
 import java.time.Duration;
@@ -32,6 +34,8 @@ final class SchedulerModule implements OperatorModule {
   private final SchedulingEventRecorder events;
   private final PendingReasonReporter pendingReasons;
   private final DecisionExecutor executor;
+  private final EngineWatchdog watchdog;
+  private volatile boolean running;
 
   /** Connected to the Workloads that {@code workloads} reads. */
   SchedulerModule(
@@ -55,19 +59,28 @@ final class SchedulerModule implements OperatorModule {
         new WorkloadTranslator(
             informers.resources(),
             context.options().translation(),
-            informers.localClusters()::avoidedBy);
+            informers.localClusters()::avoidedBy,
+            new UnsupportedRequests(
+                context.isEnabled(FeatureGate.TOPOLOGY_AWARE_SCHEDULING),
+                context.isEnabled(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES),
+                workload ->
+                    informers
+                        .localClusters()
+                        .runsElsewhere(workload.id().namespace(), workload.spec().queueName())),
+            new AttendedKinds(context));
     connectFeed(new WorkloadEventFeed(translator, workloads.cache(), engine), informers);
     NewerVersionWaiter newerVersions =
         new NewerVersionWaiter(workloads.cache(), NEWER_VERSION_LIMIT);
     workloads.reflector().listen(newerVersions);
     pendingReasons = pendingReasons(translator);
     engine.listen(pendingReasons);
+    watchdog = new EngineWatchdog(engine, System::nanoTime);
     executor = executor(new CachedRequiredChecks(informers.caches()), newerVersions);
   }
 
   private void connectFeed(WorkloadEventFeed feed, InformerModule informers) {
     informers.resources().listen(feed);
-    informers.localClusters().observe(feed::placesChanged);
+    informers.localClusters().observe(feed::avoidedClustersChanged);
     workloads.reflector().listen(feed);
   }
 
@@ -91,7 +104,6 @@ final class SchedulerModule implements OperatorModule {
         engine,
         requiredChecks,
         context.options().readiness(),
-        pendingReasons,
         events,
         context.clock(),
         context.executor(),
@@ -120,6 +132,12 @@ final class SchedulerModule implements OperatorModule {
   @Override
   public void start(CacheSyncWaiter cacheSync) {
     engine.start();
+    running = true;
+  }
+
+  /** Whether the engine's thread takes messages, if it was started and not stopped. */
+  boolean alive() {
+    return !running || watchdog.alive();
   }
 
   @Override
@@ -135,6 +153,7 @@ final class SchedulerModule implements OperatorModule {
 
   @Override
   public void stop() {
+    running = false;
     try {
       engine.close();
       pendingReasons.close();

@@ -1,8 +1,8 @@
 package dev.sluice.app;
 
 import dev.sluice.api.ApiVersions;
-import dev.sluice.api.KueueConstants;
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.events.EventRecorder;
 import dev.sluice.kube.events.EventRecorder.Type;
@@ -10,6 +10,7 @@ import dev.sluice.kube.events.ObjectReference;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.AdmissionObserver;
 import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.DecisionLog;
 import dev.sluice.workload.Preemptions;
 import dev.sluice.workload.lifecycle.LifecycleAction;
 import dev.sluice.workload.lifecycle.LifecycleEvents;
@@ -22,7 +23,7 @@ import org.slf4j.LoggerFactory;
 /** Records an event and a log line for each decision about a Workload after its write succeeded. */
 final class SchedulingEventRecorder implements AdmissionObserver, LifecycleEvents {
 
-  private static final Logger LOG = LoggerFactory.getLogger(SchedulingEventRecorder.class);
+  private static final Logger LOG = LoggerFactory.getLogger(DecisionLog.NAME);
 
   private final EventRecorder events;
   private final InstantSource clock;
@@ -61,35 +62,33 @@ final class SchedulingEventRecorder implements AdmissionObserver, LifecycleEvent
 
   @Override
   public void preempted(
-      Decision.Preempt decision, Decision.Victim victim, CachedWorkload before, String message) {
-    String reason = victim.reason().apiReason();
+      Decision.Preempt decision, Decision.Target target, CachedWorkload before, String message) {
+    String reason = target.reason().apiReason();
     LOG.info(
         "workload={} evicted=true reason=Preempted policy={} preemptor={} clusterQueue={}",
-        victim.id(),
+        target.id(),
         reason,
         decision.id(),
         decision.clusterQueue());
     preemptions.accept(decision.clusterQueue(), reason);
-    record(victim.id(), Type.NORMAL, Preemptions.PREEMPTED, message);
+    record(target.id(), Type.NORMAL, Preemptions.PREEMPTED, message);
     if (before.status().admission().isPresent()) {
-      record(victim.id(), Type.NORMAL, "EvictedDueToPreempted", message);
+      record(target.id(), Type.NORMAL, "EvictedDueToPreempted", message);
     }
+    // The same note for each target makes one series of the events of a preemptor.
     record(
         decision.id(),
         Type.NORMAL,
         "PreemptedWorkload",
-        "Preempted workload "
-            + victim.id()
-            + " (UID: "
-            + victim.id().uid()
-            + ", JobUID: "
-            + before.labels().getOrDefault(KueueConstants.JOB_UID, "UNKNOWN")
-            + "), reason: "
-            + reason);
+        "Preempted workloads, reason: "
+            + reason
+            + "; the event "
+            + Preemptions.PREEMPTED
+            + " of each names this one");
   }
 
   @Override
-  public void explained(Decision.Explain decision, CachedWorkload before) {
+  public void explained(PendingExplanation decision, CachedWorkload before) {
     String text = ExplanationText.message(decision.explanation());
     String reason = decision.explanation().reason().apiReason();
     LOG.info("workload={} waits=true reason={} message=\"{}\"", decision.id(), reason, text);

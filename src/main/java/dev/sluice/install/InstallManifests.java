@@ -1,5 +1,7 @@
 package dev.sluice.install;
 
+import dev.sluice.jobs.JobKindDescription;
+import dev.sluice.jobs.integrations.BuiltInIntegrations;
 import dev.sluice.webhooks.WebhookConfigurations;
 import dev.sluice.webhooks.WebhookRegistration;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -27,22 +29,14 @@ public final class InstallManifests {
   private static final Set<String> PERMISSIONS =
       Set.of("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding", "ServiceAccount");
 
+  /** The line of base.yaml that stands for the rules of the kinds of jobs. */
+  private static final String KINDS_OF_JOBS = "# KINDS OF JOBS\n";
+
   private InstallManifests() {}
 
   /** The user name of the operator's service account in this namespace. */
   public static String user(String namespace) {
     return "system:serviceaccount:" + namespace + ":" + SERVICE_ACCOUNT;
-  }
-
-  /** The whole shipped manifest, in the order of application. */
-  public static List<HasMetadata> all() {
-    List<HasMetadata> objects = new ArrayList<>(base(NAMESPACE));
-    objects.addAll(UserClusterRoles.all());
-    objects.addAll(
-        webhooks(
-            WebhookRegistration.shipped(
-                NAMESPACE, WEBHOOK_SERVICE, InstallManifests.user(NAMESPACE))));
-    return objects;
   }
 
   /**
@@ -68,7 +62,7 @@ public final class InstallManifests {
     return List.of(webhooks.mutating(), webhooks.validating());
   }
 
-  /** The objects of the hand-written manifest, for another namespace. */
+  /** The objects of the base manifest, for another namespace. */
   private static List<HasMetadata> base(String namespace) {
     KubernetesSerialization serialization = new KubernetesSerialization();
     List<HasMetadata> objects = new ArrayList<>();
@@ -80,9 +74,18 @@ public final class InstallManifests {
     return objects;
   }
 
-  /** The hand-written manifest, one element per document, for the shipped namespace. */
+  /** The base manifest, one element per document, for the shipped namespace. */
   static List<String> documents() {
-    return List.of(baseText().split("(?m)^---\n", -1));
+    return documents(BuiltInIntegrations.descriptions());
+  }
+
+  /** The same, with the operator's rights on these kinds of jobs. */
+  static List<String> documents(List<JobKindDescription> kinds) {
+    String text = baseText();
+    if (!text.contains(KINDS_OF_JOBS)) {
+      throw new IllegalStateException("base.yaml has no line \"" + KINDS_OF_JOBS.strip() + "\"");
+    }
+    return List.of(text.replace(KINDS_OF_JOBS, JobKindRules.text(kinds)).split("(?m)^---\n", -1));
   }
 
   private static String baseText() {

@@ -28,7 +28,9 @@ public final class Installer {
 
   private static final Logger LOG = LoggerFactory.getLogger(Installer.class);
   private static final Duration PATIENCE = Duration.ofMinutes(1);
-  private static final List<String> PLURALS =
+
+  /** The plurals of all kinds that are installed. */
+  public static final List<String> PLURALS =
       List.of(
           "admissionchecks",
           "clusterqueues",
@@ -41,6 +43,7 @@ public final class Installer {
           "topologies",
           "workloadpriorityclasses",
           "workloads");
+
   private static final PatchContext APPLY =
       new PatchContext.Builder()
           .withPatchType(PatchType.SERVER_SIDE_APPLY)
@@ -89,6 +92,34 @@ public final class Installer {
     apply(webhooks.validating());
     LOG.info(
         "installed namespace={} webhooks={}", configuration.namespace(), url.orElse("service"));
+  }
+
+  /**
+   * Removes what {@link #install} applied; what is missing is left out.
+   *
+   * @param definitions whether the definitions and the namespace are removed too, and with them all
+   *     queues and Workloads; the definitions go last, since the API server deletes the objects
+   */
+  public void uninstall(boolean definitions) {
+    WebhookConfigurations webhooks = new WebhookConfigurations(registration());
+    client.resource(webhooks.mutating()).delete();
+    client.resource(webhooks.validating()).delete();
+    List<HasMetadata> objects = InstallManifests.permissions(configuration.namespace());
+    for (HasMetadata object : objects.reversed()) {
+      if (definitions || !object.getKind().equals("Namespace")) {
+        client.resource(object).delete();
+      }
+    }
+    if (definitions) {
+      for (String plural : PLURALS) {
+        client
+            .apiextensions()
+            .v1()
+            .customResourceDefinitions()
+            .withName(plural + "." + ApiVersions.GROUP)
+            .delete();
+      }
+    }
   }
 
   private static boolean isEstablished(CustomResourceDefinition definition) {

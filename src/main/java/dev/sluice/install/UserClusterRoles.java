@@ -1,6 +1,7 @@
 package dev.sluice.install;
 
-import dev.sluice.webhooks.WebhookKind;
+import dev.sluice.jobs.JobKindDescription;
+import dev.sluice.jobs.integrations.BuiltInIntegrations;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRoleBuilder;
 import java.util.ArrayList;
@@ -71,8 +72,9 @@ public final class UserClusterRoles {
   }
 
   private static List<Kind> jobs() {
-    return WebhookKind.all().stream()
-        .filter(it -> !it.isOwn() && !CORE.contains(it.group()))
+    return BuiltInIntegrations.descriptions().stream()
+        .map(JobKindDescription::kind)
+        .filter(it -> !CORE.contains(it.group()))
         .map(it -> new Kind(it.kind().toLowerCase(Locale.ROOT), it.group(), it.plural(), true))
         .toList();
   }

@@ -1,12 +1,18 @@
 package dev.sluice.jobs;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.QueueNames;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.workload.PodTemplateHash;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * What is kept of a job: all that its Workload, its start and its stop are decided by.
@@ -40,6 +46,8 @@ public record CachedJob(
     List<PodSet> podSets,
     String priorityClass,
     String text) {
+
+  private static final Pattern GENERATION = Pattern.compile("\"generation\":([0-9]{1,18})");
 
   public CachedJob {
     finalizers = List.copyOf(finalizers);
@@ -81,6 +89,21 @@ public record CachedJob(
       int minCount,
       PodTemplateHash fingerprint,
       String priorityClassName) {}
+
+  /** Its generation, read from its text; 1 if that doesn't say. */
+  long generation() {
+    Matcher generation = GENERATION.matcher(text);
+    return generation.find() ? Long.parseLong(generation.group(1)) : 1;
+  }
+
+  /** The object as it is at the API server, without managed fields; empty if none was kept. */
+  public ObjectNode object() {
+    try {
+      return JsonFields.object(JsonMappers.JSON.readTree(text));
+    } catch (JsonProcessingException ownText) {
+      throw new IllegalStateException("the text of " + ref + " is not JSON", ownText);
+    }
+  }
 
   /** Whether it has a deletion timestamp. */
   public boolean deleting() {

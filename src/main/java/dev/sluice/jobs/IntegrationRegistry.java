@@ -5,8 +5,11 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * The kinds of jobs that the configuration turns on: makes their controllers, and finds their jobs
@@ -34,11 +37,20 @@ public final class IntegrationRegistry {
    */
   public IntegrationRegistry(
       List<Integration> integrations, Collection<String> frameworks, Predicate<FeatureGate> gates) {
-    this.enabled =
-        integrations.stream().filter(entry -> entry.isEnabled(frameworks, gates)).toList();
+    Set<JobKind> wanted =
+        integrations.stream()
+            .filter(entry -> entry.isEnabled(frameworks, gates))
+            .flatMap(
+                entry ->
+                    Stream.concat(Stream.of(entry.kind()), entry.description().watches().stream()))
+            .collect(Collectors.toSet());
+    this.enabled = integrations.stream().filter(entry -> wanted.contains(entry.kind())).toList();
   }
 
-  /** The entries that are turned on, in the order of the registry. */
+  /**
+   * The entries that are turned on, in the order of the registry: those of the frameworks, and
+   * those whose kinds these watch.
+   */
   public List<Integration> enabled() {
     return enabled;
   }

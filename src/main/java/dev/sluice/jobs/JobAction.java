@@ -73,10 +73,28 @@ public sealed interface JobAction {
    * it is of a kind that can't be stopped otherwise.
    *
    * @param reason why the job is stopped
+   * @param cause the reason of the Workload's condition Evicted; empty unless that is why
    * @param original the Workload that knows the templates; empty when none does
    */
-  record Stop(StopReason reason, Optional<CachedWorkload> original, String note)
-      implements JobAction {}
+  record Stop(StopReason reason, String cause, Optional<CachedWorkload> original, String note)
+      implements JobAction {
+
+    /** A stop that isn't due to an eviction. */
+    public Stop(StopReason reason, Optional<CachedWorkload> original, String note) {
+      this(reason, "", original, note);
+    }
+
+    /** A stop because of the condition Evicted, which is True. */
+    public static Stop evicted(
+        Optional<CachedWorkload> original, CachedWorkload.Condition evicted) {
+      return new Stop(StopReason.WORKLOAD_EVICTED, evicted.reason(), original, evicted.message());
+    }
+
+    /** The reason as it is written on a job that is deleted for it: it names the cause. */
+    public String word() {
+      return cause.isEmpty() ? reason.word() : reason.word() + "DueTo" + cause;
+    }
+  }
 
   /** Tell people of something they should look at. */
   record Warn(String reason, String note) implements JobAction {}

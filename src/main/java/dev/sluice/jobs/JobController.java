@@ -90,6 +90,13 @@ public final class JobController implements JobKindController, WorkloadListener 
   }
 
   @Override
+  public Duration longestHandling() {
+    Duration queued = queue.longestHandling();
+    Duration finalized = finalizing.longestHandling();
+    return queued.compareTo(finalized) > 0 ? queued : finalized;
+  }
+
+  @Override
   public void close() {
     informer.stop();
     queue.close();

@@ -1,5 +1,7 @@
 package dev.sluice.jobs;
 
+import java.time.Duration;
+
 /** Where people are told what happened to a job. Never blocks, never fails. */
 public interface JobEvents {
 
@@ -8,4 +10,7 @@ public interface JobEvents {
 
   /** Something that somebody should look at. */
   void warning(JobRef job, String reason, String note);
+
+  /** A Workload was created for a job that was not changed since it was created. */
+  default void workloadCreated(JobRef job, Duration sinceJobCreation) {}
 }

@@ -16,6 +16,7 @@ import dev.sluice.jobs.JobAction.Start;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.JobAction.Warn;
 import dev.sluice.kube.client.ApiOutcome;
+import dev.sluice.kube.client.ConflictBackoff;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadFinalizer;
@@ -23,6 +24,7 @@ import dev.sluice.workload.WorkloadLister;
 import dev.sluice.workload.WorkloadWriter;
 import dev.sluice.workload.WorkloadWriter.Outcome;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -36,7 +38,6 @@ import org.slf4j.LoggerFactory;
 public final class JobExecutor {
 
   private static final Logger LOG = LoggerFactory.getLogger(JobExecutor.class);
-  private static final Duration SOON = Duration.ofMillis(200);
   private static final Duration UNTIL_SETTLED = Duration.ofSeconds(1);
   private static final Duration LATER = Duration.ofSeconds(30);
 
@@ -44,7 +45,9 @@ public final class JobExecutor {
   private final JobClient objects;
   private final JobStopper stopper;
   private final JobEvents events;
+  private final InstantSource clock;
   private final Expectations expectations;
+  private final ConflictBackoff<String> conflicts = new ConflictBackoff<>();
   private final WorkloadLister workloads;
 
   /** An executor for jobs of the adapter's kind. */
@@ -53,8 +56,9 @@ public final class JobExecutor {
     this.objects = around.objects();
     this.events = around.events();
     this.workloads = around.workloads().store();
-    this.expectations = new Expectations(around.clock());
-    this.stopper = new JobStopper(adapter, around.objects(), around.clock());
+    this.clock = around.clock();
+    this.expectations = new Expectations(clock);
+    this.stopper = new JobStopper(adapter, around.objects(), clock);
   }
 
   /** Whether the caches don't show yet all that was written for this job. */
@@ -65,6 +69,7 @@ public final class JobExecutor {
   /** Forgets a job that is deleted. */
   public void forget(JobRef job) {
     expectations.forget(job.uid());
+    conflicts.reset(job.uid());
   }
 
   /**
@@ -80,6 +85,7 @@ public final class JobExecutor {
         return again;
       }
     }
+    conflicts.reset(job.ref().uid());
     return Optional.empty();
   }
 
@@ -121,9 +127,12 @@ public final class JobExecutor {
         expectations.created(job.ref(), name, written.version());
         LOG.info("job=\"{}\" workload={}/{} created", job.ref(), namespace, name);
         events.normal(job.ref(), "CreatedWorkload", "Created Workload: " + namespace + "/" + name);
+        if (job.generation() <= 1) {
+          events.workloadCreated(job.ref(), Duration.between(job.createdAt(), clock.instant()));
+        }
         yield Optional.empty();
       }
-      case Outcome.Conflict conflict -> Optional.of(SOON);
+      case Outcome.Conflict conflict -> Optional.of(conflicts.next(job.ref().uid()));
       case Outcome.Gone gone -> Optional.of(LATER);
       case Outcome.Refused refused -> {
         LOG.warn("job=\"{}\" workload not created, reason=\"{}\"", job.ref(), refused.message());
@@ -195,7 +204,7 @@ public final class JobExecutor {
       case ApiOutcome.Gone gone -> Optional.empty();
       case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
       case ApiOutcome.Refused refused -> {
-        LOG.warn("job=\"{}\" not deleted, reason=\"{}\"", job.ref(), refused.message());
+        refused(job, "deleted", refused.message());
         yield Optional.of(LATER);
       }
     };
@@ -216,11 +225,11 @@ public final class JobExecutor {
         LOG.info("job=\"{}\" released", job.ref());
         yield Optional.empty();
       }
-      case ApiOutcome.Conflict conflict -> Optional.of(SOON);
+      case ApiOutcome.Conflict conflict -> Optional.of(conflicts.next(job.ref().uid()));
       case ApiOutcome.Gone gone -> Optional.empty();
       case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
       case ApiOutcome.Refused refused -> {
-        LOG.warn("job=\"{}\" not released, reason=\"{}\"", job.ref(), refused.message());
+        refused(job, "released", refused.message());
         yield Optional.of(LATER);
       }
     };
@@ -242,7 +251,7 @@ public final class JobExecutor {
         }
         yield Optional.empty();
       }
-      case Outcome.Conflict conflict -> Optional.of(SOON);
+      case Outcome.Conflict conflict -> Optional.of(conflicts.next(job.ref().uid()));
       case Outcome.Gone gone -> Optional.empty();
       case Outcome.Refused refused -> {
         LOG.warn(
@@ -263,7 +272,7 @@ public final class JobExecutor {
         case ApiOutcome.Written written ->
             version = written.object().path("metadata").path("resourceVersion").asLong();
         case ApiOutcome.Conflict conflict -> {
-          return Optional.of(SOON);
+          return Optional.of(conflicts.next(job.ref().uid()));
         }
         case ApiOutcome.Gone gone -> {
           return Optional.empty();
@@ -274,7 +283,7 @@ public final class JobExecutor {
             LOG.debug("job=\"{}\" not settled, reason=\"{}\"", job.ref(), refused.message());
             return Optional.of(UNTIL_SETTLED);
           }
-          LOG.warn("job=\"{}\" not started, reason=\"{}\"", job.ref(), refused.message());
+          refused(job, "started", refused.message());
           return Optional.of(LATER);
         }
       }
@@ -297,12 +306,18 @@ public final class JobExecutor {
         events.normal(job.ref(), "Stopped", stop.note());
         yield Optional.empty();
       }
-      case JobStopper.Result.Requeue again -> Optional.of(SOON);
+      case JobStopper.Result.Requeue again -> Optional.of(conflicts.next(job.ref().uid()));
       case JobStopper.Result.Refused refused -> {
-        LOG.warn("job=\"{}\" not stopped, reason=\"{}\"", job.ref(), refused.message());
+        refused(job, "stopped", refused.message());
         yield Optional.of(LATER);
       }
       case JobStopper.Result.Gone gone -> Optional.empty();
     };
+  }
+
+  /** Tells of a write that the API server refuses, an admission policy for example. */
+  private void refused(CachedJob job, String change, String message) {
+    LOG.warn("job=\"{}\" not {}, reason=\"{}\"", job.ref(), change, message);
+    events.warning(job.ref(), "WriteRefused", "Not " + change + ": " + message);
   }
 }

@@ -6,13 +6,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * All that is particular to a kind of job. The methods are pure functions of the object's JSON: an
- * implementation keeps no state, does no I/O and never changes its arguments.
+ * All that is particular to a kind of job: how its jobs are read, started and stopped, and what the
+ * rest of the operator has to know of the kind. The methods are pure functions of the object's
+ * JSON: an implementation keeps no state, does no I/O and never changes its arguments.
  */
-public interface JobIntegration {
-
-  /** The kind. */
-  JobKind kind();
+public interface JobIntegration extends JobKindDescription {
 
   /** The state of the job, from its spec and status. */
   JobState state(JsonNode object);

@@ -2,6 +2,7 @@ package dev.sluice.jobs;
 
 import dev.sluice.api.KueueConstants;
 import dev.sluice.kube.client.ObjectPath;
+import java.util.Locale;
 
 /**
  * A kind of job.
@@ -17,6 +18,33 @@ public record JobKind(String group, String version, String kind, String plural, 
   /** Workloads, where one is looked at as an object among others. */
   public static final JobKind WORKLOAD =
       new JobKind(KueueConstants.GROUP, "v1beta2", "Workload", "workloads", "");
+
+  /**
+   * A kind of the usual names: the plural follows the English rule, and the framework is {@code
+   * group/singular}.
+   */
+  public static JobKind of(String group, String version, String kind) {
+    String singular = kind.toLowerCase(Locale.ROOT);
+    return new JobKind(group, version, kind, plural(singular), group + "/" + singular);
+  }
+
+  /** A kind of the usual names, from {@code Kind.version.group}. */
+  public static JobKind parse(String name) {
+    String[] parts = name.split("\\.", 3);
+    return of(parts[2], parts[1], parts[0]);
+  }
+
+  private static String plural(String singular) {
+    if (singular.endsWith("s")
+        || singular.endsWith("x")
+        || singular.endsWith("ch")
+        || singular.endsWith("sh")) {
+      return singular + "es";
+    }
+    boolean y =
+        singular.endsWith("y") && "aeiou".indexOf(singular.charAt(singular.length() - 2)) < 0;
+    return y ? singular.substring(0, singular.length() - 1) + "ies" : singular + "s";
+  }
 
   /** {@code group/version}, or the version alone in the core group. */
   public String apiVersion() {

@@ -1,5 +1,6 @@
 package dev.sluice.jobs;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
@@ -25,7 +26,10 @@ public interface JobKindController extends AutoCloseable {
   /** Has the object of this name reconciled soon; does nothing if the kind doesn't have it. */
   void enqueue(ObjectKey object);
 
-  /** Ends the watches and drops what is queued. */
+  /** For how long the object that is handled longest is being handled; zero if none is. */
+  Duration longestHandling();
+
+  /** Ends the watches, drops what is queued, and waits for writes for a limited time. */
   @Override
   void close();
 }

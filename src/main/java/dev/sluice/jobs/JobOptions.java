@@ -1,5 +1,6 @@
 package dev.sluice.jobs;
 
+import dev.sluice.workload.AdmittedRequests;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -21,6 +22,11 @@ import java.util.function.Predicate;
  * @param afterDeactivated how long a job is kept whose Workload the operator deactivated; empty:
  *     forever
  * @param partialAdmission whether a job may start with fewer pods (gate PartialAdmission)
+ * @param reclaimablePods whether quota that a job no longer needs is given back while it runs (gate
+ *     ReclaimablePods)
+ * @param identifierAnnotations whether the operator names Workloads and groups of pods by
+ *     annotations, else by labels (gate WorkloadIdentifierAnnotations)
+ * @param admittedRequests compares a pod with what its pod set was admitted with
  */
 public record JobOptions(
     boolean manageJobsWithoutQueueName,
@@ -31,7 +37,10 @@ public record JobOptions(
     boolean workloadAnnotationOnPods,
     boolean podsReady,
     Optional<Duration> afterDeactivated,
-    boolean partialAdmission) {
+    boolean partialAdmission,
+    boolean reclaimablePods,
+    boolean identifierAnnotations,
+    AdmittedRequests admittedRequests) {
 
   public JobOptions {
     labelKeysToCopy = List.copyOf(labelKeysToCopy);
@@ -49,6 +58,9 @@ public record JobOptions(
         true,
         false,
         Optional.empty(),
-        true);
+        true,
+        true,
+        true,
+        AdmittedRequests.PLAIN);
   }
 }

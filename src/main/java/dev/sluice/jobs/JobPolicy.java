@@ -1,14 +1,10 @@
 package dev.sluice.jobs;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
-import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
 import dev.sluice.jobs.JobAction.FinishWorkload;
 import dev.sluice.jobs.JobAction.PatchStatus;
-import dev.sluice.jobs.JobAction.PatchWorkload;
 import dev.sluice.jobs.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.JobAction.RemoveFinalizers;
 import dev.sluice.jobs.JobAction.Requeue;
@@ -24,40 +20,45 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Function;
 
 /**
- * What a job needs, given how it and its Workload stand: a pure function, in the order of
- * docs/workload-semantics.md#reconciliation-of-jobs. It answers with what can be done now; what
- * depends on its outcome is decided when the outcome is seen.
+ * Decides what to do about a job, from the states of the job and of its Workloads: a pure function,
+ * which checks the rules in the order of docs/workload-semantics.md#reconciliation-of-jobs. It
+ * returns the actions that are possible now; actions that depend on their results are decided when
+ * the results are observed.
  */
 public final class JobPolicy {
-
-  private static final Duration RETRY = Duration.ofSeconds(5);
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   private final JobIntegration adapter;
   private final JobOptions rules;
   private final WorkloadFactory composer;
+  private final WorkloadActions workloadActions;
   private final WorkloadSynchronizer upkeep;
   private final RemoteExecutionCheck remoteExecutionCheck;
 
-  /** For jobs of the adapter's kind, under the given rules. */
+  /**
+   * Creates the policy for jobs of one kind.
+   *
+   * @param adapter the kind
+   * @param rules the options of the job framework
+   * @param remoteExecutionCheck whether a status from another cluster is to be believed
+   */
   public JobPolicy(
       JobIntegration adapter, JobOptions rules, RemoteExecutionCheck remoteExecutionCheck) {
     this.adapter = adapter;
     this.rules = rules;
     this.composer = new WorkloadFactory(rules);
+    this.workloadActions = new WorkloadActions(adapter, composer);
     this.upkeep = new WorkloadSynchronizer();
     this.remoteExecutionCheck = remoteExecutionCheck;
   }
 
-  /** The name of the Workload that is made for a job. */
+  /** The name of the Workload that the framework creates for a job. */
   String workloadName(CachedJob job) {
     return composer.name(job.ref());
   }
 
-  /** What to do; nothing when all is as it should be. */
+  /** The actions for a job; empty if nothing has to be done. */
   public List<JobAction> decide(ReconcileContext given) {
     ReconcileContext reconcileContext = believed(given);
     if (reconcileContext.job().deleting()) {
@@ -76,7 +77,9 @@ public final class JobPolicy {
     };
   }
 
-  /** With the job's status in another cluster, where it runs there. */
+  /**
+   * Replaces the job's status by the status of its copy in a worker cluster, if the job runs there.
+   */
   private ReconcileContext believed(ReconcileContext given) {
     return given
         .job()
@@ -87,8 +90,9 @@ public final class JobPolicy {
   }
 
   /**
-   * A job that is being deleted needs no guarding. One that can only be stopped by its deletion
-   * gives its quota back when its pods are gone, or should be by now.
+   * A job that is being deleted: its Workloads and the job lose their finalizers. The quota of an
+   * evicted job of a kind that is stopped by deletion is released when its pods are gone, or at the
+   * end of the deletion's grace period.
    */
   private List<JobAction> leaving(ReconcileContext reconcileContext) {
     CachedJob job = reconcileContext.job();
@@ -110,7 +114,7 @@ public final class JobPolicy {
     return actions;
   }
 
-  /** Takes our finalizer off a job, if its kind has one. */
+  /** Removes the project's finalizer from a job, if the job has it. */
   private static List<JobAction> release(CachedJob job) {
     if (!job.finalizers().contains(KueueConstants.MANAGED)) {
       return List.of();
@@ -118,7 +122,7 @@ public final class JobPolicy {
     return List.of(new RemoveFinalizers(RemoveFinalizers.patchOf(job)));
   }
 
-  /** Takes the finalizers off Workloads that have them. */
+  /** Removes the project's finalizer from the Workloads that have it. */
   static List<JobAction> releaseOwner(List<CachedWorkload> workloads) {
     return workloads.stream()
         .filter(CachedWorkload::finalized)
@@ -153,7 +157,7 @@ public final class JobPolicy {
     }
     return notStopped(job)
         ? List.of(stop(StopReason.NO_MATCHING_WORKLOAD, Optional.empty(), noWorkload(job)))
-        : PrebuiltWorkloads.awaited(prebuilt, RETRY);
+        : PrebuiltWorkloads.awaited(prebuilt, WorkloadActions.RETRY);
   }
 
   private List<JobAction> own(ReconcileContext reconcileContext) {
@@ -170,7 +174,7 @@ public final class JobPolicy {
     return actions;
   }
 
-  /** The Workload is being deleted, or must go first: the job stops, then it is let go. */
+  /** Stops a job whose Workload is being deleted; then the Workload loses its finalizer. */
   private List<JobAction> deleted(CachedJob job, OwnedWorkloads workloads) {
     if (job.state().end().isEmpty() && notStopped(job)) {
       return List.of(
@@ -192,7 +196,7 @@ public final class JobPolicy {
     if (!workloads.duplicates().isEmpty()) {
       return outOfSync(reconcileContext, workloads.duplicates());
     }
-    return job.state().active() ? List.of() : create(reconcileContext);
+    return job.state().active() ? List.of() : workloadActions.create(reconcileContext);
   }
 
   private List<JobAction> outOfSync(
@@ -203,25 +207,12 @@ public final class JobPolicy {
           finish(reconcileContext, first, "OutOfSync", "The prebuilt workload is out of sync"));
     }
     if (strays.size() == 1 && !first.quotaReserved() && !first.finished()) {
-      return withPriority(
-          reconcileContext,
-          priority ->
-              new PatchWorkload(
-                  first,
-                  composer.rewrite(
-                      reconcileContext.job(), templates(reconcileContext.job()), priority),
-                  "Updated Workload " + first.id() + " to what the job says now"));
+      return workloadActions.rewrite(
+          reconcileContext, first, "Updated Workload " + first.id() + " to what the job says now");
     }
     return strays.stream()
         .<JobAction>map(stray -> new DeleteWorkload(stray, "it does not match its job any more"))
         .toList();
-  }
-
-  private List<JobAction> create(ReconcileContext reconcileContext) {
-    CachedJob job = reconcileContext.job();
-    return withPriority(
-        reconcileContext,
-        priority -> new CreateWorkload(composer.compose(job, templates(job), priority)));
   }
 
   private List<JobAction> withWorkload(
@@ -282,19 +273,22 @@ public final class JobPolicy {
         job.state().reclaimable().entrySet().stream()
             .anyMatch(pods -> pods.getValue() > known.getOrDefault(pods.getKey(), 0));
     boolean stopped = job.state().suspended() && !remoteExecutionCheck.runs(job, workload);
-    if (!more || stopped || !workload.admitted()) {
+    if (!rules.reclaimablePods() || !more || stopped || !workload.admitted()) {
       return List.of();
     }
     ObjectNode status = WorkloadStatuses.reclaimable(job.state().reclaimable());
     return List.of(new PatchStatus(workload, status, "reclaimable pods"));
   }
 
-  /** Second phase of an eviction: the job stops; when its pods are gone, so is its quota. */
+  /**
+   * The second phase of an eviction: stops the job, and releases the quota when the pods of the job
+   * are gone.
+   */
   private List<JobAction> evicted(ReconcileContext reconcileContext, CachedWorkload workload) {
     CachedJob job = reconcileContext.job();
     Condition evicted = workload.status().condition("Evicted").orElseThrow();
     if (!job.state().suspended()) {
-      return List.of(stop(StopReason.WORKLOAD_EVICTED, Optional.of(workload), evicted.message()));
+      return List.of(Stop.evicted(Optional.of(workload), evicted));
     }
     if (job.state().active()) {
       return List.of();
@@ -350,25 +344,12 @@ public final class JobPolicy {
             "the job has %d pod sets, but %d were admitted"
                 .formatted(reconcileContext.job().podSets().size(), starts.get().size()));
       }
-      List<JobPatch> patches = adapter.start(object(reconcileContext.job()), starts.get());
+      List<JobPatch> patches = adapter.start(reconcileContext.job().object(), starts.get());
       return List.of(
           new Start(workload, patches, "Admitted by ClusterQueue " + admission.clusterQueue()));
     } catch (StartConflictException conflict) {
       return List.of(finish(reconcileContext, workload, "FailedToStart", conflict.conflict()));
     }
-  }
-
-  private List<JobAction> withPriority(
-      ReconcileContext reconcileContext, Function<PrioritySource.Found, JobAction> action) {
-    return switch (PrioritySource.of(reconcileContext.job(), reconcileContext.priorities())) {
-      case PrioritySource.Found found -> List.of(action.apply(found));
-      case PrioritySource.Missing missing ->
-          List.of(
-              new Warn(
-                  "WorkloadPriorityClassNotFound",
-                  "%s \"%s\" does not exist".formatted(missing.kind(), missing.name())),
-              new Requeue(RETRY));
-    };
   }
 
   /** Marks a Workload finished as its job ended. */
@@ -395,17 +376,5 @@ public final class JobPolicy {
 
   private static String noWorkload(CachedJob job) {
     return "No Workload matches what " + job.ref() + " says";
-  }
-
-  private List<PodSetTemplate> templates(CachedJob job) {
-    return adapter.podSets(object(job));
-  }
-
-  private static ObjectNode object(CachedJob job) {
-    try {
-      return (ObjectNode) JSON.readTree(job.text());
-    } catch (JsonProcessingException ownText) {
-      throw new IllegalStateException("the text of " + job.ref() + " is not JSON", ownText);
-    }
   }
 }

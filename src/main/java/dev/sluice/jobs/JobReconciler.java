@@ -120,6 +120,11 @@ public final class JobReconciler {
     executor.forget(job.ref());
   }
 
+  /** The same for a job of which only the identity is known. */
+  public void forget(JobRef job) {
+    executor.forget(job);
+  }
+
   private List<JobAction> decide(CachedJob job) {
     return decisions.decide(context(job));
   }

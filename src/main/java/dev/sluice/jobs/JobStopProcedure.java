@@ -11,8 +11,8 @@ public interface JobStopProcedure {
   /**
    * What is written on the job before it is deleted; empty when it says so already.
    *
+   * @param reason why it is stopped, in one word
    * @param note why it is stopped, for people
    */
-  Optional<JobPatch> terminationPatch(
-      JsonNode object, JobAction.StopReason reason, String note, Instant now);
+  Optional<JobPatch> terminationPatch(JsonNode object, String reason, String note, Instant now);
 }

@@ -65,7 +65,7 @@ final class JobStopper {
       return new Result.Stopped(version(object));
     }
     Optional<JobPatch> words =
-        ending.terminationPatch(object, stop.reason(), stop.note(), clock.instant());
+        ending.terminationPatch(object, stop.word(), stop.note(), clock.instant());
     if (words.isPresent()) {
       ApiOutcome said = Futures.forResult(objects.patch(ref, version(object), words.get()));
       if (!(said instanceof ApiOutcome.Written)) {

@@ -3,12 +3,8 @@ package dev.sluice.jobs;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.WorkloadFinalizer;
-import dev.sluice.workload.WorkloadWriter;
 import java.time.Duration;
 import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Removes the finalizer of Workloads that are being deleted and whose job doesn't exist any more. A
@@ -16,21 +12,17 @@ import org.slf4j.LoggerFactory;
  */
 final class OrphanedWorkloads {
 
-  private static final Logger LOG = LoggerFactory.getLogger(OrphanedWorkloads.class);
-  private static final Duration AGAIN = Duration.ofSeconds(2);
-
-  /** A refused write leaves the quota held, so it is repeated. */
-  private static final Duration AFTER_REFUSAL = Duration.ofSeconds(10);
-
   private final JobKind kind;
   private final JobStore jobs;
   private final JobReconciler.Dependencies dependencies;
+  private final WorkloadReleaser releaser;
 
   /** For Workloads of jobs of a kind. */
   OrphanedWorkloads(JobKind kind, JobStore jobs, JobReconciler.Dependencies dependencies) {
     this.kind = kind;
     this.jobs = jobs;
     this.dependencies = dependencies;
+    this.releaser = new WorkloadReleaser(dependencies.writer());
   }
 
   /** Whether a Workload belongs to a job of the kind, is being deleted and has the finalizer. */
@@ -63,20 +55,7 @@ final class OrphanedWorkloads {
     if (cached || exists(key.namespace(), owner)) {
       return Optional.empty();
     }
-    WorkloadWriter.Outcome outcome =
-        Futures.forResult(
-            dependencies
-                .writer()
-                .patch(workload.id(), workload.version(), WorkloadFinalizer.removal(workload)));
-    return switch (outcome) {
-      case WorkloadWriter.Outcome.Written written -> {
-        LOG.info("workload={} released, reason=\"its {} is gone\"", workload.id(), owner.kind());
-        yield Optional.empty();
-      }
-      case WorkloadWriter.Outcome.Gone gone -> Optional.empty();
-      case WorkloadWriter.Outcome.Conflict conflict -> Optional.of(AGAIN);
-      case WorkloadWriter.Outcome.Refused refused -> Optional.of(AFTER_REFUSAL);
-    };
+    return releaser.release(workload, "its " + owner.kind() + " is gone");
   }
 
   private boolean exists(String namespace, CachedWorkload.Owner owner) throws InterruptedException {

@@ -9,7 +9,7 @@ import java.util.Optional;
  * The Workloads of a job, sorted by what they are good for.
  *
  * @param match the one that says what the job says
- * @param strays others that live
+ * @param duplicates others that live
  * @param leaving those that are being deleted
  */
 record OwnedWorkloads(

@@ -1,6 +1,7 @@
 package dev.sluice.jobs;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CheckStates;
@@ -12,13 +13,11 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.regex.Pattern;
 
 /** What the pod sets of an admitted Workload are given when its job starts. */
 public final class PodSetInfos {
 
   private static final int LONGEST_LABEL = 63;
-  private static final Pattern DNS_LABEL = Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?");
 
   private PodSetInfos() {}
 
@@ -138,7 +137,7 @@ public final class PodSetInfos {
         labels.put(KueueConstants.LOCAL_QUEUE_NAME, workload.spec().queueName());
       }
       String clusterQueue = admission.clusterQueue();
-      if (clusterQueue.length() <= LONGEST_LABEL && DNS_LABEL.matcher(clusterQueue).matches()) {
+      if (KubernetesNames.isDnsLabel(clusterQueue)) {
         labels.put(KueueConstants.CLUSTER_QUEUE_NAME, clusterQueue);
       }
     }

@@ -9,7 +9,7 @@ import java.util.Optional;
  * All that is looked at to decide what a job needs.
  *
  * @param job the job
- * @param standing whether it is ours to handle
+ * @param managementStatus whether it is ours to handle
  * @param owned the Workloads it controls, oldest first
  * @param prebuilt the Workload it names as made for it, if that exists
  * @param flavors the flavors

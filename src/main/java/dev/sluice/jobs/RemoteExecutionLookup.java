@@ -1,6 +1,5 @@
 package dev.sluice.jobs;
 
-import dev.sluice.api.KueueConstants;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
 import dev.sluice.workload.CachedWorkload;
@@ -26,10 +25,6 @@ public final class RemoteExecutionLookup implements RemoteExecutionCheck {
 
   private boolean isSent(CachedWorkload workload) {
     return workload.status().admissionChecks().stream()
-        .flatMap(check -> informerCaches.checks().find(check.name()).stream())
-        .anyMatch(
-            check ->
-                check.getSpec() != null
-                    && KueueConstants.MULTIKUEUE.equals(check.getSpec().controllerName()));
+        .anyMatch(check -> informerCaches.dispatchesRemotely(check.name()));
   }
 }

@@ -2,17 +2,16 @@ package dev.sluice.jobs;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonMappers;
 import java.util.Map;
 import java.util.Optional;
 
 /** What the annotations of a pod template ask of the topology, in the API's form. */
 public final class TopologyRequests {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
   private static final Map<String, String> FIELDS =
       Map.of(
           KueueConstants.PODSET_REQUIRED_TOPOLOGY, "required",
@@ -57,9 +56,9 @@ public final class TopologyRequests {
 
   private static JsonNode layers(String text) {
     try {
-      return text.isEmpty() ? JSON.missingNode() : JSON.readTree(text);
+      return text.isEmpty() ? JsonMappers.JSON.missingNode() : JsonMappers.JSON.readTree(text);
     } catch (JsonProcessingException refusedByTheWebhook) {
-      return JSON.missingNode();
+      return JsonMappers.JSON.missingNode();
     }
   }
 }

@@ -35,12 +35,15 @@ final class UnqueuedJobPolicy {
     }
   }
 
-  /** Workloads that another controller made for the job are not ours to take away. */
+  /**
+   * Whether the framework created the Workload for the job; Workloads of other controllers are left
+   * alone.
+   */
   private static boolean isMadeFor(CachedJob job, CachedWorkload workload) {
     return job.ref().uid().equals(workload.labels().get(KueueConstants.JOB_UID));
   }
 
-  /** What to do about the Workloads of an unmanaged job; nothing where no job is handled. */
+  /** The actions on the Workloads of an unmanaged job; empty in namespaces that are not managed. */
   static List<JobAction> decide(ReconcileContext reconcileContext, JobOptions rules) {
     boolean handled = rules.managedNamespaces().test(reconcileContext.job().ref().namespace());
     return handled ? new UnqueuedJobPolicy(reconcileContext, rules).decide() : List.of();

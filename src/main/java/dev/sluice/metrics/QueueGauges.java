@@ -300,7 +300,7 @@ public final class QueueGauges {
       gaugeSet.set(LOCAL_STATUS, each.equals(active) ? 1 : 0, name, namespace, each);
     }
     queue
-        .pastUse()
+        .usageOverTime()
         .ifPresent(
             past ->
                 gaugeSet.set(LOCAL_PAST_USE, past.amount(), name, namespace, queue.clusterQueue()));

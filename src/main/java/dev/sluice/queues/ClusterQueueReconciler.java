@@ -105,9 +105,7 @@ final class ClusterQueueReconciler extends LeaderAwareReconciler<ClusterQueue> {
       ClusterQueue queue, ClusterQueueView view, @Nullable ClusterQueueStatus standing) {
     Instant now = clock.instant();
     ClusterQueueStatus seen = QueueStatuses.clusterQueue(view, generation(queue), standing, now);
-    return seen.toBuilder()
-        .conditions(notes.in(seen.conditions(), view.name(), generation(queue), now))
-        .build();
+    return seen.withConditions(notes.in(seen.conditions(), view.name(), generation(queue), now));
   }
 
   @Override

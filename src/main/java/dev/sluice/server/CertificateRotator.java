@@ -1,5 +1,6 @@
 package dev.sluice.server;
 
+import dev.sluice.kube.client.ApiErrorText;
 import java.io.IOException;
 import java.security.GeneralSecurityException;
 import java.time.Duration;
@@ -15,14 +16,18 @@ public final class CertificateRotator implements AutoCloseable {
 
   private static final Logger log = LoggerFactory.getLogger(CertificateRotator.class);
 
+  private static final Duration FIRST_INTERVAL = Duration.ofSeconds(1);
+
   private final CertificateSource source;
+  private final Duration interval;
   private final ScheduledExecutorService timer;
   private final CompletableFuture<Void> first = new CompletableFuture<>();
   private volatile boolean ready;
   private String lastError = "";
 
   /**
-   * Refreshes the source once before it returns, then once per interval.
+   * Refreshes the source once before it returns, then once per interval, and every second until
+   * there is a usable certificate.
    *
    * @param interval time between two refreshes
    */
@@ -31,9 +36,17 @@ public final class CertificateRotator implements AutoCloseable {
     this.timer =
         Executors.newSingleThreadScheduledExecutor(
             Thread.ofPlatform().daemon().name("certificates").factory());
+    this.interval = interval;
+    refreshAndSchedule();
+  }
+
+  private void refreshAndSchedule() {
     refresh();
-    timer.scheduleWithFixedDelay(
-        this::refresh, interval.toMillis(), interval.toMillis(), TimeUnit.MILLISECONDS);
+    Duration pause = ready || interval.compareTo(FIRST_INTERVAL) < 0 ? interval : FIRST_INTERVAL;
+    if (!timer.isShutdown()) {
+      var unused =
+          timer.schedule(this::refreshAndSchedule, pause.toMillis(), TimeUnit.MILLISECONDS);
+    }
   }
 
   /** Completes when a usable certificate exists for the first time. */
@@ -59,7 +72,7 @@ public final class CertificateRotator implements AutoCloseable {
       first.complete(null);
       lastError = "";
     } catch (GeneralSecurityException | IOException | RuntimeException e) {
-      String message = String.valueOf(e.getMessage());
+      String message = ApiErrorText.of(e);
       if (!message.equals(lastError)) {
         lastError = message;
         log.warn("certificate ready={} reason=\"{}\"", ready, message);

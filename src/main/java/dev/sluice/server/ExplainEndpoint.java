@@ -1,12 +1,13 @@
 package dev.sluice.server;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
 import dev.sluice.core.engine.SchedulerQueries.Waiting;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.visibility.ExplanationText;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadLister;
@@ -37,7 +38,6 @@ public final class ExplainEndpoint implements HttpHandler {
   private final RequestAuthorizer authorizer;
   private final WorkloadLister workloads;
   private final SchedulerQueries engine;
-  private final ObjectMapper json = new ObjectMapper();
 
   /**
    * Creates the endpoint.
@@ -78,7 +78,7 @@ public final class ExplainEndpoint implements HttpHandler {
         case ALLOWED -> explain(path.group(1), path.group(2));
       };
     } catch (KubernetesClientException e) {
-      return Response.text(503, "the API server can't say who may read this: " + e.getMessage());
+      return Response.text(503, "who may read this can't be found out: " + ApiErrorText.of(e));
     }
   }
 
@@ -91,7 +91,7 @@ public final class ExplainEndpoint implements HttpHandler {
       WorkloadId id = workload.get().id();
       Optional<Waiting> waiting =
           engine.pendingReason(id).get(QUERY_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
-      return Response.json(json.writeValueAsBytes(body(id, waiting)));
+      return Response.json(JsonMappers.JSON.writeValueAsBytes(body(id, waiting)));
     } catch (TimeoutException e) {
       return Response.text(
           503, "the engine didn't answer within " + QUERY_TIMEOUT.toSeconds() + " s");
@@ -104,7 +104,7 @@ public final class ExplainEndpoint implements HttpHandler {
   }
 
   private ObjectNode body(WorkloadId id, Optional<Waiting> waiting) {
-    ObjectNode body = json.createObjectNode();
+    ObjectNode body = JsonMappers.JSON.createObjectNode();
     body.put("namespace", id.namespace()).put("name", id.name()).put("uid", id.uid());
     body.put("pending", waiting.isPresent());
     waiting.ifPresent(known -> describe(body, known));
@@ -125,14 +125,14 @@ public final class ExplainEndpoint implements HttpHandler {
                 body.put("reason", explanation.reason().apiReason())
                     .put("message", ExplanationText.message(explanation)));
     waiting
-        .turn()
+        .earlierLocalQueues()
         .ifPresent(
-            turn ->
+            earlier ->
                 body.putObject("turn")
-                    .put("used", turn.used())
-                    .put("first", turn.first().namespace() + "/" + turn.first().name())
-                    .put("usedByFirst", turn.usedByFirst())
-                    .put("others", turn.others()));
+                    .put("used", earlier.used())
+                    .put("first", earlier.first().namespace() + "/" + earlier.first().name())
+                    .put("usedByFirst", earlier.usedByFirst())
+                    .put("others", earlier.others()));
     for (Holder holder : waiting.holders()) {
       body.withArray("holders")
           .addObject()

@@ -6,6 +6,7 @@ import com.sun.net.httpserver.HttpsParameters;
 import com.sun.net.httpserver.HttpsServer;
 import dev.sluice.api.config.BindAddress;
 import java.io.IOException;
+import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.ExecutorService;
@@ -115,13 +116,20 @@ public final class HttpService implements AutoCloseable {
     S create() throws IOException;
   }
 
+  private static String reason(IOException failure) {
+    String message = String.valueOf(failure.getMessage());
+    return failure instanceof BindException && message.contains("in use")
+        ? "the port is taken; does another operator run on this machine?"
+        : message;
+  }
+
   private static <S> S bound(BindAddress address, Creation<S> creation) throws IOException {
     try {
       return creation.create();
     } catch (IOException e) {
       String host = address.host().isEmpty() ? "all addresses" : address.host();
       throw new IOException(
-          "can't listen on port %d of %s: %s".formatted(address.port(), host, e.getMessage()), e);
+          "can't listen on port %d of %s: %s".formatted(address.port(), host, reason(e)), e);
     }
   }
 }

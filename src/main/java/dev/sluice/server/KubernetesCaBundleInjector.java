@@ -1,9 +1,9 @@
 package dev.sluice.server;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import dev.sluice.api.ApiVersions;
+import dev.sluice.api.json.JsonMappers;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
@@ -38,7 +38,6 @@ public final class KubernetesCaBundleInjector implements CaBundleInjector {
           .toList();
 
   private static final Logger log = LoggerFactory.getLogger(KubernetesCaBundleInjector.class);
-  private static final ObjectMapper JSON = new ObjectMapper();
   private static final PatchContext JSON_PATCH = PatchContext.of(PatchType.JSON);
 
   private final KubernetesClient client;
@@ -89,7 +88,8 @@ public final class KubernetesCaBundleInjector implements CaBundleInjector {
     if (found == null) {
       return;
     }
-    JsonNode webhooks = JSON.valueToTree(found.getAdditionalProperties()).path("webhooks");
+    JsonNode webhooks =
+        JsonMappers.JSON.valueToTree(found.getAdditionalProperties()).path("webhooks");
     ArrayNode patch = guarded(found);
     for (int i = 0; i < webhooks.size(); i++) {
       add(
@@ -110,7 +110,10 @@ public final class KubernetesCaBundleInjector implements CaBundleInjector {
       return;
     }
     JsonNode conversion =
-        JSON.valueToTree(found.getAdditionalProperties()).path("spec").path("conversion");
+        JsonMappers.JSON
+            .valueToTree(found.getAdditionalProperties())
+            .path("spec")
+            .path("conversion");
     if (!conversion.path("strategy").asText().equals("Webhook")) {
       return;
     }
@@ -137,7 +140,7 @@ public final class KubernetesCaBundleInjector implements CaBundleInjector {
   }
 
   private static ArrayNode guarded(GenericKubernetesResource found) {
-    ArrayNode patch = JSON.createArrayNode();
+    ArrayNode patch = JsonMappers.JSON.createArrayNode();
     patch
         .addObject()
         .put("op", "test")

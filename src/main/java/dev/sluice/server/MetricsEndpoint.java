@@ -1,5 +1,6 @@
 package dev.sluice.server;
 
+import dev.sluice.kube.client.ApiErrorText;
 import java.util.Locale;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -59,7 +60,7 @@ public final class MetricsEndpoint implements HttpHandler {
     try {
       return token.map(authorizer::decide).orElse(RequestAuthorizer.Decision.UNAUTHENTICATED);
     } catch (RuntimeException e) {
-      log.warn("scrape result=refused reason=\"{}\"", e.getMessage());
+      log.warn("scrape result=refused reason=\"{}\"", ApiErrorText.of(e));
       return RequestAuthorizer.Decision.UNAUTHENTICATED;
     }
   }

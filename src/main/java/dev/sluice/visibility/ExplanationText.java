@@ -2,8 +2,8 @@ package dev.sluice.visibility;
 
 import dev.sluice.api.Quantities;
 import dev.sluice.core.engine.PendingPosition;
+import dev.sluice.core.engine.SchedulerQueries.EarlierLocalQueues;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
-import dev.sluice.core.engine.SchedulerQueries.Turn;
 import dev.sluice.core.engine.SchedulerQueries.Waiting;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorAttempt;
@@ -26,8 +26,7 @@ public final class ExplanationText {
   private static final String NOT_EVALUATED = "not evaluated yet";
 
   private static final String NO_PREEMPTION =
-      "preemption would not help: the policies of its ClusterQueue don't allow it for all that is"
-          + " missing";
+      "the preemption policies of this ClusterQueue don't cover what is missing";
 
   private ExplanationText() {}
 
@@ -85,9 +84,7 @@ public final class ExplanationText {
       case FlavorRejection.ExceedsMaximum(var resource, var requested, var maximum) ->
           resource
               + ": "
-              + Quantities.format(resource, requested)
-              + " requested, more than the maximum of "
-              + Quantities.format(resource, maximum);
+              + amounts(resource, "%s requested, more than the maximum of %s", requested, maximum);
       case FlavorRejection.InsufficientQuota(
               var resource,
               var requested,
@@ -95,15 +92,19 @@ public final class ExplanationText {
               var maximum) ->
           resource
               + ": "
-              + Quantities.format(resource, requested)
-              + " requested, "
-              + Quantities.format(resource, Math.max(0, available))
-              + " available of "
-              + Quantities.format(resource, maximum)
-              + ", "
-              + Quantities.format(resource, requested - Math.max(0, available))
-              + " missing";
+              + amounts(
+                  resource,
+                  "%s requested, %s available of %s, %s missing",
+                  requested,
+                  Math.max(0, available),
+                  maximum,
+                  requested - Math.max(0, available));
     };
+  }
+
+  /** Fills a text with amounts in one unit, so that they can be compared at a glance. */
+  private static String amounts(String resource, String text, long... amounts) {
+    return text.formatted(Quantities.inOneUnit(resource, amounts).toArray());
   }
 
   /** The note of the event QuotaReserved. */
@@ -154,10 +155,13 @@ public final class ExplanationText {
     lines.add(position(waiting));
     lines.add(waiting.explanation().map(e -> e.reason().apiReason()).orElse(NOT_EVALUATED));
     if (waiting.position().inadmissible()) {
-      lines.add("parked: looked at again when what it lacks changes");
+      lines.add(
+          "inadmissible: it is evaluated again when quota that it lacks is released or changed");
     }
     waiting.explanation().ifPresent(explanation -> lines.addAll(lines(explanation)));
-    waiting.turn().ifPresent(turn -> lines.add(turn(turn, waiting)));
+    waiting
+        .earlierLocalQueues()
+        .ifPresent(earlier -> lines.add(earlierLocalQueues(earlier, waiting)));
     waiting.holders().forEach(holder -> lines.add(holder(holder)));
     return List.copyOf(lines);
   }
@@ -189,17 +193,18 @@ public final class ExplanationText {
         + position.priority();
   }
 
-  private static String turn(Turn turn, Waiting waiting) {
+  private static String earlierLocalQueues(EarlierLocalQueues earlier, Waiting waiting) {
     return "LocalQueue %s used more than %s: %s, against %s of LocalQueue %s, which comes first"
         .formatted(
             waiting.position().queueName(),
-            turn.others() == 1 ? "another one" : turn.others() + " others",
-            used(turn.used()),
-            used(turn.usedByFirst()),
-            turn.first().namespace() + "/" + turn.first().name());
+            earlier.others() == 1 ? "another one" : earlier.others() + " others",
+            used(earlier.used()),
+            used(earlier.usedByFirst()),
+            earlier.first().namespace() + "/" + earlier.first().name());
   }
 
-  private static String used(double amount) {
+  /** The usage of a LocalQueue over time, as admission fair sharing compares it. */
+  public static String used(double amount) {
     return Double.isInfinite(amount)
         ? "without bounds"
         : String.format(Locale.ROOT, "%.3f", amount);

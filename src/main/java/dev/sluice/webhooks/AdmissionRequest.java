@@ -1,6 +1,10 @@
 package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.json.JsonFields;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
 
 /**
  * An admission request of the API server.
@@ -46,25 +50,25 @@ public record AdmissionRequest(
    * @throws IllegalArgumentException if the review is malformed; the message says what is missing
    */
   static AdmissionRequest of(JsonNode review) {
-    if (!ReviewJson.text(review, "kind").equals("AdmissionReview")) {
+    if (!JsonFields.text(review, "kind").equals("AdmissionReview")) {
       throw new IllegalArgumentException("kind must be AdmissionReview");
     }
-    JsonNode request = ReviewJson.at(review, "request");
-    String uid = ReviewJson.text(request, "uid");
+    JsonNode request = JsonFields.at(review, "request");
+    String uid = JsonFields.text(request, "uid");
     if (uid.isEmpty()) {
       throw new IllegalArgumentException("request.uid is missing");
     }
     return new AdmissionRequest(
         uid,
-        operation(ReviewJson.text(request, "operation")),
-        ReviewJson.text(request, "subResource"),
-        ReviewJson.text(request, "kind", "group"),
-        ReviewJson.text(request, "kind", "kind"),
-        ReviewJson.text(request, "namespace"),
-        ReviewJson.text(request, "name"),
-        ReviewJson.text(request, "userInfo", "username"),
-        ReviewJson.at(request, "object"),
-        ReviewJson.at(request, "oldObject"));
+        operation(JsonFields.text(request, "operation")),
+        JsonFields.text(request, "subResource"),
+        JsonFields.text(request, "kind", "group"),
+        JsonFields.text(request, "kind", "kind"),
+        JsonFields.text(request, "namespace"),
+        JsonFields.text(request, "name"),
+        JsonFields.text(request, "userInfo", "username"),
+        JsonFields.at(request, "object"),
+        JsonFields.at(request, "oldObject"));
   }
 
   private static Operation operation(String text) {
@@ -77,6 +81,20 @@ public record AdmissionRequest(
         "request.operation: \"" + text + "\" is none of CREATE, UPDATE, DELETE, CONNECT");
   }
 
+  /**
+   * The errors of the object, without those that the old object already had: these do not block an
+   * update.
+   *
+   * @return a new list, which the caller may change
+   */
+  List<FieldError> newErrors(Function<JsonNode, List<FieldError>> validateObject) {
+    List<FieldError> errors = new ArrayList<>(validateObject.apply(object));
+    if (isUpdate() && !errors.isEmpty()) {
+      errors.removeAll(validateObject.apply(oldObject));
+    }
+    return errors;
+  }
+
   /** Whether the operation creates the object. */
   public boolean isCreate() {
     return operation == Operation.CREATE;
@@ -87,15 +105,10 @@ public record AdmissionRequest(
     return operation == Operation.UPDATE;
   }
 
-  /** Whether only the status is written. */
-  public boolean isStatus() {
-    return subResource.equals("status");
-  }
-
   /** Whether the object is being deleted and its spec does not change. */
   public boolean isFinalizing() {
     return isUpdate()
-        && ReviewJson.isPresent(object, "metadata", "deletionTimestamp")
-        && ReviewJson.at(object, "spec").equals(ReviewJson.at(oldObject, "spec"));
+        && JsonFields.isPresent(object, "metadata", "deletionTimestamp")
+        && JsonFields.at(object, "spec").equals(JsonFields.at(oldObject, "spec"));
   }
 }

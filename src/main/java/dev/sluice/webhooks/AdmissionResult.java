@@ -34,6 +34,13 @@ public sealed interface AdmissionResult {
 
   /** Allowed if there are no errors, otherwise rejected. */
   static AdmissionResult of(List<FieldError> errors) {
-    return errors.isEmpty() ? allowed() : new Rejected(errors);
+    return of(errors, List.of());
+  }
+
+  /** Allowed with warnings if there are no errors, otherwise rejected. */
+  static AdmissionResult of(List<FieldError> errors, List<String> warnings) {
+    return errors.isEmpty()
+        ? new Allowed(JsonNodeFactory.instance.arrayNode(), warnings)
+        : new Rejected(errors);
   }
 }

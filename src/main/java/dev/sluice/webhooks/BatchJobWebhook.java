@@ -5,14 +5,14 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
-import dev.sluice.api.placement.LocalClusterAnnotations;
-import java.util.ArrayList;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.WebhookRules.Review.SuspendField;
 import java.util.List;
 import java.util.Objects;
 import java.util.OptionalInt;
 
 /** Webhook for Jobs of batch/v1. */
-final class BatchJobWebhook {
+final class BatchJobWebhook implements KindWebhook {
 
   private static final FieldPath SPEC = FieldPath.of("spec");
   private static final FieldPath TEMPLATE_ANNOTATIONS =
@@ -21,7 +21,9 @@ final class BatchJobWebhook {
       JobMetadata.ANNOTATIONS.key(KueueConstants.JOB_MIN_PARALLELISM);
   private static final FieldPath EQUAL =
       JobMetadata.ANNOTATIONS.key(KueueConstants.JOB_COMPLETIONS_EQUAL_PARALLELISM);
-  private static final String JOB_CONTROLLER = "kubernetes.io/job-controller";
+  private static final SuspendField FIELD =
+      new SuspendField(
+          List.of("spec", "suspend"), List.of("spec", "managedBy"), "kubernetes.io/job-controller");
   private static final FeatureGate ELASTIC_GATE = FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES;
 
   private final WebhookSettings settings;
@@ -38,15 +40,13 @@ final class BatchJobWebhook {
     this.notices = new JobWarnings(settings);
   }
 
-  AdmissionResult mutate(AdmissionRequest request) {
+  @Override
+  public AdmissionResult mutate(AdmissionRequest request) {
     if (!request.isCreate()) {
       return AdmissionResult.allowed();
     }
     JsonPatch patch = new JsonPatch(request.object());
-    boolean managed = defaults.mutate(request, patch, "spec", "suspend");
-    if (managed) {
-      defaults.defaultManagedBy(request, patch, JOB_CONTROLLER, "spec", "managedBy");
-    }
+    boolean managed = defaults.mutate(request, patch, FIELD);
     JobMetadata job = facts(request.object());
     if (managed && job.isElastic() && settings.isOn(ELASTIC_GATE)) {
       patch.append(
@@ -59,55 +59,42 @@ final class BatchJobWebhook {
     return AdmissionResult.patched(patch);
   }
 
-  AdmissionResult validate(AdmissionRequest request) {
+  @Override
+  public AdmissionResult validate(AdmissionRequest request) {
     if (request.isFinalizing()) {
       return AdmissionResult.allowed();
     }
-    boolean reduced = request.isUpdate() && mayBeReduced(request);
-    List<FieldError> errors = new ArrayList<>(validateObject(request.object(), reduced));
+    boolean judgesMinimum = judgesMinimum(request);
+    List<FieldError> errors = request.newErrors(object -> validateObject(object, judgesMinimum));
     if (request.isUpdate()) {
-      // Errors that the old object already had do not block an update.
-      if (!errors.isEmpty()) {
-        errors.removeAll(validateObject(request.oldObject(), reduced));
-      }
       errors.addAll(validateUpdate(request));
     }
-    return errors.isEmpty()
-        ? new AdmissionResult.Allowed(JsonNodeFactory.instance.arrayNode(), notices.of(request))
-        : new AdmissionResult.Rejected(errors);
+    return AdmissionResult.of(errors, notices.of(request));
   }
 
   /**
-   * Whether a job may have fewer pods than its minimum: it was started with a reduced parallelism,
-   * and neither that nor its minimum changes until the parallelism is restored.
+   * Whether the minimum is compared with the number of pods: when the job is created or its minimum
+   * changes. At other times the job may have fewer pods, because it was started with fewer, or
+   * restarted with fewer than its minimum after pods were reclaimed.
    */
-  private static boolean mayBeReduced(AdmissionRequest request) {
-    JobMetadata before = facts(request.oldObject());
-    JobMetadata now = facts(request.object());
-    return Objects.equals(
-            before.annotations().get(KueueConstants.JOB_MIN_PARALLELISM),
-            now.annotations().get(KueueConstants.JOB_MIN_PARALLELISM))
-        && (!now.isSuspended() || pods(request.oldObject()) == pods(request.object()));
+  private static boolean judgesMinimum(AdmissionRequest request) {
+    return !request.isUpdate()
+        || !Objects.equals(
+            facts(request.oldObject()).annotations().get(KueueConstants.JOB_MIN_PARALLELISM),
+            facts(request.object()).annotations().get(KueueConstants.JOB_MIN_PARALLELISM));
   }
 
-  private List<FieldError> validateObject(JsonNode object, boolean mayBeReduced) {
+  private List<FieldError> validateObject(JsonNode object, boolean judgesMinimum) {
     FieldErrors bad = new FieldErrors();
     JobMetadata job = facts(object);
     keys.validateObject(job, bad);
-    if (job.annotations().containsKey(LocalClusterAnnotations.MAY_RUN_HERE)
-        && ReviewJson.text(object, "spec", "managedBy").equals(KueueConstants.MULTIKUEUE)) {
-      bad.forbidden(
-          JobMetadata.ANNOTATIONS.key(LocalClusterAnnotations.MAY_RUN_HERE),
-          "a job with spec.managedBy "
-              + KueueConstants.MULTIKUEUE
-              + " runs in other clusters only");
-    }
-    partial(job, object, mayBeReduced, bad);
+    PlacementValidation.validateManagedBy(job, object, FIELD.managedBy(), bad);
+    partial(job, object, judgesMinimum, bad);
     PodSetShape podSet =
         new PodSetShape(
             pods(object),
             TEMPLATE_ANNOTATIONS,
-            ReviewJson.annotations(ReviewJson.at(object, "spec", "template")));
+            JsonFields.annotations(JsonFields.at(object, "spec", "template")));
     topology.validate(List.of(podSet), bad);
     if (job.isElastic()) {
       elastic(podSet, bad);
@@ -116,13 +103,13 @@ final class BatchJobWebhook {
   }
 
   private static void partial(
-      JobMetadata job, JsonNode object, boolean mayBeReduced, FieldErrors bad) {
+      JobMetadata job, JsonNode object, boolean judgesMinimum, FieldErrors bad) {
     String min = job.annotations().get(KueueConstants.JOB_MIN_PARALLELISM);
     if (min != null) {
       OptionalInt number = NumberReader.int32(min);
       long pods = pods(object);
-      long most = mayBeReduced ? pods : pods - 1;
-      if (number.isEmpty() || number.getAsInt() <= 0 || number.getAsInt() > most) {
+      if (judgesMinimum
+          && (number.isEmpty() || number.getAsInt() <= 0 || number.getAsInt() >= pods)) {
         bad.invalid(
             MIN, min, "must be an integer greater than 0 and less than the pods count, " + pods);
       }
@@ -145,12 +132,12 @@ final class BatchJobWebhook {
     if (value.equals("false")) {
       return;
     }
-    JsonNode spec = ReviewJson.at(object, "spec");
-    if (!ReviewJson.text(spec, "completionMode").equals("Indexed")) {
+    JsonNode spec = JsonFields.at(object, "spec");
+    if (!JsonFields.text(spec, "completionMode").equals("Indexed")) {
       bad.invalid(EQUAL, value, "must not be true unless spec.completionMode is Indexed");
     }
-    long parallelism = ReviewJson.at(spec, "parallelism").asLong(1);
-    JsonNode completions = ReviewJson.at(spec, "completions");
+    long parallelism = JsonFields.at(spec, "parallelism").asLong(1);
+    JsonNode completions = JsonFields.at(spec, "completions");
     if (completions.asLong(-1) != parallelism) {
       bad.invalid(
           SPEC.child("completions"),
@@ -185,10 +172,10 @@ final class BatchJobWebhook {
 
   private static void whileRunning(
       JobMetadata before, JobMetadata now, AdmissionRequest request, FieldErrors bad) {
-    JsonNode parallelism = ReviewJson.at(request.object(), "spec", "parallelism");
+    JsonNode parallelism = JsonFields.at(request.object(), "spec", "parallelism");
     if (now.annotations().containsKey(KueueConstants.JOB_MIN_PARALLELISM)
         && parallelism.asLong(1)
-            != ReviewJson.at(request.oldObject(), "spec", "parallelism").asLong(1)) {
+            != JsonFields.at(request.oldObject(), "spec", "parallelism").asLong(1)) {
       bad.immutable(
           SPEC.child("parallelism"),
           parallelism,
@@ -202,13 +189,13 @@ final class BatchJobWebhook {
   }
 
   private static JobMetadata facts(JsonNode object) {
-    return JobMetadata.of(object, ReviewJson.at(object, "spec", "suspend").asBoolean());
+    return JobMetadata.of(object, JsonFields.at(object, "spec", "suspend").asBoolean());
   }
 
   /** The number of pods that run at the same time. */
   private static long pods(JsonNode object) {
-    long parallelism = ReviewJson.at(object, "spec", "parallelism").asLong(1);
+    long parallelism = JsonFields.at(object, "spec", "parallelism").asLong(1);
     return Math.min(
-        parallelism, ReviewJson.at(object, "spec", "completions").asLong(Long.MAX_VALUE));
+        parallelism, JsonFields.at(object, "spec", "completions").asLong(Long.MAX_VALUE));
   }
 }

@@ -1,6 +1,5 @@
 package dev.sluice.webhooks;
 
-import dev.sluice.api.KueueConstants;
 import dev.sluice.api.QueueNames;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
@@ -78,11 +77,7 @@ public final class CachedClusterLookup implements ClusterLookup {
         .flatMap(spec -> Optional.ofNullable(spec.admissionChecksStrategy()))
         .stream()
         .flatMap(strategy -> strategy.admissionChecks().stream())
-        .flatMap(rule -> informerCaches.checks().find(rule.name()).stream())
-        .anyMatch(
-            check ->
-                check.getSpec() != null
-                    && KueueConstants.MULTIKUEUE.equals(check.getSpec().controllerName()));
+        .anyMatch(rule -> informerCaches.dispatchesRemotely(rule.name()));
   }
 
   @Override

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.json.JsonFields;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -38,16 +39,16 @@ final class ClusterQueueWebhook {
       return AdmissionResult.allowed();
     }
     FieldErrors bad = new FieldErrors();
-    JsonNode spec = ReviewJson.at(request.object(), "spec");
-    JsonNode oldSpec = ReviewJson.at(request.oldObject(), "spec");
-    String cohort = ReviewJson.text(spec, "cohortName");
+    JsonNode spec = JsonFields.at(request.object(), "spec");
+    JsonNode oldSpec = JsonFields.at(request.oldObject(), "spec");
+    String cohort = JsonFields.text(spec, "cohortName");
     if (!cohort.isEmpty()) {
       bad.invalid(SPEC.child("cohortName"), cohort, NameValidation.subdomain(cohort));
     }
     QUOTAS.validate(spec, bad);
     ResourceGroupValidation.weight(spec, bad);
     LabelValidation.selector(
-        SPEC.child("namespaceSelector"), ReviewJson.at(spec, "namespaceSelector"), bad);
+        SPEC.child("namespaceSelector"), JsonFields.at(spec, "namespaceSelector"), bad);
     checksOnFlavors(spec, oldSpec, bad);
     if (settings.isOn(FeatureGate.CONCURRENT_ADMISSION)) {
       concurrentAdmission(spec, bad);
@@ -55,7 +56,14 @@ final class ClusterQueueWebhook {
         policyStays(spec, oldSpec, bad);
       }
     }
-    return AdmissionResult.of(bad.errors());
+    return AdmissionResult.of(bad.errors(), warnings(spec));
+  }
+
+  private static List<String> warnings(JsonNode spec) {
+    return JsonFields.isPresent(spec, "namespaceSelector")
+        ? List.of()
+        : List.of(
+            "without spec.namespaceSelector the ClusterQueue accepts no namespace; {} selects all");
   }
 
   private void checksOnFlavors(JsonNode spec, JsonNode oldSpec, FieldErrors bad) {
@@ -64,9 +72,9 @@ final class ClusterQueueWebhook {
         !settings.isOn(FeatureGate.REJECT_UPDATES_TO_CQ_WITH_INVALID_ON_FLAVORS)
             && flavors.equals(flavors(oldSpec));
     Set<String> before = tolerant ? pairs(oldSpec) : Set.of();
-    List<JsonNode> checks = ReviewJson.list(spec, "admissionChecksStrategy", "admissionChecks");
+    List<JsonNode> checks = JsonFields.list(spec, "admissionChecksStrategy", "admissionChecks");
     for (int i = 0; i < checks.size(); i++) {
-      List<String> names = ReviewJson.texts(checks.get(i), "onFlavors");
+      List<String> names = JsonFields.texts(checks.get(i), "onFlavors");
       for (int j = 0; j < names.size(); j++) {
         String name = names.get(j);
         if (!flavors.contains(name) && !before.contains(pair(checks.get(i), name))) {
@@ -78,31 +86,31 @@ final class ClusterQueueWebhook {
 
   private static Set<String> pairs(JsonNode spec) {
     Set<String> pairs = new HashSet<>();
-    for (JsonNode check : ReviewJson.list(spec, "admissionChecksStrategy", "admissionChecks")) {
-      ReviewJson.texts(check, "onFlavors").forEach(flavor -> pairs.add(pair(check, flavor)));
+    for (JsonNode check : JsonFields.list(spec, "admissionChecksStrategy", "admissionChecks")) {
+      JsonFields.texts(check, "onFlavors").forEach(flavor -> pairs.add(pair(check, flavor)));
     }
     return pairs;
   }
 
   private static String pair(JsonNode check, String flavor) {
-    return ReviewJson.text(check, "name") + "/" + flavor;
+    return JsonFields.text(check, "name") + "/" + flavor;
   }
 
   private static Set<String> flavors(JsonNode spec) {
     Set<String> names = new HashSet<>();
-    for (JsonNode group : ReviewJson.list(spec, "resourceGroups")) {
-      ReviewJson.list(group, "flavors")
-          .forEach(flavor -> names.add(ReviewJson.text(flavor, "name")));
+    for (JsonNode group : JsonFields.list(spec, "resourceGroups")) {
+      JsonFields.list(group, "flavors")
+          .forEach(flavor -> names.add(JsonFields.text(flavor, "name")));
     }
     return names;
   }
 
   private static void concurrentAdmission(JsonNode spec, FieldErrors bad) {
-    JsonNode policy = ReviewJson.at(spec, "concurrentAdmissionPolicy");
+    JsonNode policy = JsonFields.at(spec, "concurrentAdmissionPolicy");
     if (policy.isMissingNode()) {
       return;
     }
-    int groups = ReviewJson.list(spec, "resourceGroups").size();
+    int groups = JsonFields.list(spec, "resourceGroups").size();
     Set<String> flavors = flavors(spec);
     if (groups != 1) {
       bad.invalid(
@@ -117,30 +125,30 @@ final class ClusterQueueWebhook {
           MAX_CONCURRENT_FLAVORS,
           "flavors with concurrentAdmissionPolicy");
     }
-    if (ReviewJson.text(spec, "queueingStrategy").equals("StrictFIFO")) {
+    if (JsonFields.text(spec, "queueingStrategy").equals("StrictFIFO")) {
       bad.invalid(
           SPEC.child("queueingStrategy"),
           "StrictFIFO",
           "must be BestEffortFIFO with concurrentAdmissionPolicy");
     }
-    migration(ReviewJson.at(policy, "migration"), flavors, bad);
+    migration(JsonFields.at(policy, "migration"), flavors, bad);
   }
 
   private static void migration(JsonNode migration, Set<String> flavors, FieldErrors bad) {
     FieldPath constraints = POLICY.child("migration").child("constraints");
-    if (ReviewJson.isPresent(migration, "constraints")
-        && !ReviewJson.text(migration, "mode").equals("TryPreferredFlavors")) {
+    if (JsonFields.isPresent(migration, "constraints")
+        && !JsonFields.text(migration, "mode").equals("TryPreferredFlavors")) {
       bad.forbidden(constraints, "allowed only with mode TryPreferredFlavors");
     }
-    String last = ReviewJson.text(migration, "constraints", "lastAcceptableFlavorName");
+    String last = JsonFields.text(migration, "constraints", "lastAcceptableFlavorName");
     if (!last.isEmpty() && !flavors.contains(last)) {
       bad.notSupported(constraints.child("lastAcceptableFlavorName"), last, flavors);
     }
   }
 
   private static void policyStays(JsonNode spec, JsonNode oldSpec, FieldErrors bad) {
-    JsonNode now = ReviewJson.at(spec, "concurrentAdmissionPolicy");
-    if (!now.equals(ReviewJson.at(oldSpec, "concurrentAdmissionPolicy"))) {
+    JsonNode now = JsonFields.at(spec, "concurrentAdmissionPolicy");
+    if (!now.equals(JsonFields.at(oldSpec, "concurrentAdmissionPolicy"))) {
       bad.immutable(POLICY, now, "");
     }
   }

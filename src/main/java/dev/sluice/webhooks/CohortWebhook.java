@@ -1,6 +1,7 @@
 package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.json.JsonFields;
 
 /** Webhook for Cohorts. */
 final class CohortWebhook {
@@ -15,10 +16,13 @@ final class CohortWebhook {
       return AdmissionResult.allowed();
     }
     FieldErrors bad = new FieldErrors();
-    JsonNode spec = ReviewJson.at(request.object(), "spec");
-    String parent = ReviewJson.text(spec, "parentName");
+    JsonNode spec = JsonFields.at(request.object(), "spec");
+    String parent = JsonFields.text(spec, "parentName");
     if (!parent.isEmpty()) {
       bad.invalid(FieldPath.of("spec", "parentName"), parent, NameValidation.subdomain(parent));
+    }
+    if (!parent.isEmpty() && parent.equals(JsonFields.text(request.object(), "metadata", "name"))) {
+      bad.invalid(FieldPath.of("spec", "parentName"), parent, "a Cohort can't be its own parent");
     }
     QUOTAS.validate(spec, bad);
     ResourceGroupValidation.weight(spec, bad);

@@ -1,25 +1,29 @@
 package dev.sluice.webhooks;
 
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.pod.Deployments;
+import java.util.List;
 
 /**
  * Webhook for Deployments: each pod of a Deployment is a job of its own, so the webhook copies the
  * queue's labels into the pod template.
  */
-final class DeploymentWebhook {
+final class DeploymentWebhook implements KindWebhook {
 
-  private static final String FRAMEWORK = "deployment";
+  private static final String FRAMEWORK = Deployments.KIND.framework();
 
-  private final WebhookRuleText serving;
+  private final ServingDefaults serving;
 
   DeploymentWebhook(WebhookSettings settings, ClusterLookup cluster) {
-    this.serving = new WebhookRuleText(settings, cluster);
+    this.serving = new ServingDefaults(settings, cluster);
   }
 
-  AdmissionResult mutate(AdmissionRequest request) {
+  @Override
+  public AdmissionResult mutate(AdmissionRequest request) {
     JsonPatch patch = new JsonPatch(request.object());
     if (serving.mutate(request, patch)) {
-      WebhookRuleText.addSchedulingGates(patch, FRAMEWORK);
+      ServingDefaults.addSchedulingGates(patch, FRAMEWORK);
       label(patch, KueueConstants.MANAGED, "true");
       JobMetadata deployment = JobMetadata.of(patch.object(), false);
       deployment.queue().ifPresent(queue -> label(patch, KueueConstants.QUEUE_NAME, queue));
@@ -33,14 +37,17 @@ final class DeploymentWebhook {
 
   private static void label(JsonPatch patch, String key, String value) {
     String[] path = {"spec", "template", "metadata", "labels", key};
-    if (!ReviewJson.text(patch.object(), path).equals(value)) {
+    if (!JsonFields.text(patch.object(), path).equals(value)) {
       patch.set(value, path);
     }
   }
 
-  AdmissionResult validate(AdmissionRequest request) {
+  @Override
+  public AdmissionResult validate(AdmissionRequest request) {
     return request.isFinalizing()
         ? AdmissionResult.allowed()
-        : AdmissionResult.of(serving.errors(request));
+        : AdmissionResult.of(
+            serving.errors(request),
+            request.isCreate() ? MisnamedQueueLabels.warnings(request.object()) : List.of());
   }
 }

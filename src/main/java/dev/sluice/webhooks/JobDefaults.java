@@ -5,8 +5,11 @@ import com.fasterxml.jackson.databind.node.BooleanNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.QueueNames;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.placement.LocalClusterAnnotations;
+import dev.sluice.jobs.WebhookRules.Review.SuspendField;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /** Sets default values when a job of any kind is created. */
 final class JobDefaults {
@@ -14,21 +17,38 @@ final class JobDefaults {
   private final WebhookSettings settings;
   private final ClusterLookup cluster;
 
+  private final Predicate<AdmissionRequest> madeUpOwner;
+
   JobDefaults(WebhookSettings settings, ClusterLookup cluster) {
-    this.settings = settings;
-    this.cluster = cluster;
+    this(settings, cluster, request -> false);
   }
 
   /**
-   * Sets queue and priority class, and suspends the job if it is managed.
+   * For a kind whose owner references are not always believed.
    *
-   * @param suspend field names of the path to the suspend field
+   * @param madeUpOwner the requests whose object doesn't belong to the owner that it names
+   */
+  JobDefaults(
+      WebhookSettings settings, ClusterLookup cluster, Predicate<AdmissionRequest> madeUpOwner) {
+    this.settings = settings;
+    this.cluster = cluster;
+    this.madeUpOwner = madeUpOwner;
+  }
+
+  /**
+   * Sets queue and priority class, and suspends the job if it is managed; names the controller that
+   * runs the job if the kind has a field for that.
+   *
    * @return whether the job is managed
    */
-  boolean mutate(AdmissionRequest request, JsonPatch patch, String... suspend) {
+  boolean mutate(AdmissionRequest request, JsonPatch patch, SuspendField field) {
     boolean managed = names(request, patch);
-    if (managed && !ReviewJson.at(request.object(), suspend).asBoolean()) {
+    String[] suspend = field.suspend().toArray(String[]::new);
+    if (managed && !JsonFields.at(request.object(), suspend).asBoolean()) {
       patch.set(BooleanNode.TRUE, suspend);
+    }
+    if (managed && !field.managedBy().isEmpty()) {
+      defaultManagedBy(request, patch, field);
     }
     return managed;
   }
@@ -76,13 +96,11 @@ final class JobDefaults {
    * Sets the managed-by field to MultiKueue if the job's queue dispatches to worker clusters and no
    * other controller manages the job. If the queue's jobs may also run in this cluster, the field
    * is set to the kind's own controller, because it cannot be changed later.
-   *
-   * @param byDefault the managed-by value of the kind's own controller
-   * @param managedBy field names of the path to the managed-by field
    */
-  void defaultManagedBy(
-      AdmissionRequest request, JsonPatch patch, String byDefault, String... managedBy) {
-    String present = ReviewJson.text(patch.object(), managedBy);
+  private void defaultManagedBy(AdmissionRequest request, JsonPatch patch, SuspendField field) {
+    String byDefault = field.controller();
+    String[] managedBy = field.managedBy().toArray(String[]::new);
+    String present = JsonFields.text(patch.object(), managedBy);
     Optional<String> queue = JobMetadata.of(patch.object(), false).queue();
     if (settings.isOn(FeatureGate.MULTI_KUEUE)
         && (present.isEmpty() || present.equals(byDefault))
@@ -97,15 +115,18 @@ final class JobDefaults {
 
   /** Whether the owner of the object is managed, so that the object itself is not. */
   boolean isOwnerManaged(AdmissionRequest request) {
-    for (JsonNode owner : ReviewJson.list(request.object(), "metadata", "ownerReferences")) {
-      if (ReviewJson.at(owner, "controller").asBoolean()) {
+    if (madeUpOwner.test(request)) {
+      return false;
+    }
+    for (JsonNode owner : JsonFields.list(request.object(), "metadata", "ownerReferences")) {
+      if (JsonFields.at(owner, "controller").asBoolean()) {
         return cluster.isManaged(
             request.namespace(),
             new ClusterLookup.Owner(
-                ReviewJson.text(owner, "apiVersion"),
-                ReviewJson.text(owner, "kind"),
-                ReviewJson.text(owner, "name"),
-                ReviewJson.text(owner, "uid")));
+                JsonFields.text(owner, "apiVersion"),
+                JsonFields.text(owner, "kind"),
+                JsonFields.text(owner, "name"),
+                JsonFields.text(owner, "uid")));
       }
     }
     return false;

@@ -24,7 +24,8 @@ final class JobMatchConditions {
 
   private static final String SPEAKS_TO_US =
       "[object, oldObject].exists(o, o != null && ("
-          + "(has(o.metadata.labels) && o.metadata.labels.exists(k, k.startsWith('%1$s/')))"
+          + "(has(o.metadata.labels) && o.metadata.labels.exists(k, k.startsWith('%1$s/')"
+          + " || k in [%2$s]))"
           + " || (has(o.metadata.annotations)"
           + " && o.metadata.annotations.exists(k, k.startsWith('%1$s/')))"
           + " || (has(o.spec) && has(o.spec.template) && has(o.spec.template.metadata)"
@@ -63,7 +64,9 @@ final class JobMatchConditions {
                 KueueConstants.POD_GROUP_TOTAL_COUNT,
                 KueueConstants.PREBUILT_WORKLOAD_NAME,
                 KueueConstants.ADMISSION_GATED_BY))
-        : SPEAKS_TO_US.formatted(KueueConstants.GROUP);
+        : SPEAKS_TO_US.formatted(
+            KueueConstants.GROUP,
+            quoted(MisnamedQueueLabels.WITHOUT_PREFIX.toArray(String[]::new)));
   }
 
   private static String quoted(String... keys) {

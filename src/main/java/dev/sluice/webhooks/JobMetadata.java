@@ -3,6 +3,7 @@ package dev.sluice.webhooks;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.QueueNames;
+import dev.sluice.api.json.JsonFields;
 import java.util.Map;
 import java.util.Optional;
 
@@ -20,7 +21,7 @@ record JobMetadata(
   static final FieldPath ANNOTATIONS = FieldPath.of("metadata", "annotations");
 
   static JobMetadata of(JsonNode object, boolean isSuspended) {
-    return new JobMetadata(ReviewJson.labels(object), ReviewJson.annotations(object), isSuspended);
+    return new JobMetadata(JsonFields.labels(object), JsonFields.annotations(object), isSuspended);
   }
 
   Optional<String> queue() {

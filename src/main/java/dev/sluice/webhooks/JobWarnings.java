@@ -3,13 +3,14 @@ package dev.sluice.webhooks;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.json.JsonFields;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
 /**
  * Warns the creator of a job about annotations without effect, because their feature is disabled or
- * not supported.
+ * not supported, and about misspelled queue labels.
  */
 final class JobWarnings {
 
@@ -34,16 +35,19 @@ final class JobWarnings {
     this.settings = settings;
   }
 
-  /** One warning per annotation without effect; only at creation. */
+  /**
+   * One warning per annotation without effect, and per label that looks like the queue's; only at
+   * creation.
+   */
   List<String> of(AdmissionRequest request) {
     if (!request.isCreate()) {
       return List.of();
     }
-    List<String> notices = new ArrayList<>();
+    List<String> notices = new ArrayList<>(MisnamedQueueLabels.warnings(request.object()));
     JsonNode object = request.object();
-    ON_JOB.forEach((key, gate) -> add(ReviewJson.annotations(object), key, gate, notices));
+    ON_JOB.forEach((key, gate) -> add(JsonFields.annotations(object), key, gate, notices));
     Map<String, String> template =
-        ReviewJson.annotations(ReviewJson.at(object, "spec", "template"));
+        JsonFields.annotations(JsonFields.at(object, "spec", "template"));
     for (String key : ON_TEMPLATE) {
       add(template, key, FeatureGate.TOPOLOGY_AWARE_SCHEDULING, notices);
     }

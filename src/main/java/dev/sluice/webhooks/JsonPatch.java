@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.databind.node.TextNode;
+import dev.sluice.api.json.JsonFields;
 import java.util.List;
 
 /**
@@ -48,10 +49,10 @@ public final class JsonPatch {
 
   /** Appends a value to a list, unless the list contains it already. */
   public void append(JsonNode value, String... fields) {
-    if (ReviewJson.list(object, fields).contains(value)) {
+    if (JsonFields.list(object, fields).contains(value)) {
       return;
     }
-    if (ReviewJson.at(object, fields) instanceof ArrayNode existing) {
+    if (JsonFields.at(object, fields) instanceof ArrayNode existing) {
       existing.add(value.deepCopy());
       StringBuilder path = new StringBuilder();
       List.of(fields).forEach(it -> path.append('/').append(escaped(it)));
@@ -68,7 +69,7 @@ public final class JsonPatch {
 
   /** Removes a field of a list element, if it is present. */
   public void removeFromElement(String field, int index, String... list) {
-    if (ReviewJson.at(object, list).path(index) instanceof ObjectNode element
+    if (JsonFields.at(object, list).path(index) instanceof ObjectNode element
         && element.has(field)) {
       element.remove(field);
       operations

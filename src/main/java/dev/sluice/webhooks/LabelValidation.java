@@ -1,6 +1,7 @@
 package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.json.JsonFields;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Locale;
@@ -38,18 +39,18 @@ final class LabelValidation {
   }
 
   static void selector(FieldPath path, JsonNode selector, FieldErrors bad) {
-    labels(path.child("matchLabels"), ReviewJson.map(selector, "matchLabels"), bad);
-    List<JsonNode> expressions = ReviewJson.list(selector, "matchExpressions");
+    labels(path.child("matchLabels"), JsonFields.map(selector, "matchLabels"), bad);
+    List<JsonNode> expressions = JsonFields.list(selector, "matchExpressions");
     for (int i = 0; i < expressions.size(); i++) {
       expression(path.child("matchExpressions").index(i), expressions.get(i), bad);
     }
   }
 
   private static void expression(FieldPath path, JsonNode expression, FieldErrors bad) {
-    String key = ReviewJson.text(expression, "key");
+    String key = JsonFields.text(expression, "key");
     bad.invalid(path.child("key"), key, NameValidation.qualified(key));
-    String operator = ReviewJson.text(expression, "operator");
-    List<String> values = ReviewJson.texts(expression, "values");
+    String operator = JsonFields.text(expression, "operator");
+    List<String> values = JsonFields.texts(expression, "values");
     if (WITH_VALUES.contains(operator) && values.isEmpty()) {
       bad.required(path.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
     } else if (WITHOUT_VALUES.contains(operator) && !values.isEmpty()) {
@@ -71,7 +72,7 @@ final class LabelValidation {
   /** Validates the keys of tolerations; the schema of the API covers the other fields. */
   static void tolerationKeys(FieldPath path, List<JsonNode> tolerations, FieldErrors bad) {
     for (int i = 0; i < tolerations.size(); i++) {
-      String key = ReviewJson.text(tolerations.get(i), "key");
+      String key = JsonFields.text(tolerations.get(i), "key");
       if (!key.isEmpty()) {
         bad.invalid(path.index(i).child("key"), key, NameValidation.qualified(key));
       }

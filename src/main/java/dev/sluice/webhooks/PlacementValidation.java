@@ -1,8 +1,12 @@
 package dev.sluice.webhooks;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.TextNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.placement.PlacementLimits;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
@@ -17,6 +21,26 @@ final class PlacementValidation {
         .forEach(
             fault ->
                 bad.invalid(JobMetadata.ANNOTATIONS.key(fault.key()), fault.value(), fault.rule()));
+  }
+
+  /**
+   * Validates the field that names the controller that runs a job.
+   *
+   * @param managedBy path of the field; empty for kinds without it
+   */
+  static void validateManagedBy(
+      JobMetadata job, JsonNode object, List<String> managedBy, FieldErrors bad) {
+    if (job.annotations().containsKey(LocalClusterAnnotations.MAY_RUN_HERE)
+        && JsonFields.text(object, managedBy.toArray(String[]::new))
+            .equals(KueueConstants.MULTIKUEUE)) {
+      bad.forbidden(
+          JobMetadata.ANNOTATIONS.key(LocalClusterAnnotations.MAY_RUN_HERE),
+          "a job with "
+              + String.join(".", managedBy)
+              + " "
+              + KueueConstants.MULTIKUEUE
+              + " runs in other clusters only");
+    }
   }
 
   /** Validates an update of a job: the restriction is immutable once the job is unsuspended. */

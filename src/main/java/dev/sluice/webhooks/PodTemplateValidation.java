@@ -2,6 +2,7 @@ package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.json.JsonFields;
 import java.util.List;
 
 /** Validates the pod templates of Workloads. */
@@ -18,30 +19,30 @@ final class PodTemplateValidation {
   void validate(FieldPath path, JsonNode template, FieldErrors bad) {
     if (settings.isOn(FeatureGate.WORKLOAD_VALIDATION_FOR_POD_SET_METADATA)) {
       FieldPath metadata = path.child("metadata");
-      LabelValidation.labels(metadata.child("labels"), ReviewJson.labels(template), bad);
+      LabelValidation.labels(metadata.child("labels"), JsonFields.labels(template), bad);
       LabelValidation.annotations(
-          metadata.child("annotations"), ReviewJson.annotations(template), bad);
+          metadata.child("annotations"), JsonFields.annotations(template), bad);
     }
     FieldPath spec = path.child("spec");
     containers(spec, template, "initContainers", bad);
     containers(spec, template, "containers", bad);
-    resources(spec.child("resources"), ReviewJson.at(template, "spec", "resources"), bad);
-    amounts(spec.child("overhead"), ReviewJson.at(template, "spec", "overhead"), bad);
+    resources(spec.child("resources"), JsonFields.at(template, "spec", "resources"), bad);
+    amounts(spec.child("overhead"), JsonFields.at(template, "spec", "overhead"), bad);
   }
 
   private void containers(FieldPath spec, JsonNode template, String field, FieldErrors bad) {
-    List<JsonNode> containers = ReviewJson.list(template, "spec", field);
+    List<JsonNode> containers = JsonFields.list(template, "spec", field);
     for (int i = 0; i < containers.size(); i++) {
       resources(
           spec.child(field).index(i).child("resources"),
-          ReviewJson.at(containers.get(i), "resources"),
+          JsonFields.at(containers.get(i), "resources"),
           bad);
     }
   }
 
   private void resources(FieldPath path, JsonNode resources, FieldErrors bad) {
     for (String field : List.of("requests", "limits")) {
-      JsonNode amounts = ReviewJson.at(resources, field);
+      JsonNode amounts = JsonFields.at(resources, field);
       if (amounts.has(RESERVED)) {
         bad.invalid(
             path.child(field).key(RESERVED),

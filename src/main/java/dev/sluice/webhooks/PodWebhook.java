@@ -5,22 +5,18 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.pod.SinglePod;
 import dev.sluice.workload.PodRoleHash;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
-import java.util.Set;
 
 /**
  * Webhook for pods: pods that are jobs, alone or in a group, and pods of objects that are gated
  * through their pods.
  */
-final class PodWebhook {
-
-  /** Integrations whose jobs are pods, or are gated through their pods. */
-  private static final Set<String> FRAMEWORKS =
-      Set.of("pod", "deployment", "statefulset", "leaderworkerset.x-k8s.io/leaderworkerset");
+final class PodWebhook implements KindWebhook {
 
   private static final FieldPath GROUP_NAME =
       JobMetadata.ANNOTATIONS.key(KueueConstants.POD_GROUP_NAME);
@@ -34,19 +30,15 @@ final class PodWebhook {
 
   PodWebhook(WebhookSettings settings, ClusterLookup cluster) {
     this.settings = settings;
-    this.defaults = new JobDefaults(settings, cluster);
+    this.defaults = new JobDefaults(settings, cluster, PodOwners::isMadeUp);
     this.keys = new JobMetadataValidation(settings, cluster, false);
     this.topology = new TopologyValidation(settings);
   }
 
-  /** Whether an enabled integration handles pods. */
-  static boolean areActive(Set<String> frameworks) {
-    return FRAMEWORKS.stream().anyMatch(frameworks::contains);
-  }
-
   // ---- defaults
 
-  AdmissionResult mutate(AdmissionRequest request) {
+  @Override
+  public AdmissionResult mutate(AdmissionRequest request) {
     if (!request.isCreate()) {
       return AdmissionResult.allowed();
     }
@@ -62,7 +54,7 @@ final class PodWebhook {
   }
 
   private boolean isJob(AdmissionRequest request, JsonPatch patch) {
-    return settings.frameworks().contains("pod")
+    return settings.frameworks().contains(SinglePod.KIND.framework())
         && defaults.isInScope(request)
         && defaults.names(request, patch);
   }
@@ -74,13 +66,13 @@ final class PodWebhook {
     }
     JsonNode pod = patch.object();
     String indexLabel = annotation(pod, KueueConstants.POD_GROUP_POD_INDEX_LABEL);
-    String index = ReviewJson.labels(pod).getOrDefault(indexLabel, "");
+    String index = JsonFields.labels(pod).getOrDefault(indexLabel, "");
     if (!index.isEmpty()) {
       patch.set(index, "metadata", "labels", KueueConstants.POD_GROUP_POD_INDEX);
     }
     if (annotation(pod, KueueConstants.ROLE_HASH).isEmpty()) {
       patch.set(
-          PodRoleHash.of(ReviewJson.at(pod, "spec")).roleHash(),
+          PodRoleHash.of(JsonFields.at(pod, "spec")).roleHash(),
           "metadata",
           "annotations",
           KueueConstants.ROLE_HASH);
@@ -94,29 +86,23 @@ final class PodWebhook {
 
   // ---- validation
 
-  AdmissionResult validate(AdmissionRequest request) {
+  @Override
+  public AdmissionResult validate(AdmissionRequest request) {
     if (request.isFinalizing()) {
       return AdmissionResult.allowed();
     }
     boolean ours = hasSuspendingParent(request.object()) || !defaults.isOwnerManaged(request);
-    List<FieldError> errors = new ArrayList<>(validateObject(request.object(), ours));
+    List<FieldError> errors = request.newErrors(object -> validateObject(object, ours));
     if (request.isUpdate()) {
-      // Errors that the old object already had do not block an update.
-      if (!errors.isEmpty()) {
-        errors.removeAll(validateObject(request.oldObject(), ours));
-      }
       if (ours) {
         errors.addAll(validateUpdate(request));
       }
     }
-    return errors.isEmpty()
-        ? new AdmissionResult.Allowed(
-            JsonNodeFactory.instance.arrayNode(), warnings(request.object(), ours))
-        : new AdmissionResult.Rejected(errors);
+    return AdmissionResult.of(errors, warnings(request.object(), ours));
   }
 
   private static List<String> warnings(JsonNode pod, boolean ours) {
-    return ours || !ReviewJson.labels(pod).containsKey(KueueConstants.MANAGED)
+    return ours || !JsonFields.labels(pod).containsKey(KueueConstants.MANAGED)
         ? List.of()
         : List.of(
             "label "
@@ -126,7 +112,7 @@ final class PodWebhook {
 
   private List<FieldError> validateObject(JsonNode pod, boolean ours) {
     FieldErrors bad = new FieldErrors();
-    String managed = ReviewJson.labels(pod).get(KueueConstants.MANAGED);
+    String managed = JsonFields.labels(pod).get(KueueConstants.MANAGED);
     if (managed != null && !managed.equals("true")) {
       bad.notSupported(JobMetadata.LABELS.key(KueueConstants.MANAGED), managed, List.of("true"));
     }
@@ -136,7 +122,7 @@ final class PodWebhook {
       group(job, bad);
       if ("true".equals(managed) || hasSuspendingParent(pod)) {
         topology.validate(
-            new PodSetShape(mostPods(pod), JobMetadata.ANNOTATIONS, ReviewJson.annotations(pod)),
+            new PodSetShape(mostPods(pod), JobMetadata.ANNOTATIONS, JsonFields.annotations(pod)),
             bad);
       }
     }
@@ -221,12 +207,12 @@ final class PodWebhook {
   }
 
   private static boolean isGated(JsonNode pod) {
-    return ReviewJson.list(pod, "spec", "schedulingGates").stream()
-        .anyMatch(gate -> ReviewJson.text(gate, "name").equals(KueueConstants.ADMISSION_GATE));
+    return JsonFields.list(pod, "spec", "schedulingGates").stream()
+        .anyMatch(gate -> JsonFields.text(gate, "name").equals(KueueConstants.ADMISSION_GATE));
   }
 
   private static boolean hasEnded(JsonNode pod) {
-    String phase = ReviewJson.text(pod, "status", "phase");
+    String phase = JsonFields.text(pod, "status", "phase");
     return phase.equals("Succeeded") || phase.equals("Failed");
   }
 
@@ -235,7 +221,7 @@ final class PodWebhook {
   }
 
   private static String annotation(JsonNode pod, String key) {
-    return ReviewJson.annotations(pod).getOrDefault(key, "");
+    return JsonFields.annotations(pod).getOrDefault(key, "");
   }
 
   private static String groupName(JobMetadata pod) {

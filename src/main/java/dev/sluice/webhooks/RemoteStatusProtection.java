@@ -1,6 +1,7 @@
 package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import java.util.Objects;
 
@@ -35,7 +36,7 @@ final class RemoteStatusProtection implements AdmissionFunction {
   }
 
   private static String status(JsonNode object) {
-    return ReviewJson.at(object, "metadata", "annotations", LocalClusterAnnotations.REMOTE_STATUS)
+    return JsonFields.at(object, "metadata", "annotations", LocalClusterAnnotations.REMOTE_STATUS)
         .toString();
   }
 }

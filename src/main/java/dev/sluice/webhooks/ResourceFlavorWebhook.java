@@ -3,6 +3,7 @@ package dev.sluice.webhooks;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonFields;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -27,11 +28,11 @@ final class ResourceFlavorWebhook {
       return AdmissionResult.allowed();
     }
     FieldErrors bad = new FieldErrors();
-    JsonNode spec = ReviewJson.at(request.object(), "spec");
-    LabelValidation.labels(SPEC.child("nodeLabels"), ReviewJson.map(spec, "nodeLabels"), bad);
-    taints(ReviewJson.list(spec, "nodeTaints"), bad);
+    JsonNode spec = JsonFields.at(request.object(), "spec");
+    LabelValidation.labels(SPEC.child("nodeLabels"), JsonFields.map(spec, "nodeLabels"), bad);
+    taints(JsonFields.list(spec, "nodeTaints"), bad);
     LabelValidation.tolerationKeys(
-        SPEC.child("tolerations"), ReviewJson.list(spec, "tolerations"), bad);
+        SPEC.child("tolerations"), JsonFields.list(spec, "tolerations"), bad);
     return AdmissionResult.of(bad.errors());
   }
 
@@ -39,9 +40,9 @@ final class ResourceFlavorWebhook {
     Set<String> seen = new HashSet<>();
     for (int i = 0; i < taints.size(); i++) {
       FieldPath path = SPEC.child("nodeTaints").index(i);
-      String key = ReviewJson.text(taints.get(i), "key");
-      String value = ReviewJson.text(taints.get(i), "value");
-      String effect = ReviewJson.text(taints.get(i), "effect");
+      String key = JsonFields.text(taints.get(i), "key");
+      String value = JsonFields.text(taints.get(i), "value");
+      String effect = JsonFields.text(taints.get(i), "effect");
       bad.invalid(path.child("key"), key, NameValidation.qualified(key));
       bad.invalid(path.child("value"), value, NameValidation.labelValue(value));
       if (!seen.add(key + ":" + effect)) {

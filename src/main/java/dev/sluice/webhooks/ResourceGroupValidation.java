@@ -1,6 +1,7 @@
 package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.json.JsonFields;
 import java.math.BigDecimal;
 import java.util.HashSet;
 import java.util.List;
@@ -22,19 +23,19 @@ record ResourceGroupValidation(String parentField, boolean lendingWithinNominal)
   private static final BigDecimal LEAST_WEIGHT = BigDecimal.ONE.scaleByPowerOfTen(-9);
 
   void validate(JsonNode spec, FieldErrors bad) {
-    boolean hasParent = !ReviewJson.text(spec, parentField).isEmpty();
+    boolean hasParent = !JsonFields.text(spec, parentField).isEmpty();
     Set<String> resources = new HashSet<>();
     Set<String> flavors = new HashSet<>();
     int resourceCount = 0;
     int flavorCount = 0;
-    List<JsonNode> groups = ReviewJson.list(spec, "resourceGroups");
+    List<JsonNode> groups = JsonFields.list(spec, "resourceGroups");
     for (int i = 0; i < groups.size(); i++) {
-      List<String> covered = ReviewJson.texts(groups.get(i), "coveredResources");
-      List<JsonNode> groupFlavors = ReviewJson.list(groups.get(i), "flavors");
+      List<String> covered = JsonFields.texts(groups.get(i), "coveredResources");
+      List<JsonNode> groupFlavors = JsonFields.list(groups.get(i), "flavors");
       covered(GROUPS.index(i).child("coveredResources"), covered, resources, bad);
       for (int j = 0; j < groupFlavors.size(); j++) {
         FieldPath path = GROUPS.index(i).child("flavors").index(j);
-        flavorName(path.child("name"), ReviewJson.text(groupFlavors.get(j), "name"), flavors, bad);
+        flavorName(path.child("name"), JsonFields.text(groupFlavors.get(j), "name"), flavors, bad);
         quotas(path.child("resources"), groupFlavors.get(j), covered, hasParent, bad);
       }
       int cells = covered.size() * groupFlavors.size();
@@ -53,7 +54,7 @@ record ResourceGroupValidation(String parentField, boolean lendingWithinNominal)
   }
 
   static void weight(JsonNode spec, FieldErrors bad) {
-    JsonNode weight = ReviewJson.at(spec, "fairSharing", "weight");
+    JsonNode weight = JsonFields.at(spec, "fairSharing", "weight");
     if (weight.isMissingNode()) {
       return;
     }
@@ -83,7 +84,7 @@ record ResourceGroupValidation(String parentField, boolean lendingWithinNominal)
 
   private void quotas(
       FieldPath path, JsonNode flavor, List<String> covered, boolean hasParent, FieldErrors bad) {
-    List<JsonNode> resources = ReviewJson.list(flavor, "resources");
+    List<JsonNode> resources = JsonFields.list(flavor, "resources");
     if (resources.size() != covered.size()) {
       bad.invalid(
           path,
@@ -91,7 +92,7 @@ record ResourceGroupValidation(String parentField, boolean lendingWithinNominal)
           "must have the same number of resources as coveredResources, " + covered.size());
     }
     for (int i = 0; i < resources.size(); i++) {
-      String name = ReviewJson.text(resources.get(i), "name");
+      String name = JsonFields.text(resources.get(i), "name");
       if (i < covered.size() && !name.equals(covered.get(i))) {
         bad.invalid(
             path.index(i).child("name"),
@@ -107,9 +108,9 @@ record ResourceGroupValidation(String parentField, boolean lendingWithinNominal)
   private void quota(FieldPath path, JsonNode quota, boolean hasParent, FieldErrors bad) {
     FieldPath nominalPath = path.child("nominalQuota");
     Optional<BigDecimal> nominal =
-        QuantityValidation.checkNonNegative(nominalPath, ReviewJson.at(quota, "nominalQuota"), bad);
-    limit(path.child("borrowingLimit"), ReviewJson.at(quota, "borrowingLimit"), hasParent, bad);
-    JsonNode lendingLimit = ReviewJson.at(quota, "lendingLimit");
+        QuantityValidation.checkNonNegative(nominalPath, JsonFields.at(quota, "nominalQuota"), bad);
+    limit(path.child("borrowingLimit"), JsonFields.at(quota, "borrowingLimit"), hasParent, bad);
+    JsonNode lendingLimit = JsonFields.at(quota, "lendingLimit");
     FieldPath lendingPath = path.child("lendingLimit");
     Optional<BigDecimal> lending = limit(lendingPath, lendingLimit, hasParent, bad);
     if (lendingWithinNominal
@@ -120,7 +121,7 @@ record ResourceGroupValidation(String parentField, boolean lendingWithinNominal)
           lendingPath,
           lendingLimit,
           "must be less than or equal to the nominalQuota, "
-              + ReviewJson.at(quota, "nominalQuota").asText());
+              + JsonFields.at(quota, "nominalQuota").asText());
     }
   }
 

@@ -2,6 +2,8 @@ package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.statefulset.StatefulSets;
 import dev.sluice.workload.PodRoleHash;
 import java.util.ArrayList;
 import java.util.List;
@@ -10,24 +12,25 @@ import java.util.List;
  * Webhook for StatefulSets: the pods of a StatefulSet start together, with quota reserved for all
  * of them.
  */
-final class StatefulSetWebhook {
+final class StatefulSetWebhook implements KindWebhook {
 
-  private static final String FRAMEWORK = "statefulset";
+  private static final String FRAMEWORK = StatefulSets.KIND.framework();
   private static final FieldPath REPLICAS = FieldPath.of("spec", "replicas");
   private static final FieldPath TEMPLATE = FieldPath.of("spec", "template", "spec");
 
-  private final WebhookRuleText serving;
+  private final ServingDefaults serving;
   private final ClusterLookup cluster;
 
   StatefulSetWebhook(WebhookSettings settings, ClusterLookup cluster) {
-    this.serving = new WebhookRuleText(settings, cluster);
+    this.serving = new ServingDefaults(settings, cluster);
     this.cluster = cluster;
   }
 
-  AdmissionResult mutate(AdmissionRequest request) {
+  @Override
+  public AdmissionResult mutate(AdmissionRequest request) {
     JsonPatch patch = new JsonPatch(request.object());
     if (isOurs(request.object()) && serving.mutate(request, patch)) {
-      WebhookRuleText.addSchedulingGates(patch, FRAMEWORK);
+      ServingDefaults.addSchedulingGates(patch, FRAMEWORK);
     }
     return AdmissionResult.patched(patch);
   }
@@ -35,11 +38,12 @@ final class StatefulSetWebhook {
   /** Whether no other integration manages the pods. */
   private static boolean isOurs(JsonNode object) {
     String parent =
-        WebhookRuleText.templateAnnotation(object, KueueConstants.POD_SUSPENDING_PARENT);
+        ServingDefaults.templateAnnotation(object, KueueConstants.POD_SUSPENDING_PARENT);
     return parent.isEmpty() || parent.equals(FRAMEWORK);
   }
 
-  AdmissionResult validate(AdmissionRequest request) {
+  @Override
+  public AdmissionResult validate(AdmissionRequest request) {
     if (request.isFinalizing() || !isOurs(request.object())) {
       return AdmissionResult.allowed();
     }
@@ -50,7 +54,8 @@ final class StatefulSetWebhook {
       replicas(request, bad);
       errors.addAll(bad.errors());
     }
-    return AdmissionResult.of(errors);
+    return AdmissionResult.of(
+        errors, request.isCreate() ? MisnamedQueueLabels.warnings(request.object()) : List.of());
   }
 
   /** Rejects changes of the template fields from which the Workload and its quota were computed. */
@@ -58,20 +63,20 @@ final class StatefulSetWebhook {
     JsonNode before = PodRoleHash.of(podSpec(request.oldObject())).parts();
     JsonNode now = PodRoleHash.of(podSpec(request.object())).parts();
     for (String field : PodRoleHash.FIELDS) {
-      if (!ReviewJson.at(before, field).equals(ReviewJson.at(now, field))) {
+      if (!JsonFields.at(before, field).equals(JsonFields.at(now, field))) {
         FieldPath path = TEMPLATE.child(field.equals("requests") ? "resources" : field);
-        bad.immutable(path, ReviewJson.at(now, field), "for a StatefulSet in a queue");
+        bad.immutable(path, JsonFields.at(now, field), "for a StatefulSet in a queue");
       }
     }
   }
 
   private static JsonNode podSpec(JsonNode object) {
-    return ReviewJson.at(object, "spec", "template", "spec");
+    return JsonFields.at(object, "spec", "template", "spec");
   }
 
   private void replicas(AdmissionRequest request, FieldErrors bad) {
-    long before = ReviewJson.at(request.oldObject(), "spec", "replicas").asLong(1);
-    JsonNode value = ReviewJson.at(request.object(), "spec", "replicas");
+    long before = JsonFields.at(request.oldObject(), "spec", "replicas").asLong(1);
+    JsonNode value = JsonFields.at(request.object(), "spec", "replicas");
     long now = value.asLong(1);
     if (before == now || now == 0) {
       return;
@@ -81,7 +86,7 @@ final class StatefulSetWebhook {
           REPLICAS,
           value,
           "for a StatefulSet in a queue, except for scaling to 0 and, from there, to any number");
-    } else if (ReviewJson.at(request.object(), "status", "replicas").asLong() > 0) {
+    } else if (JsonFields.at(request.object(), "status", "replicas").asLong() > 0) {
       bad.forbidden(REPLICAS, "may not be raised to " + now + " while scaling to 0 is in progress");
     } else if (cluster.hasWorkloadInUse(request.namespace(), self(request.object()))) {
       bad.forbidden(REPLICAS, "may not be raised to " + now + " while its Workload is not on hold");
@@ -90,11 +95,11 @@ final class StatefulSetWebhook {
 
   private static ClusterLookup.Owner self(JsonNode object) {
     String origin =
-        ReviewJson.annotations(object).getOrDefault(KueueConstants.MULTIKUEUE_ORIGIN_UID, "");
+        JsonFields.annotations(object).getOrDefault(KueueConstants.MULTIKUEUE_ORIGIN_UID, "");
     return new ClusterLookup.Owner(
-        ReviewJson.text(object, "apiVersion"),
-        ReviewJson.text(object, "kind"),
-        ReviewJson.text(object, "metadata", "name"),
-        origin.isEmpty() ? ReviewJson.text(object, "metadata", "uid") : origin);
+        JsonFields.text(object, "apiVersion"),
+        JsonFields.text(object, "kind"),
+        JsonFields.text(object, "metadata", "name"),
+        origin.isEmpty() ? JsonFields.text(object, "metadata", "uid") : origin);
   }
 }

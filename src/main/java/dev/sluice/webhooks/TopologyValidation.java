@@ -2,9 +2,10 @@ package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.json.JsonMappers;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -16,7 +17,6 @@ import java.util.Set;
 /** Validates the annotations by which a pod template requests a topology. */
 final class TopologyValidation {
 
-  private static final ObjectMapper JSON = new ObjectMapper();
   private static final List<String> PLACEMENTS =
       List.of(
           KueueConstants.PODSET_REQUIRED_TOPOLOGY,
@@ -143,7 +143,7 @@ final class TopologyValidation {
 
   private static Optional<JsonNode> layers(String text) {
     try {
-      JsonNode layers = JSON.readTree(text);
+      JsonNode layers = JsonMappers.JSON.readTree(text);
       return layers != null && layers.isArray() && !layers.isEmpty() && layers.size() <= MAX_LAYERS
           ? Optional.of(layers)
           : Optional.empty();
@@ -157,12 +157,12 @@ final class TopologyValidation {
     Set<String> seen = new HashSet<>();
     long limit = count;
     for (int i = 0; i < layers.size(); i++) {
-      String topology = ReviewJson.text(layers.get(i), "topology");
+      String topology = JsonFields.text(layers.get(i), "topology");
       bad.invalid(path.index(i).child("topology"), topology, NameValidation.qualified(topology));
       if (!seen.add(topology)) {
         bad.duplicate(path.index(i).child("topology"), topology, "topologies must be unique");
       }
-      JsonNode size = ReviewJson.at(layers.get(i), "size");
+      JsonNode size = JsonFields.at(layers.get(i), "size");
       if (!size.canConvertToInt() || !size.isIntegralNumber() || size.asInt() < 1) {
         bad.invalid(path.index(i).child("size"), text, "size must be an integer from 1");
         return;

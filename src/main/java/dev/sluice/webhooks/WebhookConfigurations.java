@@ -47,10 +47,17 @@ public final class WebhookConfigurations {
                   "app.kubernetes.io/name", "sluice", "app.kubernetes.io/component", "webhook")));
 
   private final WebhookRegistration registration;
+  private final List<WebhookKind> all;
 
-  /** Creates configurations for one registration. */
+  /** Creates configurations for one registration, of all kinds. */
   public WebhookConfigurations(WebhookRegistration registration) {
+    this(registration, WebhookKind.all());
+  }
+
+  /** Creates configurations for one registration, of those kinds that it covers. */
+  WebhookConfigurations(WebhookRegistration registration, List<WebhookKind> all) {
     this.registration = registration;
+    this.all = all;
   }
 
   /** The mutating webhook configuration. */
@@ -123,7 +130,7 @@ public final class WebhookConfigurations {
   }
 
   private List<WebhookKind> kinds() {
-    return WebhookKind.all().stream().filter(registration::covers).toList();
+    return all.stream().filter(registration::covers).toList();
   }
 
   private boolean isAskedAboutAlways(WebhookKind kind) {

@@ -1,118 +1,116 @@
 package dev.sluice.webhooks;
 
+import dev.sluice.api.ApiVersions;
+import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.JobKindDescription;
+import dev.sluice.jobs.WebhookRules;
+import dev.sluice.jobs.integrations.BuiltInIntegrations;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * A kind that the webhooks handle.
  *
- * @param kind name of the kind
- * @param group API group, empty for the core group
- * @param version version of the group
- * @param plural plural of the kind
- * @param framework name of the integration; empty for the operator's own kinds
+ * @param type the kind; its framework is empty for the operator's own kinds
  * @param mutating operations of the mutating webhook; empty for none
  * @param validating resources of the validating webhook, with {@code /status} where the status is
  *     validated as well
+ * @param enabledBy the frameworks any of which has objects of the kind reviewed
+ * @param review what is set and validated in jobs; {@code Unreviewed} for the operator's own kinds,
+ *     which have functions of their own
  */
 public record WebhookKind(
-    String kind,
-    String group,
-    String version,
-    String plural,
-    String framework,
+    JobKind type,
     List<String> mutating,
-    List<String> validating) {
+    List<String> validating,
+    Set<String> enabledBy,
+    WebhookRules.Review review) {
 
-  private static final String OWN = "kueue.x-k8s.io";
-  private static final List<String> C = List.of("CREATE");
-  private static final List<String> CU = List.of("CREATE", "UPDATE");
+  private static final List<String> CREATE = List.of("CREATE");
 
-  /** All kinds that the webhooks handle. */
+  /** All kinds that the webhooks handle: the operator's own, and those of the job framework. */
   public static List<WebhookKind> all() {
-    return List.of(
-        own("ClusterQueue", "clusterqueues", C),
-        own("ResourceFlavor", "resourceflavors", C),
-        new WebhookKind(
-            "Workload",
-            OWN,
-            "v1beta2",
-            "workloads",
-            "",
-            C,
-            List.of("workloads", "workloads/status")),
-        own("Cohort", "cohorts", List.of()),
-        job("Job", "batch", "v1", "jobs", "batch/job", C),
-        job("JobSet", "jobset.x-k8s.io", "v1alpha2", "jobsets", "jobset.x-k8s.io/jobset", C),
-        kubeflow("PyTorchJob"),
-        kubeflow("TFJob"),
-        kubeflow("XGBoostJob"),
-        kubeflow("PaddleJob"),
-        kubeflow("JAXJob"),
-        job("MPIJob", "kubeflow.org", "v2beta1", "mpijobs", "kubeflow.org/mpijob", C),
-        job(
-            "TrainJob",
-            "trainer.kubeflow.org",
-            "v1alpha1",
-            "trainjobs",
-            "trainer.kubeflow.org/trainjob",
-            C),
-        job("RayJob", "ray.io", "v1", "rayjobs", "ray.io/rayjob", C),
-        job("RayCluster", "ray.io", "v1", "rayclusters", "ray.io/raycluster", C),
-        job("RayService", "ray.io", "v1", "rayservices", "ray.io/rayservice", C),
-        job(
-            "AppWrapper",
-            "workload.codeflare.dev",
-            "v1beta2",
-            "appwrappers",
-            "workload.codeflare.dev/appwrapper",
-            C),
-        job(
-            "SparkApplication",
-            "sparkoperator.k8s.io",
-            "v1beta2",
-            "sparkapplications",
-            "sparkoperator.k8s.io/sparkapplication",
-            C),
-        job("Pod", "", "v1", "pods", "pod", C),
-        job("Deployment", "apps", "v1", "deployments", "deployment", CU),
-        job("StatefulSet", "apps", "v1", "statefulsets", "statefulset", CU),
-        job(
-            "LeaderWorkerSet",
-            "leaderworkerset.x-k8s.io",
-            "v1",
-            "leaderworkersets",
-            "leaderworkerset.x-k8s.io/leaderworkerset",
-            CU));
+    return with(BuiltInIntegrations.descriptions());
   }
 
-  private static WebhookKind own(String kind, String plural, List<String> mutating) {
-    return new WebhookKind(kind, OWN, "v1beta2", plural, "", mutating, List.of(plural));
+  /** The operator's own kinds, and these kinds of jobs. */
+  public static List<WebhookKind> with(List<JobKindDescription> jobs) {
+    List<WebhookKind> kinds = new ArrayList<>();
+    kinds.add(own("ClusterQueue", "clusterqueues", CREATE, "clusterqueues"));
+    kinds.add(own("ResourceFlavor", "resourceflavors", CREATE, "resourceflavors"));
+    kinds.add(own("Workload", "workloads", CREATE, "workloads", "workloads/status"));
+    kinds.add(own("Cohort", "cohorts", List.of(), "cohorts"));
+    jobs.forEach(job -> kinds.add(of(job, jobs)));
+    return List.copyOf(kinds);
   }
 
-  private static WebhookKind job(
-      String kind,
-      String group,
-      String version,
-      String plural,
-      String framework,
-      List<String> mutating) {
-    return new WebhookKind(kind, group, version, plural, framework, mutating, List.of(plural));
+  private static WebhookKind own(
+      String kind, String plural, List<String> mutating, String... validating) {
+    return new WebhookKind(
+        new JobKind(ApiVersions.GROUP, "v1beta2", kind, plural, ""),
+        mutating,
+        List.of(validating),
+        Set.of(),
+        new WebhookRules.Review.Unreviewed());
   }
 
-  private static WebhookKind kubeflow(String kind) {
-    String lower = kind.toLowerCase(Locale.ROOT);
-    return job(kind, "kubeflow.org", "v1", lower + "s", "kubeflow.org/" + lower, C);
+  private static WebhookKind of(JobKindDescription job, List<JobKindDescription> all) {
+    Set<String> enabledBy =
+        Stream.concat(
+                Stream.of(job), all.stream().filter(other -> other.watches().contains(job.kind())))
+            .map(each -> each.kind().framework())
+            .collect(Collectors.toUnmodifiableSet());
+    return new WebhookKind(
+        job.kind(),
+        job.webhooks().mutating(),
+        List.of(job.kind().plural()),
+        enabledBy,
+        job.webhooks().review());
+  }
+
+  /** The name of the kind. */
+  public String kind() {
+    return type.kind();
+  }
+
+  /** The API group; empty for the core group. */
+  public String group() {
+    return type.group();
+  }
+
+  /** The version of the group. */
+  public String version() {
+    return type.version();
+  }
+
+  /** The plural of the kind. */
+  public String plural() {
+    return type.plural();
+  }
+
+  /** The name of the integration; empty for the operator's own kinds. */
+  public String framework() {
+    return type.framework();
   }
 
   /** Whether the kind belongs to the operator's own API. */
   public boolean isOwn() {
-    return framework.isEmpty();
+    return framework().isEmpty();
+  }
+
+  /** Whether one of these frameworks has objects of the kind reviewed. */
+  boolean isEnabledBy(Collection<String> frameworks) {
+    return frameworks.stream().anyMatch(enabledBy::contains);
   }
 
   /** Whether the kind is Pod. */
   boolean isPod() {
-    return framework.equals("pod");
+    return review instanceof WebhookRules.Review.GatedPod;
   }
 
   /** The path of the mutating webhook. */
@@ -126,10 +124,10 @@ public record WebhookKind(
   }
 
   private String suffix() {
-    return group.replace('.', '-') + "-" + version + "-" + lowerKind();
+    return group().replace('.', '-') + "-" + version() + "-" + lowerKind();
   }
 
   String lowerKind() {
-    return kind.toLowerCase(Locale.ROOT);
+    return kind().toLowerCase(Locale.ROOT);
   }
 }

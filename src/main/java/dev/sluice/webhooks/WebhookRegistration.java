@@ -80,10 +80,7 @@ public record WebhookRegistration(
 
   /** Whether objects of this kind are reviewed. */
   boolean covers(WebhookKind kind) {
-    return kind.isOwn()
-        || isOn(kind)
-        || prepared.contains(kind.framework())
-        || (kind.isPod() && PodWebhook.areActive(frameworks));
+    return kind.isOwn() || kind.isEnabledBy(frameworks) || prepared.contains(kind.framework());
   }
 
   /** Whether the webhook of this kind fails closed. */

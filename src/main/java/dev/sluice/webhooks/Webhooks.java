@@ -1,6 +1,7 @@
 package dev.sluice.webhooks;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 
 /** Assigns the admission functions to paths. */
@@ -14,41 +15,28 @@ public final class Webhooks {
    */
   public static Map<String, AdmissionFunction> functions(
       WebhookSettings settings, ClusterLookup cluster) {
+    return functions(settings, cluster, WebhookKind.all());
+  }
+
+  /** The same, for these kinds. */
+  static Map<String, AdmissionFunction> functions(
+      WebhookSettings settings, ClusterLookup cluster, List<WebhookKind> kinds) {
     Map<String, AdmissionFunction> functions = new HashMap<>();
-    for (WebhookKind kind : WebhookKind.all()) {
+    for (WebhookKind kind : kinds) {
+      KindWebhook webhook =
+          kind.isEnabledBy(settings.frameworks())
+              ? KindWebhook.of(kind, settings, cluster)
+              : new KindWebhook.AllowingWebhook();
       if (!kind.mutating().isEmpty()) {
-        functions.put(kind.mutatingPath(), request -> AdmissionResult.allowed());
+        functions.put(kind.mutatingPath(), webhook::mutate);
       }
-      functions.put(kind.validatingPath(), request -> AdmissionResult.allowed());
+      functions.put(
+          kind.validatingPath(),
+          kind.isOwn()
+              ? webhook::validate
+              : new RemoteStatusProtection(cluster, webhook::validate));
     }
     ownKinds(settings, functions);
-    if (settings.frameworks().contains("batch/job")) {
-      BatchJobWebhook jobs = new BatchJobWebhook(settings, cluster);
-      functions.put("/mutate-batch-v1-job", jobs::mutate);
-      functions.put("/validate-batch-v1-job", jobs::validate);
-    }
-    if (PodWebhook.areActive(settings.frameworks())) {
-      PodWebhook pods = new PodWebhook(settings, cluster);
-      functions.put("/mutate--v1-pod", pods::mutate);
-      functions.put("/validate--v1-pod", pods::validate);
-    }
-    if (settings.frameworks().contains("deployment")) {
-      DeploymentWebhook deployments = new DeploymentWebhook(settings, cluster);
-      functions.put("/mutate-apps-v1-deployment", deployments::mutate);
-      functions.put("/validate-apps-v1-deployment", deployments::validate);
-    }
-    if (settings.frameworks().contains("statefulset")) {
-      StatefulSetWebhook statefulSets = new StatefulSetWebhook(settings, cluster);
-      functions.put("/mutate-apps-v1-statefulset", statefulSets::mutate);
-      functions.put("/validate-apps-v1-statefulset", statefulSets::validate);
-    }
-    for (WebhookKind kind : WebhookKind.all()) {
-      if (!kind.isOwn()) {
-        functions.compute(
-            kind.validatingPath(),
-            (path, function) -> new RemoteStatusProtection(cluster, function));
-      }
-    }
     return Map.copyOf(functions);
   }
 

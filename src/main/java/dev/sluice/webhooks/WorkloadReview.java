@@ -2,6 +2,7 @@ package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.sluice.api.json.JsonFields;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,46 +19,46 @@ record WorkloadReview(JsonNode object, boolean isElastic) {
   static final WorkloadReview NONE = new WorkloadReview(MissingNode.getInstance(), false);
 
   boolean hasQuota() {
-    return ReviewJson.isTrue(object, "QuotaReserved");
+    return JsonFields.isTrue(object, "QuotaReserved");
   }
 
   boolean hasAdmission() {
-    return ReviewJson.isPresent(object, "status", "admission");
+    return JsonFields.isPresent(object, "status", "admission");
   }
 
   JsonNode status() {
-    return ReviewJson.at(object, "status");
+    return JsonFields.at(object, "status");
   }
 
   List<JsonNode> podSets() {
-    return ReviewJson.list(object, "spec", "podSets");
+    return JsonFields.list(object, "spec", "podSets");
   }
 
   /** Pod counts by pod set. */
   Map<String, Long> counts() {
     Map<String, Long> counts = new LinkedHashMap<>();
     podSets()
-        .forEach(podSet -> counts.put(nameOf(podSet), ReviewJson.at(podSet, "count").asLong(1)));
+        .forEach(podSet -> counts.put(nameOf(podSet), JsonFields.at(podSet, "count").asLong(1)));
     return counts;
   }
 
   /** Counts of reclaimable pods, by pod set. */
   Map<String, Long> reclaimable() {
     Map<String, Long> counts = new LinkedHashMap<>();
-    ReviewJson.list(status(), "reclaimablePods")
-        .forEach(it -> counts.put(nameOf(it), ReviewJson.at(it, "count").asLong()));
+    JsonFields.list(status(), "reclaimablePods")
+        .forEach(it -> counts.put(nameOf(it), JsonFields.at(it, "count").asLong()));
     return counts;
   }
 
   /** The states of the admission checks, by name. */
   Map<String, JsonNode> checks() {
     Map<String, JsonNode> checks = new LinkedHashMap<>();
-    ReviewJson.list(status(), "admissionChecks").forEach(it -> checks.put(nameOf(it), it));
+    JsonFields.list(status(), "admissionChecks").forEach(it -> checks.put(nameOf(it), it));
     return checks;
   }
 
   static String nameOf(JsonNode element) {
-    String name = ReviewJson.text(element, "name");
+    String name = JsonFields.text(element, "name");
     return name.isEmpty() ? "main" : name;
   }
 }

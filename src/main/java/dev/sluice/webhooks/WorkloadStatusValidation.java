@@ -1,6 +1,7 @@
 package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.json.JsonFields;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.time.DateTimeException;
@@ -32,8 +33,8 @@ final class WorkloadStatusValidation {
   }
 
   private static void conditions(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
-    List<JsonNode> conditions = ReviewJson.list(now.status(), "conditions");
-    if (conditions.equals(ReviewJson.list(before.status(), "conditions"))) {
+    List<JsonNode> conditions = JsonFields.list(now.status(), "conditions");
+    if (conditions.equals(JsonFields.list(before.status(), "conditions"))) {
       return;
     }
     for (int i = 0; i < conditions.size(); i++) {
@@ -42,13 +43,13 @@ final class WorkloadStatusValidation {
   }
 
   private static void condition(FieldPath path, JsonNode condition, FieldErrors bad) {
-    String type = ReviewJson.text(condition, "type");
+    String type = JsonFields.text(condition, "type");
     bad.invalid(path.child("type"), type, NameValidation.qualified(type));
-    String status = ReviewJson.text(condition, "status");
+    String status = JsonFields.text(condition, "status");
     if (!STATUSES.contains(status)) {
       bad.notSupported(path.child("status"), status, STATUSES);
     }
-    String reason = ReviewJson.text(condition, "reason");
+    String reason = JsonFields.text(condition, "reason");
     if (reason.isEmpty()) {
       bad.required(path.child("reason"), "must be set, a word such as Admitted");
     } else if (reason.length() > MAX_REASON || !REASON.matcher(reason).matches()) {
@@ -57,19 +58,19 @@ final class WorkloadStatusValidation {
           reason,
           "must have at most " + MAX_REASON + " characters that match " + REASON);
     }
-    if (ReviewJson.text(condition, "message").length() > MAX_MESSAGE) {
+    if (JsonFields.text(condition, "message").length() > MAX_MESSAGE) {
       bad.invalid(
           path.child("message"),
-          ReviewJson.text(condition, "message"),
+          JsonFields.text(condition, "message"),
           "must be no more than " + MAX_MESSAGE + " bytes");
     }
-    if (!isTime(ReviewJson.text(condition, "lastTransitionTime"))) {
+    if (!isTime(JsonFields.text(condition, "lastTransitionTime"))) {
       bad.required(path.child("lastTransitionTime"), "must be set");
     }
-    if (ReviewJson.at(condition, "observedGeneration").asLong() < 0) {
+    if (JsonFields.at(condition, "observedGeneration").asLong() < 0) {
       bad.invalid(
           path.child("observedGeneration"),
-          ReviewJson.at(condition, "observedGeneration"),
+          JsonFields.at(condition, "observedGeneration"),
           "must be greater than or equal to zero");
     }
   }
@@ -84,13 +85,13 @@ final class WorkloadStatusValidation {
   }
 
   private static void assignments(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
-    JsonNode admission = ReviewJson.at(now.status(), "admission");
+    JsonNode admission = JsonFields.at(now.status(), "admission");
     if (admission.isMissingNode()
-        || admission.equals(ReviewJson.at(before.status(), "admission"))) {
+        || admission.equals(JsonFields.at(before.status(), "admission"))) {
       return;
     }
     Set<String> known = now.counts().keySet();
-    List<JsonNode> assignments = ReviewJson.list(admission, "podSetAssignments");
+    List<JsonNode> assignments = JsonFields.list(admission, "podSetAssignments");
     for (int i = 0; i < assignments.size(); i++) {
       FieldPath path = ADMISSION.child("podSetAssignments").index(i);
       String name = WorkloadReview.nameOf(assignments.get(i));
@@ -102,12 +103,12 @@ final class WorkloadStatusValidation {
   }
 
   private static void usage(FieldPath path, JsonNode assignment, FieldErrors bad) {
-    long count = ReviewJson.at(assignment, "count").asLong();
+    long count = JsonFields.at(assignment, "count").asLong();
     if (count <= 0) {
       return;
     }
     for (Map.Entry<String, JsonNode> entry :
-        ReviewJson.at(assignment, "resourceUsage").properties()) {
+        JsonFields.at(assignment, "resourceUsage").properties()) {
       FieldPath at = path.key(entry.getKey());
       QuantityValidation.checkNonNegative(at, entry.getValue(), bad)
           .map(amount -> units(entry.getKey(), amount))
@@ -126,11 +127,11 @@ final class WorkloadStatusValidation {
   private static void reclaimable(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
     Map<String, Long> counts = now.counts();
     Map<String, Long> old = before.reclaimable();
-    List<JsonNode> entries = ReviewJson.list(now.status(), "reclaimablePods");
+    List<JsonNode> entries = JsonFields.list(now.status(), "reclaimablePods");
     for (int i = 0; i < entries.size(); i++) {
       FieldPath path = STATUS.child("reclaimablePods").index(i);
       String name = WorkloadReview.nameOf(entries.get(i));
-      long count = ReviewJson.at(entries.get(i), "count").asLong();
+      long count = JsonFields.at(entries.get(i), "count").asLong();
       Long max = counts.get(name);
       Long oldCount = old.get(name);
       boolean stale = now.isElastic() && oldCount != null && oldCount == count;
@@ -139,20 +140,20 @@ final class WorkloadStatusValidation {
       } else if (count > max && !stale) {
         bad.invalid(
             path.child("count"),
-            ReviewJson.at(entries.get(i), "count"),
+            JsonFields.at(entries.get(i), "count"),
             "should be less than or equal to the count of the pod set, " + max);
       }
     }
   }
 
   private static void podSetUpdates(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
-    List<JsonNode> checks = ReviewJson.list(now.status(), "admissionChecks");
-    if (checks.equals(ReviewJson.list(before.status(), "admissionChecks"))) {
+    List<JsonNode> checks = JsonFields.list(now.status(), "admissionChecks");
+    if (checks.equals(JsonFields.list(before.status(), "admissionChecks"))) {
       return;
     }
     Set<String> known = now.counts().keySet();
     for (int i = 0; i < checks.size(); i++) {
-      List<JsonNode> updates = ReviewJson.list(checks.get(i), "podSetUpdates");
+      List<JsonNode> updates = JsonFields.list(checks.get(i), "podSetUpdates");
       for (int j = 0; j < updates.size(); j++) {
         FieldPath path = STATUS.child("admissionChecks").index(i).child("podSetUpdates").index(j);
         podSetUpdate(path, updates.get(j), known, bad);
@@ -162,15 +163,15 @@ final class WorkloadStatusValidation {
 
   private static void podSetUpdate(
       FieldPath path, JsonNode update, Set<String> known, FieldErrors bad) {
-    String name = ReviewJson.text(update, "name");
+    String name = JsonFields.text(update, "name");
     if (!known.contains(name)) {
       bad.notSupported(path.child("name"), name, known);
     }
-    LabelValidation.labels(path.child("labels"), ReviewJson.map(update, "labels"), bad);
+    LabelValidation.labels(path.child("labels"), JsonFields.map(update, "labels"), bad);
     LabelValidation.annotations(
-        path.child("annotations"), ReviewJson.map(update, "annotations"), bad);
-    LabelValidation.labels(path.child("nodeSelector"), ReviewJson.map(update, "nodeSelector"), bad);
+        path.child("annotations"), JsonFields.map(update, "annotations"), bad);
+    LabelValidation.labels(path.child("nodeSelector"), JsonFields.map(update, "nodeSelector"), bad);
     LabelValidation.tolerationKeys(
-        path.child("tolerations"), ReviewJson.list(update, "tolerations"), bad);
+        path.child("tolerations"), JsonFields.list(update, "tolerations"), bad);
   }
 }

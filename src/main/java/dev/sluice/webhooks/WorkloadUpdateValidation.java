@@ -4,8 +4,10 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.json.JsonFields;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /** Validates which fields of a Workload may change, and when. */
 final class WorkloadUpdateValidation {
@@ -31,34 +33,40 @@ final class WorkloadUpdateValidation {
     clusterName(now, before, bad);
     if (settings.isOn(FeatureGate.ADMISSION_GATED_BY)) {
       AdmissionGateValidation.validateUpdate(
-          ReviewJson.annotations(before.object()), ReviewJson.annotations(now.object()), bad);
+          JsonFields.annotations(before.object()), JsonFields.annotations(now.object()), bad);
     }
   }
 
   private static void podSets(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
     List<JsonNode> is = now.podSets();
     List<JsonNode> was = before.podSets();
-    if (is.equals(was)) {
+    if (same(is, was)) {
       return;
     }
     if (!now.isElastic() || is.size() != was.size()) {
       bad.immutable(
-          POD_SETS, ReviewJson.at(now.object(), "spec", "podSets"), "while quota is reserved");
+          POD_SETS, JsonFields.at(now.object(), "spec", "podSets"), "while quota is reserved");
       return;
     }
     for (int i = 0; i < is.size(); i++) {
       FieldPath path = POD_SETS.index(i);
-      if (!without(is.get(i), "count").equals(without(was.get(i), "count"))) {
+      if (!SemanticEquality.same(without(is.get(i), "count"), without(was.get(i), "count"))) {
         bad.immutable(path, is.get(i), "while quota is reserved, except for a lower count");
-      } else if (ReviewJson.at(is.get(i), "count").asLong(1)
-          > ReviewJson.at(was.get(i), "count").asLong(1)) {
+      } else if (JsonFields.at(is.get(i), "count").asLong(1)
+          > JsonFields.at(was.get(i), "count").asLong(1)) {
         bad.invalid(
             path.child("count"),
-            ReviewJson.at(is.get(i), "count"),
+            JsonFields.at(is.get(i), "count"),
             "may only be lowered while quota is reserved, from "
-                + ReviewJson.at(was.get(i), "count").asLong(1));
+                + JsonFields.at(was.get(i), "count").asLong(1));
       }
     }
+  }
+
+  private static boolean same(List<JsonNode> one, List<JsonNode> other) {
+    return one.size() == other.size()
+        && IntStream.range(0, one.size())
+            .allMatch(i -> SemanticEquality.same(one.get(i), other.get(i)));
   }
 
   private static void reclaimable(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
@@ -76,25 +84,25 @@ final class WorkloadUpdateValidation {
               if ((count < was || gone) && !scaledDown) {
                 bad.invalid(
                     STATUS.child("reclaimablePods").key(name).child("count"),
-                    ReviewJson.at(now.status(), "reclaimablePods"),
+                    JsonFields.at(now.status(), "reclaimablePods"),
                     "cannot be less than " + was + " while quota is reserved");
               }
             });
   }
 
   private static void admission(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
-    JsonNode is = ReviewJson.at(now.status(), "admission");
-    JsonNode was = ReviewJson.at(before.status(), "admission");
+    JsonNode is = JsonFields.at(now.status(), "admission");
+    JsonNode was = JsonFields.at(before.status(), "admission");
     if (!is.isMissingNode()
         && !was.isMissingNode()
-        && !withoutTopology(is).equals(withoutTopology(was))) {
+        && !SemanticEquality.same(withoutTopology(is), withoutTopology(was))) {
       bad.immutable(STATUS.child("admission"), is, "once set, it can only be taken away");
     }
   }
 
   private static JsonNode withoutTopology(JsonNode admission) {
     JsonNode copy = admission.deepCopy();
-    for (JsonNode assignment : ReviewJson.list(copy, "podSetAssignments")) {
+    for (JsonNode assignment : JsonFields.list(copy, "podSetAssignments")) {
       if (assignment instanceof ObjectNode fields) {
         fields.remove(List.of("topologyAssignment", "delayedTopologyRequest"));
       }
@@ -112,28 +120,29 @@ final class WorkloadUpdateValidation {
 
   private static void checks(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
     Map<String, JsonNode> was = before.checks();
-    List<JsonNode> checks = ReviewJson.list(now.status(), "admissionChecks");
+    List<JsonNode> checks = JsonFields.list(now.status(), "admissionChecks");
     for (int i = 0; i < checks.size(); i++) {
       JsonNode old = was.get(WorkloadReview.nameOf(checks.get(i)));
       if (old != null
-          && ReviewJson.text(old, "state").equals("Ready")
-          && ReviewJson.text(checks.get(i), "state").equals("Ready")
-          && !ReviewJson.at(old, "podSetUpdates")
-              .equals(ReviewJson.at(checks.get(i), "podSetUpdates"))) {
+          && JsonFields.text(old, "state").equals("Ready")
+          && JsonFields.text(checks.get(i), "state").equals("Ready")
+          && !same(
+              JsonFields.list(old, "podSetUpdates"),
+              JsonFields.list(checks.get(i), "podSetUpdates"))) {
         bad.immutable(
             STATUS.child("admissionChecks").index(i).child("podSetUpdates"),
-            ReviewJson.at(checks.get(i), "podSetUpdates"),
+            JsonFields.at(checks.get(i), "podSetUpdates"),
             "while the check is Ready");
       }
     }
   }
 
   private static void clusterName(WorkloadReview now, WorkloadReview before, FieldErrors bad) {
-    String is = ReviewJson.text(now.status(), "clusterName");
-    boolean isNew = !is.isEmpty() && ReviewJson.text(before.status(), "clusterName").isEmpty();
-    List<String> nominated = ReviewJson.texts(before.status(), "nominatedClusterNames");
+    String is = JsonFields.text(now.status(), "clusterName");
+    boolean isNew = !is.isEmpty() && JsonFields.text(before.status(), "clusterName").isEmpty();
+    List<String> nominated = JsonFields.texts(before.status(), "nominatedClusterNames");
     boolean replacesSlice =
-        ReviewJson.annotations(now.object())
+        JsonFields.annotations(now.object())
             .containsKey(KueueConstants.WORKLOAD_SLICE_REPLACEMENT_FOR);
     if (isNew && !nominated.contains(is) && !replacesSlice) {
       bad.notSupported(STATUS.child("clusterName"), is, nominated);

@@ -3,6 +3,7 @@ package dev.sluice.webhooks;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.json.JsonFields;
 import java.util.List;
 import java.util.Map;
 
@@ -26,7 +27,7 @@ final class WorkloadWebhook {
   AdmissionResult mutate(AdmissionRequest request) {
     JsonPatch patch = new JsonPatch(request.object());
     if (request.isCreate() && !settings.isOn(FeatureGate.PARTIAL_ADMISSION)) {
-      int count = ReviewJson.list(request.object(), "spec", "podSets").size();
+      int count = JsonFields.list(request.object(), "spec", "podSets").size();
       for (int i = 0; i < count; i++) {
         patch.removeFromElement("minCount", i, "spec", "podSets");
       }
@@ -42,7 +43,7 @@ final class WorkloadWebhook {
     WorkloadReview now = new WorkloadReview(request.object(), isElastic(request.object()));
     if (isSpecToBeChecked(request)) {
       spec(now, bad);
-      annotations(ReviewJson.annotations(request.object()), bad);
+      annotations(JsonFields.annotations(request.object()), bad);
     }
     if (request.isUpdate()) {
       WorkloadReview before =
@@ -60,15 +61,15 @@ final class WorkloadWebhook {
    */
   private static boolean isSpecToBeChecked(AdmissionRequest request) {
     return !request.isUpdate()
-        || !ReviewJson.at(request.object(), "spec")
-            .equals(ReviewJson.at(request.oldObject(), "spec"))
-        || !ReviewJson.annotations(request.object())
-            .equals(ReviewJson.annotations(request.oldObject()));
+        || !JsonFields.at(request.object(), "spec")
+            .equals(JsonFields.at(request.oldObject(), "spec"))
+        || !JsonFields.annotations(request.object())
+            .equals(JsonFields.annotations(request.oldObject()));
   }
 
   private boolean isElastic(JsonNode object) {
     return settings.isOn(FeatureGate.ELASTIC_JOBS_VIA_WORKLOAD_SLICES)
-        && "true".equals(ReviewJson.annotations(object).get(KueueConstants.ELASTIC_JOB));
+        && "true".equals(JsonFields.annotations(object).get(KueueConstants.ELASTIC_JOB));
   }
 
   private void spec(WorkloadReview workload, FieldErrors bad) {
@@ -77,18 +78,18 @@ final class WorkloadWebhook {
     for (int i = 0; i < podSets.size(); i++) {
       JsonNode podSet = podSets.get(i);
       FieldPath path = POD_SETS.index(i);
-      templates.validate(path.child("template"), ReviewJson.at(podSet, "template"), bad);
-      if (ReviewJson.isPresent(podSet, "minCount")) {
+      templates.validate(path.child("template"), JsonFields.at(podSet, "template"), bad);
+      if (JsonFields.isPresent(podSet, "minCount")) {
         partial++;
         if (workload.isElastic()) {
           bad.invalid(
               path.child("minCount"),
-              ReviewJson.at(podSet, "minCount"),
+              JsonFields.at(podSet, "minCount"),
               "must not be given together with annotation " + KueueConstants.ELASTIC_JOB + "=true");
         }
       }
       if (settings.isOn(FeatureGate.TAS_VALIDATE_WORKLOAD_SLICE_SIZE)) {
-        slices(path.child("topologyRequest"), ReviewJson.at(podSet, "topologyRequest"), bad);
+        slices(path.child("topologyRequest"), JsonFields.at(podSet, "topologyRequest"), bad);
       }
     }
     if (partial > 1) {
@@ -97,8 +98,8 @@ final class WorkloadWebhook {
   }
 
   private static void slices(FieldPath path, JsonNode request, FieldErrors bad) {
-    boolean topology = ReviewJson.isPresent(request, "podSetSliceRequiredTopology");
-    JsonNode size = ReviewJson.at(request, "podSetSliceSize");
+    boolean topology = JsonFields.isPresent(request, "podSetSliceRequiredTopology");
+    JsonNode size = JsonFields.at(request, "podSetSliceSize");
     FieldPath sizePath = path.child("podSetSliceSize");
     if (topology && size.isMissingNode()) {
       bad.required(sizePath, "must be set when podSetSliceRequiredTopology is");

@@ -1,6 +1,7 @@
 package dev.sluice.workload;
 
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.PendingExplanation;
 
 /**
  * Listener for dispatch events, called after the write succeeded; records events, logs and metrics.
@@ -23,8 +24,8 @@ public interface AdmissionObserver {
    * @param message the message of the conditions
    */
   default void preempted(
-      Decision.Preempt decision, Decision.Victim victim, CachedWorkload before, String message) {}
+      Decision.Preempt decision, Decision.Target target, CachedWorkload before, String message) {}
 
   /** Called after the reason for waiting was written. Must return quickly. */
-  default void explained(Decision.Explain decision, CachedWorkload before) {}
+  default void explained(PendingExplanation decision, CachedWorkload before) {}
 }

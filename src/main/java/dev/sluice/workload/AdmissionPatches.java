@@ -68,7 +68,7 @@ public final class AdmissionPatches {
     if (!checks.equals(workload.status().admissionChecks())) {
       status.set("admissionChecks", CheckStates.json(checks));
     }
-    if (workload.status().requestsTold()) {
+    if (workload.status().requestsWritten()) {
       status.putNull("resourceRequests");
     }
     ObjectNode admission = status.putObject("admission");

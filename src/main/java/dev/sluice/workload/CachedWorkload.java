@@ -117,7 +117,7 @@ public record CachedWorkload(
    *
    * @param minCount the fewest pods that the pod set can start with; 0 without partial admission
    * @param group the pod-set group; empty without group
-   * @param topologyRequested whether the pod set requests a topology
+   * @param topologyRequired whether the pod set must not start without being placed by a topology
    */
   public record PodSet(
       String name,
@@ -125,7 +125,7 @@ public record CachedWorkload(
       int minCount,
       PodTemplate template,
       String group,
-      boolean topologyRequested) {}
+      boolean topologyRequired) {}
 
   /** The class that a priority comes from: group, kind and name. */
   public record PriorityClassRef(String group, String kind, String name) {}
@@ -139,9 +139,9 @@ public record CachedWorkload(
    * @param reclaimablePods pods that no longer need quota, by pod set
    * @param requeueState the requeue backoff after evictions
    * @param history statistics of earlier admissions
-   * @param requestsTold whether {@code resourceRequests} is written, as it is while the Workload is
-   *     pending
-   * @param elsewhere the worker clusters of the Workload
+   * @param requestsWritten whether {@code resourceRequests} is written, as it is while the Workload
+   *     is pending
+   * @param remotePlacement the worker clusters of the Workload
    * @param gates the states of the preemption gates that the status contains
    */
   public record Status(
@@ -151,7 +151,7 @@ public record CachedWorkload(
       Map<String, Integer> reclaimablePods,
       Optional<RequeueState> requeueState,
       History history,
-      boolean requestsTold,
+      boolean requestsWritten,
       RemotePlacement remotePlacement,
       List<Gate> gates) {
 
@@ -163,7 +163,7 @@ public record CachedWorkload(
         Map<String, Integer> reclaimablePods,
         Optional<RequeueState> requeueState,
         History history,
-        boolean requestsTold) {
+        boolean requestsWritten) {
       this(
           conditions,
           admission,
@@ -171,7 +171,7 @@ public record CachedWorkload(
           reclaimablePods,
           requeueState,
           history,
-          requestsTold,
+          requestsWritten,
           RemotePlacement.NOWHERE,
           List.of());
     }

@@ -30,7 +30,6 @@ public final class DecisionExecutor implements Consumer<Decision> {
   private final SchedulerEventSink engine;
   private final RequiredChecks required;
   private final boolean readiness;
-  private final Consumer<Decision.Explain> advice;
   private final AdmissionObserver observer;
   private final InstantSource clock;
   private final Executor executor;
@@ -41,10 +40,9 @@ public final class DecisionExecutor implements Consumer<Decision> {
    *
    * @param required the required admission checks of queues
    * @param readiness whether admission waits for ready pods
-   * @param advice receives explanations, which are best effort
    * @param observer listener for successful writes
    * @param executor runs the work outside the engine's thread
-   * @param news waits for newer versions of a Workload
+   * @param newerVersions waits for newer versions of a Workload
    */
   public DecisionExecutor(
       WorkloadLister store,
@@ -52,21 +50,20 @@ public final class DecisionExecutor implements Consumer<Decision> {
       SchedulerEventSink engine,
       RequiredChecks required,
       boolean readiness,
-      Consumer<Decision.Explain> advice,
       AdmissionObserver observer,
       InstantSource clock,
       Executor executor,
-      NewerVersionWaiter news) {
+      NewerVersionWaiter newerVersions) {
     this.store = store;
     this.writer = writer;
     this.engine = engine;
     this.required = required;
     this.readiness = readiness;
-    this.advice = advice;
     this.observer = observer;
     this.clock = clock;
     this.executor = executor;
-    this.preemptions = new PreemptionWriter(store, writer, engine, observer, clock, executor, news);
+    this.preemptions =
+        new PreemptionWriter(store, writer, engine, observer, clock, executor, newerVersions);
   }
 
   @Override
@@ -74,7 +71,6 @@ public final class DecisionExecutor implements Consumer<Decision> {
     switch (decision) {
       case Decision.Admit admit -> executor.execute(() -> admit(admit));
       case Decision.Preempt preempt -> executor.execute(() -> preemptions.preempt(preempt));
-      case Decision.Explain explain -> advice.accept(explain);
     }
   }
 

@@ -40,7 +40,7 @@ public final class Evictions {
     if (workload.status().isTrue(PreemptionGates.BLOCKED)) {
       patch.condition(PreemptionGates.BLOCKED, false, conditionReason, message);
     }
-    forgetPlace(patch, workload, now);
+    resetPlacement(patch, workload, now);
     countEviction(patch.fields(), workload, reason, underlyingCause);
     return patch;
   }
@@ -49,7 +49,7 @@ public final class Evictions {
    * Adds the end of a reservation to a status patch: gates are closed, admission checks start
    * again, assigned clusters and nodes are removed.
    */
-  public static void forgetPlace(StatusPatch patch, CachedWorkload workload, Instant now) {
+  public static void resetPlacement(StatusPatch patch, CachedWorkload workload, Instant now) {
     ObjectNode status = patch.fields();
     PreemptionGates.closed(workload, now)
         .ifPresent(gates -> status.set("preemptionGates", PreemptionGates.json(gates)));

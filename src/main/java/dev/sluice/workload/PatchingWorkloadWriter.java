@@ -41,7 +41,6 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
   private final PriorityWriteQueue lanes;
   private final Dependencies around;
   private final RandomGenerator random;
-  private final WriterCounters counters = new WriterCounters();
   private final Set<RetryingWrite> open = ConcurrentHashMap.newKeySet();
   private final WorkloadParser parser;
   private final Consumer<CachedWorkload> answers;
@@ -71,7 +70,6 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
             (pause, task) ->
                 CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS)
                     .execute(task),
-            counters,
             this::answered);
   }
 
@@ -87,11 +85,6 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
       LOG.error("workload answer=unreadable", e);
       return 0;
     }
-  }
-
-  /** What it did so far. */
-  public WriterCounters counters() {
-    return counters;
   }
 
   /** Writes that wait to be sent. */
@@ -170,9 +163,9 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
   }
 
   /**
-   * Takes no more writes (they complete as refused), drops advice, and waits for the decisions that
-   * were taken. Completes when all are certain, or after {@code patience}, when the rest is given
-   * up.
+   * Takes no more writes (they complete as refused), drops best-effort writes, and waits for the
+   * decisions that were taken. Completes when all are certain, or after {@code patience}, when the
+   * rest is given up.
    */
   public CompletableFuture<Void> drain(Duration patience) {
     return lanes

@@ -3,9 +3,9 @@ package dev.sluice.workload;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.engine.ViewListener;
-import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.workload.WorkloadWriter.Outcome;
 import dev.sluice.workload.WorkloadWriter.Urgency;
@@ -18,7 +18,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,23 +27,22 @@ import org.slf4j.LoggerFactory;
  * from the engine and writes them one after the other, as the writer accepts best-effort writes. It
  * runs when the engine publishes views, and stops when there is nothing to report.
  */
-public final class PendingReasonReporter
-    implements ViewListener, Consumer<Decision.Explain>, AutoCloseable {
+public final class PendingReasonReporter implements ViewListener, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(PendingReasonReporter.class);
   private static final int BATCH = 50;
   private static final int ATTEMPTS = 3;
   private static final Duration REST = Duration.ofMillis(200);
 
-  private final SchedulerQueries questions;
+  private final SchedulerQueries queries;
   private final WorkloadLister store;
   private final WorkloadWriter writer;
-  private final WorkloadTranslator facts;
+  private final WorkloadTranslator translator;
   private final Function<Explanation, String> text;
   private final boolean readiness;
   private final AdmissionObserver observer;
   private final InstantSource clock;
-  private final Semaphore news = new Semaphore(0);
+  private final Semaphore pendingReports = new Semaphore(0);
   private final Thread thread;
   private final CountDownLatch closed = new CountDownLatch(1);
 
@@ -56,23 +54,23 @@ public final class PendingReasonReporter
    * @param observer listener for successful writes
    */
   public PendingReasonReporter(
-      SchedulerQueries questions,
+      SchedulerQueries queries,
       WorkloadLister store,
       WorkloadWriter writer,
-      WorkloadTranslator facts,
+      WorkloadTranslator translator,
       Function<Explanation, String> text,
       boolean readiness,
       AdmissionObserver observer,
       InstantSource clock) {
-    this.questions = questions;
+    this.queries = queries;
     this.store = store;
     this.writer = writer;
-    this.facts = facts;
+    this.translator = translator;
     this.text = text;
     this.readiness = readiness;
     this.observer = observer;
     this.clock = clock;
-    this.thread = Thread.ofVirtual().name("advice").unstarted(this::run);
+    this.thread = Thread.ofVirtual().name("pending-reasons").unstarted(this::run);
   }
 
   /** Starts the reporter. */
@@ -83,26 +81,16 @@ public final class PendingReasonReporter
   @Override
   public void changed(
       Set<String> clusterQueues, Set<LocalQueueId> localQueues, Set<String> cohorts) {
-    trigger();
-  }
-
-  /** Schedules a report; the explanation is taken with the others. */
-  @Override
-  public void accept(Decision.Explain decision) {
-    trigger();
-  }
-
-  private void trigger() {
-    if (news.availablePermits() == 0) {
-      news.release();
+    if (pendingReports.availablePermits() == 0) {
+      pendingReports.release();
     }
   }
 
   private void run() {
     try {
       do {
-        news.acquire();
-        news.drainPermits();
+        pendingReports.acquire();
+        pendingReports.drainPermits();
         reportAll();
       } while (!closed.await(REST.toMillis(), TimeUnit.MILLISECONDS));
     } catch (InterruptedException e) {
@@ -112,17 +100,17 @@ public final class PendingReasonReporter
 
   private void reportAll() throws InterruptedException {
     try {
-      List<Decision.Explain> untold;
+      List<PendingExplanation> unreported;
       do {
-        untold = questions.unreportedExplanations(BATCH).get();
-        for (Decision.Explain explain : untold) {
+        unreported = queries.unreportedExplanations(BATCH).get();
+        for (PendingExplanation explain : unreported) {
           report(explain);
         }
-      } while (untold.size() == BATCH && closed.getCount() > 0);
+      } while (unreported.size() == BATCH && closed.getCount() > 0);
     } catch (ExecutionException e) {
-      LOG.error("advice=failed", e.getCause());
+      LOG.error("pending-reasons=failed", e.getCause());
     } catch (RuntimeException e) {
-      LOG.error("advice=failed", e);
+      LOG.error("pending-reasons=failed", e);
     }
   }
 
@@ -130,7 +118,7 @@ public final class PendingReasonReporter
    * Reports a Workload that changed but is still pending, because the engine returns each
    * explanation only once.
    */
-  private void report(Decision.Explain decision) throws InterruptedException, ExecutionException {
+  private void report(PendingExplanation decision) throws InterruptedException, ExecutionException {
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
       Optional<CachedWorkload> found = isStillPending(decision);
       if (found.isEmpty()) {
@@ -142,7 +130,7 @@ public final class PendingReasonReporter
         return;
       }
       Outcome outcome =
-          writer.patchStatus(workload.id(), workload.version(), patch, Urgency.ADVICE).get();
+          writer.patchStatus(workload.id(), workload.version(), patch, Urgency.BEST_EFFORT).get();
       if (outcome instanceof Outcome.Written) {
         observer.explained(decision, workload);
       }
@@ -152,11 +140,11 @@ public final class PendingReasonReporter
     }
   }
 
-  private Optional<CachedWorkload> isStillPending(Decision.Explain decision) {
+  private Optional<CachedWorkload> isStillPending(PendingExplanation decision) {
     return store
         .get(decision.id().namespace(), decision.id().name())
         .filter(workload -> workload.id().equals(decision.id()))
-        .filter(workload -> facts.of(workload) instanceof SchedulerEvent.WorkloadPending);
+        .filter(workload -> translator.of(workload) instanceof SchedulerEvent.WorkloadPending);
   }
 
   private ObjectNode patch(CachedWorkload workload, Explanation explanation) {
@@ -165,7 +153,7 @@ public final class PendingReasonReporter
         explanation.reason().apiReason(),
         text.apply(explanation),
         explanation.gated(),
-        facts.totals(workload),
+        translator.totals(workload),
         readiness,
         clock.instant());
   }

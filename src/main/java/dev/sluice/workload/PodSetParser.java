@@ -15,7 +15,7 @@ final class PodSetParser {
   private int count = 1;
   private int minCount;
   private String group = "";
-  private boolean topologyRequested;
+  private boolean topologyRequired;
   private PodTemplate template = EMPTY;
 
   PodSetParser(JsonTokenReader jsonTokenReader) {
@@ -39,14 +39,13 @@ final class PodSetParser {
   private void topologyRequest(String field) throws IOException {
     switch (field) {
       case "podSetGroupName" -> group = jsonTokenReader.word();
-      case "required", "preferred", "podSetSliceRequiredTopology" -> topologyRequested = true;
-      case "unconstrained" -> topologyRequested |= jsonTokenReader.parser().getValueAsBoolean();
-      case "podsetSliceRequiredTopologyConstraints" -> topologyRequested = true;
+      case "required", "podSetSliceRequiredTopology", "podsetSliceRequiredTopologyConstraints" ->
+          topologyRequired = true;
       default -> {}
     }
   }
 
   PodSet result() {
-    return new PodSet(name, count, minCount, template, group, topologyRequested);
+    return new PodSet(name, count, minCount, template, group, topologyRequired);
   }
 }

@@ -23,6 +23,7 @@ import org.slf4j.LoggerFactory;
 final class PreemptionWriter {
 
   private static final Logger LOG = LoggerFactory.getLogger(PreemptionWriter.class);
+  private static final Logger DECISIONS = LoggerFactory.getLogger(DecisionLog.NAME);
   private static final int AT_A_TIME = 8;
   private static final int ATTEMPTS = 5;
 
@@ -32,7 +33,7 @@ final class PreemptionWriter {
   private final AdmissionObserver observer;
   private final InstantSource clock;
   private final Executor executor;
-  private final NewerVersionWaiter news;
+  private final NewerVersionWaiter newerVersions;
 
   PreemptionWriter(
       WorkloadLister store,
@@ -41,14 +42,14 @@ final class PreemptionWriter {
       AdmissionObserver observer,
       InstantSource clock,
       Executor executor,
-      NewerVersionWaiter news) {
+      NewerVersionWaiter newerVersions) {
     this.store = store;
     this.writer = writer;
     this.engine = engine;
     this.observer = observer;
     this.clock = clock;
     this.executor = executor;
-    this.news = news;
+    this.newerVersions = newerVersions;
   }
 
   /**
@@ -62,13 +63,13 @@ final class PreemptionWriter {
             .filter(found -> found.id().equals(decision.id()))
             .filter(PreemptionWriter::waits);
     if (preemptor.isEmpty()) {
-      decision.victims().forEach(this::refuse);
+      decision.targets().forEach(this::refuse);
       return;
     }
-    LOG.info(
+    DECISIONS.info(
         "workload={} preempts={} clusterQueue={} priority={}",
         decision.id(),
-        decision.victims().size(),
+        decision.targets().size(),
         decision.clusterQueue(),
         decision.priority());
     Round round =
@@ -85,8 +86,8 @@ final class PreemptionWriter {
         && workload.spec().active();
   }
 
-  private void refuse(Decision.Victim victim) {
-    engine.submit(new SchedulerEvent.EvictionRefused(victim.id(), victim.version()));
+  private void refuse(Decision.Target target) {
+    engine.submit(new SchedulerEvent.EvictionRefused(target.id(), target.version()));
   }
 
   /** The targets of one decision that are not processed yet. */
@@ -94,68 +95,69 @@ final class PreemptionWriter {
 
     private final Decision.Preempt decision;
     private final String jobUid;
-    private final Queue<Decision.Victim> left;
+    private final Queue<Decision.Target> left;
 
     Round(Decision.Preempt decision, String jobUid) {
       this.decision = decision;
       this.jobUid = jobUid;
-      this.left = new ConcurrentLinkedQueue<>(decision.victims());
+      this.left = new ConcurrentLinkedQueue<>(decision.targets());
     }
 
     void next() {
-      Decision.Victim victim = left.poll();
-      if (victim != null) {
-        evict(victim, ATTEMPTS);
+      Decision.Target target = left.poll();
+      if (target != null) {
+        evict(target, ATTEMPTS);
       }
     }
 
-    private void evict(Decision.Victim victim, int attempts) {
+    private void evict(Decision.Target target, int attempts) {
       Optional<CachedWorkload> found =
           store
-              .get(victim.id().namespace(), victim.id().name())
-              .filter(workload -> workload.id().equals(victim.id()))
+              .get(target.id().namespace(), target.id().name())
+              .filter(workload -> workload.id().equals(target.id()))
               .filter(workload -> !workload.finished())
               .filter(
                   workload ->
                       workload.quotaReserved()
                           ? !workload.evicted()
-                          : isBeingAdmitted(workload, victim));
+                          : isBeingAdmitted(workload, target));
       if (found.isEmpty() || attempts == 0) {
-        refuse(victim);
+        refuse(target);
         executor.execute(this::next);
       } else if (found.get().quotaReserved()) {
-        evict(victim, found.get(), attempts);
+        evict(target, found.get(), attempts);
       } else {
-        evictOnNews(victim, found.get(), attempts);
+        evictNewerVersion(target, found.get(), attempts);
       }
     }
 
     /** Whether the admission that was decided on this version is still being written. */
-    private static boolean isBeingAdmitted(CachedWorkload workload, Decision.Victim victim) {
-      return workload.version() <= victim.version();
+    private static boolean isBeingAdmitted(CachedWorkload workload, Decision.Target target) {
+      return workload.version() <= target.version();
     }
 
-    private void evictOnNews(Decision.Victim victim, CachedWorkload seen, int attempts) {
+    private void evictNewerVersion(Decision.Target target, CachedWorkload seen, int attempts) {
       var unused =
-          news.after(seen.id(), seen.version())
-              .thenRunAsync(() -> evict(victim, attempts - 1), executor);
+          newerVersions
+              .after(seen.id(), seen.version())
+              .thenRunAsync(() -> evict(target, attempts - 1), executor);
     }
 
-    private void evict(Decision.Victim victim, CachedWorkload workload, int attempts) {
-      String message = Preemptions.message(decision, victim, jobUid);
+    private void evict(Decision.Target target, CachedWorkload workload, int attempts) {
+      String message = Preemptions.message(decision, target, jobUid);
       var unused =
           writer
               .patchStatus(
                   workload.id(),
                   workload.version(),
-                  Preemptions.evicted(workload, victim.reason(), message, clock.instant()),
+                  Preemptions.evicted(workload, target.reason(), message, clock.instant()),
                   Urgency.DECISION)
               .whenCompleteAsync(
                   (outcome, bug) -> {
                     if (bug == null && outcome instanceof Outcome.Conflict) {
-                      evictOnNews(victim, workload, attempts);
+                      evictNewerVersion(target, workload, attempts);
                     } else {
-                      ended(victim, workload, message, outcome, bug);
+                      ended(target, workload, message, outcome, bug);
                       next();
                     }
                   },
@@ -163,28 +165,30 @@ final class PreemptionWriter {
     }
 
     private void ended(
-        Decision.Victim victim,
+        Decision.Target target,
         CachedWorkload before,
         String message,
         Outcome outcome,
         @Nullable Throwable bug) {
       if (bug == null && outcome instanceof Outcome.Written) {
-        observer.preempted(decision, victim, before, message);
+        observer.preempted(decision, target, before, message);
         return;
       }
       if (bug != null) {
-        LOG.error("workload={} evicted=failed preemptor={}", victim.id(), decision.id(), bug);
+        LOG.error("workload={} evicted=failed preemptor={}", target.id(), decision.id(), bug);
       } else if (outcome instanceof Outcome.Refused(int code, String reason)) {
         LOG.warn(
             "workload={} evicted=refused preemptor={} code={} reason=\"{}\"",
-            victim.id(),
+            target.id(),
             decision.id(),
             code,
             reason);
       }
       // Waits before reporting the failure: an immediate new decision would fail again.
       var unused =
-          news.after(before.id(), before.version()).thenRunAsync(() -> refuse(victim), executor);
+          newerVersions
+              .after(before.id(), before.version())
+              .thenRunAsync(() -> refuse(target), executor);
     }
   }
 }

@@ -16,9 +16,9 @@ public final class Preemptions {
 
   /** Sets Evicted and Preempted in one write: the first phase of the target's eviction. */
   static ObjectNode evicted(
-      CachedWorkload victim, PreemptionReason reason, String message, Instant now) {
-    StatusPatch patch = StatusPatch.of(victim, now);
-    Evictions.evict(patch, victim, now, PREEMPTED, "", message);
+      CachedWorkload target, PreemptionReason reason, String message, Instant now) {
+    StatusPatch patch = StatusPatch.of(target, now);
+    Evictions.evict(patch, target, now, PREEMPTED, "", message);
     return patch.condition(PREEMPTED, true, reason.apiReason(), message).build();
   }
 
@@ -27,21 +27,21 @@ public final class Preemptions {
    *
    * @param jobUid the UID of the preemptor's job; empty when it has none
    */
-  static String message(Decision.Preempt decision, Decision.Victim victim, String jobUid) {
+  static String message(Decision.Preempt decision, Decision.Target target, String jobUid) {
     return "Preempted to accommodate a workload (UID: "
         + decision.id().uid()
         + ", JobUID: "
         + (jobUid.isEmpty() ? "UNKNOWN" : jobUid)
         + ") due to "
-        + cause(victim.reason())
+        + cause(target.reason())
         + "; preemptor path: "
         + path(decision.path())
         + "; preemptee path: "
-        + path(victim.path())
+        + path(target.path())
         + "; preemptor effective priority: "
         + decision.priority()
         + "; preemptee effective priority: "
-        + victim.priority();
+        + target.priority();
   }
 
   private static String cause(PreemptionReason reason) {

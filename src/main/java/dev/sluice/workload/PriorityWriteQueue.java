@@ -11,29 +11,30 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Lets writes go to the API server: decisions in their order, a given number at a time; advice one
- * at a time, while no decision waits, and beside decisions in flight once a second only.
+ * The order in which writes are sent to the API server: decisions first, in their order, up to a
+ * given number at a time. Best-effort writes are sent one at a time, only while no decision waits,
+ * and at most once a second while decisions are in flight.
  */
 final class PriorityWriteQueue {
 
-  private static final Duration ADVICE_BESIDE_DECISIONS = Duration.ofSeconds(1);
+  private static final Duration BEST_EFFORT_INTERVAL = Duration.ofSeconds(1);
 
   private final int most;
   private final InstantSource clock;
   private final Deque<Task> decisions = new ArrayDeque<>();
-  private final Deque<Task> advice = new ArrayDeque<>();
+  private final Deque<Task> bestEffort = new ArrayDeque<>();
   private final CompletableFuture<Void> idle = new CompletableFuture<>();
   private int inFlight;
-  private boolean adviceInFlight;
-  private Instant lastAdvice = Instant.EPOCH;
+  private boolean bestEffortInFlight;
+  private Instant lastBestEffort = Instant.EPOCH;
   private boolean accepting = true;
 
   /** A write. */
   interface Task {
-    /** Sends it; calls {@code done} once, when it needs its place no more. */
+    /** Sends the write; {@code done} must be called once, when its outcome is known. */
     void start(Runnable done);
 
-    /** It will never be sent. */
+    /** Called instead of {@link #start} when the write will not be sent. */
     void dropped();
   }
 
@@ -47,7 +48,7 @@ final class PriorityWriteQueue {
     synchronized (this) {
       accepted = accepting;
       if (accepted) {
-        (urgency == Urgency.DECISION ? decisions : advice).add(task);
+        (urgency == Urgency.DECISION ? decisions : bestEffort).add(task);
       }
     }
     if (accepted) {
@@ -66,9 +67,9 @@ final class PriorityWriteQueue {
         starts.add(() -> task.start(this::decisionCompleted));
       }
       if (mayStartBestEffort()) {
-        Task task = advice.remove();
-        adviceInFlight = true;
-        lastAdvice = clock.instant();
+        Task task = bestEffort.remove();
+        bestEffortInFlight = true;
+        lastBestEffort = clock.instant();
         starts.add(() -> task.start(this::bestEffortCompleted));
       }
     }
@@ -76,10 +77,10 @@ final class PriorityWriteQueue {
   }
 
   private boolean mayStartBestEffort() {
-    return !advice.isEmpty()
-        && !adviceInFlight
+    return !bestEffort.isEmpty()
+        && !bestEffortInFlight
         && decisions.isEmpty()
-        && (inFlight == 0 || !lastAdvice.plus(ADVICE_BESIDE_DECISIONS).isAfter(clock.instant()));
+        && (inFlight == 0 || !lastBestEffort.plus(BEST_EFFORT_INTERVAL).isAfter(clock.instant()));
   }
 
   private void decisionCompleted() {
@@ -91,7 +92,7 @@ final class PriorityWriteQueue {
 
   private void bestEffortCompleted() {
     synchronized (this) {
-      adviceInFlight = false;
+      bestEffortInFlight = false;
     }
     done();
   }
@@ -108,17 +109,20 @@ final class PriorityWriteQueue {
   }
 
   private boolean isIdle() {
-    return inFlight == 0 && !adviceInFlight && decisions.isEmpty();
+    return inFlight == 0 && !bestEffortInFlight && decisions.isEmpty();
   }
 
-  /** Takes no more; completes when all decisions taken before have been sent and answered. */
+  /**
+   * Accepts no more writes, and drops best-effort writes; completes when all accepted decisions
+   * have an outcome.
+   */
   CompletableFuture<Void> drain() {
     List<Task> unwanted;
     boolean nothingLeft;
     synchronized (this) {
       accepting = false;
-      unwanted = List.copyOf(advice);
-      advice.clear();
+      unwanted = List.copyOf(bestEffort);
+      bestEffort.clear();
       nothingLeft = isIdle();
     }
     unwanted.forEach(Task::dropped);
@@ -128,7 +132,7 @@ final class PriorityWriteQueue {
     return idle;
   }
 
-  /** Drops what has not been sent yet. */
+  /** Drops the decisions that were not sent yet. */
   void dropWaiting() {
     List<Task> waiting;
     synchronized (this) {
@@ -138,13 +142,13 @@ final class PriorityWriteQueue {
     waiting.forEach(Task::dropped);
   }
 
-  /** Writes that wait to be sent. */
+  /** Number of writes that wait to be sent. */
   synchronized int waiting() {
-    return decisions.size() + advice.size();
+    return decisions.size() + bestEffort.size();
   }
 
-  /** Writes under way. */
+  /** Number of writes in flight. */
   synchronized int inFlight() {
-    return inFlight + (adviceInFlight ? 1 : 0);
+    return inFlight + (bestEffortInFlight ? 1 : 0);
   }
 }

@@ -2,29 +2,11 @@ package dev.sluice.workload;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counters of the reflector since its start; exported as metrics. */
+/** Counts what the reflector could not read since its start. */
 public final class ReflectorCounters {
 
-  private final LongAdder listings = new LongAdder();
-  private final LongAdder watches = new LongAdder();
-  private final LongAdder events = new LongAdder();
   private final LongAdder failures = new LongAdder();
   private final LongAdder unreadable = new LongAdder();
-
-  /** Started listings. */
-  public long listings() {
-    return listings.sum();
-  }
-
-  /** Opened watches. */
-  public long watches() {
-    return watches.sum();
-  }
-
-  /** Received events, bookmarks included. */
-  public long events() {
-    return events.sum();
-  }
 
   /** Failed listings and watches. */
   public long failures() {
@@ -34,18 +16,6 @@ public final class ReflectorCounters {
   /** Objects that could not be parsed; the cache kept their last valid version. */
   public long unreadable() {
     return unreadable.sum();
-  }
-
-  void listing() {
-    listings.increment();
-  }
-
-  void watch() {
-    watches.increment();
-  }
-
-  void event() {
-    events.increment();
   }
 
   void failure() {

@@ -5,6 +5,20 @@ import java.util.Map;
 /** The objects of a cluster that influence the amounts of a Workload. Readable from any thread. */
 public interface ResourceContext {
 
+  /** No limits and no overhead. */
+  ResourceContext NONE =
+      new ResourceContext() {
+        @Override
+        public NamespaceLimits rules(String namespace) {
+          return NamespaceLimits.NONE;
+        }
+
+        @Override
+        public Map<String, Long> overhead(String runtimeClass) {
+          return Map.of();
+        }
+      };
+
   /** The limits of a namespace; {@link NamespaceLimits#NONE} without LimitRanges. */
   NamespaceLimits rules(String namespace);
 

@@ -12,8 +12,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Which of a pod's requests count, and as what (docs/scheduling-semantics.md#what-is-pending 6 and
- * 8).
+ * Transforms the requests of a pod into the amounts that quota counts: drops excluded resources and
+ * applies resource transformations (docs/scheduling-semantics.md#what-is-pending 6 and 8).
  */
 final class ResourceTransformer {
 
@@ -28,7 +28,7 @@ final class ResourceTransformer {
     transformations.forEach(each -> this.transformations.put(each.input(), each));
   }
 
-  /** What of the amounts that one pod requests counts. */
+  /** The counted amounts of a pod, from its requested amounts; none is negative. */
   SortedMap<String, Long> of(SortedMap<String, Long> requested) {
     SortedMap<String, Long> included = new TreeMap<>(requested);
     included.keySet().removeIf(this::isExcluded);

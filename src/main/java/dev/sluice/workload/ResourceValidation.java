@@ -14,9 +14,9 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * Why a Workload can't be admitted whatever the quota: requests above limits, LimitRanges that it
- * violates, devices that quota can't count, fields that can't be read
- * (docs/scheduling-semantics.md#what-is-pending).
+ * Finds reasons why a Workload can't be admitted whatever the quota: requests above limits,
+ * violated LimitRanges, resource claims whose devices quota doesn't count, fields that can't be
+ * parsed (docs/scheduling-semantics.md#what-is-pending).
  */
 final class ResourceValidation {
 
@@ -30,9 +30,9 @@ final class ResourceValidation {
   }
 
   /**
-   * All that is wrong with the pod sets, in one text; empty if nothing is.
+   * The defects of the pod sets, in one text; empty without defects.
    *
-   * @param refusesClaims whether it is a defect that pods have resource claims
+   * @param refusesClaims whether resource claims of pods are a defect
    */
   static Optional<String> of(
       List<PodSet> podSets, NamespaceLimits rules, boolean refusesClaims, ResourceContext context) {

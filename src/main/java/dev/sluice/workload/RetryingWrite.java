@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One write from its first request to its certain outcome. What was sent and not answered, or
  * answered by a failure of the server, is looked up in the object before it is sent again; so is a
- * conflict, since the HTTP client may have repeated a request whose first answer was lost.
+ * conflict, since an earlier attempt whose answer was lost may be what the request conflicts with.
  */
 final class RetryingWrite {
 
@@ -31,8 +31,7 @@ final class RetryingWrite {
   private Outcome.@Nullable Refused failure;
 
   /** What a write needs of its writer; {@code answers} gives the version of an object. */
-  record Dependencies(
-      ApiClient client, Pauses pauses, WriterCounters counters, ToLongFunction<byte[]> answers) {}
+  record Dependencies(ApiClient client, Pauses pauses, ToLongFunction<byte[]> answers) {}
 
   /** Runs something after a while. */
   @FunctionalInterface
@@ -63,7 +62,6 @@ final class RetryingWrite {
     }
     attempts++;
     failure = null;
-    around.counters().request();
     call(apiWrite.request(), this::answered);
   }
 
@@ -93,7 +91,6 @@ final class RetryingWrite {
   }
 
   private void lookUp(boolean afterConflict) {
-    around.counters().readBack();
     call(apiWrite.read(), answer -> found(answer, afterConflict));
   }
 
@@ -140,7 +137,6 @@ final class RetryingWrite {
       end(refusal(answer));
       return;
     }
-    around.counters().retry();
     around.pauses().after(backoff.next().plus(answer.retryAfter()), this::send);
   }
 
@@ -148,7 +144,6 @@ final class RetryingWrite {
     if (outcome.isDone()) {
       return;
     }
-    around.counters().retry();
     around.pauses().after(backoff.next(), next);
   }
 
@@ -166,9 +161,7 @@ final class RetryingWrite {
   }
 
   private void end(Outcome result) {
-    if (outcome.complete(result)) {
-      around.counters().outcome(result);
-    }
+    outcome.complete(result);
   }
 
   private static Outcome.Refused refusal(ApiOutcome.Unreachable answer) {

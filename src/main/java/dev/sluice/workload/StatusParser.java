@@ -33,7 +33,7 @@ final class StatusParser {
   private Optional<RequeueState> requeueState = Optional.empty();
   private int executionSeconds;
   private List<EvictionCount> evictions = List.of();
-  private boolean requestsTold;
+  private boolean requestsWritten;
   private String cluster = "";
   private List<String> nominated = List.of();
   private List<Gate> gates = List.of();
@@ -61,7 +61,7 @@ final class StatusParser {
         reclaimable,
         requeueState,
         history,
-        requestsTold,
+        requestsWritten,
         cluster.isEmpty() && nominated.isEmpty()
             ? RemotePlacement.NOWHERE
             : new RemotePlacement(cluster, nominated),
@@ -77,7 +77,7 @@ final class StatusParser {
       case "requeueState" -> requeueState = Optional.of(requeueState());
       case "accumulatedPastExecutionTimeSeconds" -> executionSeconds = jsonTokenReader.number(0);
       case "schedulingStats" -> jsonTokenReader.object(this::schedulingStats);
-      case "resourceRequests" -> requestsTold = !jsonTokenReader.list(this::skipped).isEmpty();
+      case "resourceRequests" -> requestsWritten = !jsonTokenReader.list(this::skipped).isEmpty();
       case "clusterName" -> cluster = jsonTokenReader.word();
       case "preemptionGates" -> gates = jsonTokenReader.list(this::gate);
       case "nominatedClusterNames" -> nominated = jsonTokenReader.list(jsonTokenReader::word);

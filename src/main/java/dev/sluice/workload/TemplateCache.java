@@ -1,7 +1,7 @@
 package dev.sluice.workload;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kube.json.WeakInterner;
 import java.io.IOException;
 import java.util.Arrays;
@@ -18,7 +18,6 @@ final class TemplateCache {
 
   private static final int MOST_BYTES = 8 << 20;
 
-  private final ObjectMapper mapper = new ObjectMapper();
   private final WeakInterner<PodTemplate> weakInterner = new WeakInterner<>();
   private final Map<Raw, PodTemplate> byBytes = new LinkedHashMap<>(64, 0.75f, true);
   private long bytes;
@@ -30,7 +29,7 @@ final class TemplateCache {
     if (known != null) {
       return known;
     }
-    JsonNode tree = mapper.readTree(json, from, to - from);
+    JsonNode tree = JsonMappers.JSON.readTree(json, from, to - from);
     PodTemplate template = weakInterner.of(PodTemplateParser.of(tree));
     remember(raw.copied(), template);
     return template;

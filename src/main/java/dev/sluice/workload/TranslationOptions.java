@@ -9,12 +9,13 @@ import java.util.List;
  * @param excludedPrefixes resources with one of these name prefixes are not counted
  * @param transformations resources that are counted as other resources
  * @param priorityBoost whether the annotation priority-boost is used
- * @param queueByEviction whether a Workload sent back for its pods not being ready queues by the
- *     time of that, and not by its creation
+ * @param queueByEviction whether a Workload that was evicted because its pods were not ready is
+ *     queued by the time of the eviction, and not by the time of its creation
  * @param prioritySortingWithinCohort whether priority decides between queues of a cohort
  * @param partialAdmission whether minCount is used
  * @param podsReadyCount whether admission waits until the pods of admitted Workloads are ready
  * @param preemptionGates whether closed preemption gates block preemption
+ * @param reclaimablePods whether pods that no longer need quota are subtracted
  * @param refusesResourceClaims whether Workloads whose pods have resource claims stay pending,
  *     because their devices are not counted
  */
@@ -27,6 +28,7 @@ public record TranslationOptions(
     boolean partialAdmission,
     boolean podsReadyCount,
     boolean preemptionGates,
+    boolean reclaimablePods,
     boolean refusesResourceClaims) {
 
   /** Options without preemption gates, which refuse resource claims. */
@@ -47,6 +49,7 @@ public record TranslationOptions(
         partialAdmission,
         podsReadyCount,
         false,
+        true,
         true);
   }
 

@@ -2,6 +2,7 @@ package dev.sluice.workload;
 
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.kube.reading.GuardedListeners;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -10,7 +11,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -28,7 +28,7 @@ public final class WorkloadCache implements WorkloadLister {
   private final Map<String, Slot[]> byOwner = new ConcurrentHashMap<>();
   private final Map<LocalQueueId, Set<Slot>> byQueue = new ConcurrentHashMap<>();
   private final Map<String, Set<Slot>> byClusterQueue = new ConcurrentHashMap<>();
-  private final List<WorkloadListener> listeners = new CopyOnWriteArrayList<>();
+  private final GuardedListeners<WorkloadListener> listeners = new GuardedListeners<>();
   private final Object change = new Object();
   private int size;
   private int listing;
@@ -219,9 +219,9 @@ public final class WorkloadCache implements WorkloadLister {
   }
 
   private void notifyListeners(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
-    for (WorkloadListener listener : listeners) {
-      listener.changed(before, after);
-    }
+    CachedWorkload either = after == null ? before : after;
+    Object about = either == null ? "" : either.id();
+    listeners.tell(about, listener -> listener.changed(before, after));
   }
 
   private void reindex(Slot slot, @Nullable CachedWorkload before, @Nullable CachedWorkload after) {
@@ -298,6 +298,6 @@ public final class WorkloadCache implements WorkloadLister {
 
   /** Notifies listeners that the first listing is complete. */
   void synced() {
-    listeners.forEach(WorkloadListener::synced);
+    listeners.tell("all", WorkloadListener::synced);
   }
 }

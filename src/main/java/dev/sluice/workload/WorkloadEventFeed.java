@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WorkloadEventFeed implements WorkloadListener, ResourceContext.Listener {
 
-  private final WorkloadTranslator facts;
+  private final WorkloadTranslator translator;
   private final WorkloadLister store;
   private final SchedulerEventSink engine;
 
   /** Creates a feed from {@code store} to {@code engine}. */
   public WorkloadEventFeed(
-      WorkloadTranslator facts, WorkloadLister store, SchedulerEventSink engine) {
-    this.facts = facts;
+      WorkloadTranslator translator, WorkloadLister store, SchedulerEventSink engine) {
+    this.translator = translator;
     this.store = store;
     this.engine = engine;
   }
@@ -32,7 +32,7 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
       }
       return;
     }
-    SchedulerEvent schedulerEvent = facts.of(after);
+    SchedulerEvent schedulerEvent = translator.of(after);
     if (before == null
         ? !(schedulerEvent instanceof SchedulerEvent.WorkloadReleased)
         : matters(before, schedulerEvent)) {
@@ -43,9 +43,9 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
   private boolean matters(CachedWorkload before, SchedulerEvent schedulerEvent) {
     return switch (schedulerEvent) {
       case SchedulerEvent.WorkloadReleased released ->
-          !(facts.of(before) instanceof SchedulerEvent.WorkloadReleased);
+          !(translator.of(before) instanceof SchedulerEvent.WorkloadReleased);
       case SchedulerEvent.WorkloadReserving reserving ->
-          !(facts.of(before) instanceof SchedulerEvent.WorkloadReserving known
+          !(translator.of(before) instanceof SchedulerEvent.WorkloadReserving known
               && sameUse(known.workload(), reserving.workload()));
       default -> true;
     };
@@ -77,14 +77,14 @@ public final class WorkloadEventFeed implements WorkloadListener, ResourceContex
   }
 
   /** Submits the Workloads again after the allowed clusters changed. */
-  public void placesChanged() {
+  public void avoidedClustersChanged() {
     resend(workload -> true);
   }
 
   private void resend(Predicate<CachedWorkload> concerned) {
     for (CachedWorkload workload : store.all()) {
       if (concerned.test(workload)
-          && facts.of(workload) instanceof SchedulerEvent.WorkloadPending pending) {
+          && translator.of(workload) instanceof SchedulerEvent.WorkloadPending pending) {
         engine.submit(pending);
         withdrawIfDeleted(workload);
       }

@@ -1,7 +1,7 @@
 package dev.sluice.workload;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kube.client.ResponseStream;
 import dev.sluice.kube.client.StreamingListParser;
 import java.io.IOException;
@@ -17,7 +17,6 @@ final class WorkloadListing {
     ResponseStream open(String next) throws IOException;
   }
 
-  private final ObjectMapper mapper = new ObjectMapper();
   private final WorkloadParser parser;
   private final WorkloadCache index;
   private final MalformedObjectLog malformedObjectLog;
@@ -53,7 +52,7 @@ final class WorkloadListing {
       byte[] frame = StreamingListParser.split(page, this::item);
       // Reads the response to its end, so that the connection can be reused for the next page.
       page.transferTo(OutputStream.nullOutputStream());
-      return mapper.readTree(frame).path("metadata");
+      return JsonMappers.JSON.readTree(frame).path("metadata");
     }
   }
 

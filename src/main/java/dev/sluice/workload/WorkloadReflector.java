@@ -1,6 +1,6 @@
 package dev.sluice.workload;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.client.Backoff;
 import dev.sluice.kube.client.ConnectionLostException;
@@ -51,7 +51,6 @@ public final class WorkloadReflector implements WorkloadReader {
   private final WorkloadWatch watch;
   private final CompletableFuture<Void> synced = new CompletableFuture<>();
   private final CountDownLatch closed = new CountDownLatch(1);
-  private final ObjectMapper mapper = new ObjectMapper();
   private volatile @Nullable ResponseStream stream;
   private volatile boolean listNext = true;
   private volatile boolean following;
@@ -85,7 +84,6 @@ public final class WorkloadReflector implements WorkloadReader {
             parser,
             index,
             malformedObjectLog,
-            counters,
             () -> resourceVersionWaiter.advanceTo(index.position()));
   }
 
@@ -136,7 +134,6 @@ public final class WorkloadReflector implements WorkloadReader {
   }
 
   private void list() throws IOException {
-    counters.listing();
     listing.run(next -> opened(requests.page(settings.pageSize(), next)));
     listNext = false;
     outageLogger.over();
@@ -155,7 +152,6 @@ public final class WorkloadReflector implements WorkloadReader {
             ? settings.hurriedWatchSeconds()
             : settings.watchSeconds() * 3 / 4 + random.nextInt(settings.watchSeconds() / 2 + 1);
     Instant begun = clock.instant();
-    counters.watch();
     int events = 0;
     try (ResponseStream opened = opened(requests.watch(index.position(), seconds))) {
       following = true;
@@ -274,7 +270,7 @@ public final class WorkloadReflector implements WorkloadReader {
     try (ResponseStream answer =
         ResponseStream.open(requests, requests.newest(), PATIENCE, clock)) {
       byte[] frame = StreamingListParser.split(answer, (bytes, length) -> {});
-      return mapper.readTree(frame).path("metadata").path("resourceVersion").asLong();
+      return JsonMappers.JSON.readTree(frame).path("metadata").path("resourceVersion").asLong();
     }
   }
 

@@ -30,6 +30,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -42,17 +43,20 @@ public final class WorkloadTranslator {
   private static final int REMEMBERED_SHAPES = 4096;
 
   /**
-   * Reasons of QuotaReserved that keep a Workload out of the queue until its life cycle took them
-   * back: one whose gates are gone is let in, and told so, before anybody admits it.
+   * Reasons of QuotaReserved=False that keep a Workload out of the queue until the life cycle
+   * replaces them. So a Workload whose admission gates were removed gets the new reason before it
+   * can be admitted.
    */
   private static final Set<String> KEEPS_OUT = Set.of("OnHold", "AdmissionGated");
 
   private final ResourceContext context;
-  private final TranslationOptions rules;
-  private final ResourceTransformer counted;
+  private final TranslationOptions options;
+  private final ResourceTransformer transformer;
   private final Function<CachedWorkload, Set<String>> avoided;
+  private final UnsupportedRequests unsupported;
+  private final Predicate<CachedWorkload> attended;
   private final WeakInterner<RequestShape> shapes = new WeakInterner<>();
-  private final Map<ShapeKey, ResolvedShape> wishes =
+  private final Map<ShapeKey, ResolvedShape> resolvedShapes =
       Collections.synchronizedMap(
           new LinkedHashMap<>(64, 0.75f, true) {
             private static final long serialVersionUID = 1L;
@@ -74,24 +78,31 @@ public final class WorkloadTranslator {
   /** The resolved request, and the reason why it can't be admitted in any case. */
   private record ResolvedShape(RequestShape shape, Optional<String> defect) {}
 
-  /** Translates by the given rules, with what the context says at the time. */
+  /** Creates a translator with these options, which uses the current state of the context. */
   public WorkloadTranslator(ResourceContext context, TranslationOptions rules) {
-    this(context, rules, workload -> Set.of());
+    this(context, rules, workload -> Set.of(), UnsupportedRequests.NONE, workload -> true);
   }
 
   /**
-   * The same where clusters are told apart by flavors.
+   * Creates a translator for a manager whose flavors belong to worker clusters.
    *
-   * @param avoided the clusters whose flavors a Workload must not get
+   * @param avoided the worker clusters whose flavors a Workload must not get
+   * @param unsupported what keeps a Workload waiting because it does not exist here
+   * @param attended the Workloads whose pods somebody reports; no other admission waits for the
+   *     pods of others
    */
   public WorkloadTranslator(
       ResourceContext context,
       TranslationOptions rules,
-      Function<CachedWorkload, Set<String>> avoided) {
+      Function<CachedWorkload, Set<String>> avoided,
+      UnsupportedRequests unsupported,
+      Predicate<CachedWorkload> attended) {
     this.avoided = avoided;
+    this.unsupported = unsupported;
+    this.attended = attended;
     this.context = context;
-    this.rules = rules;
-    this.counted = new ResourceTransformer(rules.excludedPrefixes(), rules.transformations());
+    this.options = rules;
+    this.transformer = new ResourceTransformer(rules.excludedPrefixes(), rules.transformations());
   }
 
   /** The scheduler event for a Workload. */
@@ -130,7 +141,7 @@ public final class WorkloadTranslator {
   }
 
   private PendingWorkload pending(CachedWorkload workload) {
-    ResolvedShape resolvedShape = wish(workload);
+    ResolvedShape resolvedShape = resolve(workload);
     return new PendingWorkload(
         workload.id(),
         workload.version(),
@@ -142,8 +153,8 @@ public final class WorkloadTranslator {
         workload.status().requeueState().flatMap(RequeueState::requeueAt),
         isFalse(workload, "Requeued")
             || CheckStates.anyRefuses(workload.status().admissionChecks()),
-        resolvedShape.defect(),
-        rules.preemptionGates() && !workload.closedGates().isEmpty());
+        resolvedShape.defect().or(() -> unsupported.of(workload)),
+        options.preemptionGates() && !workload.closedGates().isEmpty());
   }
 
   private static boolean isFalse(CachedWorkload workload, String condition) {
@@ -156,7 +167,7 @@ public final class WorkloadTranslator {
 
   /** The effective priority (docs/scheduling-semantics.md#what-is-pending). */
   private long priority(CachedWorkload workload) {
-    return workload.spec().priority() + (rules.priorityBoost() ? boost(workload) : 0L);
+    return workload.spec().priority() + (options.priorityBoost() ? boost(workload) : 0L);
   }
 
   private static long boost(CachedWorkload workload) {
@@ -173,10 +184,10 @@ public final class WorkloadTranslator {
     Optional<Condition> evicted = trueCondition(workload, "Evicted");
     String reason = evicted.map(Condition::reason).orElse("");
     if (reason.equals("AdmissionCheck")
-        || (reason.equals("PodsReadyTimeout") && rules.queueByEviction())) {
+        || (reason.equals("PodsReadyTimeout") && options.queueByEviction())) {
       return evicted.map(Condition::lastTransitionTime).orElse(workload.createdAt());
     }
-    if (!rules.prioritySortingWithinCohort()) {
+    if (!options.prioritySortingWithinCohort()) {
       return trueCondition(workload, "Preempted")
           .filter(preempted -> preempted.reason().equals("InCohortReclaimWhileBorrowing"))
           .map(preempted -> preempted.lastTransitionTime().plus(Duration.ofMillis(1)))
@@ -189,24 +200,24 @@ public final class WorkloadTranslator {
     return workload.status().condition(type).filter(condition -> condition.status().equals("True"));
   }
 
-  private ResolvedShape wish(CachedWorkload workload) {
+  private ResolvedShape resolve(CachedWorkload workload) {
     List<PodSet> podSets = workload.spec().podSets();
     NamespaceLimits ofNamespace = context.rules(workload.id().namespace());
     ShapeKey shapeKey =
         new ShapeKey(
             podSets,
-            workload.status().reclaimablePods(),
+            reclaimablePods(workload),
             ofNamespace,
             overheads(podSets),
             avoided.apply(workload));
-    ResolvedShape known = wishes.get(shapeKey);
+    ResolvedShape known = resolvedShapes.get(shapeKey);
     if (known != null) {
       return known;
     }
     Optional<String> defect =
-        ResourceValidation.of(podSets, ofNamespace, rules.refusesResourceClaims(), context);
+        ResourceValidation.of(podSets, ofNamespace, options.refusesResourceClaims(), context);
     ResolvedShape resolvedShape = new ResolvedShape(shapes.of(shape(shapeKey)), defect);
-    wishes.put(shapeKey, resolvedShape);
+    resolvedShapes.put(shapeKey, resolvedShape);
     return resolvedShape;
   }
 
@@ -229,8 +240,8 @@ public final class WorkloadTranslator {
           new PodSetRequest(
               podSet.name(),
               count,
-              rules.partialAdmission() ? Math.min(podSet.minCount(), count) : 0,
-              counted.of(PodRequests.of(podSet.template(), shapeKey.rules(), context).perPod()),
+              options.partialAdmission() ? Math.min(podSet.minCount(), count) : 0,
+              transformer.of(PodRequests.of(podSet.template(), shapeKey.rules(), context).perPod()),
               outside(shapeKey.avoided(), podSet.template().nodeConstraints()),
               podSet.group()));
     }
@@ -259,6 +270,10 @@ public final class WorkloadTranslator {
         nodeConstraints.tolerations());
   }
 
+  private Map<String, Integer> reclaimablePods(CachedWorkload workload) {
+    return options.reclaimablePods() ? workload.status().reclaimablePods() : Map.of();
+  }
+
   private static int remaining(PodSet podSet, Map<String, Integer> reclaimable) {
     return Math.max(0, podSet.count() - reclaimable.getOrDefault(podSet.name(), 0));
   }
@@ -266,7 +281,7 @@ public final class WorkloadTranslator {
   /** The total request of a Workload, by pod set and resource, in amounts. */
   public Map<String, SortedMap<String, Long>> totals(CachedWorkload workload) {
     Map<String, SortedMap<String, Long>> result = new LinkedHashMap<>();
-    for (PodSetRequest request : wish(workload).shape().podSets()) {
+    for (PodSetRequest request : resolve(workload).shape().podSets()) {
       SortedMap<String, Long> total = new TreeMap<>();
       request
           .perPod()
@@ -293,18 +308,20 @@ public final class WorkloadTranslator {
         queuedAt(workload),
         workload.status().isTrue("Evicted"),
         workload.admitted(),
-        !rules.podsReadyCount() || workload.status().isTrue("PodsReady"),
+        !options.podsReadyCount()
+            || workload.status().isTrue("PodsReady")
+            || !attended.test(workload),
         trueCondition(workload, "QuotaReserved")
             .map(Condition::lastTransitionTime)
             .orElse(workload.createdAt()));
   }
 
   /** The assigned usage without the pods that are reclaimable. */
-  private static PodSetAssignment assignment(CachedWorkload workload, Assignment assignment) {
+  private PodSetAssignment assignment(CachedWorkload workload, Assignment assignment) {
     int needed = assignment.count();
     for (PodSet podSet : workload.spec().podSets()) {
       if (podSet.name().equals(assignment.name())) {
-        needed = Math.min(needed, remaining(podSet, workload.status().reclaimablePods()));
+        needed = Math.min(needed, remaining(podSet, reclaimablePods(workload)));
       }
     }
     SortedMap<String, Long> usage = new TreeMap<>();

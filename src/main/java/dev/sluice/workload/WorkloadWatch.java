@@ -19,7 +19,6 @@ final class WorkloadWatch {
   private final WorkloadParser parser;
   private final WorkloadCache index;
   private final MalformedObjectLog malformedObjectLog;
-  private final ReflectorCounters counters;
   private final Runnable progress;
 
   /** Calls {@code progress} after each event. */
@@ -27,12 +26,10 @@ final class WorkloadWatch {
       WorkloadParser parser,
       WorkloadCache index,
       MalformedObjectLog malformedObjectLog,
-      ReflectorCounters counters,
       Runnable progress) {
     this.parser = parser;
     this.index = index;
     this.malformedObjectLog = malformedObjectLog;
-    this.counters = counters;
     this.progress = progress;
   }
 
@@ -48,7 +45,6 @@ final class WorkloadWatch {
     while (lines.next()) {
       event(lines.bytes(), lines.offset(), lines.length());
       events++;
-      counters.event();
       progress.run();
     }
     return events;

@@ -16,7 +16,7 @@ public interface WorkloadWriter {
    *
    * @param version the resourceVersion that must still hold; 0 for any
    * @param status the merge patch of {@code .status}
-   * @param urgency which lane the write takes
+   * @param urgency the priority of the write
    */
   CompletableFuture<Outcome> patchStatus(
       WorkloadId id, long version, JsonNode status, Urgency urgency);
@@ -30,12 +30,12 @@ public interface WorkloadWriter {
   /** Deletes a Workload in the background, if it still has this UID. */
   CompletableFuture<Outcome> delete(WorkloadId id);
 
-  /** Which lane a write takes. */
+  /** The priority of a write. */
   enum Urgency {
-    /** Admissions, evictions, ends: as many at a time as the API server bears. */
+    /** Admissions, evictions, ends: a configured number at a time. */
     DECISION,
-    /** Explanations for people: one at a time, and only what decisions leave free. */
-    ADVICE
+    /** Explanations for users: one at a time, and only while no decision waits. */
+    BEST_EFFORT
   }
 
   /** What became of a write. */

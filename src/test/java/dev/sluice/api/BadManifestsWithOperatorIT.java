@@ -35,11 +35,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** What the running operator makes of bad manifests: a message, a condition, and no stack trace. */
-@ControlPlaneTest(exclusive = true)
+@ControlPlaneTest(exclusive = true, fresh = false)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class BadManifestsWithOperatorIT {
 
-  private static final Duration LIMIT = Duration.ofSeconds(90);
+  private static final Duration LIMIT = Duration.ofMinutes(5);
 
   private final BadManifests table = BadManifests.read();
   private final AtomicInteger counter = new AtomicInteger();

@@ -37,7 +37,7 @@ import org.awaitility.Awaitility;
 public final class ServedApi implements AutoCloseable {
 
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Duration LIMIT = Duration.ofSeconds(120);
+  private static final Duration LIMIT = Duration.ofMinutes(5);
 
   private final RawApi api;
   private final HttpService server;

@@ -38,6 +38,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
@@ -47,6 +48,7 @@ import org.slf4j.LoggerFactory;
  * feeds N of them, {@code -Dsluice.fuzz.seed=N} begins with others; an object that fails is printed
  * with the seed that makes it alone.
  */
+@Order(4) // long ones begin early
 class HostileReadingTest {
 
   private static final long OBJECTS = Long.getLong("sluice.fuzz.objects", 10_000);

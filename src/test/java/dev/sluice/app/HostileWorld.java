@@ -12,6 +12,7 @@ import dev.sluice.api.v1beta2.MultiKueueConfig;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.Topology;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
+import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
 import dev.sluice.checks.multikueue.access.WorkerCredentialsResolver;
 import dev.sluice.jobs.CachedJob;
@@ -35,7 +36,6 @@ import dev.sluice.queues.cache.CacheEventFeed;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
 import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.NamespaceLimits;
 import dev.sluice.workload.RangesRead;
 import dev.sluice.workload.ResourceContext;
 import dev.sluice.workload.TranslationOptions;
@@ -86,29 +86,16 @@ final class HostileWorld {
   private final GivenCluster cluster = GivenCluster.cluster();
   private final WorkloadParser parser = new WorkloadParser();
   private final WorkloadTranslator facts =
-      new WorkloadTranslator(new NoContext(), TranslationOptions.DEFAULT);
+      new WorkloadTranslator(ResourceContext.NONE, TranslationOptions.DEFAULT);
   private PodsTaken pods = new PodsTaken();
   private int taken;
-
-  private static final class NoContext implements ResourceContext {
-
-    @Override
-    public NamespaceLimits rules(String namespace) {
-      return NamespaceLimits.NONE;
-    }
-
-    @Override
-    public Map<String, Long> overhead(String runtimeClass) {
-      return Map.of();
-    }
-  }
 
   /** Does with an object what its watch leads to. */
   void take(HasMetadata read, ObjectNode object) {
     if (UnreadableMetadata.is(read)) {
       return;
     }
-    InformerCaches informerCaches = InformerCaches.empty();
+    InformerCaches informerCaches = InformerCaches.empty(BuiltInCheckControllers.all());
     switch (read) {
       case HasMetadata job when ParsedJobs.TYPE.isInstance(job) -> batchJob(job);
       case PodResource pod -> {

@@ -119,6 +119,36 @@ class ModuleLifecycleTest {
     assertThat(steps).isEqualTo(first);
   }
 
+  @Test
+  void leadershipDoesNotStartAfterItsEnd() {
+    ModuleLifecycle modules = modules(module("one"));
+    modules.leadershipEnded();
+    steps.clear();
+
+    assertThat(modules.leadershipStarted()).isFalse();
+
+    assertThat(steps).isEmpty();
+  }
+
+  @Test
+  void leadershipThatEndsMeanwhileStartsInNoFurtherModule() {
+    List<ModuleLifecycle> created = new ArrayList<>();
+    ModuleLifecycle modules =
+        modules(
+            new OperatorModule() {
+              @Override
+              public void leadershipStarted() {
+                created.getFirst().leadershipEnded();
+              }
+            },
+            module("two"));
+    created.add(modules);
+
+    assertThat(modules.leadershipStarted()).isFalse();
+
+    assertThat(steps).containsExactly("leadershipEnded two");
+  }
+
   private ModuleLifecycle modules(OperatorModule... modules) {
     return new ModuleLifecycle(
         List.of(modules),

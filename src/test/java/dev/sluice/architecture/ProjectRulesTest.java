@@ -57,9 +57,6 @@ class ProjectRulesTest {
           "ControlPlaneStatus.Condition",
           "HealthEndpoint.Condition",
           "ResourceDemand.Bundle",
-          "Configuration.AdmissionFairSharing",
-          "Configuration.FairSharing",
-          "Configuration.PreemptionStrategy",
           "QuotaAutomation.Progress",
           "ConversionWebhook.Text");
 

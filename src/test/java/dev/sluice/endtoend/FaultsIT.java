@@ -55,7 +55,7 @@ class FaultsIT {
   private static final int EARLY = 4_000;
 
   private static final int LATE = 6_000;
-  private static final Duration START = Duration.ofSeconds(60);
+  private static final Duration START = Duration.ofMinutes(5);
   private static final Duration PAUSE = Duration.ofSeconds(20);
 
   /** After how many kills the API server is restarted, and the store paused. */
@@ -165,7 +165,7 @@ class FaultsIT {
   private static JobLoad load(TestCluster cluster) {
     JobLoad load = new JobLoad(cluster, Duration.ofSeconds(5));
     await()
-        .atMost(Duration.ofMinutes(1))
+        .atMost(Duration.ofMinutes(5))
         .ignoreExceptions()
         .until(() -> load.withRoomFor(ROOM) != null);
     return load.submit(JOBS);

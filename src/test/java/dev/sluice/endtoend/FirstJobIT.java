@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.lab.audit.WatchRecorder;
-import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.FakeNodes;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.controlplane.NodeTaint;
@@ -15,12 +14,11 @@ import dev.sluice.lab.demo.FirstJobScenario;
 import dev.sluice.lab.demo.ProgressListener;
 import dev.sluice.lab.demo.ScenarioManifests;
 import dev.sluice.lab.demo.ScenarioObjects;
-import dev.sluice.lab.process.OperatorProcess;
-import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.DeletionPropagation;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Arrays;
@@ -28,10 +26,10 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -41,17 +39,17 @@ import org.junit.jupiter.params.provider.MethodSource;
 @ControlPlaneTest(exclusive = true)
 @Execution(ExecutionMode.SAME_THREAD)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Isolated("needs the processors for itself")
+@Order(1) // long ones begin early
 class FirstJobIT {
 
   @SuppressWarnings("NullAway.Init") // made before all tests
-  private OperatorProcess operator;
+  private LocalOperator operator;
 
   @SuppressWarnings("NullAway.Init")
   private KubernetesClient client;
 
   @BeforeAll
-  void startOperator(ControlPlane controlPlane, TestCluster cluster) {
+  void startOperator(TestCluster cluster) {
     client = cluster.client();
     Stream.of(
             NodeGroup.plentiful("ondemand", 1).withLabel("instance-type", "ondemand"),
@@ -60,14 +58,7 @@ class FirstJobIT {
                 .withTaint(new NodeTaint("spot", "true", "NoSchedule")))
         .flatMap(group -> FakeNodes.of(group).stream())
         .forEach(node -> client.resource(node).create());
-    operator =
-        OperatorProcess.start(
-                "operator",
-                cluster.kubeconfig(),
-                OperatorSettings.onFreePorts(new SecureRandom()),
-                controlPlane.logs(),
-                List.of())
-            .awaitReady();
+    operator = LocalOperator.start("operator-of-first-job", cluster.kubeconfig(), "");
   }
 
   @AfterAll
@@ -101,12 +92,28 @@ class FirstJobIT {
           .extracting(ExpectationResult::expectation)
           .containsExactlyInAnyOrder(FirstJobExpectation.values());
     } finally {
+      endJobs();
       ScenarioObjects objects = new ScenarioObjects(client);
       objects.delete();
       await("the end of what the story made: queues and flavors are let go")
-          .atMost(Duration.ofMinutes(1))
+          .atMost(Duration.ofMinutes(5))
           .until(() -> objects.existing().isEmpty());
     }
+  }
+
+  /** A namespace that is deleted with pods in it that run ends 16 seconds later. */
+  private void endJobs() {
+    String namespace = FirstJobScenario.NAMESPACE;
+    client
+        .batch()
+        .v1()
+        .jobs()
+        .inNamespace(namespace)
+        .withPropagationPolicy(DeletionPropagation.BACKGROUND)
+        .delete();
+    await("the end of what ran")
+        .atMost(Duration.ofMinutes(5))
+        .until(() -> client.pods().inNamespace(namespace).list().getItems().isEmpty());
   }
 
   /** Nobody reads along. */

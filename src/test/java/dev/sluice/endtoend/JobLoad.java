@@ -25,6 +25,7 @@ final class JobLoad implements AutoCloseable {
   private static final Duration LIMIT = Duration.ofMinutes(10);
 
   private final TestCluster cluster;
+  private final String namespace;
   private final Duration runFor;
   private final ExecutorService submitters = Executors.newVirtualThreadPerTaskExecutor();
   private final Semaphore permits = new Semaphore(AT_A_TIME);
@@ -32,7 +33,13 @@ final class JobLoad implements AutoCloseable {
 
   /** Each pod runs so long. */
   JobLoad(TestCluster cluster, Duration runFor) {
+    this(cluster, cluster.namespace(), runFor);
+  }
+
+  /** The same in another namespace, which has a LocalQueue {@code main}. */
+  JobLoad(TestCluster cluster, String namespace, Duration runFor) {
     this.cluster = cluster;
+    this.namespace = namespace;
     this.runFor = runFor;
   }
 
@@ -101,7 +108,7 @@ final class JobLoad implements AutoCloseable {
     return new JobBuilder()
         .withNewMetadata()
         .withName(name)
-        .withNamespace(cluster.namespace())
+        .withNamespace(namespace)
         .addToLabels("kueue.x-k8s.io/queue-name", "main")
         .endMetadata()
         .withNewSpec()
@@ -142,7 +149,7 @@ final class JobLoad implements AutoCloseable {
         .batch()
         .v1()
         .jobs()
-        .inNamespace(cluster.namespace())
+        .inNamespace(namespace)
         .withField("status.successful", "1")
         .list()
         .getItems()

@@ -111,7 +111,7 @@ final class MultiClusterFaults {
           timer.schedule(
               () ->
                   await("submission")
-                      .atMost(Duration.ofMinutes(2))
+                      .atMost(Duration.ofMinutes(5))
                       .pollDelay(Duration.ZERO)
                       .pollInterval(Duration.ofMillis(500))
                       .ignoreExceptions()

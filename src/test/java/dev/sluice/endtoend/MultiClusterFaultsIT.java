@@ -1,21 +1,25 @@
 package dev.sluice.endtoend;
 
 import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A minute of {@link MultiClusterFaults}, of all but those of API servers. */
 @ControlPlaneTest(exclusive = true)
 @Execution(ExecutionMode.SAME_THREAD)
-@Isolated("needs the processors for itself")
+@ResourceLock(AdditionalControlPlane.PLACE_A)
+@ResourceLock(AdditionalControlPlane.PLACE_B)
 class MultiClusterFaultsIT {
 
   @Test
+  @Tag("faults")
   void aMinuteOfFaults(ControlPlane controlPlane, TestCluster cluster) throws Exception {
     MultiClusterFaults.endure(
         new MultiClusterFaults.Size(2, 60, Duration.ofSeconds(60), false), controlPlane, cluster);

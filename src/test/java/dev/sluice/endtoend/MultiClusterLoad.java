@@ -39,13 +39,11 @@ final class MultiClusterLoad implements AutoCloseable {
     private final String name;
     private final AdditionalControlPlane plane;
     private final List<TcpProxy> tcpProxies;
-    private final String settings;
     private OperatorProcess operator;
     private int used;
 
-    private Worker(String name, String settings) {
+    private Worker(String name) {
       this.name = name;
-      this.settings = settings;
       this.plane = AdditionalControlPlane.start(name);
       this.tcpProxies =
           List.of(
@@ -58,7 +56,7 @@ final class MultiClusterLoad implements AutoCloseable {
       return OperatorProcess.start(
           name,
           plane.controlPlane().kubeconfig(),
-          OperatorSettings.onFreePorts(new SecureRandom()).with(settings),
+          OperatorSettings.onFreePorts(new SecureRandom()),
           plane.controlPlane().logs(),
           List.of());
     }
@@ -113,14 +111,9 @@ final class MultiClusterLoad implements AutoCloseable {
 
   /** Starts so many workers; {@code manager} has an operator that is ready. */
   MultiClusterLoad(KubernetesClient manager, int workers) {
-    this(manager, workers, "");
-  }
-
-  /** The same; {@code settings} are further fields of the workers' configuration. */
-  MultiClusterLoad(KubernetesClient manager, int workers, String settings) {
     this.manager = manager;
     for (int i = 0; i < workers; i++) {
-      this.workers.add(new Worker("worker-" + (char) ('a' + i), settings));
+      this.workers.add(new Worker("worker-" + (char) ('a' + i)));
     }
   }
 
@@ -150,7 +143,7 @@ final class MultiClusterLoad implements AutoCloseable {
             """
                 .formatted(workers.stream().map(Worker::name).collect(Collectors.joining(", ")))
             + workers.stream().map(MultiClusterLoad::cluster).collect(Collectors.joining()));
-    await("connections").atMost(Duration.ofMinutes(2)).until(this::allConnected);
+    await("connections").atMost(Duration.ofMinutes(5)).until(this::allConnected);
     return this;
   }
 

@@ -11,17 +11,19 @@ import dev.sluice.lab.demo.ExpectationResult;
 import dev.sluice.lab.demo.MultiClusterEnvironment;
 import dev.sluice.lab.demo.MultiClusterExpectation;
 import dev.sluice.lab.demo.ProgressListener;
+import dev.sluice.testing.AdditionalControlPlane;
+import dev.sluice.testing.LocalOperator;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.api.parallel.ResourceLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** The story of many clusters, every sentence of it, on three real control planes. */
-@Isolated("needs the processors for itself")
+@ResourceLock(AdditionalControlPlane.PLACE_A)
 class MultiClusterScenarioIT {
 
   private static final Logger LOG = LoggerFactory.getLogger(MultiClusterScenarioIT.class);
@@ -41,7 +43,9 @@ class MultiClusterScenarioIT {
             Lifetime.WITH_THIS_PROCESS,
             Duration.ofSeconds(10),
             InstantSource.system(),
-            LOG::info)) {
+            LOG::info,
+            (name, controlPlane, settings) ->
+                LocalOperator.start(name, controlPlane.kubeconfig(), settings))) {
       List<ExpectationResult> expectationResults = stage.start().tell(new Logged());
 
       assertThat(expectationResults)

@@ -5,118 +5,96 @@ import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.sluice.lab.controlplane.ControlPlane;
-import dev.sluice.lab.process.OperatorProcess;
-import dev.sluice.lab.process.OperatorSettings;
-import dev.sluice.testing.ControlPlaneTest;
-import dev.sluice.testing.TestCluster;
+import dev.sluice.testing.ManagerAndWorkers;
+import dev.sluice.testing.MultiCluster;
+import dev.sluice.testing.MultiClusterTest;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import java.io.ByteArrayInputStream;
-import java.nio.charset.StandardCharsets;
-import java.security.SecureRandom;
 import java.time.Duration;
-import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Isolated;
 
 /** A Job that would have to preempt in each of two workers preempts in one of them only. */
-@ControlPlaneTest(exclusive = true)
-@Isolated("needs the processors for itself")
+@MultiClusterTest
 class OrchestratedPreemptionIT {
 
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Duration LIMIT = Duration.ofMinutes(2);
-  private static final String GATE =
-      """
-      featureGates:
-        MultiKueueOrchestratedPreemption: true
-      """;
+  private static final String API = "kueue.x-k8s.io/v1beta2";
+  private static final Duration LIMIT = Duration.ofMinutes(5);
+  private static final Map<String, Integer> ROOM =
+      Map.of(ManagerAndWorkers.ONSITE, 4, ManagerAndWorkers.REMOTE, 64);
 
-  @Test
-  void onlyOneWorkerPreempts(ControlPlane controlPlane, TestCluster cluster) {
-    try (OperatorProcess manager =
-            OperatorProcess.start(
-                    "operator",
-                    cluster.kubeconfig(),
-                    OperatorSettings.onFreePorts(new SecureRandom()).with(GATE),
-                    controlPlane.logs(),
-                    List.of())
-                .awaitReady();
-        MultiClusterLoad multiClusterLoad =
-            new MultiClusterLoad(cluster.client(), 2, GATE).setUp()) {
-      multiClusterLoad.workers().forEach(OrchestratedPreemptionIT::fill);
+  @SuppressWarnings("NullAway.Init") // made before each test
+  private MultiCluster clusters;
 
-      submitUrgent(cluster.client());
-
-      for (MultiClusterLoad.Worker worker : multiClusterLoad.workers()) {
-        await("both workers to say that they would have to preempt")
-            .atMost(LIMIT)
-            .untilAsserted(
-                () ->
-                    assertThat(condition(copy(worker), "BlockedOnPreemptionGates"))
-                        .isEqualTo("True PreemptionGated"));
-      }
-      MultiClusterLoad.Worker chosen =
-          await("one of them to be told that it may")
-              .atMost(LIMIT)
-              .until(
-                  () ->
-                      multiClusterLoad.workers().stream()
-                          .filter(worker -> gate(worker).equals("Open"))
-                          .findFirst()
-                          .orElse(multiClusterLoad.worker(0)),
-                  worker -> gate(worker).equals("Open"));
-      MultiClusterLoad.Worker other =
-          multiClusterLoad.workers().stream().filter(it -> it != chosen).findFirst().orElseThrow();
-      await("the chosen one to preempt")
-          .atMost(LIMIT)
-          .untilAsserted(
-              () ->
-                  assertThat(condition(get(chosen.client(), "resident"), "Preempted"))
-                      .isEqualTo("True InClusterQueue"));
-      assertThat(gate(other)).isEqualTo("Closed");
-      stopResident(chosen.client());
-
-      await("the Job to run where it preempted, and to end")
-          .atMost(LIMIT)
-          .untilAsserted(
-              () ->
-                  assertThat(
-                          cluster
-                              .client()
-                              .batch()
-                              .v1()
-                              .jobs()
-                              .inNamespace(MultiClusterLoad.NAMESPACE)
-                              .withName("urgent")
-                              .get()
-                              .getStatus()
-                              .getSucceeded())
-                      .isEqualTo(1));
-      assertThat(condition(get(other.client(), "resident"), "Evicted")).isEqualTo("absent");
-      assertThat(condition(get(other.client(), "resident"), "Admitted")).isEqualTo("True Admitted");
-      assertThat(manager.isAlive()).isTrue();
-    }
+  @BeforeEach
+  void setUp(MultiCluster share) {
+    clusters = share.setUp();
   }
 
-  /** A queue that preempts, and one who uses all of it. */
-  private static void fill(MultiClusterLoad.Worker worker) {
-    resource(worker.client(), "ClusterQueue", "", "fleet")
+  @Test
+  void onlyOneWorkerPreempts() {
+    ROOM.forEach(this::fill);
+
+    submitUrgent();
+
+    for (String worker : ManagerAndWorkers.WORKERS) {
+      await("both workers to say that they would have to preempt")
+          .atMost(LIMIT)
+          .untilAsserted(
+              () ->
+                  assertThat(condition(copy(worker), "BlockedOnPreemptionGates"))
+                      .isEqualTo("True PreemptionGated"));
+    }
+    String chosen =
+        await("one of them to be told that it may")
+            .atMost(LIMIT)
+            .until(
+                () ->
+                    ManagerAndWorkers.WORKERS.stream()
+                        .filter(worker -> gate(worker).equals("Open"))
+                        .findFirst()
+                        .orElse(""),
+                worker -> !worker.isEmpty());
+    String other = MultiCluster.other(chosen);
+    await("the chosen one to preempt")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(condition(resident(chosen), "Preempted"))
+                    .isEqualTo("True InClusterQueue"));
+    assertThat(gate(other)).isEqualTo("Closed");
+    stopResident(chosen);
+
+    await("the Job to run where it preempted, and to end")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> assertThat(clusters.job("urgent").getStatus().getSucceeded()).isEqualTo(1));
+    assertThat(condition(resident(other), "Evicted")).isEqualTo("absent");
+    assertThat(condition(resident(other), "Admitted")).isEqualTo("True Admitted");
+  }
+
+  /** Makes the queue preempt, and a Workload that uses all of it. */
+  private void fill(String worker, int cpus) {
+    KubernetesClient client = clusters.worker(worker);
+    client
+        .genericKubernetesResources(API, "ClusterQueue")
+        .withName(clusters.name(MultiCluster.CLUSTER_QUEUE))
         .patch(
             PatchContext.of(PatchType.JSON_MERGE),
             "{\"spec\": {\"preemption\": {\"withinClusterQueue\": \"LowerPriority\"}}}");
-    apply(
-        worker.client(),
+    clusters.apply(
+        client,
         """
         apiVersion: kueue.x-k8s.io/v1beta2
         kind: Workload
-        metadata: {name: resident, namespace: %s}
+        metadata: {name: resident, namespace: ${namespace}}
         spec:
-          queueName: main
+          queueName: analysis
           podSets:
           - name: main
             count: 1
@@ -125,43 +103,54 @@ class OrchestratedPreemptionIT {
                 restartPolicy: Never
                 containers: [{name: main, image: none, resources: {requests: {cpu: "%d"}}}]
         """
-            .formatted(MultiClusterLoad.NAMESPACE, MultiClusterLoad.ROOM));
+            .formatted(cpus));
     await("a full worker")
         .atMost(LIMIT)
         .untilAsserted(
-            () ->
-                assertThat(condition(get(worker.client(), "resident"), "Admitted"))
-                    .isEqualTo("True Admitted"));
+            () -> assertThat(condition(resident(worker), "Admitted")).isEqualTo("True Admitted"));
   }
 
-  private static void submitUrgent(KubernetesClient manager) {
-    apply(
-        manager,
+  private void submitUrgent() {
+    clusters.apply(
+        clusters.manager(),
         """
         apiVersion: kueue.x-k8s.io/v1beta2
         kind: WorkloadPriorityClass
-        metadata: {name: urgent}
+        metadata: {name: "urgent-${suffix}"}
         value: 100
         ---
         apiVersion: batch/v1
         kind: Job
         metadata:
           name: urgent
-          namespace: %s
-          labels: {kueue.x-k8s.io/queue-name: main, kueue.x-k8s.io/priority-class: urgent}
+          namespace: ${namespace}
+          labels:
+            kueue.x-k8s.io/queue-name: analysis
+            kueue.x-k8s.io/priority-class: urgent-${suffix}
         spec:
           template:
             metadata: {annotations: {sluice.dev/run-for: "1s"}}
             spec:
               restartPolicy: Never
               containers: [{name: main, image: none, resources: {requests: {cpu: "4"}}}]
-        """
-            .formatted(MultiClusterLoad.NAMESPACE));
+        """);
+  }
+
+  private Resource<GenericKubernetesResource> workloadOf(String worker) {
+    return clusters
+        .worker(worker)
+        .genericKubernetesResources(API, "Workload")
+        .inNamespace(clusters.namespace())
+        .withName("resident");
+  }
+
+  private JsonNode resident(String worker) {
+    return JSON.valueToTree(workloadOf(worker).get());
   }
 
   /** Nobody runs the resident: it stops at once. */
-  private static void stopResident(KubernetesClient worker) {
-    resource(worker, "Workload", MultiClusterLoad.NAMESPACE, "resident")
+  private void stopResident(String worker) {
+    workloadOf(worker)
         .subresource("status")
         .patch(
             PatchContext.of(PatchType.JSON_MERGE),
@@ -172,32 +161,12 @@ class OrchestratedPreemptionIT {
             """);
   }
 
-  private static void apply(KubernetesClient client, String yaml) {
-    client
-        .load(new ByteArrayInputStream(yaml.getBytes(StandardCharsets.UTF_8)))
-        .items()
-        .forEach(object -> client.resource(object).create());
-  }
-
-  private static Resource<GenericKubernetesResource> resource(
-      KubernetesClient client, String kind, String namespace, String name) {
-    var objects = client.genericKubernetesResources("kueue.x-k8s.io/v1beta2", kind);
-    return namespace.isEmpty()
-        ? objects.withName(name)
-        : objects.inNamespace(namespace).withName(name);
-  }
-
-  private static JsonNode get(KubernetesClient client, String workload) {
-    return JSON.valueToTree(
-        resource(client, "Workload", MultiClusterLoad.NAMESPACE, workload).get());
-  }
-
   /** The copy of the manager's Workload in a worker; null node without one. */
-  private static JsonNode copy(MultiClusterLoad.Worker worker) {
-    return worker
-        .client()
-        .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "Workload")
-        .inNamespace(MultiClusterLoad.NAMESPACE)
+  private JsonNode copy(String worker) {
+    return clusters
+        .worker(worker)
+        .genericKubernetesResources(API, "Workload")
+        .inNamespace(clusters.namespace())
         .list()
         .getItems()
         .stream()
@@ -207,7 +176,7 @@ class OrchestratedPreemptionIT {
         .orElseGet(JSON::nullNode);
   }
 
-  private static String gate(MultiClusterLoad.Worker worker) {
+  private String gate(String worker) {
     JsonNode gate = copy(worker).at("/status/preemptionGates/0");
     assertThat(gate.path("name").asText()).isIn("multikueue", "");
     return gate.path("position").asText();

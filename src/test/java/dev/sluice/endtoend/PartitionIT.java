@@ -1,6 +1,7 @@
 package dev.sluice.endtoend;
 
 import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import java.time.Duration;
@@ -8,12 +9,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The partition of {@link Partitions} that is noticed at once. */
 @ControlPlaneTest(exclusive = true)
 @Execution(ExecutionMode.SAME_THREAD)
-@Isolated("needs the processors for itself")
+@ResourceLock(AdditionalControlPlane.PLACE_A)
+@ResourceLock(AdditionalControlPlane.PLACE_B)
 class PartitionIT {
 
   /**

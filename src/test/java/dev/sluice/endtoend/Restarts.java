@@ -1,5 +1,6 @@
 package dev.sluice.endtoend;
 
+import dev.sluice.lab.controlplane.Lifetime;
 import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.lab.process.OperatorSettings;
 import java.io.IOException;
@@ -23,26 +24,44 @@ final class Restarts implements AutoCloseable {
   private final Path kubeconfig;
   private final OperatorSettings settings;
   private final Path directory;
+  private final List<String> jvmOptions;
   private OperatorProcess operator;
   private int kills;
+  private int ends;
+  private long peak;
   private volatile long ledAtKill;
   private boolean closed;
 
   /** Starts the first one. */
   Restarts(Path kubeconfig, OperatorSettings settings, Path directory) {
+    this(kubeconfig, settings, directory, List.of());
+  }
+
+  /** Starts the first one; each gets these options of the Java virtual machine. */
+  Restarts(Path kubeconfig, OperatorSettings settings, Path directory, List<String> jvmOptions) {
     this.kubeconfig = kubeconfig;
     this.settings = settings;
     this.directory = directory;
+    this.jvmOptions = jvmOptions;
     this.operator = start();
   }
 
   private OperatorProcess start() {
-    return OperatorProcess.start("operator", kubeconfig, settings, directory, List.of());
+    return OperatorProcess.start(
+        "operator",
+        kubeconfig,
+        settings,
+        directory,
+        List.of(),
+        Lifetime.WITH_THIS_PROCESS,
+        jvmOptions);
   }
 
   /** Starts it again if it has ended by itself. */
   synchronized void watch() {
+    peak = Math.max(peak, operator.peakResidentBytes());
     if (!closed && !operator.isAlive()) {
+      ends++;
       operator = start();
     }
   }
@@ -53,7 +72,9 @@ final class Restarts implements AutoCloseable {
     operator.kill();
     kills++;
     ledAtKill = led();
-    watch();
+    if (!closed) {
+      operator = start();
+    }
   }
 
   /**
@@ -80,6 +101,16 @@ final class Restarts implements AutoCloseable {
   /** How often one was killed. */
   synchronized int kills() {
     return kills;
+  }
+
+  /** How often {@link #watch} and {@link #kill} found one that had ended by itself. */
+  synchronized int ends() {
+    return ends;
+  }
+
+  /** The most resident memory of any of them in bytes, as seen by {@link #watch}. */
+  synchronized long peakResidentBytes() {
+    return peak;
   }
 
   /** The log of all of them. */

@@ -1,18 +1,20 @@
 package dev.sluice.endtoend;
 
 import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The partition of {@link Partitions} in which nobody is told that a link is broken. */
 @ControlPlaneTest(exclusive = true)
 @Execution(ExecutionMode.SAME_THREAD)
-@Isolated("needs the processors for itself")
+@ResourceLock(AdditionalControlPlane.PLACE_A)
+@ResourceLock(AdditionalControlPlane.PLACE_B)
 class SilentPartitionIT {
 
   @Test

@@ -29,13 +29,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** The chart, as Helm understands it: it says what the plain manifest says, and it installs. */
-@ControlPlaneTest(exclusive = true)
+@ControlPlaneTest(exclusive = true, controllers = false)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ChartIT {
 
   private static final String CHART = "helm/sluice";
   private static final String NAMESPACE = InstallManifests.NAMESPACE;
-  private static final Duration LIMIT = Duration.ofMinutes(1);
+  private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final Path CHECKS = Path.of("deploy", "prometheus");
 
   private final KubernetesSerialization serialization = new KubernetesSerialization();

@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.api.model.ContainerPort;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import io.fabric8.kubernetes.api.model.rbac.Role;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -87,6 +88,23 @@ class InstallFilesTest {
                 .filter(rule -> rule.getApiGroups().contains("apiextensions.k8s.io"))
                 .flatMap(rule -> rule.getResourceNames().stream()))
         .containsExactlyInAnyOrderElementsOf(converted());
+  }
+
+  /** Retention deletes Jobs and pods. */
+  @Test
+  void theOperatorMayDeleteWhatARetentionTimeEnds() throws Exception {
+    List<PolicyRule> rules =
+        shipped(ClusterRole.class)
+            .filter(role -> role.getMetadata().getName().equals("kueue-manager-role"))
+            .flatMap(role -> role.getRules().stream())
+            .filter(rule -> rule.getVerbs().contains("delete"))
+            .toList();
+
+    assertThat(rules.stream().flatMap(rule -> rule.getResources().stream()))
+        .containsExactlyInAnyOrder("jobs", "pods", "workloads");
+    assertThat(Files.readString(Path.of("docs/install.md")))
+        .contains("deletes Jobs, pods and Workloads")
+        .doesNotContain("nor deletes jobs");
   }
 
   @Test

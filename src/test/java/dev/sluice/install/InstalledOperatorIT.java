@@ -54,8 +54,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Execution(ExecutionMode.SAME_THREAD)
 class InstalledOperatorIT {
 
-  private static final Duration LIMIT = Duration.ofMinutes(1);
-  private static final Duration START_LIMIT = Duration.ofMinutes(2);
+  private static final Duration LIMIT = Duration.ofMinutes(5);
+  private static final Duration START_LIMIT = Duration.ofMinutes(5);
   private static final Pattern METRIC = Pattern.compile("\\b(?:kueue|jvm)_[a-z0-9_]+");
   private static final String V1BETA2 = "kueue.x-k8s.io/v1beta2";
 

@@ -35,7 +35,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class PlainManifestIT {
 
-  private static final Duration LIMIT = Duration.ofMinutes(1);
+  private static final Duration LIMIT = Duration.ofMinutes(5);
 
   @BeforeAll
   void install(TestCluster cluster) throws IOException {
@@ -136,6 +136,7 @@ class PlainManifestIT {
     "patch, kueue.x-k8s.io, workloads/status",
     "patch, batch, jobs",
     "watch, batch, jobs",
+    "delete, batch, jobs",
     "patch, '', pods",
     "delete, '', pods",
     "watch, '', pods",
@@ -150,7 +151,6 @@ class PlainManifestIT {
 
   @ParameterizedTest
   @CsvSource({
-    "delete, batch, jobs",
     "create, batch, jobs",
     "create, '', pods",
     "update, '', pods/status",

@@ -97,9 +97,10 @@ class JobExecutorTest {
     api.jobAnswers.add(new ApiOutcome.Refused(422, "immutable"));
     api.jobAnswers.add(new ApiOutcome.Gone());
     assertThat(executor.execute(job().view(), start)).contains(SOON);
+    assertThat(api.events).isEmpty();
     assertThat(executor.execute(job().view(), start)).contains(LATER);
     assertThat(executor.execute(job().view(), start)).isEmpty();
-    assertThat(api.events).isEmpty();
+    assertThat(api.events).containsExactly("Warning WriteRefused");
   }
 
   @Test

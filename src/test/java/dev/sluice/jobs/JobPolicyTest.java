@@ -89,6 +89,13 @@ class JobPolicyTest {
                   "WorkloadPriorityClass \"urgent\" does not exist"));
       assertThat(actions.get(1)).isInstanceOf(Requeue.class);
     }
+
+    @Test
+    void aPriorityClassThatIsMadeTogetherWithTheJobIsWaitedForInSilence() {
+      GivenJob job = job().label(KueueConstants.PRIORITY_CLASS, "urgent");
+      job.object().withObjectProperty("metadata").put("creationTimestamp", GivenCluster.NOW + "");
+      only(Requeue.class, decide(job));
+    }
   }
 
   @Nested
@@ -470,6 +477,13 @@ class JobPolicyTest {
           only(PatchStatus.class, decide(job().running(1).status("succeeded", "2")));
       assertThat(patch.status())
           .hasToString("{\"reclaimablePods\":[{\"name\":\"main\",\"count\":2}]}");
+    }
+
+    @Test
+    void podsThatAreDoneKeepTheirQuotaWithoutTheGate() {
+      rules = JobRulesOf.withoutReclaiming();
+      given(workloadOf(job()).admitted("spot"));
+      assertThat(decide(job().running(1).status("succeeded", "2"))).isEmpty();
     }
 
     @Test

@@ -41,6 +41,18 @@ class JobReconcilerTest {
   }
 
   @Test
+  void howLongTheWorkloadTookIsMeasuredUnlessTheJobWasChangedBefore() throws InterruptedException {
+    reconciler.reconcile(job().view());
+    assertThat(api.creationLatencies).containsExactly(Duration.ofHours(2));
+
+    GivenJob changed = job();
+    changed.object().withObjectProperty("metadata").put("generation", 2).put("uid", "uid-2");
+    reconciler.reconcile(changed.view());
+    assertThat(api.calls).hasSize(2);
+    assertThat(api.creationLatencies).hasSize(1);
+  }
+
+  @Test
   void aJobThatNobodyQueuedIsLeftAlone() throws InterruptedException {
     assertThat(reconciler.reconcile(job().queue("").view())).isEmpty();
     assertThat(api.calls).isEmpty();

@@ -1,5 +1,6 @@
 package dev.sluice.jobs;
 
+import dev.sluice.workload.AdmittedRequests;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -9,8 +10,18 @@ final class JobRulesOf {
 
   private JobRulesOf() {}
 
+  /** Pods that are done keep their quota (gate ReclaimablePods is off). */
+  static JobOptions withoutReclaiming() {
+    return options(false, Optional.empty(), false);
+  }
+
   /** Somebody waits for pods to be ready, and deactivated jobs are kept so long. */
   static JobOptions readiness(Optional<Duration> afterDeactivated) {
+    return options(true, afterDeactivated, true);
+  }
+
+  private static JobOptions options(
+      boolean podsReady, Optional<Duration> afterDeactivated, boolean reclaimablePods) {
     return new JobOptions(
         false,
         namespace -> true,
@@ -18,8 +29,11 @@ final class JobRulesOf {
         WorkloadNames.LONGEST,
         true,
         true,
-        true,
+        podsReady,
         afterDeactivated,
-        true);
+        true,
+        reclaimablePods,
+        true,
+        AdmittedRequests.PLAIN);
   }
 }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.api.v1beta2.AdmissionCheck;
+import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.queues.cache.InformerCaches;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -14,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** Checks {@code clusters}, which sends to other clusters, and {@code budget}, which doesn't. */
 class RemoteExecutionLookupTest {
 
-  private final InformerCaches informerCaches = InformerCaches.empty();
+  private final InformerCaches informerCaches = InformerCaches.empty(BuiltInCheckControllers.all());
 
   @BeforeEach
   void checks() throws JsonProcessingException {

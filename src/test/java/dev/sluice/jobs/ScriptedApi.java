@@ -11,6 +11,7 @@ import dev.sluice.workload.WorkloadListener;
 import dev.sluice.workload.WorkloadLister;
 import dev.sluice.workload.WorkloadReader;
 import dev.sluice.workload.WorkloadWriter;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -40,6 +41,9 @@ final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, Wo
   /** Events in order: the type, the reason. */
   final List<String> events = new ArrayList<>();
 
+  /** The time from each job's creation to that of its Workload. */
+  final List<Duration> creationLatencies = new ArrayList<>();
+
   /** The answers to the next writes of jobs; afterwards writes succeed. */
   final Deque<ApiOutcome> jobAnswers = new ArrayDeque<>();
 
@@ -64,6 +68,11 @@ final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, Wo
           @Override
           public void warning(JobRef job, String reason, String note) {
             events.add("Warning " + reason);
+          }
+
+          @Override
+          public void workloadCreated(JobRef job, Duration sinceJobCreation) {
+            creationLatencies.add(sinceJobCreation);
           }
         },
         () -> GivenCluster.NOW,

@@ -11,6 +11,7 @@ import dev.sluice.jobs.JobAction.FinishWorkload;
 import dev.sluice.jobs.JobAction.RemoveFinalizer;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.batch.BatchJob;
+import dev.sluice.workload.AdmittedRequests;
 import dev.sluice.workload.CachedWorkload;
 import java.util.Arrays;
 import java.util.List;
@@ -93,7 +94,10 @@ class UnqueuedJobPolicyTest {
             true,
             false,
             Optional.empty(),
-            true);
+            true,
+            true,
+            true,
+            AdmittedRequests.PLAIN);
     assertThat(decide(job(), workloadOf(job()).admitted("spot").get())).isEmpty();
   }
 }

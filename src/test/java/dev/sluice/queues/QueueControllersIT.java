@@ -10,6 +10,7 @@ import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.Topology;
+import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.core.engine.EngineOptions;
 import dev.sluice.core.engine.SchedulerThread;
 import dev.sluice.core.model.PodSetAssignment;
@@ -68,9 +69,9 @@ import org.junit.jupiter.api.TestInstance.Lifecycle;
 @TestInstance(Lifecycle.PER_CLASS)
 class QueueControllersIT {
 
-  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final Duration LIMIT = Duration.ofMinutes(5);
 
-  private final InformerCaches informerCaches = InformerCaches.empty();
+  private final InformerCaches informerCaches = InformerCaches.empty(BuiltInCheckControllers.all());
   private final SetWorkloads workloads = new SetWorkloads();
   private final SchedulerThread engine =
       new SchedulerThread(

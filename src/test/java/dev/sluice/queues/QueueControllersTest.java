@@ -8,6 +8,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
+import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.core.engine.ClusterQueueView;
 import dev.sluice.core.engine.FlavorUsage;
 import dev.sluice.core.engine.LocalQueueView;
@@ -55,7 +56,7 @@ class QueueControllersTest {
   @SuppressWarnings("NullAway.Init") // set by the extension
   private KubernetesClient client;
 
-  private final InformerCaches informerCaches = InformerCaches.empty();
+  private final InformerCaches informerCaches = InformerCaches.empty(BuiltInCheckControllers.all());
   private final SetViews views = new SetViews();
   private final SetWorkloads workloads = new SetWorkloads();
   private final KeptNotices notices = new KeptNotices();

@@ -48,17 +48,17 @@ sealed interface Decided {
               new Admission(admit.id(), admit.version(), admit.clusterQueue(), admit.podSets()));
       case Decision.Preempt preempt -> {
         Map<String, Victim> victims = new TreeMap<>();
-        for (Decision.Victim victim : preempt.victims()) {
+        for (Decision.Target target : preempt.targets()) {
           victims.put(
-              victim.id().uid(),
+              target.id().uid(),
               new Victim(
-                  victim.id(),
-                  victim.version(),
-                  victim.path(),
-                  victim.priority(),
-                  victim.reason()));
+                  target.id(),
+                  target.version(),
+                  target.path(),
+                  target.priority(),
+                  target.reason()));
         }
-        if (victims.size() != preempt.victims().size()) {
+        if (victims.size() != preempt.targets().size()) {
           throw new AssertionError("a victim is named twice: " + preempt);
         }
         yield Optional.of(
@@ -70,7 +70,6 @@ sealed interface Decided {
                 preempt.priority(),
                 victims));
       }
-      case Decision.Explain explain -> Optional.empty();
     };
   }
 }

@@ -91,7 +91,8 @@ final class ReferenceEngine {
     this.refusedPause = refusedPause;
     this.parking = new ReferenceParking(world, waking);
     this.rules =
-        new Rules(world.flavors, longestWalk, preempting, rules.blockAdmission(), rules.sharing());
+        new Rules(
+            world.flavors, longestWalk, preempting, rules.blockAdmission(), rules.fairSharing());
   }
 
   void fold(SchedulerEvent schedulerEvent) {

@@ -36,7 +36,7 @@ class CertificateDirectoryTest {
       put(second.certificatePem(), second.keyPem());
 
       await()
-          .atMost(Duration.ofSeconds(10))
+          .atMost(Duration.ofMinutes(2))
           .until(() -> keys.current().orElseThrow().certificate().equals(second.certificate()));
     }
   }
@@ -50,7 +50,7 @@ class CertificateDirectoryTest {
 
       put(material.certificatePem(), material.keyPem());
 
-      await().atMost(Duration.ofSeconds(10)).until(keeper::isReady);
+      await().atMost(Duration.ofMinutes(2)).until(keeper::isReady);
     }
   }
 

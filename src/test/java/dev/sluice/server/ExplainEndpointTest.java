@@ -6,12 +6,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.core.engine.PendingPosition;
 import dev.sluice.core.engine.SchedulerQueries;
-import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.workload.CachedWorkload;
@@ -43,9 +43,8 @@ class ExplainEndpointTest {
     assertThat(body.path("reason").asText()).isEqualTo("WaitingForQuota");
     assertThat(body.path("message").asText())
         .isEqualTo(
-            "pod set main: flavor spot: cpu: 5 requested, 1 available of 8, 4 missing | preemption"
-                + " would not help: the policies of its ClusterQueue don't allow it for all that is"
-                + " missing");
+            "pod set main: flavor spot: cpu: 5 requested, 1 available of 8, 4 missing | the"
+                + " preemption policies of this ClusterQueue don't cover what is missing");
     assertThat(body.path("holders").path(0).path("amount").asText()).isEqualTo("7");
     assertThat(body.path("text")).hasSize(5);
   }
@@ -163,7 +162,7 @@ class ExplainEndpointTest {
     }
 
     @Override
-    public CompletableFuture<List<Decision.Explain>> unreportedExplanations(int max) {
+    public CompletableFuture<List<PendingExplanation>> unreportedExplanations(int max) {
       return CompletableFuture.completedFuture(List.of());
     }
   }

@@ -5,21 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
-import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.OutputStream;
-import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManager;
 import org.junit.jupiter.api.AfterEach;
@@ -46,8 +38,6 @@ class HostileClientsIT {
   private Process process = new ProcessBuilder().command("true").start();
   private int port;
   private SSLContext trusting = SSLContext.getDefault();
-  private final List<Socket> sockets = new ArrayList<>();
-  private final ExecutorService attackers = Executors.newVirtualThreadPerTaskExecutor();
 
   HostileClientsIT() throws Exception {}
 
@@ -76,37 +66,18 @@ class HostileClientsIT {
   @AfterEach
   void stop() {
     process.destroyForcibly();
-    attackers.shutdownNow();
   }
 
   @Test
   void honestReviewsAreAnsweredWhileTwoHundredConnectionsAttack() throws Exception {
     start("128m");
-    List<Attack> attacks = new ArrayList<>();
-    byte[] part = ("{\"a\":\"" + "x".repeat(7 * MIB)).getBytes(UTF_8);
-    byte[] deep = "{\"a\":".repeat(MIB).getBytes(UTF_8);
-    byte[] wide = ("{\"a\":[" + "{},".repeat(2 * MIB) + "{}]}").getBytes(UTF_8);
-    for (int i = 0; i < 20; i++) {
-      attacks.add(out -> {});
-      attacks.add(out -> out.write("POST /convert HTTP/1.1\r\nHost: a\r\nX: ".getBytes(UTF_8)));
-      attacks.add(out -> out.write(head(WebhookProcess.PATH, "Content-Length: 100")));
-      attacks.add(out -> body(out, WebhookProcess.PATH, 8 * MIB, part));
-      attacks.add(out -> body(out, WebhookProcess.PATH, deep.length, deep));
-      attacks.add(out -> body(out, WebhookProcess.PATH, wide.length, wide));
-      attacks.add(out -> body(out, "/convert", 15 * MIB, part));
-      attacks.add(out -> body(out, "/convert", wide.length, wide));
-      attacks.add(out -> chunks(out, WebhookProcess.PATH, 20 * MIB));
-      attacks.add(out -> chunks(out, "/convert", 20 * MIB));
-    }
-    assertThat(attacks).hasSize(200);
-    CountDownLatch attacking = new CountDownLatch(attacks.size());
-    try (HttpClient honest = HttpClient.newBuilder().sslContext(trusting).build()) {
+    try (HttpClient honest = HttpClient.newBuilder().sslContext(trusting).build();
+        HostileConnections hostile = new HostileConnections(port, WebhookProcess.PATH)) {
       assertThat(review(honest)).isEqualTo(200);
-      for (Attack attack : attacks) {
-        attackers.execute(() -> run(attack, attacking));
-      }
+      hostile.attack(20);
+      assertThat(hostile.opened()).isEqualTo(200);
       int answered = 0;
-      while (attacking.getCount() > 0 || answered < 50) {
+      while (hostile.isUnderWay() || answered < 50) {
         assertThat(review(honest)).isEqualTo(200);
         answered++;
       }
@@ -155,43 +126,5 @@ class HostileClientsIT {
             .POST(HttpRequest.BodyPublishers.ofByteArray(body))
             .build(),
         HttpResponse.BodyHandlers.ofString());
-  }
-
-  /** What a client does with its connection, after which it holds on to it. */
-  private interface Attack {
-    void on(OutputStream out) throws IOException;
-  }
-
-  private void run(Attack attack, CountDownLatch attacking) {
-    try {
-      Socket socket = trusting.getSocketFactory().createSocket("127.0.0.1", port);
-      synchronized (sockets) {
-        sockets.add(socket);
-      }
-      attack.on(socket.getOutputStream());
-      socket.getOutputStream().flush();
-    } catch (IOException e) {
-      // the server closed the connection, which is what it should do
-    } finally {
-      attacking.countDown();
-    }
-  }
-
-  private static byte[] head(String path, String length) {
-    return "POST %s HTTP/1.1\r\nHost: a\r\n%s\r\n\r\n".formatted(path, length).getBytes(UTF_8);
-  }
-
-  private static void body(OutputStream out, String path, int declared, byte[] body)
-      throws IOException {
-    out.write(head(path, "Content-Length: " + declared));
-    out.write(body);
-  }
-
-  private static void chunks(OutputStream out, String path, int bytes) throws IOException {
-    out.write(head(path, "Transfer-Encoding: chunked"));
-    byte[] chunk = ("10000\r\n" + "[".repeat(0x10000) + "\r\n").getBytes(UTF_8);
-    for (int sent = 0; sent < bytes; sent += 0x10000) {
-      out.write(chunk);
-    }
   }
 }

@@ -46,7 +46,7 @@ import org.junit.jupiter.api.TestInstance;
 class WebhookServerIT {
 
   private static final String SYSTEM = "kueue-system";
-  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final Duration LIMIT = Duration.ofMinutes(5);
 
   private final ReloadableKeyManager keys = new ReloadableKeyManager();
   private Optional<HttpService> server = Optional.empty();

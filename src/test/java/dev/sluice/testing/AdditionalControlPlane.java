@@ -29,6 +29,11 @@ public final class AdditionalControlPlane implements AutoCloseable {
     return new AdditionalControlPlane(RunningControlPlane.start(stem));
   }
 
+  /** The same of a store and an API server alone, see {@link ControlPlaneTest#controllers}. */
+  public static AdditionalControlPlane startWithoutControllers(String stem) {
+    return new AdditionalControlPlane(RunningControlPlane.startWithoutControllers(stem));
+  }
+
   /** A client with all rights; don't close it. */
   public KubernetesClient client() {
     return running.client();

@@ -3,6 +3,7 @@ package dev.sluice.testing;
 import dev.sluice.lab.controlplane.ControlPlane;
 import java.lang.annotation.Annotation;
 import java.util.Optional;
+import java.util.function.Function;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
 import org.junit.jupiter.api.extension.ExtensionContext.Store;
@@ -46,14 +47,18 @@ final class ControlPlaneExtension implements ParameterResolver {
   }
 
   private static RunningControlPlane operated(ExtensionContext context) {
+    OperatorTest wish = annotation(OperatorTest.class, context).orElseThrow();
+    return leased(context, operators -> operators.lease(wish.configuration()));
+  }
+
+  private static RunningControlPlane leased(
+      ExtensionContext context, Function<SharedOperators, SharedOperators.Lease> lease) {
     SharedOperators operators =
         context
             .getStore(StoreScope.LAUNCHER_SESSION, NAMESPACE)
             .computeIfAbsent("operators", key -> new SharedOperators(), SharedOperators.class);
-    OperatorTest wish = annotation(OperatorTest.class, context).orElseThrow();
     return store(ofClass(context))
-        .computeIfAbsent(
-            "lease", key -> operators.lease(wish.configuration()), SharedOperators.Lease.class)
+        .computeIfAbsent("lease", key -> lease.apply(operators), SharedOperators.Lease.class)
         .plane();
   }
 
@@ -65,6 +70,9 @@ final class ControlPlaneExtension implements ParameterResolver {
   }
 
   private static RunningControlPlane exclusive(ControlPlaneTest wish, ExtensionContext context) {
+    if (!wish.fresh()) {
+      return leased(context, SharedOperators::leaseWithoutOperator);
+    }
     return store(ofClass(context))
         .computeIfAbsent(
             "exclusive",

@@ -28,13 +28,21 @@ public @interface ControlPlaneTest {
    */
   boolean exclusive() default false;
 
-  /** Additional arguments of the API server; only with {@link #exclusive}. */
+  /**
+   * False: the class has its control plane to itself only while it runs; only with {@link
+   * #exclusive}. Classes before it may have left objects and an operator's webhooks there. The
+   * class starts operators and stops them, and leaves the programs alone. This saves the start of a
+   * control plane.
+   */
+  boolean fresh() default true;
+
+  /** Additional arguments of the API server; only with {@link #exclusive} and {@link #fresh}. */
   String[] apiServerArguments() default {};
 
   /**
-   * False: the store and the API server alone run; only with {@link #exclusive}. There are no nodes
-   * then, nothing makes pods or service accounts or collects garbage, and a namespace that is
-   * deleted doesn't end.
+   * False: the store and the API server alone run; only with {@link #exclusive} and {@link #fresh}.
+   * There are no nodes then, nothing makes pods or service accounts or collects garbage, and a
+   * namespace that is deleted doesn't end.
    */
   boolean controllers() default true;
 }

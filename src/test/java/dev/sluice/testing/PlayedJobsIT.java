@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @ControlPlaneTest
 class PlayedJobsIT {
 
-  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final Duration LIMIT = Duration.ofMinutes(5);
 
   @Test
   void aSuspendedJobHasNoPodsAndRunsToItsEndOnceItIsUnsuspended(TestCluster cluster) {

@@ -10,6 +10,7 @@ import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
 import dev.sluice.lab.controlplane.binaries.DefaultBinarySources;
 import dev.sluice.lab.controlplane.binaries.Progress;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
@@ -28,6 +29,9 @@ record RunningControlPlane(
     Optional<SharedNodes> sharedNodes,
     boolean controllers)
     implements AutoCloseable {
+
+  /** Several control planes start at the same time, and are slow then. */
+  private static final Duration REQUEST_LIMIT = Duration.ofSeconds(60);
 
   /** Starts one with two large nodes, and a store that doesn't wait for the disk. */
   static RunningControlPlane start(String stem, String... apiServerArguments) {
@@ -58,7 +62,7 @@ record RunningControlPlane(
             .start(spec, binaries());
     return new RunningControlPlane(
         controlPlane,
-        ApiClients.patient(controlPlane.kubeconfig()),
+        ApiClients.patient(controlPlane.kubeconfig(), REQUEST_LIMIT),
         sharedNodes,
         spec.controllers());
   }

@@ -2,11 +2,14 @@ package dev.sluice.testing;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Control planes with an operator in each, one for each configuration that is in use. One that
- * nobody uses any more stays, for the next configuration: the operator is started anew there.
+ * Control planes with an operator in each, one for each configuration that is in use, and control
+ * planes without one for classes that start operators themselves. A control plane that nobody uses
+ * any more stays, for the next configuration or class: the operator is started anew there.
  */
 final class SharedOperators implements AutoCloseable {
 
@@ -15,47 +18,56 @@ final class SharedOperators implements AutoCloseable {
   /** A control plane, and the operator that works for it. */
   private static final class Site {
     private final Object preparing = new Object();
-    private String wanted;
+
+    /** The configuration of its operator; empty if none shall run. Guarded by the owner. */
+    private Optional<String> wanted;
+
+    /** Guarded by the owner. */
     private int users;
+
     private @Nullable RunningControlPlane plane;
     private @Nullable LocalOperator operator;
+    private Optional<String> configured = Optional.empty();
 
-    Site(String wanted) {
+    Site(Optional<String> wanted) {
       this.wanted = wanted;
     }
 
-    /** Starts what doesn't run yet. */
-    RunningControlPlane prepare() {
+    /** Starts what doesn't run yet, and stops an operator of another configuration. */
+    RunningControlPlane prepare(Optional<String> configuration) {
       synchronized (preparing) {
         RunningControlPlane started = plane;
         if (started == null) {
           started = RunningControlPlane.startShared("shared");
           plane = started;
         }
-        if (operator == null) {
+        if (!configured.equals(configuration)) {
+          stopOperator();
+        }
+        if (operator == null && configuration.isPresent()) {
           operator =
               LocalOperator.start(
                   "operator-of-" + started.controlPlane().name(),
                   started.controlPlane().kubeconfig(),
-                  wanted);
+                  configuration.get());
+          configured = configuration;
         }
         return started;
       }
     }
 
-    void stopOperator() {
-      synchronized (preparing) {
-        LocalOperator running = operator;
-        operator = null;
-        if (running != null) {
-          running.close();
-        }
+    private void stopOperator() {
+      LocalOperator running = operator;
+      operator = null;
+      configured = Optional.empty();
+      if (running != null) {
+        running.close();
       }
     }
 
     void close() {
-      stopOperator();
       synchronized (preparing) {
+        stopOperator();
         if (plane != null) {
           plane.close();
         }
@@ -87,20 +99,24 @@ final class SharedOperators implements AutoCloseable {
 
   /** A control plane where an operator with these fields of a configuration is ready. */
   Lease lease(String configuration) {
+    return lease(Optional.of(configuration));
+  }
+
+  /** A control plane where no operator runs, for one class alone. */
+  Lease leaseWithoutOperator() {
+    return lease(Optional.empty());
+  }
+
+  private Lease lease(Optional<String> configuration) {
     Site site;
-    boolean otherOperator;
     synchronized (this) {
       site = choose(configuration);
-      otherOperator = !site.wanted.equals(configuration);
       site.wanted = configuration;
       site.users++;
     }
     boolean ready = false;
     try {
-      if (otherOperator) {
-        site.stopOperator();
-      }
-      RunningControlPlane plane = site.prepare();
+      RunningControlPlane plane = site.prepare(configuration);
       ready = true;
       return new Lease(this, site, plane);
     } finally {
@@ -110,17 +126,22 @@ final class SharedOperators implements AutoCloseable {
     }
   }
 
-  private Site choose(String configuration) {
-    for (Site site : sites) {
-      if (site.wanted.equals(configuration)) {
-        return site;
-      }
-    }
-    for (Site site : sites) {
-      if (site.users == 0) {
-        return site;
-      }
-    }
+  /** One of this configuration, or else one that nobody uses, best without an operator. */
+  private Site choose(Optional<String> configuration) {
+    Predicate<Site> same =
+        site -> site.wanted.equals(configuration) && (site.users == 0 || configuration.isPresent());
+    Predicate<Site> unused = site -> site.users == 0;
+    return first(same)
+        .or(() -> first(unused.and(site -> site.wanted.isEmpty())))
+        .or(() -> first(unused))
+        .orElseGet(() -> added(configuration));
+  }
+
+  private Optional<Site> first(Predicate<Site> condition) {
+    return sites.stream().filter(condition).findFirst();
+  }
+
+  private Site added(Optional<String> configuration) {
     Site site = new Site(configuration);
     sites.add(site);
     return site;

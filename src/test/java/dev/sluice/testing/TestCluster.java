@@ -27,7 +27,7 @@ import org.awaitility.Awaitility;
  */
 public final class TestCluster implements AutoCloseable {
 
-  private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final Duration INTERVAL = Duration.ofMillis(25);
 
   private final RunningControlPlane running;

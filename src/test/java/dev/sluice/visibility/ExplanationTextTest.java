@@ -3,8 +3,8 @@ package dev.sluice.visibility;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.engine.PendingPosition;
+import dev.sluice.core.engine.SchedulerQueries.EarlierLocalQueues;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
-import dev.sluice.core.engine.SchedulerQueries.Turn;
 import dev.sluice.core.engine.SchedulerQueries.Waiting;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorAttempt;
@@ -41,10 +41,10 @@ class ExplanationTextTest {
   void theMessageNamesEveryFlavorAndWhatItLacked() {
     assertThat(message(PendingReason.WAITING_FOR_QUOTA, SHORT, TAINTED))
         .isEqualTo(
-            "pod set main: flavor on-demand: cpu: 5 requested, 2500m available of 10, 2500m"
+            "pod set main: flavor on-demand: cpu: 5 requested, 2.5 available of 10, 2.5"
                 + " missing, memory: 8Gi requested, more than the maximum of 1Gi; flavor spot:"
-                + " taint spot=true:NoSchedule is not tolerated | preemption would not help: the"
-                + " policies of its ClusterQueue don't allow it for all that is missing");
+                + " taint spot=true:NoSchedule is not tolerated | the preemption policies of this"
+                + " ClusterQueue don't cover what is missing");
   }
 
   @Test
@@ -54,7 +54,7 @@ class ExplanationTextTest {
 
     assertThat(ExplanationText.message(tried))
         .startsWith("nobody may be evicted | pod set main: flavor on-demand: cpu: 5 requested")
-        .doesNotContain("preemption would not help");
+        .doesNotContain("preemption policies");
   }
 
   @Test
@@ -112,11 +112,10 @@ class ExplanationTextTest {
         .containsExactly(
             "position 3 in ClusterQueue cq, 1 in LocalQueue lq (0 is next), priority 50",
             "WaitingForQuota",
-            "parked: looked at again when what it lacks changes",
-            "pod set main, flavor on-demand: cpu: 5 requested, 2500m available of 10, 2500m"
+            "inadmissible: it is evaluated again when quota that it lacks is released or changed",
+            "pod set main, flavor on-demand: cpu: 5 requested, 2.5 available of 10, 2.5"
                 + " missing, memory: 8Gi requested, more than the maximum of 1Gi",
-            "preemption would not help: the policies of its ClusterQueue don't allow it for all"
-                + " that is missing",
+            "the preemption policies of this ClusterQueue don't cover what is missing",
             "other/big in ClusterQueue cq2 holds 7500m cpu of flavor on-demand");
   }
 
@@ -127,20 +126,21 @@ class ExplanationTextTest {
             new WorkloadId("u", "team", "wl"), "busy", 0, Instant.EPOCH, 3, 0, false);
     LocalQueueId idle = new LocalQueueId("team", "idle");
 
-    assertThat(ExplanationText.lines(waiting(position, new Turn(3.25, idle, 0.5, 1))))
+    assertThat(ExplanationText.lines(waiting(position, new EarlierLocalQueues(3.25, idle, 0.5, 1))))
         .contains(
             "LocalQueue busy used more than another one: 3.250, against 0.500 of LocalQueue"
                 + " team/idle, which comes first");
     assertThat(
             ExplanationText.lines(
-                waiting(position, new Turn(Double.POSITIVE_INFINITY, idle, 0, 2))))
+                waiting(position, new EarlierLocalQueues(Double.POSITIVE_INFINITY, idle, 0, 2))))
         .contains(
             "LocalQueue busy used more than 2 others: without bounds, against 0.000 of LocalQueue"
                 + " team/idle, which comes first");
   }
 
-  private static Waiting waiting(PendingPosition position, Turn turn) {
-    return new Waiting(position, "cq", Optional.empty(), List.of(), Optional.of(turn));
+  private static Waiting waiting(PendingPosition position, EarlierLocalQueues earlierLocalQueues) {
+    return new Waiting(
+        position, "cq", Optional.empty(), List.of(), Optional.of(earlierLocalQueues));
   }
 
   private static String message(PendingReason reason, FlavorAttempt... attempts) {

@@ -16,6 +16,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class BatchJobWebhookTest {
 
@@ -355,6 +356,35 @@ class BatchJobWebhookTest {
     assertThat(messages(rules::validate, create(job))).hasSize(3);
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "kueue.x-k8s.io/queuename",
+        "kueue.x-k8s.io/queue_name",
+        "kueue.x-k8s.io/Queue-Name",
+        "kueue.x-k8s.io/queue",
+        "queue-name"
+      })
+  void aLabelThatOnlyLooksLikeTheQueuesIsSaid(String label) {
+    JsonNode job = edited(PLAIN, set("/metadata/labels", "{" + label + ": lq}"));
+
+    assertThat(warnings(rules.validate(create(job))))
+        .containsExactly(
+            "label "
+                + label
+                + " names no queue, the job is not queued: the label is kueue.x-k8s.io/queue-name");
+    assertThat(
+            warnings(
+                rules.validate(
+                    create(
+                        edited(
+                            job,
+                            set(
+                                "/metadata/labels",
+                                "{kueue.x-k8s.io/queue-name: lq, " + label + ": lq}"))))))
+        .isEmpty();
+  }
+
   @Test
   void whatHasNoEffectIsSaid() {
     JsonNode job =
@@ -502,13 +532,31 @@ class BatchJobWebhookTest {
     assertThat(messages(rules::validate, update(suspended, started))).isEmpty();
     assertThat(messages(rules::validate, update(started, stopping))).isEmpty();
     assertThat(messages(rules::validate, update(stopping, suspended))).isEmpty();
+  }
+
+  @Test
+  void theMinimumIsJudgedWhenItChangesAndNotWhenTheJobRestartsWithFewerPods() {
+    JsonNode suspended =
+        edited(
+            SUSPENDED, set("/metadata/annotations", "{kueue.x-k8s.io/job-min-parallelism: \"3\"}"));
+    JsonNode reclaimed =
+        edited(suspended, set("/spec/suspend", "false"), set("/spec/parallelism", "1"));
+
+    assertThat(messages(rules::validate, update(suspended, reclaimed))).isEmpty();
+    assertThat(messages(rules::validate, update(reclaimed, suspended))).isEmpty();
     assertThat(
             messages(
                 rules::validate,
-                update(suspended, edited(suspended, set("/spec/parallelism", "2")))))
+                update(
+                    reclaimed,
+                    edited(
+                        reclaimed,
+                        set(
+                            "/metadata/annotations",
+                            "{kueue.x-k8s.io/job-min-parallelism: \"2\"}")))))
         .singleElement()
         .asString()
-        .contains("less than the pods count, 2");
+        .contains("less than the pods count, 1");
   }
 
   @Test

@@ -36,6 +36,8 @@ class PodWebhookTest {
           set(
               "/metadata/ownerReferences",
               "[{apiVersion: batch/v1, kind: Job, name: j, uid: u, controller: true}]"));
+  private static final JsonNode OF_ITS_JOB =
+      edited(OWNED, set("/metadata/labels/batch.kubernetes.io~1controller-uid", "u"));
   private static final JsonNode MANAGED =
       edited(QUEUED, set("/metadata/labels/kueue.x-k8s.io~1managed", "\"true\""));
   private static final JsonNode GATED =
@@ -94,11 +96,31 @@ class PodWebhookTest {
     assertThat(Reviews.patch(rules.mutate(update(QUEUED, QUEUED)))).isEmpty();
     assertThat(
             Reviews.patch(
-                rules(new Reviews.Cluster(true, true, true, Map.of())).mutate(create(OWNED))))
+                rules(new Reviews.Cluster(true, true, true, Map.of())).mutate(create(OF_ITS_JOB))))
         .isEmpty();
     assertThat(Reviews.patch(rules.mutate(create(OWNED))))
         .as("an owner that nobody manages changes nothing")
         .contains(LABEL, GATES);
+  }
+
+  @Test
+  void aPodThatNamesAManagedOwnerWhichDidNotCreateItIsHeldBack() {
+    PodWebhook ofManaged = rules(new Reviews.Cluster(true, true, true, Map.of()));
+    JsonNode ofStatefulSet =
+        edited(
+            QUEUED,
+            set(
+                "/metadata/ownerReferences",
+                "[{apiVersion: apps/v1, kind: StatefulSet, name: s, uid: u, controller: true}]"));
+
+    assertThat(Reviews.patch(ofManaged.mutate(create(OWNED)))).contains(LABEL, GATES);
+    assertThat(Reviews.patch(ofManaged.mutate(create(ofStatefulSet)))).contains(LABEL, GATES);
+    for (String controller :
+        List.of(
+            "system:kube-controller-manager", "system:serviceaccount:kube-system:job-controller")) {
+      assertThat(Reviews.patch(ofManaged.mutate(create(OWNED, controller)))).isEmpty();
+      assertThat(Reviews.patch(ofManaged.mutate(create(ofStatefulSet, controller)))).isEmpty();
+    }
   }
 
   @Test
@@ -157,8 +179,10 @@ class PodWebhookTest {
     assertThat(Reviews.patch(rules("statefulset").mutate(create(child))))
         .containsExactly(GATES, ROLE);
     assertThat(Reviews.patch(rules("statefulset").mutate(create(QUEUED)))).isEmpty();
-    assertThat(PodWebhook.areActive(Set.of("batch/job"))).isFalse();
-    assertThat(PodWebhook.areActive(Set.of("batch/job", "deployment"))).isTrue();
+    WebhookKind pods =
+        WebhookKind.all().stream().filter(WebhookKind::isPod).findFirst().orElseThrow();
+    assertThat(pods.isEnabledBy(Set.of("batch/job"))).isFalse();
+    assertThat(pods.isEnabledBy(Set.of("batch/job", "deployment"))).isTrue();
   }
 
   @Test
@@ -295,7 +319,8 @@ class PodWebhookTest {
   @Test
   void aMarkThatMeansNothingIsWarnedOf() {
     PodWebhook below = rules(new Reviews.Cluster(false, false, true, Map.of()));
-    JsonNode marked = edited(OWNED, set("/metadata/labels/kueue.x-k8s.io~1managed", "\"true\""));
+    JsonNode marked =
+        edited(OF_ITS_JOB, set("/metadata/labels/kueue.x-k8s.io~1managed", "\"true\""));
     JsonNode suspended =
         edited(
             marked,

@@ -4,11 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.sluice.lab.controlplane.ControlPlane;
-import dev.sluice.lab.process.OperatorProcess;
 import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.testing.TestOperator;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.PodBuilder;
 import io.fabric8.kubernetes.api.model.PodSchedulingGate;
@@ -19,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** What the webhooks do to pods, as a real API server asks them, and what holds without them. */
-@ControlPlaneTest(exclusive = true)
+@ControlPlaneTest(exclusive = true, fresh = false)
 class PodWebhooksIT {
 
   private static final String SYSTEM = "kube-system";
@@ -47,12 +45,14 @@ class PodWebhooksIT {
   }
 
   @Test
-  void podsInAQueueWaitAndNobodyElseIsHeldUp(ControlPlane controlPlane, TestCluster cluster) {
+  void podsInAQueueWaitAndNobodyElseIsHeldUp(TestCluster cluster) {
     String own = cluster.namespace();
     String other = cluster.createNamespace("other");
-    try (OperatorProcess _ =
-        TestOperator.start(
-            controlPlane, "operator-of-pod-webhooks", "integrations: {frameworks: [pod]}")) {
+    try (LocalOperator _ =
+        LocalOperator.start(
+            "operator-of-pod-webhooks",
+            cluster.kubeconfig(),
+            "integrations: {frameworks: [pod]}")) {
       Pod waiting = cluster.create(pod(own, "waiting", QUEUED));
       assertThat(gates(waiting)).containsExactly("kueue.x-k8s.io/admission");
       assertThat(waiting.getMetadata().getLabels()).containsEntry("kueue.x-k8s.io/managed", "true");
@@ -78,7 +78,7 @@ class PodWebhooksIT {
           """
               .formatted(other));
       await("the default queue")
-          .atMost(20, TimeUnit.SECONDS)
+          .atMost(2, TimeUnit.MINUTES)
           .untilAsserted(
               () -> {
                 Pod taken =

@@ -146,6 +146,28 @@ class QueueRulesTest {
   }
 
   @Test
+  void aQueueThatAcceptsNoNamespaceIsWarnedOf() {
+    assertThat(queues.validate(create(edited(QUEUE, set("/spec/namespaceSelector", "null")))))
+        .isInstanceOfSatisfying(
+            AdmissionResult.Allowed.class,
+            allowed ->
+                assertThat(allowed.warnings())
+                    .containsExactly(
+                        "without spec.namespaceSelector the ClusterQueue accepts no namespace; {}"
+                            + " selects all"));
+  }
+
+  @Test
+  void noCohortIsItsOwnParent() {
+    String name = COHORT.at("/metadata/name").asText();
+    assertThat(
+            messages(
+                CohortWebhook::validate, create(edited(COHORT, set("/spec/parentName", name)))))
+        .containsExactly(
+            "spec.parentName: Invalid value: \"" + name + "\": a Cohort can't be its own parent");
+  }
+
+  @Test
   void limitsNeedACohort() {
     assertThat(messages(queues::validate, create(edited(QUEUE, set("/spec/cohortName", "null")))))
         .containsExactly(

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.json.JsonFields;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -81,6 +82,21 @@ final class Reviews {
     return request(AdmissionRequest.Operation.CREATE, "", object, MissingNode.getInstance());
   }
 
+  static AdmissionRequest create(JsonNode object, String user) {
+    AdmissionRequest request = create(object);
+    return new AdmissionRequest(
+        request.uid(),
+        request.operation(),
+        request.subResource(),
+        request.group(),
+        request.kind(),
+        request.namespace(),
+        request.name(),
+        user,
+        request.object(),
+        request.oldObject());
+  }
+
   static AdmissionRequest update(JsonNode before, JsonNode now) {
     return request(AdmissionRequest.Operation.UPDATE, "", now, before);
   }
@@ -96,9 +112,9 @@ final class Reviews {
         operation,
         subResource,
         "kueue.x-k8s.io",
-        ReviewJson.text(now, "kind"),
+        JsonFields.text(now, "kind"),
         "team",
-        ReviewJson.text(now, "metadata", "name"),
+        JsonFields.text(now, "metadata", "name"),
         "somebody",
         now,
         before);

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.TestInstance;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class WorkloadMatchConditionsIT {
 
-  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final String ASKED = "failed calling webhook";
 
   /** By the definition of the API, which is as good. */

@@ -103,6 +103,7 @@ class WorkloadWebhookTest {
           /status/conditions | [{type: QuotaReserved, status: "True", reason: A, lastTransitionTime: "2026-01-01T00:00:00Z"}] | status.admission: Required value: must be set while condition QuotaReserved is True
           /status/admission | {podSetAssignments: [{name: other, count: 1}]} | status.admission.podSetAssignments[0].name: Unsupported value: "other": supported values: "extra", "main"
           /status/admission | {podSetAssignments: [{name: main, count: 3, resourceUsage: {cpu: 1}}]} | status.admission.podSetAssignments[0].resourceUsage[cpu]: Invalid value: 1: is not a multiple of count, 3
+          /status/admission | {podSetAssignments: [{name: main, count: 3, resourceUsage: {cpu: "-3"}}]} | status.admission.podSetAssignments[0].resourceUsage[cpu]: Invalid value: "-3": must be greater than or equal to 0
           /status/reclaimablePods | [{name: other, count: 1}] | status.reclaimablePods[0].name: Unsupported value: "other": supported values: "extra", "main"
           /status/reclaimablePods | [{name: main, count: 4}] | status.reclaimablePods[0].count: Invalid value: 4: should be less than or equal to the count of the pod set, 3
           /status/admissionChecks | [{name: a, podSetUpdates: [{name: other}]}] | status.admissionChecks[0].podSetUpdates[0].name: Unsupported value: "other"
@@ -193,6 +194,42 @@ class WorkloadWebhookTest {
         .singleElement()
         .asString()
         .startsWith(message);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '\0',
+      textBlock =
+          """
+          /status/admission/podSetAssignments/0/flavors | {}
+          /status/admission/podSetAssignments/0/topologyAssignment | null
+          /status/admission/podSetAssignments/0/resourceUsage | {cpu: 3000m, memory: 3072Mi}
+          /spec/podSets/0/template/spec/containers/0/resources | {requests: {cpu: 1000m, memory: "1073741824"}}
+          /spec/podSets/1/template/metadata | {creationTimestamp: null}
+          /spec/podSets/1/template/spec/nodeSelector | {}
+          """)
+  void anotherFormOfTheSameIsNoChange(String pointer, String value) {
+    JsonNode before =
+        pointer.endsWith("flavors") ? edited(ADMITTED, set(pointer, "null")) : ADMITTED;
+    assertThat(messages(rules::validate, update(before, edited(before, set(pointer, value)))))
+        .isEmpty();
+  }
+
+  @Test
+  void theUpdatesOfAReadyCheckMayBeWrittenInAnotherForm() {
+    String check = "[{name: a, state: Ready, podSetUpdates: %s}]";
+    JsonNode before =
+        edited(
+            ADMITTED,
+            set("/status/admissionChecks", check.formatted("[{name: main, labels: {a: b}}]")));
+    JsonNode after =
+        edited(
+            ADMITTED,
+            set(
+                "/status/admissionChecks",
+                check.formatted("[{name: main, labels: {a: b}, annotations: {}}]")));
+    assertThat(messages(rules::validate, updateStatus(before, after))).isEmpty();
   }
 
   @Test

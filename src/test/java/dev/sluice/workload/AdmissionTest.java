@@ -10,6 +10,7 @@ import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.SchedulerEvent;
@@ -23,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
@@ -66,7 +68,7 @@ class AdmissionTest {
         }
 
         @Override
-        public void explained(Decision.Explain decision, CachedWorkload before) {
+        public void explained(PendingExplanation decision, CachedWorkload before) {
           told.add("explained " + before.version());
         }
       };
@@ -102,7 +104,6 @@ class AdmissionTest {
             schedulerEvents::add,
             RequiredChecks.UNKNOWN,
             false,
-            explain -> {},
             observer,
             () -> NOW,
             Runnable::run,
@@ -181,7 +182,6 @@ class AdmissionTest {
                 return Optional.of(new TreeSet<>(List.of(required)));
               },
               false,
-              explain -> {},
               observer,
               () -> NOW,
               Runnable::run,
@@ -266,9 +266,9 @@ class AdmissionTest {
   }
 
   @Nested
-  class Advice {
+  class PendingReasons {
 
-    private final Queue<Decision.Explain> untold = new ArrayDeque<>();
+    private final Queue<PendingExplanation> untold = new ArrayDeque<>();
     private final PendingReasonReporter pump =
         new PendingReasonReporter(
             new Questions(),
@@ -288,12 +288,10 @@ class AdmissionTest {
     private void explain(String detail) {
       synchronized (untold) {
         untold.add(
-            new Decision.Explain(
+            new PendingExplanation(
                 ID, 7, new Explanation(PendingReason.WAITING_FOR_QUOTA, List.of(), detail)));
       }
-      pump.accept(
-          new Decision.Explain(
-              ID, 7, new Explanation(PendingReason.WAITING_FOR_QUOTA, List.of(), detail)));
+      pump.changed(Set.of(), Set.of(), Set.of());
     }
 
     @Test
@@ -305,7 +303,7 @@ class AdmissionTest {
 
       await().untilAsserted(() -> assertThat(told).containsExactly("explained 7"));
       assertThat(written.getFirst())
-          .startsWith("7 ADVICE ")
+          .startsWith("7 BEST_EFFORT ")
           .contains(
               "\"resourceRequests\":[{\"name\":\"main\",\"resources\":{\"cpu\":\"1500m\"}}]",
               "\"type\":\"QuotaReserved\",\"status\":\"False\"",
@@ -378,9 +376,9 @@ class AdmissionTest {
     private final class Questions implements SchedulerQueries {
 
       @Override
-      public CompletableFuture<List<Decision.Explain>> unreportedExplanations(int max) {
+      public CompletableFuture<List<PendingExplanation>> unreportedExplanations(int max) {
         synchronized (untold) {
-          List<Decision.Explain> all = List.copyOf(untold);
+          List<PendingExplanation> all = List.copyOf(untold);
           untold.clear();
           return CompletableFuture.completedFuture(all);
         }

@@ -209,7 +209,7 @@ class PatchingWorkloadWriterTest {
     server.then(slow).then(slow).then(slow).then(slow);
     List<CompletableFuture<Outcome>> decisions = List.of(reclaim(), reclaim(), reclaim());
     CompletableFuture<Outcome> advice =
-        writer.patchStatus(ID, 7, Templates.node("conditions: []"), Urgency.ADVICE);
+        writer.patchStatus(ID, 7, Templates.node("conditions: []"), Urgency.BEST_EFFORT);
 
     await().untilAsserted(() -> assertThat(server.asked()).hasSize(2));
     assertThat(writer.inFlight()).isEqualTo(2);
@@ -233,7 +233,7 @@ class PatchingWorkloadWriterTest {
     server.then(slow).then(slow).then(slow);
     List<CompletableFuture<Outcome>> decisions = List.of(reclaim(), reclaim(), reclaim());
     CompletableFuture<Outcome> advice =
-        writer.patchStatus(ID, 7, Templates.node("conditions: []"), Urgency.ADVICE);
+        writer.patchStatus(ID, 7, Templates.node("conditions: []"), Urgency.BEST_EFFORT);
     await().untilAsserted(() -> assertThat(server.asked()).hasSize(2));
 
     CompletableFuture<Void> drained = writer.drain(Duration.ofSeconds(20));

@@ -41,6 +41,40 @@ class PodRoleHashTest {
       quoteCharacter = '\0',
       textBlock =
           """
+          {containers: [{name: c}]} | 7aa6c7b8
+          {containers: [{name: c, resources: {requests: {cpu: "1"}}}]} | dc85db45
+          {containers: [{ports: [{containerPort: 80}], resources: {requests: {cpu: 1000m, memory: 1Gi}, limits: {cpu: "2"}}}]} | 808e945a
+          {initContainers: [{resources: {requests: {cpu: 100m}}}], containers: [{resources: {requests: {cpu: "1"}}}], nodeSelector: {b: "2", a: "1"}, tolerations: [{key: spot, operator: Exists, effect: NoSchedule}], priority: 0} | 1e86aecd
+          {containers: [{resources: {requests: {cpu: "1"}}}], priority: 1000, overhead: {cpu: 100m}, runtimeClassName: kata, resources: {requests: {cpu: "3"}}} | ec27f4a2
+          """)
+  void theHashIsThatOfOtherOperatorsOfThisApi(String podSpec, String hash) throws Exception {
+    assertThat(PodRoleHash.of(YAML.readTree(podSpec)).roleHash()).isEqualTo(hash);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "1000m, 1",
+    "0.5, 500m",
+    "1500m, 1500m",
+    "1000, 1k",
+    "1024Mi, 1Gi",
+    "1.5Gi, 1536Mi",
+    "512Mi, 512Mi",
+    "0.5Ki, 512",
+    "0, 0",
+    "1e3, 1e3",
+    "bad, bad",
+  })
+  void quantitiesCountInTheFormOfTheApiServer(String given, String canonical) {
+    assertThat(CanonicalQuantity.of(given)).isEqualTo(canonical);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '\0',
+      textBlock =
+          """
           containers | [{name: d, image: b, env: [{name: E, value: v}], resources: {requests: {cpu: "1", memory: 1Gi}, limits: {cpu: "2"}}}]
           restartPolicy | Always
           serviceAccountName | other

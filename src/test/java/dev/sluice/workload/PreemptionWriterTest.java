@@ -43,15 +43,14 @@ class PreemptionWriterTest {
           schedulerEvents::add,
           RequiredChecks.UNKNOWN,
           false,
-          explain -> {},
           new AdmissionObserver() {
             @Override
             public void preempted(
                 Decision.Preempt decision,
-                Decision.Victim victim,
+                Decision.Target target,
                 CachedWorkload before,
                 String message) {
-              told.add(victim.id() + ": " + message);
+              told.add(target.id() + ": " + message);
             }
           },
           () -> NOW,
@@ -95,8 +94,8 @@ class PreemptionWriterTest {
         NOW);
   }
 
-  private static Decision.Victim victim(String name) {
-    return new Decision.Victim(
+  private static Decision.Target victim(String name) {
+    return new Decision.Target(
         new WorkloadId("uid-" + name, "team", name),
         7,
         List.of("org", "batch"),

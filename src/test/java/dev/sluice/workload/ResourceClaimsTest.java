@@ -14,7 +14,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ResourceClaimsTest {
 
   private static final TranslationOptions CLAIMS_PASS =
-      new TranslationOptions(List.of(), List.of(), false, true, true, true, false, false, false);
+      new TranslationOptions(
+          List.of(), List.of(), false, true, true, true, false, false, true, false);
 
   private static Optional<String> defect(TranslationOptions rules, String... podSpecs) {
     StringBuilder podSets = new StringBuilder();

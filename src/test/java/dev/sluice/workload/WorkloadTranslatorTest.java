@@ -186,6 +186,25 @@ class WorkloadTranslatorTest {
   }
 
   @Test
+  void reclaimablePodsKeepTheirQuotaWithoutTheGate() {
+    WorkloadTranslator keeping =
+        new WorkloadTranslator(
+            context,
+            new TranslationOptions(
+                List.of(), List.of(), false, true, true, true, false, false, false, true));
+    String done = PENDING + "status: {reclaimablePods: [{name: main, count: 2}]}\n";
+
+    assertThat(
+            ((SchedulerEvent.WorkloadPending) keeping.of(workload(done)))
+                .workload()
+                .shape()
+                .podSets()
+                .getFirst()
+                .count())
+        .isEqualTo(3);
+  }
+
+  @Test
   void equalWishesShareOneShape() {
     assertThat(pending(PENDING).shape())
         .isSameAs(pending(PENDING.replace("sample", "other")).shape());
@@ -244,7 +263,12 @@ class WorkloadTranslatorTest {
   @Test
   void theFlavorsOfClustersThatItAvoidsAreExcludedByEveryTermOfItsAffinity() {
     WorkloadTranslator avoiding =
-        new WorkloadTranslator(context, TranslationOptions.DEFAULT, workload -> Set.of("here"));
+        new WorkloadTranslator(
+            context,
+            TranslationOptions.DEFAULT,
+            workload -> Set.of("here"),
+            UnsupportedRequests.NONE,
+            workload -> true);
 
     SchedulerEvent schedulerEvent = avoiding.of(workload(PENDING));
 
@@ -263,5 +287,68 @@ class WorkloadTranslatorTest {
                                         List.of("here")))));
     assertThat(pending(PENDING).shape().podSets().getFirst().nodeConstraints().affinityTerms())
         .noneMatch(term -> term.toString().contains("sluice.dev"));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '\0',
+      textBlock =
+          """
+          required: rack | it requires a topology
+          podSetSliceRequiredTopology: rack | it requires a topology
+          podsetSliceRequiredTopologyConstraints: [{topology: rack, size: 2}] | it requires a topology
+          preferred: rack |
+          unconstrained: true |
+          """)
+  void aRequiredTopologyKeepsAWorkloadWaiting(String request, String defect) {
+    String yaml =
+        PENDING.replace("minCount: 2\n", "minCount: 2\n    topologyRequest: {" + request + "}\n");
+
+    assertThat(defect(yaml, false)).contains(defect == null ? "" : defect);
+    assertThat(defect(yaml, true)).isEmpty();
+  }
+
+  @Test
+  void anElasticJobIsKeptWaiting() {
+    String yaml =
+        PENDING.replace("annotations: {", "annotations: {kueue.x-k8s.io/elastic-job: \"true\", ");
+
+    assertThat(defect(yaml, false)).contains("kueue.x-k8s.io/elastic-job");
+    assertThat(defect(PENDING, false)).isEmpty();
+  }
+
+  private String defect(String yaml, boolean elsewhere) {
+    WorkloadTranslator translator =
+        new WorkloadTranslator(
+            context,
+            TranslationOptions.DEFAULT,
+            workload -> Set.of(),
+            new UnsupportedRequests(true, true, workload -> elsewhere),
+            workload -> true);
+    return ((SchedulerEvent.WorkloadPending) translator.of(workload(yaml)))
+        .workload()
+        .defect()
+        .orElse("");
+  }
+
+  @Test
+  void nobodyWaitsForThePodsOfAWorkloadThatNobodyAttendsTo() {
+    TranslationOptions waiting =
+        new TranslationOptions(List.of(), List.of(), false, true, true, true, true);
+    for (boolean attended : List.of(true, false)) {
+      WorkloadTranslator translator =
+          new WorkloadTranslator(
+              context,
+              waiting,
+              workload -> Set.of(),
+              UnsupportedRequests.NONE,
+              workload -> attended);
+      assertThat(
+              ((SchedulerEvent.WorkloadReserving) translator.of(workload(RESERVING)))
+                  .workload()
+                  .podsReady())
+          .isEqualTo(!attended);
+    }
   }
 }

@@ -1,11 +1,13 @@
 package dev.sluice.api.config;
 
-import dev.sluice.api.config.Configuration.AdmissionFairSharing;
-import dev.sluice.api.config.Configuration.FairSharing;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.config.Configuration.Integrations;
-import dev.sluice.api.config.Configuration.PreemptionStrategy;
 import dev.sluice.api.config.Configuration.WaitForPodsReady;
 import dev.sluice.api.config.MultiKueue.AccessProvider;
+import dev.sluice.core.model.AdmissionFairSharing;
+import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.model.FairSharing.Strategy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -40,18 +42,19 @@ final class CapabilityDecoder {
           "statefulset",
           "leaderworkerset.x-k8s.io/leaderworkerset");
 
-  private static final List<PreemptionStrategy> BOTH_STRATEGIES =
-      List.of(
-          PreemptionStrategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE,
-          PreemptionStrategy.LESS_THAN_INITIAL_SHARE);
+  private static final List<Strategy> BOTH_STRATEGIES =
+      List.of(Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE, Strategy.LESS_THAN_INITIAL_SHARE);
 
-  private static final Map<List<String>, List<PreemptionStrategy>> STRATEGIES =
+  private static final List<String> STRATEGY_NAMES =
+      List.of("LessThanOrEqualToFinalShare", "LessThanInitialShare");
+
+  private static final Map<List<String>, List<Strategy>> STRATEGIES =
       Map.of(
-          List.of("LessThanOrEqualToFinalShare"),
+          STRATEGY_NAMES.subList(0, 1),
           BOTH_STRATEGIES.subList(0, 1),
-          List.of("LessThanInitialShare"),
+          STRATEGY_NAMES.subList(1, 2),
           BOTH_STRATEGIES.subList(1, 2),
-          List.of("LessThanOrEqualToFinalShare", "LessThanInitialShare"),
+          STRATEGY_NAMES,
           BOTH_STRATEGIES);
 
   private static final Duration NANOSECOND = Duration.ofNanos(1);
@@ -80,6 +83,7 @@ final class CapabilityDecoder {
     if (!old) {
       fields.onlyIn(ConfigurationVersion.V1BETA1.apiVersion(), "enable");
     }
+    fields.unsettle("enable");
     Duration timeout =
         fields.duration(
             "timeout", old ? Duration.ofMinutes(5) : Duration.ofMinutes(30), NANOSECOND);
@@ -87,7 +91,7 @@ final class CapabilityDecoder {
     Duration recovery = fields.duration("recoveryTimeout", timeout, Duration.ZERO);
     ObjectFieldReader requeuing = fields.object("requeuingStrategy");
     boolean byEviction =
-        requeuing.word("timestamp", Map.of("Eviction", true, "Creation", false)).orElse(true);
+        requeuing.word("timestamp", Map.of("Eviction", true, "Creation", false), "Eviction");
     Optional<Integer> limit =
         requeuing.whole("backoffLimitCount", 0, Integer.MAX_VALUE).map(Long::intValue);
     int base = requeuing.whole("backoffBaseSeconds", 60, 0, Integer.MAX_VALUE);
@@ -107,8 +111,8 @@ final class CapabilityDecoder {
   }
 
   Integrations integrations(ObjectFieldReader fields) {
-    List<String> given = fields.texts("frameworks");
-    List<String> frameworks = fields.has("frameworks") ? given : List.of("batch/job");
+    fields.defaultTo("frameworks", JsonNodeFactory.instance.arrayNode().add("batch/job"));
+    List<String> frameworks = fields.texts("frameworks");
     checkAll(fields, "frameworks", frameworks, FRAMEWORKS::contains, String.join(", ", FRAMEWORKS));
     if (frameworks.contains("sparkoperator.k8s.io/sparkapplication")
         && !gates.enabled(FeatureGate.SPARK_APPLICATION_INTEGRATION)) {
@@ -168,17 +172,14 @@ final class CapabilityDecoder {
         KubernetesNames::isGroupVersionKind,
         KubernetesNames.GVK_RULE);
     refuseBuiltIn(fields, external);
-    Optional<Integer> step = Optional.empty();
-    List<AccessProvider> providers = List.of();
     if (version == ConfigurationVersion.V1BETA1) {
       fields.onlyIn(
           ConfigurationVersion.V1BETA2.apiVersion(),
           "clusterProfile",
           "incrementalDispatcherConfig");
-    } else {
-      step = stepSize(fields, dispatcher);
-      providers = accessProviders(fields.object("clusterProfile"));
     }
+    Optional<Integer> step = stepSize(fields, dispatcher);
+    List<AccessProvider> providers = accessProviders(fields.object("clusterProfile"));
     return fields.done(new MultiKueue(gc, origin, lost, dispatcher, step, external, providers));
   }
 
@@ -198,6 +199,7 @@ final class CapabilityDecoder {
     int step = fields.whole("stepSize", 3, 1, Integer.MAX_VALUE);
     fields.nothingElse();
     if (!multiKueue.has("incrementalDispatcherConfig")) {
+      multiKueue.unsettle("incrementalDispatcherConfig");
       return Optional.empty();
     }
     if (!gates.enabled(FeatureGate.MULTI_KUEUE_INCREMENTAL_DISPATCHER_CONFIG)) {
@@ -238,6 +240,7 @@ final class CapabilityDecoder {
     Map<String, String> env = new LinkedHashMap<>();
     for (ObjectFieldReader each : exec.objects("env")) {
       env.put(each.required("name", "the name of a variable"), each.text("value", ""));
+      each.unsettle("value");
       each.nothingElse();
     }
     AccessProvider provider =
@@ -269,7 +272,7 @@ final class CapabilityDecoder {
       fields.onlyIn(ConfigurationVersion.V1BETA1.apiVersion(), "enable");
     }
     List<String> names = fields.texts("preemptionStrategies");
-    List<PreemptionStrategy> strategies = STRATEGIES.getOrDefault(names, BOTH_STRATEGIES);
+    List<Strategy> strategies = STRATEGIES.getOrDefault(names, BOTH_STRATEGIES);
     boolean mayBeEmpty = version == ConfigurationVersion.V1BETA1 || !present;
     fields.check(
         "preemptionStrategies",
@@ -277,7 +280,18 @@ final class CapabilityDecoder {
         names,
         "[LessThanOrEqualToFinalShare], [LessThanInitialShare] or"
             + " [LessThanOrEqualToFinalShare, LessThanInitialShare]");
-    return fields.done(enabled ? Optional.of(new FairSharing(strategies)) : Optional.empty());
+    fields.unsettle("enable");
+    if (!enabled) {
+      file.unsettle("fairSharing");
+    } else if (names.isEmpty()) {
+      STRATEGY_NAMES.forEach(fields.settled().putArray("preemptionStrategies")::add);
+    }
+    FairSharing sharing =
+        new FairSharing(
+            strategies,
+            gates.enabled(FeatureGate.FAIR_SHARING_PREEMPT_WITHIN_NOMINAL),
+            gates.enabled(FeatureGate.FAIR_SHARING_PRIORITIZE_NON_BORROWING));
+    return fields.done(enabled ? Optional.of(sharing) : Optional.empty());
   }
 
   Optional<AdmissionFairSharing> admissionFairSharing(ObjectFieldReader file) {
@@ -295,7 +309,11 @@ final class CapabilityDecoder {
             fields.duration("usageHalfLifeTime", Duration.ZERO, Duration.ZERO),
             fields.duration("usageSamplingInterval", Duration.ofMinutes(5), NANOSECOND),
             weights);
-    return fields.done(file.has("admissionFairSharing") ? Optional.of(result) : Optional.empty());
+    if (!file.has("admissionFairSharing")) {
+      file.unsettle("admissionFairSharing");
+      return Optional.empty();
+    }
+    return fields.done(Optional.of(result));
   }
 
   /** Fields that old files have and that never change anything. */

@@ -1,5 +1,7 @@
 package dev.sluice.api.config;
 
+import dev.sluice.core.model.AdmissionFairSharing;
+import dev.sluice.core.model.FairSharing;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +32,8 @@ import java.util.Optional;
  * @param featureGates which switches are on
  * @param objectRetention when finished objects are deleted
  * @param visibilityServer where pending workloads can be looked at
- * @param notices what the reader of the log should know about how this configuration is understood
+ * @param effective a file that gives this configuration and leaves nothing to defaults, without
+ *     secrets
  */
 public record Configuration(
     String namespace,
@@ -54,11 +57,11 @@ public record Configuration(
     FeatureGates featureGates,
     ObjectRetention objectRetention,
     VisibilityServer visibilityServer,
-    List<String> notices) {
+    String effective) {
 
-  /** Keeps a copy of the notices. */
-  public Configuration {
-    notices = List.copyOf(notices);
+  /** What the log should say about parts of the configuration that have no effect yet. */
+  public List<String> notices() {
+    return SupportedFeatures.notices(this);
   }
 
   /**
@@ -251,39 +254,6 @@ public record Configuration(
    */
   public record Integrations(
       List<String> frameworks, List<String> externalFrameworks, List<String> labelKeysToCopy) {}
-
-  /** One strategy of preemption between queues that share fairly. */
-  public enum PreemptionStrategy {
-    /** The preemptor's share must not pass what is left to the other. */
-    LESS_THAN_OR_EQUAL_TO_FINAL_SHARE,
-    /** The preemptor's share must stay below what the other has now. */
-    LESS_THAN_INITIAL_SHARE
-  }
-
-  /**
-   * Sharing between queues of a cohort.
-   *
-   * @param preemptionStrategies in the order in which they are tried
-   */
-  public record FairSharing(List<PreemptionStrategy> preemptionStrategies) {}
-
-  /**
-   * Sharing between local queues by what they used.
-   *
-   * @param usageHalfLifeTime the time in which past use counts half; zero: it doesn't count
-   * @param usageSamplingInterval how often use is sampled
-   * @param resourceWeights how much a resource weighs; 1 unless set
-   */
-  public record AdmissionFairSharing(
-      Duration usageHalfLifeTime,
-      Duration usageSamplingInterval,
-      Map<String, Double> resourceWeights) {
-
-    /** Keeps a copy of the weights. */
-    public AdmissionFairSharing {
-      resourceWeights = Map.copyOf(resourceWeights);
-    }
-  }
 
   /**
    * When finished objects are deleted.

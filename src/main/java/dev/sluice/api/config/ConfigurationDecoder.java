@@ -1,5 +1,8 @@
 package dev.sluice.api.config;
 
+import com.fasterxml.jackson.databind.node.LongNode;
+import com.fasterxml.jackson.databind.node.TextNode;
+import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.config.Configuration.ClientConnection;
 import dev.sluice.api.config.Configuration.Controller;
 import dev.sluice.api.config.Configuration.Health;
@@ -9,6 +12,7 @@ import dev.sluice.api.config.Configuration.ObjectRetention;
 import dev.sluice.api.config.Configuration.Tls;
 import dev.sluice.api.config.Configuration.TlsVersion;
 import dev.sluice.api.config.Configuration.VisibilityServer;
+import dev.sluice.api.config.Configuration.WaitForPodsReady;
 import dev.sluice.api.config.Configuration.Webhook;
 import java.time.Duration;
 import java.util.List;
@@ -60,16 +64,24 @@ final class ConfigurationDecoder {
    */
   Configuration decode(ObjectFieldReader file, String commandLineGates) {
     file.text("apiVersion");
+    file.settle("apiVersion", TextNode.valueOf(ConfigurationVersion.V1BETA2.apiVersion()));
     file.text("kind");
-    FeatureGates gates = gates(file, commandLineGates);
+    FeatureGates asked = gates(file, commandLineGates);
     String namespace =
         file.text("namespace").filter(text -> !text.isEmpty()).orElseGet(defaultNamespace);
+    file.settle("namespace", TextNode.valueOf(namespace));
     file.check(
         "namespace",
         KubernetesNames.isDnsLabel(namespace),
         namespace,
         KubernetesNames.DNS_LABEL_RULE);
-    CapabilityDecoder capabilities = new CapabilityDecoder(version, errors, gates);
+    CapabilityDecoder capabilities = new CapabilityDecoder(version, errors, asked);
+    Optional<WaitForPodsReady> waitForPodsReady = capabilities.waitForPodsReady(file);
+    FeatureGates gates =
+        asked.with(
+            FeatureGate.DISABLE_WAIT_FOR_PODS_READY,
+            asked.enabled(FeatureGate.DISABLE_WAIT_FOR_PODS_READY) || waitForPodsReady.isEmpty());
+    file.settle("featureGates", gates.tree());
     Configuration configuration =
         new Configuration(
             namespace,
@@ -83,17 +95,17 @@ final class ConfigurationDecoder {
             file.flag("manageJobsWithoutQueueName", false),
             new SelectorDecoder(errors).managedNamespaces(file, namespace),
             internalCertManagement(file.object("internalCertManagement")),
-            capabilities.waitForPodsReady(file),
+            waitForPodsReady,
             clientConnection(file.object("clientConnection")),
             capabilities.integrations(file.object("integrations")),
             capabilities.multiKueue(file.object("multiKueue")),
             capabilities.fairSharing(file),
             capabilities.admissionFairSharing(file),
-            new ResourcesDecoder(version, errors, gates).decode(file.object("resources")),
+            new ResourcesDecoder(version, errors).decode(file.object("resources")),
             gates,
             objectRetention(file.object("objectRetentionPolicies")),
             visibilityServer(file),
-            List.of());
+            EffectiveConfiguration.yaml(file.settled()));
     capabilities.acceptAndDrop(file);
     return file.done(configuration);
   }
@@ -146,6 +158,7 @@ final class ConfigurationDecoder {
         GoDuration.format(renew),
         "more than 1.2 times retryPeriod, which is " + GoDuration.format(retry));
     String in = fields.text("resourceNamespace").filter(text -> !text.isEmpty()).orElse(namespace);
+    fields.settle("resourceNamespace", TextNode.valueOf(in));
     fields.check(
         "resourceNamespace", KubernetesNames.isDnsLabel(in), in, KubernetesNames.DNS_LABEL_RULE);
     return fields.done(new LeaderElection(elect, name, in, lease, renew, retry));
@@ -173,12 +186,10 @@ final class ConfigurationDecoder {
               errors.check(good, at, node, "a whole number of at least 1");
               return good ? Optional.of(node.intValue()) : Optional.empty();
             });
-    Duration timeout =
-        fields
-            .whole("cacheSyncTimeout", 1, Long.MAX_VALUE)
-            .map(Duration::ofNanos)
-            .orElse(Duration.ofMinutes(2));
-    return fields.done(new Controller(concurrency, timeout));
+    long timeout =
+        fields.whole("cacheSyncTimeout", 1, Long.MAX_VALUE).orElse(Duration.ofMinutes(2).toNanos());
+    fields.settle("cacheSyncTimeout", LongNode.valueOf(timeout));
+    return fields.done(new Controller(concurrency, Duration.ofNanos(timeout)));
   }
 
   private Tls tls(ObjectFieldReader fields) {
@@ -236,7 +247,6 @@ final class ConfigurationDecoder {
   private VisibilityServer visibilityServer(ObjectFieldReader file) {
     if (version == ConfigurationVersion.V1BETA1) {
       file.onlyIn(ConfigurationVersion.V1BETA2.apiVersion(), "visibilityServer");
-      return new VisibilityServer("", 8082);
     }
     ObjectFieldReader fields = file.object("visibilityServer");
     String address = fields.text("bindAddress", "");

@@ -1,139 +1,153 @@
 package dev.sluice.api.config;
 
+import static dev.sluice.api.config.FeatureGate.Stage.ALPHA;
+import static dev.sluice.api.config.FeatureGate.Stage.BETA;
+import static dev.sluice.api.config.FeatureGate.Stage.DEPRECATED;
+import static dev.sluice.api.config.FeatureGate.Stage.LOCKED;
+import static dev.sluice.api.config.FeatureGate.Today.EITHER;
+import static dev.sluice.api.config.FeatureGate.Today.OFF;
+import static dev.sluice.api.config.FeatureGate.Today.ON;
+
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
 /**
  * A named switch of the configuration API, with the default and the stage it has in this version of
- * the API. Which values work today is told by {@link SupportedFeatures}, not here.
+ * the API, and with the values that work today. A value that doesn't work is refused by name, so
+ * that nobody believes it to work.
  */
 public enum FeatureGate {
-  ADMISSION_FAIR_SHARING("AdmissionFairSharing", true, Stage.BETA),
-  ADMISSION_GATED_BY("AdmissionGatedBy", true, Stage.BETA),
-  ASSIGN_QUEUE_LABELS_FOR_PODS("AssignQueueLabelsForPods", true, Stage.BETA),
+  ADMISSION_FAIR_SHARING("AdmissionFairSharing", true, BETA, EITHER),
+  ADMISSION_GATED_BY("AdmissionGatedBy", true, BETA, ON),
+  ASSIGN_QUEUE_LABELS_FOR_PODS("AssignQueueLabelsForPods", true, BETA, EITHER),
   CLEANUP_PROVISIONING_REQUESTS_ON_EVICTION(
-      "CleanupProvisioningRequestsOnEviction", true, Stage.BETA),
-  CONCURRENT_ADMISSION("ConcurrentAdmission", false, Stage.ALPHA),
-  CUSTOM_METRIC_LABELS("CustomMetricLabels", false, Stage.ALPHA),
+      "CleanupProvisioningRequestsOnEviction", true, BETA, EITHER),
+  CONCURRENT_ADMISSION("ConcurrentAdmission", false, ALPHA, OFF),
+  CUSTOM_METRIC_LABELS("CustomMetricLabels", false, ALPHA, OFF),
   DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP(
-      "DeferRayServiceFinalizationForRedisCleanup", true, Stage.BETA),
-  DISABLE_WAIT_FOR_PODS_READY("DisableWaitForPodsReady", false, Stage.ALPHA),
-  ELASTIC_JOBS_VIA_WORKLOAD_SLICES("ElasticJobsViaWorkloadSlices", true, Stage.BETA),
+      "DeferRayServiceFinalizationForRedisCleanup", true, BETA, EITHER),
+  DISABLE_WAIT_FOR_PODS_READY("DisableWaitForPodsReady", false, ALPHA, EITHER),
+  ELASTIC_JOBS_VIA_WORKLOAD_SLICES("ElasticJobsViaWorkloadSlices", true, BETA, OFF),
   ELASTIC_JOBS_VIA_WORKLOAD_SLICES_WITH_TAS(
       "ElasticJobsViaWorkloadSlicesWithTAS",
       false,
-      Stage.ALPHA,
+      ALPHA,
+      OFF,
       "ElasticJobsViaWorkloadSlices",
       "TopologyAwareScheduling"),
-  FAILURE_RECOVERY_POLICY("FailureRecoveryPolicy", false, Stage.ALPHA),
-  FAIR_SHARING_PREEMPT_WITHIN_NOMINAL("FairSharingPreemptWithinNominal", true, Stage.BETA),
-  FAIR_SHARING_PRIORITIZE_NON_BORROWING("FairSharingPrioritizeNonBorrowing", true, Stage.BETA),
-  FAST_QUOTA_RELEASE_IN_POD_INTEGRATION("FastQuotaReleaseInPodIntegration", false, Stage.ALPHA),
-  FINISH_ORPHANED_WORKLOADS("FinishOrphanedWorkloads", true, Stage.BETA),
-  FLAVOR_FUNGIBILITY("FlavorFungibility", true, Stage.BETA),
+  FAILURE_RECOVERY_POLICY("FailureRecoveryPolicy", false, ALPHA, OFF),
+  FAIR_SHARING_PREEMPT_WITHIN_NOMINAL("FairSharingPreemptWithinNominal", true, BETA, EITHER),
+  FAIR_SHARING_PRIORITIZE_NON_BORROWING("FairSharingPrioritizeNonBorrowing", true, BETA, EITHER),
+  FAST_QUOTA_RELEASE_IN_POD_INTEGRATION("FastQuotaReleaseInPodIntegration", false, ALPHA, OFF),
+  FINISH_ORPHANED_WORKLOADS("FinishOrphanedWorkloads", true, BETA, EITHER),
+  FLAVOR_FUNGIBILITY("FlavorFungibility", true, BETA, ON),
   FLAVOR_FUNGIBILITY_PRESERVE_SCAN_PROGRESS(
-      "FlavorFungibilityPreserveScanProgress", true, Stage.BETA, "FlavorFungibility"),
-  KUEUE_DRA_INTEGRATION("KueueDRAIntegration", true, Stage.BETA),
+      "FlavorFungibilityPreserveScanProgress", true, BETA, ON, "FlavorFungibility"),
+  KUEUE_DRA_INTEGRATION("KueueDRAIntegration", true, BETA, OFF),
   KUEUE_DRA_INTEGRATION_CONSUMABLE_CAPACITY(
-      "KueueDRAIntegrationConsumableCapacity", false, Stage.ALPHA, "KueueDRAIntegration"),
+      "KueueDRAIntegrationConsumableCapacity", false, ALPHA, OFF, "KueueDRAIntegration"),
   KUEUE_DRA_INTEGRATION_EXTENDED_RESOURCE(
-      "KueueDRAIntegrationExtendedResource", true, Stage.BETA, "KueueDRAIntegration"),
+      "KueueDRAIntegrationExtendedResource", true, BETA, OFF, "KueueDRAIntegration"),
   KUEUE_DRA_INTEGRATION_PARTITIONABLE_DEVICES(
-      "KueueDRAIntegrationPartitionableDevices", true, Stage.BETA, "KueueDRAIntegration"),
+      "KueueDRAIntegrationPartitionableDevices", true, BETA, OFF, "KueueDRAIntegration"),
   KUEUE_DRA_REJECT_WORKLOADS_WHEN_DRA_DISABLED(
-      "KueueDRARejectWorkloadsWhenDRADisabled", true, Stage.BETA),
-  LOCAL_QUEUE_METRICS("LocalQueueMetrics", true, Stage.BETA),
-  LWS_IMMUTABLE_GROUP_SIZE("LWSImmutableGroupSize", true, Stage.BETA),
+      "KueueDRARejectWorkloadsWhenDRADisabled", true, BETA, EITHER),
+  LOCAL_QUEUE_METRICS("LocalQueueMetrics", true, BETA, EITHER),
+  LWS_IMMUTABLE_GROUP_SIZE("LWSImmutableGroupSize", true, BETA, EITHER),
   MANAGED_JOBS_NAMESPACE_SELECTOR_ALWAYS_RESPECTED(
-      "ManagedJobsNamespaceSelectorAlwaysRespected", true, Stage.LOCKED),
-  METRIC_FOR_WORKLOAD_CREATION_LATENCY("MetricForWorkloadCreationLatency", true, Stage.BETA),
-  METRICS_FOR_COHORTS("MetricsForCohorts", true, Stage.BETA),
-  MULTI_KUEUE("MultiKueue", true, Stage.BETA),
-  MULTI_KUEUE_ADAPTERS_FOR_CUSTOM_JOBS("MultiKueueAdaptersForCustomJobs", true, Stage.BETA),
-  MULTI_KUEUE_CLUSTER_PROFILE("MultiKueueClusterProfile", false, Stage.ALPHA),
+      "ManagedJobsNamespaceSelectorAlwaysRespected", true, LOCKED, ON),
+  METRIC_FOR_WORKLOAD_CREATION_LATENCY("MetricForWorkloadCreationLatency", true, BETA, EITHER),
+  METRICS_FOR_COHORTS("MetricsForCohorts", true, BETA, EITHER),
+  MULTI_KUEUE("MultiKueue", true, BETA, EITHER),
+  MULTI_KUEUE_ADAPTERS_FOR_CUSTOM_JOBS("MultiKueueAdaptersForCustomJobs", true, BETA, EITHER),
+  MULTI_KUEUE_CLUSTER_PROFILE("MultiKueueClusterProfile", false, ALPHA, EITHER),
   MULTI_KUEUE_INCREMENTAL_DISPATCHER_CONFIG(
-      "MultiKueueIncrementalDispatcherConfig", true, Stage.BETA),
+      "MultiKueueIncrementalDispatcherConfig", true, BETA, EITHER),
   MULTI_KUEUE_INCREMENTAL_DISPATCHER_RESPECT_CONFIG_ORDER(
-      "MultiKueueIncrementalDispatcherRespectConfigOrder", true, Stage.BETA),
-  MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION("MultiKueueKubeConfigPathValidation", true, Stage.BETA),
-  MULTI_KUEUE_MANAGER_QUOTA_AUTOMATION("MultiKueueManagerQuotaAutomation", false, Stage.ALPHA),
-  MULTI_KUEUE_ORCHESTRATED_PREEMPTION("MultiKueueOrchestratedPreemption", false, Stage.ALPHA),
-  MULTI_KUEUE_REMOTE_SPEC_SYNC("MultiKueueRemoteSpecSync", true, Stage.BETA),
-  PARTIAL_ADMISSION("PartialAdmission", true, Stage.BETA),
-  POD_INTEGRATION_VALIDATE_GROUP_OWNER("PodIntegrationValidateGroupOwner", true, Stage.BETA),
-  PRIORITIZE_PREEMPTOR_WORKLOADS("PrioritizePreemptorWorkloads", false, Stage.ALPHA),
-  PRIORITY_BOOST("PriorityBoost", false, Stage.ALPHA),
-  PRIORITY_SORTING_WITHIN_COHORT("PrioritySortingWithinCohort", true, Stage.BETA),
-  QUOTA_CHECK_STRATEGY("QuotaCheckStrategy", true, Stage.BETA),
-  RECLAIMABLE_PODS("ReclaimablePods", true, Stage.BETA),
+      "MultiKueueIncrementalDispatcherRespectConfigOrder", true, BETA, EITHER),
+  MULTI_KUEUE_KUBE_CONFIG_PATH_VALIDATION("MultiKueueKubeConfigPathValidation", true, BETA, EITHER),
+  MULTI_KUEUE_MANAGER_QUOTA_AUTOMATION("MultiKueueManagerQuotaAutomation", false, ALPHA, EITHER),
+  MULTI_KUEUE_ORCHESTRATED_PREEMPTION("MultiKueueOrchestratedPreemption", false, ALPHA, EITHER),
+  MULTI_KUEUE_REMOTE_SPEC_SYNC("MultiKueueRemoteSpecSync", true, BETA, EITHER),
+  PARTIAL_ADMISSION("PartialAdmission", true, BETA, EITHER),
+  POD_INTEGRATION_VALIDATE_GROUP_OWNER("PodIntegrationValidateGroupOwner", true, BETA, ON),
+  PRIORITIZE_PREEMPTOR_WORKLOADS("PrioritizePreemptorWorkloads", false, ALPHA, EITHER),
+  PRIORITY_BOOST("PriorityBoost", false, ALPHA, EITHER),
+  PRIORITY_SORTING_WITHIN_COHORT("PrioritySortingWithinCohort", true, BETA, EITHER),
+  QUOTA_CHECK_STRATEGY("QuotaCheckStrategy", true, BETA, EITHER),
+  RECLAIMABLE_PODS("ReclaimablePods", true, BETA, EITHER),
   RECOMPUTE_ASSIGNMENT_UPON_PREEMPTION_TARGETS_OVERLAP(
-      "RecomputeAssignmentUponPreemptionTargetsOverlap", true, Stage.BETA),
+      "RecomputeAssignmentUponPreemptionTargetsOverlap", true, BETA, ON),
   REJECT_UPDATES_TO_CQ_WITH_INVALID_ON_FLAVORS(
-      "RejectUpdatesToCQWithInvalidOnFlavors", false, Stage.ALPHA),
-  REMOVE_FINALIZERS_WITH_STRICT_PATCH("RemoveFinalizersWithStrictPatch", true, Stage.BETA),
-  SCHEDULER_LIBRARY_INTEGRATION("SchedulerLibraryIntegration", false, Stage.ALPHA),
-  SCHEDULING_EQUIVALENCE_HASHING("SchedulingEquivalenceHashing", true, Stage.BETA),
-  SHORT_WORKLOAD_NAMES("ShortWorkloadNames", false, Stage.ALPHA),
+      "RejectUpdatesToCQWithInvalidOnFlavors", false, ALPHA, EITHER),
+  REMOVE_FINALIZERS_WITH_STRICT_PATCH("RemoveFinalizersWithStrictPatch", true, BETA, EITHER),
+  SCHEDULER_LIBRARY_INTEGRATION("SchedulerLibraryIntegration", false, ALPHA, OFF),
+  SCHEDULING_EQUIVALENCE_HASHING("SchedulingEquivalenceHashing", true, BETA, ON),
+  SHORT_WORKLOAD_NAMES("ShortWorkloadNames", false, ALPHA, EITHER),
   SKIP_ANCESTOR_CHECK_FOR_DELETED_WORKLOADS(
-      "SkipAncestorCheckForDeletedWorkloads", true, Stage.BETA),
+      "SkipAncestorCheckForDeletedWorkloads", true, BETA, OFF),
   SKIP_REASSIGNMENT_FOR_POD_OWNED_WORKLOADS(
-      "SkipReassignmentForPodOwnedWorkloads", true, Stage.BETA),
-  SPARK_APPLICATION_INTEGRATION("SparkApplicationIntegration", false, Stage.ALPHA),
+      "SkipReassignmentForPodOwnedWorkloads", true, BETA, EITHER),
+  SPARK_APPLICATION_INTEGRATION("SparkApplicationIntegration", false, ALPHA, EITHER),
   TAS_ASSIGNMENTS_ENCODING_BY_HOSTNAME_PREFIX(
-      "TASAssignmentsEncodingByHostnamePrefix", true, Stage.BETA, "TopologyAwareScheduling"),
-  TAS_BALANCED_PLACEMENT("TASBalancedPlacement", false, Stage.ALPHA, "TopologyAwareScheduling"),
+      "TASAssignmentsEncodingByHostnamePrefix", true, BETA, OFF, "TopologyAwareScheduling"),
+  TAS_BALANCED_PLACEMENT("TASBalancedPlacement", false, ALPHA, OFF, "TopologyAwareScheduling"),
   TAS_CACHE_NODE_MATCH_RESULTS(
-      "TASCacheNodeMatchResults", true, Stage.BETA, "TopologyAwareScheduling"),
-  TAS_CACHE_TOPOLOGY_TREE("TASCacheTopologyTree", true, Stage.BETA, "TopologyAwareScheduling"),
+      "TASCacheNodeMatchResults", true, BETA, OFF, "TopologyAwareScheduling"),
+  TAS_CACHE_TOPOLOGY_TREE("TASCacheTopologyTree", true, BETA, OFF, "TopologyAwareScheduling"),
   TAS_CACHING_REMAINING_RESOURCES(
-      "TASCachingRemainingResources", true, Stage.BETA, "TopologyAwareScheduling"),
+      "TASCachingRemainingResources", true, BETA, OFF, "TopologyAwareScheduling"),
   TAS_FAILED_NODE_REPLACEMENT(
-      "TASFailedNodeReplacement", true, Stage.BETA, "TopologyAwareScheduling"),
+      "TASFailedNodeReplacement", true, BETA, OFF, "TopologyAwareScheduling"),
   TAS_FAILED_NODE_REPLACEMENT_FAIL_FAST(
       "TASFailedNodeReplacementFailFast",
       true,
-      Stage.BETA,
+      BETA,
+      OFF,
       "TopologyAwareScheduling",
       "TASFailedNodeReplacement"),
   TAS_HANDLE_OVERLAPPING_FLAVORS(
-      "TASHandleOverlappingFlavors", true, Stage.BETA, "TopologyAwareScheduling"),
-  TAS_MULTI_LAYER_TOPOLOGY("TASMultiLayerTopology", true, Stage.BETA, "TopologyAwareScheduling"),
-  TAS_PROFILE_MIXED("TASProfileMixed", true, Stage.BETA, "TopologyAwareScheduling"),
+      "TASHandleOverlappingFlavors", true, BETA, OFF, "TopologyAwareScheduling"),
+  TAS_MULTI_LAYER_TOPOLOGY("TASMultiLayerTopology", true, BETA, OFF, "TopologyAwareScheduling"),
+  TAS_PROFILE_MIXED("TASProfileMixed", true, BETA, OFF, "TopologyAwareScheduling"),
   TAS_RECOMPUTE_ASSIGNMENT_WITHIN_SCHEDULING_CYCLE(
-      "TASRecomputeAssignmentWithinSchedulingCycle", true, Stage.BETA, "TopologyAwareScheduling"),
+      "TASRecomputeAssignmentWithinSchedulingCycle", true, BETA, OFF, "TopologyAwareScheduling"),
   TAS_REPLACE_NODE_DUE_TO_NOT_READY_OVER_FIXED_TIME(
       "TASReplaceNodeDueToNotReadyOverFixedTime",
       false,
-      Stage.DEPRECATED,
+      DEPRECATED,
+      OFF,
       "TopologyAwareScheduling",
       "TASFailedNodeReplacement"),
   TAS_REPLACE_NODE_ON_NODE_TAINTS(
-      "TASReplaceNodeOnNodeTaints", true, Stage.BETA, "TopologyAwareScheduling"),
+      "TASReplaceNodeOnNodeTaints", true, BETA, OFF, "TopologyAwareScheduling"),
   TAS_REPLACE_NODE_ON_POD_TERMINATION(
       "TASReplaceNodeOnPodTermination",
       true,
-      Stage.BETA,
+      BETA,
+      OFF,
       "TopologyAwareScheduling",
       "TASFailedNodeReplacement"),
   TAS_RESPECT_NODE_AFFINITY_PREFERRED(
-      "TASRespectNodeAffinityPreferred", false, Stage.ALPHA, "TopologyAwareScheduling"),
+      "TASRespectNodeAffinityPreferred", false, ALPHA, OFF, "TopologyAwareScheduling"),
   TAS_VALIDATE_WORKLOAD_SLICE_SIZE(
-      "TASValidateWorkloadSliceSize", true, Stage.BETA, "TopologyAwareScheduling"),
-  TLS_OPTIONS("TLSOptions", true, Stage.LOCKED),
-  TOPOLOGY_AWARE_SCHEDULING("TopologyAwareScheduling", true, Stage.BETA),
+      "TASValidateWorkloadSliceSize", true, BETA, OFF, "TopologyAwareScheduling"),
+  TLS_OPTIONS("TLSOptions", true, LOCKED, ON),
+  TOPOLOGY_AWARE_SCHEDULING("TopologyAwareScheduling", true, BETA, OFF),
   UNADMITTED_WORKLOADS_EXPLICIT_STATUS(
-      "UnadmittedWorkloadsExplicitStatus", false, Stage.BETA, "UnadmittedWorkloadsObservability"),
-  UNADMITTED_WORKLOADS_OBSERVABILITY("UnadmittedWorkloadsObservability", true, Stage.BETA),
-  VALIDATE_RAY_AND_SPARK_JOB_UPDATES("ValidateRayAndSparkJobUpdates", true, Stage.BETA),
-  VECTORIZED_RESOURCE_REQUESTS("VectorizedResourceRequests", true, Stage.BETA),
-  VISIBILITY_ON_DEMAND("VisibilityOnDemand", true, Stage.BETA),
-  WORKLOAD_IDENTIFIER_ANNOTATIONS("WorkloadIdentifierAnnotations", true, Stage.BETA),
-  WORKLOAD_PRIORITY_CLASS_DEFAULTING("WorkloadPriorityClassDefaulting", true, Stage.BETA),
-  WORKLOAD_REQUEST_USE_MERGE_PATCH("WorkloadRequestUseMergePatch", false, Stage.ALPHA),
+      "UnadmittedWorkloadsExplicitStatus", false, BETA, EITHER, "UnadmittedWorkloadsObservability"),
+  UNADMITTED_WORKLOADS_OBSERVABILITY("UnadmittedWorkloadsObservability", true, BETA, ON),
+  VALIDATE_RAY_AND_SPARK_JOB_UPDATES("ValidateRayAndSparkJobUpdates", true, BETA, EITHER),
+  VECTORIZED_RESOURCE_REQUESTS("VectorizedResourceRequests", true, BETA, EITHER),
+  VISIBILITY_ON_DEMAND("VisibilityOnDemand", true, BETA, OFF),
+  WORKLOAD_IDENTIFIER_ANNOTATIONS("WorkloadIdentifierAnnotations", true, BETA, EITHER),
+  WORKLOAD_PRIORITY_CLASS_DEFAULTING("WorkloadPriorityClassDefaulting", true, BETA, EITHER),
+  WORKLOAD_REQUEST_USE_MERGE_PATCH("WorkloadRequestUseMergePatch", false, ALPHA, EITHER),
   WORKLOAD_VALIDATE_RESOURCES_ARE_NON_NEGATIVE(
-      "WorkloadValidateResourcesAreNonNegative", true, Stage.BETA),
-  WORKLOAD_VALIDATION_FOR_POD_SET_METADATA("WorkloadValidationForPodSetMetadata", true, Stage.BETA);
+      "WorkloadValidateResourcesAreNonNegative", true, BETA, EITHER),
+  WORKLOAD_VALIDATION_FOR_POD_SET_METADATA(
+      "WorkloadValidationForPodSetMetadata", true, BETA, EITHER);
 
   /** How far a gate has come. */
   public enum Stage {
@@ -147,15 +161,27 @@ public enum FeatureGate {
     LOCKED
   }
 
+  /** Which values of a gate work in this version of Sluice. */
+  enum Today {
+    /** The feature is missing. */
+    OFF,
+    /** The feature is there and can't be switched off. */
+    ON,
+    /** Both work, or neither changes anything here. */
+    EITHER
+  }
+
   private final String text;
   private final boolean onByDefault;
   private final Stage stage;
+  private final Today today;
   private final List<String> needs;
 
-  FeatureGate(String text, boolean onByDefault, Stage stage, String... needs) {
+  FeatureGate(String text, boolean onByDefault, Stage stage, Today today, String... needs) {
     this.text = text;
     this.onByDefault = onByDefault;
     this.stage = stage;
+    this.today = today;
     this.needs = List.of(needs);
   }
 
@@ -172,6 +198,16 @@ public enum FeatureGate {
   /** How far the gate has come. */
   public Stage stage() {
     return stage;
+  }
+
+  /** Whether the gate can have this value today. */
+  boolean works(boolean value) {
+    return today == Today.EITHER || (today == Today.ON) == value;
+  }
+
+  /** The value of the gate where nobody set it: the API's default if that works, else what does. */
+  boolean valueToday() {
+    return works(onByDefault) == onByDefault;
   }
 
   /** Whether the value is decided for good. */

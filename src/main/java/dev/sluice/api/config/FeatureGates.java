@@ -1,5 +1,7 @@
 package dev.sluice.api.config;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -26,7 +28,16 @@ public record FeatureGates(Set<FeatureGate> on) {
     return on.contains(gate);
   }
 
-  /** The same gates, but this one on or off as given. For tests that ask what a gate does. */
+  /** Every gate with its value, as a file says it. */
+  ObjectNode tree() {
+    ObjectNode tree = JsonNodeFactory.instance.objectNode();
+    for (FeatureGate gate : FeatureGate.values()) {
+      tree.put(gate.text(), enabled(gate));
+    }
+    return tree;
+  }
+
+  /** The same gates, but this one on or off as given. */
   public FeatureGates with(FeatureGate gate, boolean enabled) {
     Set<FeatureGate> changed = EnumSet.noneOf(FeatureGate.class);
     changed.addAll(on);
@@ -55,7 +66,7 @@ public record FeatureGates(Set<FeatureGate> on) {
     asked.forEach((gate, value) -> checkAsked(gate, value, where, errors));
     Set<FeatureGate> on = EnumSet.noneOf(FeatureGate.class);
     for (FeatureGate gate : FeatureGate.values()) {
-      boolean value = asked.getOrDefault(gate, SupportedFeatures.valueToday(gate));
+      boolean value = asked.getOrDefault(gate, gate.valueToday());
       if (value) {
         on.add(gate);
       }
@@ -99,7 +110,7 @@ public record FeatureGates(Set<FeatureGate> on) {
       FeatureGate gate, boolean value, String where, ValidationErrors errors) {
     if (gate.locked() && value != gate.onByDefault()) {
       errors.value(where + gate.text(), value, gate.onByDefault() + " (the gate is locked)");
-    } else if (!SupportedFeatures.works(gate, value)) {
+    } else if (!gate.works(value)) {
       errors.add(
           where + gate.text(),
           value

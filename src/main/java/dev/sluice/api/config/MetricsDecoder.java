@@ -1,5 +1,7 @@
 package dev.sluice.api.config;
 
+import com.fasterxml.jackson.databind.node.TextNode;
+import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.config.Configuration.CustomLabel;
 import dev.sluice.api.config.Configuration.LocalQueueMetrics;
 import dev.sluice.api.config.Configuration.Metrics;
@@ -49,6 +51,7 @@ final class MetricsDecoder {
   static Optional<BindAddress> bindAddress(
       ObjectFieldReader fields, String name, String otherwise) {
     String text = fields.text(name).filter(given -> !given.isEmpty()).orElse(otherwise);
+    fields.settle(name, TextNode.valueOf(text));
     if (text.equals("0")) {
       return Optional.empty();
     }
@@ -58,14 +61,11 @@ final class MetricsDecoder {
   }
 
   private LocalQueueMetrics localQueueMetrics(ObjectFieldReader metrics) {
-    if (!metrics.has("localQueueMetrics")) {
-      metrics.accept("localQueueMetrics");
-      return new LocalQueueMetrics(true, Selector.EVERYTHING);
-    }
+    boolean absent = !metrics.has("localQueueMetrics");
     ObjectFieldReader fields = metrics.object("localQueueMetrics");
     return fields.done(
         new LocalQueueMetrics(
-            fields.flag("enable", false),
+            fields.flag("enable", absent),
             new SelectorDecoder(errors).decode(fields.object("localQueueSelector"))));
   }
 
@@ -111,14 +111,11 @@ final class MetricsDecoder {
         fields.path(fromAnnotation ? "sourceAnnotationKey" : "sourceLabelKey"),
         key,
         KubernetesNames.LABEL_KEY_RULE);
-    SourceKind kind = SourceKind.CLUSTER_QUEUE;
-    List<String> values = List.of();
     if (version == ConfigurationVersion.V1BETA1) {
       fields.onlyIn(ConfigurationVersion.V1BETA2.apiVersion(), "sourceKind", "trackedValues");
-    } else {
-      kind = fields.word("sourceKind", SOURCE_KINDS).orElse(kind);
-      values = trackedValues(fields, kind);
     }
+    SourceKind kind = fields.word("sourceKind", SOURCE_KINDS, "ClusterQueue");
+    List<String> values = trackedValues(fields, kind);
     return fields.done(new CustomLabel(name, kind, key, fromAnnotation, values));
   }
 

@@ -1,8 +1,10 @@
 package dev.sluice.api.config;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.JsonNodeType;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -10,6 +12,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
@@ -18,10 +21,14 @@ import java.util.stream.Collectors;
 /**
  * The fields of one object of the file. Each read takes a field by name and type; a value of
  * another type is noted as a problem and read as absent. What was never asked for is unknown.
+ *
+ * <p>What was read is settled: it is kept, with the defaults in place of what is absent, as the
+ * object that says the same in a file. A list that is absent stays absent there.
  */
 final class ObjectFieldReader {
 
-  private final JsonNode object;
+  private final ObjectNode object;
+  private final ObjectNode settled = JsonNodeFactory.instance.objectNode();
   private final String path;
   private final ValidationErrors errors;
   private final Set<String> asked = new LinkedHashSet<>();
@@ -33,7 +40,8 @@ final class ObjectFieldReader {
     if (!usable) {
       errors.value(path, shown(object), "fields with values");
     }
-    this.object = object.isObject() ? object : JsonNodeFactory.instance.objectNode();
+    this.object =
+        object instanceof ObjectNode fields ? fields : JsonNodeFactory.instance.objectNode();
   }
 
   static String below(String path, String name) {
@@ -45,15 +53,37 @@ final class ObjectFieldReader {
     return below(path, name);
   }
 
+  /** What the fields that were read say, with defaults in place of absent ones. */
+  ObjectNode settled() {
+    return settled;
+  }
+
+  /** Settles a field whose default isn't known here, or that is to be written in another way. */
+  void settle(String name, JsonNode value) {
+    settled.set(name, value);
+  }
+
+  /** Leaves a field out of what is settled: it says nothing, or nothing that may be shown. */
+  void unsettle(String name) {
+    settled.remove(name);
+  }
+
+  /** Has a field read as if the file gave this value, unless the file gives one. */
+  void defaultTo(String name, JsonNode value) {
+    if (!has(name)) {
+      object.set(name, value);
+    }
+  }
+
   /** Whether the field is there with a value. */
   boolean has(String name) {
     return object.hasNonNull(name);
   }
 
-  /** Whether the file gives the field at this path below, with a value. */
+  /** Whether the file gives the field at this path below, with a value that isn't empty. */
   boolean given(String below) {
     JsonNode node = object.at("/" + below.replace('.', '/'));
-    return !node.isMissingNode() && !node.isNull();
+    return !node.isNull() && !(node.isContainerNode() ? node.isEmpty() : node.asText().isEmpty());
   }
 
   Optional<String> text(String name) {
@@ -61,7 +91,9 @@ final class ObjectFieldReader {
   }
 
   String text(String name, String otherwise) {
-    return text(name).orElse(otherwise);
+    String text = text(name).orElse(otherwise);
+    settled.put(name, text);
+    return text;
   }
 
   /** A text that must be there. */
@@ -78,7 +110,9 @@ final class ObjectFieldReader {
   }
 
   boolean flag(String name, boolean otherwise) {
-    return flag(name).orElse(otherwise);
+    boolean flag = flag(name).orElse(otherwise);
+    settled.put(name, flag);
+    return flag;
   }
 
   Optional<Long> whole(String name, long least, long most) {
@@ -98,13 +132,17 @@ final class ObjectFieldReader {
   }
 
   int whole(String name, int otherwise, int least, int most) {
-    return whole(name, least, most).map(Long::intValue).orElse(otherwise);
+    int whole = whole(name, least, most).map(Long::intValue).orElse(otherwise);
+    settled.put(name, whole);
+    return whole;
   }
 
   double number(String name, double otherwise) {
-    return typed(name, JsonNodeType.NUMBER, "a number")
-        .map(JsonNode::doubleValue)
-        .orElse(otherwise);
+    JsonNode number =
+        typed(name, JsonNodeType.NUMBER, "a number")
+            .orElse(JsonNodeFactory.instance.numberNode(otherwise));
+    settled.put(name, number.doubleValue());
+    return number.doubleValue();
   }
 
   Optional<Duration> duration(String name) {
@@ -127,7 +165,17 @@ final class ObjectFieldReader {
       errors.value(path(name), GoDuration.format(duration), "at least " + GoDuration.format(least));
       return otherwise;
     }
+    settled.put(name, GoDuration.format(duration));
     return duration;
+  }
+
+  /** What one of a few words stands for; {@code otherwise} where the field is absent or wrong. */
+  <T> T word(String name, Map<String, T> words, String otherwise) {
+    Optional<T> meaning = word(name, words);
+    if (meaning.isEmpty()) {
+      settled.put(name, otherwise);
+    }
+    return meaning.orElseGet(() -> Objects.requireNonNull(words.get(otherwise)));
   }
 
   /** What one of a few words stands for. */
@@ -141,12 +189,20 @@ final class ObjectFieldReader {
   /** The fields of an object below this one; empty ones when it is absent. */
   ObjectFieldReader object(String name) {
     asked.add(name);
-    return new ObjectFieldReader(object.path(name), path(name), errors);
+    ObjectFieldReader fields = new ObjectFieldReader(object.path(name), path(name), errors);
+    settled.set(name, fields.settled);
+    return fields;
   }
 
   /** The fields of each object of a list. */
   List<ObjectFieldReader> objects(String name) {
-    return each(name, (node, at) -> Optional.of(new ObjectFieldReader(node, at, errors)));
+    List<ObjectFieldReader> objects =
+        each(name, (node, at) -> Optional.of(new ObjectFieldReader(node, at, errors)));
+    if (!objects.isEmpty()) {
+      ArrayNode list = settled.putArray(name);
+      objects.forEach(fields -> list.add(fields.settled));
+    }
+    return objects;
   }
 
   /** The texts of a list. */
@@ -175,7 +231,11 @@ final class ObjectFieldReader {
             entry -> {
               if (!entry.getValue().isNull()) {
                 read.apply(entry.getValue(), name(inner.path, entry.getKey()))
-                    .ifPresent(value -> result.put(entry.getKey(), value));
+                    .ifPresent(
+                        value -> {
+                          inner.settled.set(entry.getKey(), entry.getValue());
+                          result.put(entry.getKey(), value);
+                        });
               }
             });
     return result;
@@ -222,12 +282,14 @@ final class ObjectFieldReader {
 
   /**
    * Fields that another version of the file has: they are unknown here, and the message says so.
+   * They are read as absent from now on.
    */
   void onlyIn(String version, String... names) {
     for (String name : names) {
       asked.add(name);
       if (object.has(name)) {
         errors.add(path(name), "unknown field: only files of version " + version + " have it");
+        object.remove(name);
       }
     }
   }
@@ -252,6 +314,7 @@ final class ObjectFieldReader {
       return List.of();
     }
     errors.check(list.isArray(), path(name), shown(list), "a list");
+    settled.set(name, list);
     List<T> result = new ArrayList<>();
     for (int i = 0; list.isArray() && i < list.size(); i++) {
       read.apply(list.get(i), path(name) + "[" + i + "]").ifPresent(result::add);
@@ -270,6 +333,7 @@ final class ObjectFieldReader {
       errors.value(path(name), shown(node), allowed + hint);
       return Optional.empty();
     }
+    settled.set(name, node);
     return Optional.of(node);
   }
 

@@ -11,13 +11,11 @@ import java.util.Map;
  *     workload out; else such a request is ignored
  * @param excludeResourcePrefixes resources whose names begin so are ignored
  * @param transformations resources that count as others
- * @param deviceClassMappings device classes that count as resources
  */
 public record Resources(
     boolean blockUndeclared,
     List<String> excludeResourcePrefixes,
-    List<Transformation> transformations,
-    List<DeviceClassMapping> deviceClassMappings) {
+    List<Transformation> transformations) {
 
   /**
    * A resource that counts as others.
@@ -35,24 +33,4 @@ public record Resources(
       outputs = Map.copyOf(outputs);
     }
   }
-
-  /**
-   * Device classes that count as one resource.
-   *
-   * @param name the resource
-   * @param deviceClassNames the device classes
-   * @param sources what of the devices is counted; empty: the devices
-   */
-  public record DeviceClassMapping(
-      String name, List<String> deviceClassNames, List<DeviceSource> sources) {}
-
-  /**
-   * What of a device is counted.
-   *
-   * @param counter whether a counter is meant, else a capacity
-   * @param name the counter's or capacity's name
-   * @param driver the driver of the devices
-   * @param expression the CEL expression that selects devices; empty: all of the driver
-   */
-  public record DeviceSource(boolean counter, String name, String driver, String expression) {}
 }

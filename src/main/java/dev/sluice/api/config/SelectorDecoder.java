@@ -1,5 +1,8 @@
 package dev.sluice.api.config;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KubernetesNames;
 import dev.sluice.api.config.Selector.Operator;
 import dev.sluice.api.config.Selector.Requirement;
 import java.util.ArrayList;
@@ -24,14 +27,16 @@ final class SelectorDecoder {
   /** The namespaces whose jobs are managed: never the system's own, nor the operator's. */
   Selector managedNamespaces(ObjectFieldReader file, String operatorNamespace) {
     String name = "managedJobsNamespaceSelector";
-    if (!file.has(name)) {
-      file.accept(name);
-      return new Selector(
-          Map.of(),
-          List.of(
-              new Requirement(
-                  NAMESPACE_NAME, Operator.NOT_IN, List.of(KUBE_SYSTEM, operatorNamespace))));
-    }
+    ObjectNode others = JsonNodeFactory.instance.objectNode();
+    others
+        .withArray("/matchExpressions")
+        .addObject()
+        .put("key", NAMESPACE_NAME)
+        .put("operator", Operator.NOT_IN.text())
+        .putArray("values")
+        .add(KUBE_SYSTEM)
+        .add(operatorNamespace);
+    file.defaultTo(name, others);
     Selector selector = decode(file.object(name));
     for (String own : List.of(KUBE_SYSTEM, operatorNamespace)) {
       if (selector.matches(Map.of(NAMESPACE_NAME, own))) {

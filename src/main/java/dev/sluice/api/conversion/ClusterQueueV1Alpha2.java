@@ -3,6 +3,7 @@ package dev.sluice.api.conversion;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonFields;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -20,21 +21,21 @@ final class ClusterQueueV1Alpha2 implements KindConversion {
   @Override
   public void convertToHub(ObjectNode object, ConversionData conversionData) {
     ObjectNode said = conversionData.restored();
-    ArrayNode written = ConversionJson.array(said.remove(WRITTEN));
+    ArrayNode written = JsonFields.array(said.remove(WRITTEN));
     if (!(object.get("spec") instanceof ObjectNode spec)) {
-      ConversionJson.setUnlessEmpty(object, "spec", said);
+      JsonFields.setUnlessEmpty(object, "spec", said);
       return;
     }
-    ConversionJson.rename(spec, "cohort", "cohortName");
+    JsonFields.rename(spec, "cohort", "cohortName");
     boolean cohort = spec.has("cohortName");
-    ArrayNode resources = ConversionJson.array(spec.remove("resources"));
+    ArrayNode resources = JsonFields.array(spec.remove("resources"));
     ArrayNode groups = V1Alpha2Quotas.groups(resources, cohort);
     if (cohort || !limited(written)) {
       groups =
           V1Alpha2Quotas.resources(written).equals(resources) ? written : lending(groups, written);
     }
-    ConversionJson.setUnlessEmpty(spec, "resourceGroups", groups);
-    ConversionJson.fill(spec, said);
+    JsonFields.setUnlessEmpty(spec, "resourceGroups", groups);
+    JsonFields.fill(spec, said);
     if (!V1Alpha2Quotas.resources(groups).equals(resources)) {
       conversionData.preserved().set("resources", resources);
     }
@@ -45,17 +46,17 @@ final class ClusterQueueV1Alpha2 implements KindConversion {
     if (!(object.get("spec") instanceof ObjectNode spec)) {
       return;
     }
-    ArrayNode groups = ConversionJson.array(spec.remove("resourceGroups"));
-    ConversionJson.rename(spec, "cohortName", "cohort");
+    ArrayNode groups = JsonFields.array(spec.remove("resourceGroups"));
+    JsonFields.rename(spec, "cohortName", "cohort");
     boolean cohort = spec.has("cohort");
-    ConversionJson.moveAllBut(spec, KNOWN, conversionData.preserved());
-    ArrayNode written = ConversionJson.array(conversionData.restored().get("resources"));
+    JsonFields.moveAllBut(spec, KNOWN, conversionData.preserved());
+    ArrayNode written = JsonFields.array(conversionData.restored().get("resources"));
     if (!meansTheSame(written, cohort, groups)) {
       written = V1Alpha2Quotas.resources(groups);
     }
-    ConversionJson.setUnlessEmpty(spec, "resources", written);
+    JsonFields.setUnlessEmpty(spec, "resources", written);
     if (!meansTheSame(written, cohort, groups)) {
-      ConversionJson.setUnlessEmpty(conversionData.preserved(), WRITTEN, groups);
+      JsonFields.setUnlessEmpty(conversionData.preserved(), WRITTEN, groups);
     }
   }
 
@@ -92,9 +93,9 @@ final class ClusterQueueV1Alpha2 implements KindConversion {
   private static @Nullable JsonNode lendingLimit(
       ArrayNode written, JsonNode flavor, JsonNode resource) {
     for (JsonNode group : written) {
-      ObjectNode quotas = ConversionJson.named(group.path("flavors"), flavor.path("name").asText());
+      ObjectNode quotas = JsonFields.named(group.path("flavors"), flavor.path("name").asText());
       JsonNode limit =
-          ConversionJson.named(quotas.path("resources"), resource.path("name").asText())
+          JsonFields.named(quotas.path("resources"), resource.path("name").asText())
               .get("lendingLimit");
       if (limit != null) {
         return limit;

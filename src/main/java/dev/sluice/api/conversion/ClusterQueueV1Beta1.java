@@ -3,6 +3,7 @@ package dev.sluice.api.conversion;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonFields;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
@@ -20,23 +21,23 @@ final class ClusterQueueV1Beta1 implements KindConversion {
   @Override
   public void convertToHub(ObjectNode object, ConversionData conversionData) {
     if (object.get("spec") instanceof ObjectNode spec) {
-      ConversionJson.rename(spec, "cohort", "cohortName");
+      JsonFields.rename(spec, "cohort", "cohortName");
       admissionChecks(spec);
-      fungibility(ConversionJson.object(spec.get("flavorFungibility")));
+      fungibility(JsonFields.object(spec.get("flavorFungibility")));
     }
     if (!conversionData.restored().isEmpty()) {
-      ConversionJson.fill(object.withObject("/spec"), conversionData.restored());
+      JsonFields.fill(object.withObject("/spec"), conversionData.restored());
     }
-    ObjectNode status = ConversionJson.object(object.get("status"));
+    ObjectNode status = JsonFields.object(object.get("status"));
     status.remove("pendingWorkloadsStatus");
-    ConversionJson.object(status.get("fairSharing")).remove("admissionFairSharingStatus");
+    JsonFields.object(status.get("fairSharing")).remove("admissionFairSharingStatus");
   }
 
   @Override
   public void convertFromHub(ObjectNode object, ConversionData conversionData) {
     if (object.get("spec") instanceof ObjectNode spec) {
-      ConversionJson.rename(spec, "cohortName", "cohort");
-      ConversionJson.move(
+      JsonFields.rename(spec, "cohortName", "cohort");
+      JsonFields.move(
           spec,
           "concurrentAdmissionPolicy",
           conversionData.preserved(),
@@ -45,7 +46,7 @@ final class ClusterQueueV1Beta1 implements KindConversion {
   }
 
   private static void admissionChecks(ObjectNode spec) {
-    ArrayNode names = ConversionJson.array(spec.remove("admissionChecks"));
+    ArrayNode names = JsonFields.array(spec.remove("admissionChecks"));
     if (!names.isEmpty()) {
       Set<JsonNode> distinct = new LinkedHashSet<>();
       names.forEach(distinct::add);

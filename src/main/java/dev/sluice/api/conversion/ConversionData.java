@@ -2,9 +2,10 @@ package dev.sluice.api.conversion;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.json.JsonMappers;
 
 /**
  * What an object said in one version and can't say in another. It travels in one annotation, an
@@ -12,8 +13,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
  * when the object returns to that version.
  */
 final class ConversionData {
-
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   private final ObjectNode restored;
   private final ObjectNode preserved = JsonNodeFactory.instance.objectNode();
@@ -25,7 +24,7 @@ final class ConversionData {
   /** Takes what was kept for the given version out of the object's annotation. */
   static ConversionData takenFrom(ObjectNode object, String version) {
     ObjectNode all = annotation(object);
-    ConversionData conversionData = new ConversionData(ConversionJson.object(all.get(version)));
+    ConversionData conversionData = new ConversionData(JsonFields.object(all.get(version)));
     all.remove(version);
     write(object, all);
     return conversionData;
@@ -60,7 +59,7 @@ final class ConversionData {
     String text =
         object.path("metadata").path("annotations").path(HubConverter.ANNOTATION).asText("");
     try {
-      return ConversionJson.object(text.isEmpty() ? null : JSON.readTree(text));
+      return JsonFields.object(text.isEmpty() ? null : JsonMappers.JSON.readTree(text));
     } catch (JsonProcessingException e) {
       return JsonNodeFactory.instance.objectNode();
     }

@@ -1,6 +1,7 @@
 package dev.sluice.api.conversion;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonFields;
 import java.util.Set;
 
 /** Local queues of v1alpha2: they name their cluster queue and say nothing else. */
@@ -11,13 +12,12 @@ final class LocalQueueV1Alpha2 implements KindConversion {
   @Override
   public void convertToHub(ObjectNode object, ConversionData conversionData) {
     if (!conversionData.restored().isEmpty()) {
-      ConversionJson.fill(object.withObject("/spec"), conversionData.restored());
+      JsonFields.fill(object.withObject("/spec"), conversionData.restored());
     }
   }
 
   @Override
   public void convertFromHub(ObjectNode object, ConversionData conversionData) {
-    ConversionJson.moveAllBut(
-        ConversionJson.object(object.get("spec")), KNOWN, conversionData.preserved());
+    JsonFields.moveAllBut(JsonFields.object(object.get("spec")), KNOWN, conversionData.preserved());
   }
 }

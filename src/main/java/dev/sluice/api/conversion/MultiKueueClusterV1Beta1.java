@@ -1,6 +1,7 @@
 package dev.sluice.api.conversion;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonFields;
 
 /**
  * Worker clusters of v1beta1: kubeconfig and cluster profile stand in the spec itself, and the
@@ -12,8 +13,8 @@ final class MultiKueueClusterV1Beta1 implements KindConversion {
   public void convertToHub(ObjectNode object, ConversionData conversionData) {
     if (object.get("spec") instanceof ObjectNode spec) {
       ObjectNode source = spec.objectNode();
-      ConversionJson.move(spec, "clusterProfileRef", source, "clusterProfileRef");
-      ConversionJson.move(spec, "kubeConfig", source, "kubeConfig");
+      JsonFields.move(spec, "clusterProfileRef", source, "clusterProfileRef");
+      JsonFields.move(spec, "kubeConfig", source, "kubeConfig");
       if (source.path("kubeConfig").path("location").asText("").isEmpty()) {
         source.remove("kubeConfig");
       }
@@ -24,9 +25,9 @@ final class MultiKueueClusterV1Beta1 implements KindConversion {
   @Override
   public void convertFromHub(ObjectNode object, ConversionData conversionData) {
     if (object.get("spec") instanceof ObjectNode spec) {
-      ObjectNode source = ConversionJson.object(spec.remove("clusterSource"));
-      ConversionJson.move(source, "clusterProfileRef", spec, "clusterProfileRef");
-      ConversionJson.move(source, "kubeConfig", spec, "kubeConfig");
+      ObjectNode source = JsonFields.object(spec.remove("clusterSource"));
+      JsonFields.move(source, "clusterProfileRef", spec, "clusterProfileRef");
+      JsonFields.move(source, "kubeConfig", spec, "kubeConfig");
       if (!spec.has("kubeConfig")) {
         spec.putObject("kubeConfig").put("location", "").put("locationType", "Secret");
       }

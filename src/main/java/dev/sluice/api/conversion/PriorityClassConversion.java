@@ -1,6 +1,7 @@
 package dev.sluice.api.conversion;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonFields;
 import java.util.Map;
 
 /**
@@ -26,8 +27,8 @@ final class PriorityClassConversion {
     String kind = KIND_BY_SOURCE.get(source);
     String name = spec.path(NAME).asText();
     if (kind == null || name.isEmpty()) {
-      ConversionJson.move(spec, NAME, kept, NAME);
-      ConversionJson.move(spec, SOURCE, kept, SOURCE);
+      JsonFields.move(spec, NAME, kept, NAME);
+      JsonFields.move(spec, SOURCE, kept, SOURCE);
     } else {
       spec.putObject(REFERENCE)
           .put("group", source.substring(0, source.indexOf('/')))
@@ -40,10 +41,10 @@ final class PriorityClassConversion {
 
   /** The name and source of a reference, or what was kept when there is none. */
   static void down(ObjectNode spec, ObjectNode said) {
-    ObjectNode reference = ConversionJson.object(spec.remove(REFERENCE));
+    ObjectNode reference = JsonFields.object(spec.remove(REFERENCE));
     if (reference.isEmpty()) {
-      ConversionJson.move(said, NAME, spec, NAME);
-      ConversionJson.move(said, SOURCE, spec, SOURCE);
+      JsonFields.move(said, NAME, spec, NAME);
+      JsonFields.move(said, SOURCE, spec, SOURCE);
     } else {
       spec.set(NAME, reference.path("name"));
       KIND_BY_SOURCE.forEach(

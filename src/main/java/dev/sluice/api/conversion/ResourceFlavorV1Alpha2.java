@@ -2,6 +2,7 @@ package dev.sluice.api.conversion;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonFields;
 
 /**
  * Flavors of v1alpha2: nodes are told by the labels of the object itself, and taints stand at the
@@ -12,25 +13,24 @@ final class ResourceFlavorV1Alpha2 implements KindConversion {
   @Override
   public void convertToHub(ObjectNode object, ConversionData conversionData) {
     JsonNode selector = object.remove("nodeSelector");
-    JsonNode taints = ConversionJson.array(object.remove("taints"));
+    JsonNode taints = JsonFields.array(object.remove("taints"));
     ObjectNode spec = object.objectNode();
     JsonNode labels =
         selector instanceof ObjectNode given ? given : object.path("metadata").path("labels");
-    ConversionJson.setUnlessEmpty(spec, "nodeLabels", labels.deepCopy());
-    ConversionJson.setUnlessEmpty(spec, "nodeTaints", taints);
-    ConversionJson.fill(spec, conversionData.restored());
-    ConversionJson.setUnlessEmpty(object, "spec", spec);
+    JsonFields.setUnlessEmpty(spec, "nodeLabels", labels.deepCopy());
+    JsonFields.setUnlessEmpty(spec, "nodeTaints", taints);
+    JsonFields.fill(spec, conversionData.restored());
+    JsonFields.setUnlessEmpty(object, "spec", spec);
   }
 
   @Override
   public void convertFromHub(ObjectNode object, ConversionData conversionData) {
-    ObjectNode spec = ConversionJson.object(object.remove("spec"));
-    ObjectNode nodeLabels = ConversionJson.object(spec.remove("nodeLabels"));
-    if (!nodeLabels.equals(ConversionJson.object(object.path("metadata").get("labels")))) {
+    ObjectNode spec = JsonFields.object(object.remove("spec"));
+    ObjectNode nodeLabels = JsonFields.object(spec.remove("nodeLabels"));
+    if (!nodeLabels.equals(JsonFields.object(object.path("metadata").get("labels")))) {
       object.set("nodeSelector", nodeLabels);
     }
-    ConversionJson.setUnlessEmpty(
-        object, "taints", ConversionJson.array(spec.remove("nodeTaints")));
+    JsonFields.setUnlessEmpty(object, "taints", JsonFields.array(spec.remove("nodeTaints")));
     conversionData.preserved().setAll(spec);
   }
 }

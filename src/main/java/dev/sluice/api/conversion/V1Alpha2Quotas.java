@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonFields;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -94,8 +95,7 @@ final class V1Alpha2Quotas {
         for (JsonNode flavor : group.path("flavors")) {
           ObjectNode entry = flavors.addObject();
           entry.set("name", flavor.path("name"));
-          entry.set(
-              "quota", minAndMax(ConversionJson.named(flavor.path("resources"), name.asText())));
+          entry.set("quota", minAndMax(JsonFields.named(flavor.path("resources"), name.asText())));
         }
       }
     }

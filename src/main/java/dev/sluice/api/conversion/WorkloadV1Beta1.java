@@ -3,6 +3,7 @@ package dev.sluice.api.conversion;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonFields;
 
 /**
  * Workloads of v1beta1: the priority class is a name and a source, places are listed domain by
@@ -18,7 +19,7 @@ final class WorkloadV1Beta1 implements KindConversion {
   @Override
   public void convertToHub(ObjectNode object, ConversionData conversionData) {
     ObjectNode said = conversionData.restored();
-    ObjectNode spec = ConversionJson.object(object.get("spec"));
+    ObjectNode spec = JsonFields.object(object.get("spec"));
     PriorityClassConversion.up(spec, conversionData.preserved());
     for (JsonNode podSet : spec.path("podSets")) {
       JsonNode constraints = said.path(CONSTRAINTS).get(podSet.path("name").asText());
@@ -26,21 +27,20 @@ final class WorkloadV1Beta1 implements KindConversion {
         request.set(CONSTRAINTS, constraints);
       }
     }
-    ConversionJson.move(said, GATES, spec, GATES);
-    ObjectNode status = ConversionJson.object(object.get("status"));
-    ConversionJson.rename(status, ACCUMULATED_OLD, ACCUMULATED);
-    ConversionJson.move(said, "statusPreemptionGates", status, GATES);
+    JsonFields.move(said, GATES, spec, GATES);
+    ObjectNode status = JsonFields.object(object.get("status"));
+    JsonFields.rename(status, ACCUMULATED_OLD, ACCUMULATED);
+    JsonFields.move(said, "statusPreemptionGates", status, GATES);
     for (JsonNode assignment : assignments(status)) {
       TopologyAssignmentConversion.up(
-          assignment,
-          ConversionJson.array(said.path("slices").get(assignment.path("name").asText())));
+          assignment, JsonFields.array(said.path("slices").get(assignment.path("name").asText())));
     }
   }
 
   @Override
   public void convertFromHub(ObjectNode object, ConversionData conversionData) {
     ObjectNode kept = conversionData.preserved();
-    ObjectNode spec = ConversionJson.object(object.get("spec"));
+    ObjectNode spec = JsonFields.object(object.get("spec"));
     PriorityClassConversion.down(spec, conversionData.restored());
     for (JsonNode podSet : spec.path("podSets")) {
       if (podSet.get("topologyRequest") instanceof ObjectNode request && request.has(CONSTRAINTS)) {
@@ -48,10 +48,10 @@ final class WorkloadV1Beta1 implements KindConversion {
             .set(podSet.path("name").asText(), request.remove(CONSTRAINTS));
       }
     }
-    ConversionJson.move(spec, GATES, kept, GATES);
-    ObjectNode status = ConversionJson.object(object.get("status"));
-    ConversionJson.rename(status, ACCUMULATED, ACCUMULATED_OLD);
-    ConversionJson.move(status, GATES, kept, "statusPreemptionGates");
+    JsonFields.move(spec, GATES, kept, GATES);
+    ObjectNode status = JsonFields.object(object.get("status"));
+    JsonFields.rename(status, ACCUMULATED, ACCUMULATED_OLD);
+    JsonFields.move(status, GATES, kept, "statusPreemptionGates");
     for (JsonNode assignment : assignments(status)) {
       ArrayNode unusual = TopologyAssignmentConversion.down(assignment);
       if (!unusual.isEmpty()) {

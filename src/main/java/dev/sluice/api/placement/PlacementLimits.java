@@ -1,11 +1,11 @@
 package dev.sluice.api.placement;
 
+import dev.sluice.api.KubernetesNames;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.regex.Pattern;
 
 /**
  * Which worker clusters a job may go to, by what its annotations say. A limit that can't be read
@@ -34,9 +34,6 @@ public record PlacementLimits(
 
   /** All annotations that limit where a job may go. */
   public static final List<String> KEYS = List.of(REGION, SELECTOR);
-
-  private static final Pattern LABEL_VALUE =
-      Pattern.compile("[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?");
 
   /** With copies of the collections. */
   public PlacementLimits {
@@ -72,7 +69,9 @@ public record PlacementLimits(
 
   private static List<String> regions(String text) {
     List<String> names = List.of(text.split(",", -1)).stream().map(String::strip).toList();
-    return names.stream().allMatch(name -> LABEL_VALUE.matcher(name).matches()) ? names : List.of();
+    return names.stream().allMatch(name -> !name.isEmpty() && KubernetesNames.isLabelValue(name))
+        ? names
+        : List.of();
   }
 
   /** What is wrong with the annotations; nothing where they can be read or aren't there. */
@@ -93,11 +92,6 @@ public record PlacementLimits(
       faults.add(new Fault(SELECTOR, selector, "must be " + ClusterLabelSelector.FORM));
     }
     return faults;
-  }
-
-  /** Whether there is any limit. */
-  public boolean any() {
-    return !texts.isEmpty();
   }
 
   /**

@@ -2,9 +2,9 @@ package dev.sluice.api.placement;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonMappers;
 import java.util.Optional;
 
 /**
@@ -12,8 +12,6 @@ import java.util.Optional;
  * here. While it tells anything, pods of it may run there.
  */
 public final class RemoteStatusAnnotation {
-
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   private RemoteStatusAnnotation() {}
 
@@ -26,7 +24,7 @@ public final class RemoteStatusAnnotation {
     }
     try {
       return Optional.of(
-          JSON.readTree(text.asText()) instanceof ObjectNode status
+          JsonMappers.JSON.readTree(text.asText()) instanceof ObjectNode status
               ? status
               : JsonNodeFactory.instance.objectNode());
     } catch (JsonProcessingException e) {

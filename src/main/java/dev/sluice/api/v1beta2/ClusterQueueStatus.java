@@ -23,90 +23,15 @@ public record ClusterQueueStatus(
     flavorsUsage = Defaults.orEmpty(flavorsUsage);
   }
 
-  /** A builder on which nothing is set yet. */
-  public static Builder builder() {
-    return new Builder();
-  }
-
-  /** A builder that starts from this value. */
-  public Builder toBuilder() {
-    return new Builder()
-        .admittedWorkloads(admittedWorkloads)
-        .conditions(conditions)
-        .fairSharing(fairSharing)
-        .flavorsReservation(flavorsReservation)
-        .flavorsUsage(flavorsUsage)
-        .pendingWorkloads(pendingWorkloads)
-        .reservingWorkloads(reservingWorkloads);
-  }
-
-  /**
-   * Collects the parts of a {@link ClusterQueueStatus}; each method is named after the field it
-   * sets.
-   */
-  public static final class Builder {
-    private @Nullable Integer admittedWorkloads;
-    private List<Condition> conditions = List.of();
-    private @Nullable FairSharingStatus fairSharing;
-    private List<FlavorUsage> flavorsReservation = List.of();
-    private List<FlavorUsage> flavorsUsage = List.of();
-    private @Nullable Integer pendingWorkloads;
-    private @Nullable Integer reservingWorkloads;
-
-    private Builder() {}
-
-    /** Sets the field of this name; null for absent. */
-    public Builder admittedWorkloads(@Nullable Integer admittedWorkloads) {
-      this.admittedWorkloads = admittedWorkloads;
-      return this;
-    }
-
-    /** Sets the field of this name. */
-    public Builder conditions(List<Condition> conditions) {
-      this.conditions = conditions;
-      return this;
-    }
-
-    /** Sets the field of this name; null for absent. */
-    public Builder fairSharing(@Nullable FairSharingStatus fairSharing) {
-      this.fairSharing = fairSharing;
-      return this;
-    }
-
-    /** Sets the field of this name. */
-    public Builder flavorsReservation(List<FlavorUsage> flavorsReservation) {
-      this.flavorsReservation = flavorsReservation;
-      return this;
-    }
-
-    /** Sets the field of this name. */
-    public Builder flavorsUsage(List<FlavorUsage> flavorsUsage) {
-      this.flavorsUsage = flavorsUsage;
-      return this;
-    }
-
-    /** Sets the field of this name; null for absent. */
-    public Builder pendingWorkloads(@Nullable Integer pendingWorkloads) {
-      this.pendingWorkloads = pendingWorkloads;
-      return this;
-    }
-
-    /** Sets the field of this name; null for absent. */
-    public Builder reservingWorkloads(@Nullable Integer reservingWorkloads) {
-      this.reservingWorkloads = reservingWorkloads;
-      return this;
-    }
-
-    /** The value. What the API requires has to be set. */
-    public ClusterQueueStatus build() {
-      return new ClusterQueueStatus(
-          admittedWorkloads,
-          conditions,
-          fairSharing,
-          flavorsReservation,
-          flavorsUsage,
-          pendingWorkloads,
-          reservingWorkloads);
-    }
+  /** The same status with other conditions. */
+  public ClusterQueueStatus withConditions(List<Condition> others) {
+    return new ClusterQueueStatus(
+        admittedWorkloads,
+        others,
+        fairSharing,
+        flavorsReservation,
+        flavorsUsage,
+        pendingWorkloads,
+        reservingWorkloads);
   }
 }

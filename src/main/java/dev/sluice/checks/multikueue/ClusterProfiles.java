@@ -1,7 +1,7 @@
 package dev.sluice.checks.multikueue;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
@@ -39,7 +39,6 @@ final class ClusterProfiles implements AutoCloseable {
   private final String namespace;
   private final ConnectionContext connectionContext;
   private final Runnable changed;
-  private final ObjectMapper mapper = new ObjectMapper();
   private final ReentrantLock lock = new ReentrantLock();
   private @Nullable SharedIndexInformer<GenericKubernetesResource> informer;
   private boolean closed;
@@ -131,7 +130,7 @@ final class ClusterProfiles implements AutoCloseable {
       return informer == null
           ? Optional.empty()
           : Optional.ofNullable(informer.getStore().getByKey(namespace + "/" + name))
-              .map(mapper::valueToTree);
+              .map(JsonMappers.JSON::valueToTree);
     } finally {
       lock.unlock();
     }

@@ -6,6 +6,7 @@ import dev.sluice.api.v1beta2.KubeConfig;
 import dev.sluice.api.v1beta2.LocationType;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.api.v1beta2.MultiKueueClusterStatus;
+import dev.sluice.checks.ActiveCondition;
 import dev.sluice.checks.multikueue.access.WorkerAccess;
 import dev.sluice.checks.multikueue.access.WorkerCredentialsResolver;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;

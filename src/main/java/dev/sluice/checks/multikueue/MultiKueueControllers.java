@@ -7,6 +7,7 @@ import dev.sluice.api.v1beta2.KubeConfig;
 import dev.sluice.api.v1beta2.LocationType;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
+import dev.sluice.checks.CheckConditionReconciler;
 import dev.sluice.checks.multikueue.access.ClusterProfileValidator;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
 import dev.sluice.checks.multikueue.access.WorkerCredentialsResolver;
@@ -59,7 +60,7 @@ public final class MultiKueueControllers implements AutoCloseable {
    * @param pathsConfined whether kubeconfig files must lie below the configured root; otherwise an
    *     event warns about other paths
    * @param leadership only the leader connects and writes
-   * @param patches writes conditions
+   * @param patches reads and writes single objects of the manager
    * @param mapper reads and writes statuses
    * @param eventNotifier records Kubernetes events
    * @param connectionContext dependencies of connections
@@ -119,7 +120,7 @@ public final class MultiKueueControllers implements AutoCloseable {
   private final ClusterSelection clusterSelection;
   private final MultiKueueWorkloadReconciler multiKueueWorkloadReconciler;
   private final MultiKueueClusterReconciler multiKueueClusterReconciler;
-  private final MultiKueueCheckReconciler multiKueueCheckReconciler;
+  private final CheckConditionReconciler checkConditionReconciler;
   private volatile boolean secretsListed;
   private volatile boolean configsListed;
   private volatile boolean leading;
@@ -132,7 +133,7 @@ public final class MultiKueueControllers implements AutoCloseable {
     links = new RemoteConnections(dependencies.connectionContext(), new ConnectionEvents());
     multiKueueWorkloadReconciler =
         new MultiKueueWorkloadReconciler(
-            dependencies.client(),
+            dependencies.patches(),
             links,
             clusterSelection,
             dependencies.leadership(),
@@ -166,12 +167,13 @@ public final class MultiKueueControllers implements AutoCloseable {
             dependencies.mapper(),
             dependencies.eventNotifier(),
             dependencies.clock());
-    multiKueueCheckReconciler =
-        new MultiKueueCheckReconciler(
+    checkConditionReconciler =
+        new CheckConditionReconciler(
+            new MultiKueueCheckController(
+                new MultiKueueCheckConditions(configs::find, clusters::find),
+                () -> configsListed && leading),
             dependencies.leadership(),
             checkTrigger,
-            new MultiKueueCheckConditions(configs::find, clusters::find),
-            () -> configsListed && leading,
             dependencies.patches(),
             dependencies.mapper(),
             dependencies.clock());
@@ -316,7 +318,7 @@ public final class MultiKueueControllers implements AutoCloseable {
     ControllerRegistration.register(
         operator, "multikueuecluster", multiKueueClusterReconciler, clusters);
     ControllerRegistration.register(
-        operator, "multikueue-admissioncheck", multiKueueCheckReconciler, checks);
+        operator, "multikueue-admissioncheck", checkConditionReconciler, checks);
   }
 
   /** Starts reading Secrets and MultiKueueConfigs; the reconcilers wait until both are listed. */
@@ -347,6 +349,12 @@ public final class MultiKueueControllers implements AutoCloseable {
     reconcileChecks();
     multiKueueWorkloadReconciler.leadershipStarted();
     quotaAutomation.ifPresent(QuotaAutomation::leadershipStarted);
+  }
+
+  /** Called when this process ends or doesn't lead any more: no more Workloads are dispatched. */
+  public void leadershipEnded() {
+    leading = false;
+    multiKueueWorkloadReconciler.leadershipEnded();
   }
 
   /** The connections to the worker clusters. */

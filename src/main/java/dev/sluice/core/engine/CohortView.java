@@ -11,7 +11,7 @@ import java.util.Optional;
  * @param root name of the root of the tree; empty while the chain of parents is a cycle
  * @param dominantResourceShare the share for fair sharing; empty without fair sharing
  * @param usage one entry per flavor and resource: {@code nominal} is the quota of the whole
- *     subtree, {@code reserved} the usage at this cohort
+ *     subtree, {@code reserved} the reservations of all queues of the subtree
  */
 public record CohortView(
     String name,

@@ -39,6 +39,7 @@ final class DecayingUsage {
   DecayingUsage(AdmissionFairSharing parameters, Map<String, Double> consumed, Instant sampledAt) {
     this.parameters = parameters;
     this.consumed.putAll(consumed);
+    this.consumed.values().removeIf(value -> value < NEGLIGIBLE);
     this.sampledAt = sampledAt;
   }
 

@@ -43,10 +43,10 @@ final class EligibilityCheck {
   }
 
   /**
-   * Whether an ineligible Workload blocks its queue: it does in a StrictFIFO queue, unless its
-   * namespace is the reason.
+   * Whether an ineligible Workload blocks its queue: it does where a head can block the queue,
+   * unless its namespace is the reason.
    */
   boolean blocksQueue(QueuedWorkload ineligible, ClusterQueueCache queue) {
-    return queue.isStrict() && namespaceMismatch(ineligible, queue).isEmpty();
+    return queue.queueing().headBlocks() && namespaceMismatch(ineligible, queue).isEmpty();
   }
 }

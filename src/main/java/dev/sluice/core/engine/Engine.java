@@ -3,7 +3,6 @@ package dev.sluice.core.engine;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
-import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.InactiveReason;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
@@ -12,12 +11,12 @@ import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.quota.DominantResourceShare;
-import dev.sluice.core.quota.FairShareCalculator;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.CycleOutcome;
 import dev.sluice.core.scheduling.InadmissibleIndex;
 import dev.sluice.core.scheduling.SchedulingCycle;
-import dev.sluice.core.scheduling.SchedulingCycle.Strategies;
+import dev.sluice.core.scheduling.SchedulingPolicies;
+import dev.sluice.core.scheduling.SchedulingPolicy;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -46,22 +45,12 @@ public final class Engine {
   private final UsageLedger usageLedger;
   private final WorkloadTable workloads;
   private final QueryHandler queryHandler;
-  private final Optional<FairShareCalculator> shares;
-  private final Strategies strategies;
+  private final SchedulingPolicy policy;
   private final EligibilityCheck eligibilityCheck = new EligibilityCheck(specRegistry);
   private final OutcomeApplier outcomeApplier;
   private Instant now = Instant.EPOCH;
   private boolean deciding;
   private long cycles;
-
-  /**
-   * An empty engine that doesn't decide yet.
-   *
-   * @param decisions receives each decision; must return quickly and must not call the engine
-   */
-  public Engine(Consumer<Decision> decisions) {
-    this(EngineOptions.DEFAULT, decisions);
-  }
 
   /**
    * An empty engine that doesn't decide yet.
@@ -73,21 +62,12 @@ public final class Engine {
     this.gate = new PodsReadyGate(options.blockAdmission());
     this.explanations = new Explanations(specRegistry, activeQueues, gate);
     this.unreportedExplanations = new UnreportedExplanations(explanations::of);
-    this.usageLedger = new UsageLedger(options.turns(), specRegistry, activeQueues, dirtySet);
-    FairSharing sharing = options.sharing().orElse(null);
-    if (sharing == null) {
-      this.shares = Optional.empty();
-      this.strategies = Strategies.classical(specRegistry::queueAt);
-    } else {
-      FairShareCalculator calculator = new FairShareCalculator(specRegistry.pairs);
-      this.shares = Optional.of(calculator);
-      this.strategies = Strategies.fair(sharing, calculator, specRegistry::queueAt);
-    }
-    this.inadmissibleIndex =
-        new InadmissibleIndex(
-            specRegistry::queueAt,
-            shares.orElse(null),
-            sharing == null && !options.blockAdmission());
+    this.usageLedger =
+        new UsageLedger(options.admissionFairSharing(), specRegistry, activeQueues, dirtySet);
+    this.policy =
+        SchedulingPolicies.of(
+            options.fairSharing(), options.order(), specRegistry.pairs, specRegistry::queueAt);
+    this.inadmissibleIndex = new InadmissibleIndex(policy, !options.blockAdmission());
     QuotaAccounting quotaAccounting =
         new QuotaAccounting(specRegistry, inadmissibleIndex, activeQueues, dirtySet, gate);
     this.workloads =
@@ -265,7 +245,7 @@ public final class Engine {
     Set<QuotaNode> changedTrees = new LinkedHashSet<>();
     SchedulingCycle schedulingCycle =
         new SchedulingCycle(
-            strategies, specRegistry.flavors, eligibilityCheck::of, cycles, gate.admissions());
+            policy, specRegistry.flavors, eligibilityCheck::of, cycles, gate.admissions());
     for (CycleOutcome cycleOutcome : schedulingCycle.run(heads)) {
       if (outcomeApplier.apply(cycleOutcome, cycles, now)) {
         changedTrees.add(cycleOutcome.queue().node().root());
@@ -302,7 +282,7 @@ public final class Engine {
               queueHead -> eligibilityCheck.of(queueHead.item(), queueHead.queue()).isPresent());
     }
     for (InadmissibleIndex.InadmissibleQueue candidate : candidates) {
-      if (candidate.queue().isStrict()) {
+      if (candidate.queue().queueing().headBlocks()) {
         inadmissibleIndex.remove(candidate);
         if (activeQueues.isBlockedBy(candidate.queue().name(), candidate.equivalenceClass())) {
           activeQueues.unblock(candidate.queue());
@@ -318,7 +298,7 @@ public final class Engine {
       }
     }
     for (InadmissibleIndex.InadmissibleQueue candidate : candidates) {
-      if (!candidate.queue().isStrict()) {
+      if (!candidate.queue().queueing().headBlocks()) {
         heads.put(candidate.queue(), candidate.equivalenceClass().head());
         // Workloads behind the candidate are evaluated in a later cycle.
         activeQueues.unblock(candidate.queue());
@@ -366,7 +346,7 @@ public final class Engine {
   }
 
   /** Answers queries on the current state. */
-  QueryHandler queries() {
+  public QueryHandler queries() {
     return queryHandler;
   }
 
@@ -377,7 +357,7 @@ public final class Engine {
 
   /** The share of a node; empty without fair sharing. */
   Optional<DominantResourceShare> share(QuotaNode node) {
-    return shares.map(calculator -> calculator.of(node));
+    return policy.share(node);
   }
 
   SpecRegistry registry() {
@@ -386,10 +366,5 @@ public final class Engine {
 
   DirtySet changes() {
     return dirtySet;
-  }
-
-  /** Number of Workloads in the engine's state, in any stage. */
-  public int workloads() {
-    return workloads.size();
   }
 }

@@ -2,24 +2,29 @@ package dev.sluice.core.engine;
 
 import dev.sluice.core.model.AdmissionFairSharing;
 import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import java.util.Optional;
 
 /**
  * Options of the engine, from the configuration.
  *
- * @param sharing parameters of fair sharing; empty: disabled
+ * @param fairSharing parameters of fair sharing; empty: disabled
  * @param blockAdmission whether no Workload is admitted while pods of admitted Workloads are not
  *     ready
- * @param turns parameters of admission fair sharing; empty: disabled
+ * @param admissionFairSharing parameters of admission fair sharing; empty: disabled
+ * @param order what decides between the heads of queues
  */
 public record EngineOptions(
-    Optional<FairSharing> sharing, boolean blockAdmission, Optional<AdmissionFairSharing> turns) {
+    Optional<FairSharing> fairSharing,
+    boolean blockAdmission,
+    Optional<AdmissionFairSharing> admissionFairSharing,
+    OrderingRules order) {
 
   /** The defaults of the configuration. */
   public static final EngineOptions DEFAULT = new EngineOptions(Optional.empty(), false);
 
-  /** Options without admission fair sharing. */
-  public EngineOptions(Optional<FairSharing> sharing, boolean blockAdmission) {
-    this(sharing, blockAdmission, Optional.empty());
+  /** Options without admission fair sharing, and with the default order. */
+  public EngineOptions(Optional<FairSharing> fairSharing, boolean blockAdmission) {
+    this(fairSharing, blockAdmission, Optional.empty(), OrderingRules.DEFAULT);
   }
 }

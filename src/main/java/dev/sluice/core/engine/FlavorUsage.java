@@ -17,10 +17,4 @@ public record FlavorUsage(
     long borrowingLimit,
     long lendingLimit,
     long reserved,
-    long admitted) {
-
-  /** The reserved amount beyond the nominal quota. */
-  public long borrowed() {
-    return Math.max(0, reserved - nominal);
-  }
-}
+    long admitted) {}

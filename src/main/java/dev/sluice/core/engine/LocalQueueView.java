@@ -17,7 +17,7 @@ import java.util.Optional;
  * @param reserving number of Workloads with quota reserved
  * @param admitted number of those Workloads that are admitted
  * @param usage usage by flavor and resource of the ClusterQueue; the limits are the ClusterQueue's
- * @param pastUse usage over time; empty without admission fair sharing
+ * @param usageOverTime usage over time; empty if admission fair sharing is not configured
  */
 public record LocalQueueView(
     LocalQueueId id,
@@ -28,7 +28,7 @@ public record LocalQueueView(
     int reserving,
     int admitted,
     List<FlavorUsage> usage,
-    Optional<LocalQueueUsageView> pastUse) {
+    Optional<LocalQueueUsageView> usageOverTime) {
 
   public LocalQueueView {
     problems = List.copyOf(problems);

@@ -131,12 +131,12 @@ final class OutcomeApplier {
   private boolean preempt(CycleOutcome.PendingPreemption pendingPreemption, Instant now) {
     QueuedWorkload item = pendingPreemption.item();
     ClusterQueueCache queue = pendingPreemption.queue();
-    List<Decision.Victim> victims = new ArrayList<>();
+    List<Decision.Target> targets = new ArrayList<>();
     for (PreemptionTarget preemptionTarget : pendingPreemption.preemptionTargets()) {
       if (!preemptionTarget.quotaHolder().evicted()) {
         WorkloadId id = preemptionTarget.quotaHolder().id();
-        victims.add(
-            new Decision.Victim(
+        targets.add(
+            new Decision.Target(
                 id,
                 workloads.evict(id),
                 preemptionTarget.queue().node().path(),
@@ -144,7 +144,7 @@ final class OutcomeApplier {
                 preemptionTarget.reason()));
       }
     }
-    if (!victims.isEmpty()) {
+    if (!targets.isEmpty()) {
       queue.pending().markSticky(item);
       decisions.accept(
           new Decision.Preempt(
@@ -153,13 +153,13 @@ final class OutcomeApplier {
               queue.name(),
               queue.node().path(),
               item.equivalenceClass().priority(),
-              victims,
+              targets,
               now));
     }
     holdClaim(queue, item, pendingPreemption.explanation());
     // A flavor search that began before the last change of reservations starts again from the first
     // flavor.
-    return !victims.isEmpty() || activeQueues.changedSince(queue.node(), pendingPreemption.began());
+    return !targets.isEmpty() || activeQueues.changedSince(queue.node(), pendingPreemption.began());
   }
 
   /**
@@ -169,7 +169,7 @@ final class OutcomeApplier {
   private boolean holdGated(CycleOutcome.PreemptionGated preemptionGated) {
     QueuedWorkload item = preemptionGated.item();
     ClusterQueueCache queue = preemptionGated.queue();
-    if (queue.isStrict()) {
+    if (queue.queueing().headBlocks()) {
       holdClaim(queue, item, preemptionGated.explanation());
       return activeQueues.changedSince(queue.node(), preemptionGated.began());
     }
@@ -223,7 +223,7 @@ final class OutcomeApplier {
     EquivalenceClass equivalenceClass = item.equivalenceClass();
     InadmissibleIndex.InadmissibleQueue inadmissibleQueue =
         new InadmissibleIndex.InadmissibleQueue(queue, equivalenceClass);
-    if (queue.isStrict()) {
+    if (queue.queueing().headBlocks()) {
       equivalenceClass.missingQuota(noFit.shortages());
       if (noFit.searched()) {
         item.flavorProgress(FlavorProgress.withoutSuccess(queue, cycle));

@@ -1,7 +1,7 @@
 package dev.sluice.core.engine;
 
+import dev.sluice.core.engine.SchedulerQueries.EarlierLocalQueues;
 import dev.sluice.core.engine.SchedulerQueries.Holder;
-import dev.sluice.core.engine.SchedulerQueries.Turn;
 import dev.sluice.core.engine.SchedulerQueries.Waiting;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueId;
@@ -22,7 +22,7 @@ import java.util.Optional;
 /**
  * Answers queries on the current state. Cost: proportional to the pending Workloads of the queue.
  */
-final class QueryHandler {
+public final class QueryHandler {
 
   private static final int MAX_HOLDERS = 10;
 
@@ -30,7 +30,7 @@ final class QueryHandler {
       new Explanation(
           PendingReason.PENDING_EVALUATION,
           List.of(),
-          "nobody is looked at until the pods of all admitted workloads are ready");
+          "no workload is evaluated until the pods of all admitted workloads are ready");
 
   private final SpecRegistry specRegistry;
   private final WorkloadTable workloads;
@@ -51,7 +51,8 @@ final class QueryHandler {
     this.gate = gate;
   }
 
-  List<PendingPosition> pendingIn(String clusterQueue) {
+  /** The pending Workloads of a ClusterQueue in queue order; none if it is unknown. */
+  public List<PendingPosition> pendingIn(String clusterQueue) {
     ClusterQueueState queue = specRegistry.clusterQueues.get(clusterQueue);
     if (queue == null) {
       return List.of();
@@ -88,7 +89,8 @@ final class QueryHandler {
         .toList();
   }
 
-  Optional<Waiting> pendingReason(WorkloadId id) {
+  /** Why a Workload is pending; empty when it is not pending. */
+  public Optional<Waiting> pendingReason(WorkloadId id) {
     WorkloadEntry entry = workloads.find(id.uid());
     if (entry == null || entry.stage != WorkloadEntry.Stage.PENDING) {
       return Optional.empty();
@@ -114,7 +116,7 @@ final class QueryHandler {
   }
 
   /** The LocalQueues whose Workloads come first because they have less usage. */
-  private Optional<Turn> usageOrder(QueuedWorkload item, String clusterQueue) {
+  private Optional<EarlierLocalQueues> usageOrder(QueuedWorkload item, String clusterQueue) {
     ClusterQueueState queue = specRegistry.clusterQueues.get(clusterQueue);
     if (queue == null || !queue.pending.isOrderedByUsage()) {
       return Optional.empty();
@@ -129,7 +131,8 @@ final class QueryHandler {
         .findFirst()
         .map(
             first ->
-                new Turn(item.usage().amount(), first.getKey(), first.getValue(), before.size()));
+                new EarlierLocalQueues(
+                    item.usage().amount(), first.getKey(), first.getValue(), before.size()));
   }
 
   private Explanation blockedBy(QueuedWorkload head) {

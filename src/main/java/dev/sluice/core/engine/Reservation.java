@@ -68,6 +68,10 @@ record Reservation(
     return new Reservation(clusterQueue, quotaHolder, false, true);
   }
 
+  /**
+   * The reserved amounts by pair. A negative amount, which only a status that nobody checked can
+   * contain, counts as 0: otherwise other Workloads could use more than the quota.
+   */
   private static Map<Integer, Long> sums(
       List<PodSetAssignment> podSets, FlavorResourceIndex numbers) {
     Map<Integer, Long> sums = new TreeMap<>();
@@ -78,7 +82,8 @@ record Reservation(
               (resource, amount) -> {
                 String flavor = podSet.flavors().get(resource);
                 if (flavor != null) {
-                  sums.merge(numbers.number(flavor, resource), amount, ResourceAmounts::add);
+                  sums.merge(
+                      numbers.number(flavor, resource), Math.max(0, amount), ResourceAmounts::add);
                 }
               });
     }

@@ -1,9 +1,9 @@
 package dev.sluice.core.engine;
 
-import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorResource;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.WorkloadId;
 import java.util.List;
 import java.util.Optional;
@@ -31,7 +31,7 @@ public interface SchedulerQueries {
    * explanation is returned once; if it is not written, the Workload's next explanation is returned
    * when the explanation changes.
    */
-  CompletableFuture<List<Decision.Explain>> unreportedExplanations(int max);
+  CompletableFuture<List<PendingExplanation>> unreportedExplanations(int max);
 
   /**
    * The current situation of a pending Workload.
@@ -41,14 +41,14 @@ public interface SchedulerQueries {
    * @param explanation the result of the last evaluation; empty if the Workload was not evaluated
    *     yet
    * @param holders Workloads that have the missing quota reserved, largest amount first
-   * @param turn the LocalQueues that come first, with admission fair sharing
+   * @param earlierLocalQueues the LocalQueues that come first, with admission fair sharing
    */
   record Waiting(
       PendingPosition position,
       String clusterQueue,
       Optional<Explanation> explanation,
       List<Holder> holders,
-      Optional<Turn> turn) {
+      Optional<EarlierLocalQueues> earlierLocalQueues) {
     public Waiting {
       holders = List.copyOf(holders);
     }
@@ -71,7 +71,7 @@ public interface SchedulerQueries {
    * @param usedByFirst usage of that LocalQueue
    * @param others number of LocalQueues that come before the Workload's own, the first one included
    */
-  record Turn(double used, LocalQueueId first, double usedByFirst, int others) {}
+  record EarlierLocalQueues(double used, LocalQueueId first, double usedByFirst, int others) {}
 
   /** A Workload that has an amount of a pair reserved that another Workload is missing. */
   record Holder(WorkloadId id, String clusterQueue, FlavorResource pair, long amount) {}

@@ -2,6 +2,7 @@ package dev.sluice.core.engine;
 
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Duration;
@@ -241,7 +242,7 @@ public final class SchedulerThread implements SchedulerEventSink, SchedulerQueri
   }
 
   @Override
-  public CompletableFuture<List<Decision.Explain>> unreportedExplanations(int max) {
+  public CompletableFuture<List<PendingExplanation>> unreportedExplanations(int max) {
     return submitQuery(state -> state.unreported().take(max));
   }
 

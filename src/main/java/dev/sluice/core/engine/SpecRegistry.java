@@ -61,8 +61,8 @@ final class SpecRegistry {
     if (isNew) {
       queue.quotaHolders.forEach(quotaHolder -> quotaHolder.addTo(node));
     }
-    queue.pending.strict(spec.strategy() == ClusterQueueSpec.QueueingStrategy.STRICT_FIFO);
     queue.cache = new ClusterQueueCache(spec, node, queue.pending, queue.quotaHolders, pairs);
+    queue.pending.policy(queue.cache.queueing());
   }
 
   /** Returns whether the declaration changed. */

@@ -1,7 +1,7 @@
 package dev.sluice.core.engine;
 
-import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
+import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.queue.QueuedWorkload;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -38,20 +38,16 @@ final class UnreportedExplanations {
     }
   }
 
-  boolean isEmpty() {
-    return candidates.isEmpty();
-  }
-
   /** Removes and returns up to {@code max} explanations that differ from the ones reported last. */
-  List<Decision.Explain> take(int max) {
-    List<Decision.Explain> result = new ArrayList<>();
+  List<PendingExplanation> take(int max) {
+    List<PendingExplanation> result = new ArrayList<>();
     Iterator<WorkloadEntry> all = candidates.iterator();
     while (all.hasNext() && result.size() < max) {
       WorkloadEntry entry = all.next();
       all.remove();
       Explanation explanation = explain.apply(entry);
       if (explanation != null && isUnreported(entry, explanation)) {
-        result.add(new Decision.Explain(entry.id, entry.version, explanation));
+        result.add(new PendingExplanation(entry.id, entry.version, explanation));
       }
     }
     return result;

@@ -17,9 +17,10 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the usage over time of LocalQueues, for admission fair sharing: for LocalQueues whose
- * ClusterQueue enables it. Usage is sampled at a fixed interval while the engine decides, and
- * orders pending Workloads.
+ * Keeps the usage over time of LocalQueues, if admission fair sharing is configured. Usage is
+ * sampled at a fixed interval while the engine decides. It orders the pending Workloads of
+ * ClusterQueues whose admission scope says so; for LocalQueues of other ClusterQueues it is only
+ * published.
  */
 final class UsageLedger {
 
@@ -50,7 +51,7 @@ final class UsageLedger {
 
   /** Whether a ClusterQueue with this spec orders its LocalQueues by usage. */
   private boolean isOrderedByUsage(@Nullable ClusterQueueSpec spec) {
-    return parameters != null && spec != null && spec.takesTurnsByUse();
+    return parameters != null && spec != null && spec.ordersByUsage();
   }
 
   void timePassed(Instant instant) {
@@ -126,11 +127,11 @@ final class UsageLedger {
       return;
     }
     ClusterQueueState clusterQueue = specRegistry.clusterQueues.get(queue.clusterQueue());
-    boolean isOrderedByUsage = clusterQueue != null && isOrderedByUsage(clusterQueue.spec);
-    if (isOrderedByUsage && queue.history == null) {
+    boolean isCounted = clusterQueue != null && clusterQueue.spec != null;
+    if (isCounted && queue.history == null) {
       queue.history = newHistory(queue, parameters);
       schedule(queue, queue.history);
-    } else if (!isOrderedByUsage) {
+    } else if (!isCounted) {
       queue.history = null;
     }
     if (!queue.exists()) {
@@ -220,7 +221,7 @@ final class UsageLedger {
     }
     usage.amount(amount);
     ClusterQueueState clusterQueue = specRegistry.clusterQueues.get(queue.clusterQueue());
-    if (clusterQueue != null) {
+    if (clusterQueue != null && clusterQueue.pending.isOrderedByUsage()) {
       clusterQueue.pending.usageChanged(usage);
       if (clusterQueue.cache != null) {
         activeQueues.add(clusterQueue.cache);

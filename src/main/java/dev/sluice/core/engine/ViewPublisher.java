@@ -24,8 +24,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Publishes immutable views of queues and cohorts that changed. The engine's thread writes, any
- * thread reads. Cost of publishing: proportional to the queues that changed and the cohorts above
- * them.
+ * thread reads. Cost of publishing: proportional to the queues that changed, and to the queues
+ * below the cohorts above them.
  */
 final class ViewPublisher implements SchedulerViews {
 
@@ -198,8 +198,9 @@ final class ViewPublisher implements SchedulerViews {
       return null;
     }
     List<FlavorUsage> usage = new ArrayList<>();
+    UsageVector reserved = node.subtreeUsage();
     for (int pair = 0; pair < specRegistry.pairs.count(); pair++) {
-      if (node.subtreeQuota(pair) != 0 || node.usage(pair) != 0) {
+      if (node.subtreeQuota(pair) != 0 || reserved.get(pair) != 0) {
         FlavorResource names = specRegistry.pairs.pair(pair);
         usage.add(
             new FlavorUsage(
@@ -208,7 +209,7 @@ final class ViewPublisher implements SchedulerViews {
                 node.subtreeQuota(pair),
                 node.borrowingLimit(pair),
                 node.lendingLimit(pair),
-                node.usage(pair),
+                reserved.get(pair),
                 ResourceAmounts.UNLIMITED));
       }
     }

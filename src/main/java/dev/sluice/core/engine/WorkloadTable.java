@@ -53,10 +53,6 @@ final class WorkloadTable {
     return entries.get(uid);
   }
 
-  int size() {
-    return entries.size();
-  }
-
   void timePassed(Instant instant) {
     now = instant;
     for (WorkloadEntry entry : backoffTimers.due(instant)) {

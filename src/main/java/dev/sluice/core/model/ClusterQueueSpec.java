@@ -20,7 +20,7 @@ import java.util.List;
  * @param problems further reasons, found outside the engine, why the queue is inactive
  * @param ignoresUndeclared whether requests for resources that no group covers are ignored;
  *     otherwise such a request keeps the Workload pending
- * @param takesTurnsByUse whether the LocalQueues are ordered by their usage over time, when the
+ * @param ordersByUsage whether the LocalQueues are ordered by their usage over time, when the
  *     configuration enables admission fair sharing
  */
 public record ClusterQueueSpec(
@@ -37,7 +37,7 @@ public record ClusterQueueSpec(
     List<String> admissionChecks,
     List<InactiveReason> problems,
     boolean ignoresUndeclared,
-    boolean takesTurnsByUse) {
+    boolean ordersByUsage) {
 
   public ClusterQueueSpec {
     groups = List.copyOf(groups);
@@ -123,11 +123,11 @@ public record ClusterQueueSpec(
         admissionChecks,
         problems,
         true,
-        takesTurnsByUse);
+        ordersByUsage);
   }
 
   /** The same queue, with its LocalQueues ordered by usage. */
-  public ClusterQueueSpec takingTurnsByUse() {
+  public ClusterQueueSpec orderedByUsage() {
     return new ClusterQueueSpec(
         name,
         cohort,

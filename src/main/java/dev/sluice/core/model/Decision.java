@@ -44,7 +44,7 @@ public sealed interface Decision {
    * @param clusterQueue the ClusterQueue that the Workload waits in
    * @param path names from the root of the cohort tree down to that ClusterQueue
    * @param priority effective priority of the Workload
-   * @param victims the Workloads to evict; none of them is being evicted already
+   * @param targets the Workloads to evict; none of them is being evicted already
    * @param at time of the decision
    */
   record Preempt(
@@ -53,17 +53,17 @@ public sealed interface Decision {
       String clusterQueue,
       List<String> path,
       long priority,
-      List<Victim> victims,
+      List<Target> targets,
       Instant at)
       implements Decision {
     public Preempt {
       path = List.copyOf(path);
-      victims = List.copyOf(victims);
+      targets = List.copyOf(targets);
     }
   }
 
   /**
-   * A Workload to evict for another Workload.
+   * A preemption target: a Workload to evict for another Workload.
    *
    * @param id the Workload to evict
    * @param version the resourceVersion that the decision is based on
@@ -71,18 +71,10 @@ public sealed interface Decision {
    * @param priority effective priority of the Workload
    * @param reason the preemption policy that selected the Workload
    */
-  record Victim(
+  record Target(
       WorkloadId id, long version, List<String> path, long priority, PreemptionReason reason) {
-    public Victim {
+    public Target {
       path = List.copyOf(path);
     }
   }
-
-  /**
-   * Report why this Workload is pending. The report is best effort: a late or lost report does no
-   * harm.
-   *
-   * @param version the resourceVersion of the Workload that the decision is based on
-   */
-  record Explain(WorkloadId id, long version, Explanation explanation) implements Decision {}
 }

@@ -20,6 +20,7 @@ public final class ClusterQueueCache {
   private final PendingQueue pending;
   private final QuotaHolders quotaHolders;
   private final List<Group> groups;
+  private final QueueingPolicy queueing;
   private long quotaGeneration = 1;
   private boolean active;
 
@@ -44,6 +45,7 @@ public final class ClusterQueueCache {
     this.pending = pending;
     this.quotaHolders = quotaHolders;
     this.groups = numbered(spec, pairs);
+    this.queueing = QueueingPolicies.of(spec.strategy());
   }
 
   private static List<Group> numbered(ClusterQueueSpec spec, FlavorResourceIndex pairs) {
@@ -94,9 +96,9 @@ public final class ClusterQueueCache {
         || spec.preemption().reclaimWithinCohort() != ReclaimWithinCohort.NEVER;
   }
 
-  /** Whether the queue is StrictFIFO: a head that doesn't fit blocks the Workloads behind it. */
-  public boolean isStrict() {
-    return spec.strategy() == ClusterQueueSpec.QueueingStrategy.STRICT_FIFO;
+  /** The policy of the queueing strategy. */
+  public QueueingPolicy queueing() {
+    return queueing;
   }
 
   /** A counter that increases when quota of this queue is released or changed. */

@@ -17,11 +17,15 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EquivalenceClass extends IndexedHeap.Entry {
 
-  /** Order of classes in a queue: by priority, then by their oldest members. */
+  /** Order of classes in a queue: its queueing policy compares their oldest members. */
   static final Comparator<EquivalenceClass> BY_RANK =
+      (one, two) -> one.queue.order().compare(one.head(), two.head());
+
+  /** {@link #BY_RANK}, after the usage of the LocalQueues with admission fair sharing. */
+  static final Comparator<EquivalenceClass> BY_USAGE_AND_RANK =
       (one, two) -> {
-        int byPriority = Long.compare(two.priority, one.priority);
-        return byPriority != 0 ? byPriority : QueuedWorkload.BY_AGE.compare(one.head(), two.head());
+        int byUsage = one.lane.usage().compareTo(two.lane.usage());
+        return byUsage != 0 ? byUsage : BY_RANK.compare(one, two);
       };
 
   private final PendingQueue queue;
@@ -85,8 +89,7 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
    * with admission fair sharing, or its oldest member comes first.
    */
   public boolean isOrderedBefore(EquivalenceClass other) {
-    int byUsage = lane.usage().compareTo(other.lane.usage());
-    return byUsage != 0 ? byUsage < 0 : BY_RANK.compare(this, other) < 0;
+    return BY_USAGE_AND_RANK.compare(this, other) < 0;
   }
 
   /** Number of members that are not held. */
@@ -139,7 +142,7 @@ public final class EquivalenceClass extends IndexedHeap.Entry {
   public QueuedWorkload head() {
     QueuedWorkload first = items.first();
     if (first == null) {
-      throw new IllegalStateException("an empty class has no eldest");
+      throw new IllegalStateException("a class without members has no head");
     }
     return first;
   }

@@ -9,7 +9,7 @@ import java.util.Comparator;
 final class LocalQueueLane extends IndexedHeap.Entry {
 
   /** Lanes with less usage come first, then lanes in the order of their first classes. */
-  static final Comparator<LocalQueueLane> BY_USE =
+  static final Comparator<LocalQueueLane> BY_USAGE =
       (one, two) -> {
         int byUsage = one.usage.compareTo(two.usage);
         return byUsage != 0
@@ -35,7 +35,7 @@ final class LocalQueueLane extends IndexedHeap.Entry {
   EquivalenceClass firstClass() {
     EquivalenceClass first = classes.first();
     if (first == null) {
-      throw new IllegalStateException("an empty line has no first class");
+      throw new IllegalStateException("a lane without classes has no first class");
     }
     return first;
   }

@@ -1,5 +1,6 @@
 package dev.sluice.core.queue;
 
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
@@ -32,22 +33,18 @@ public final class PendingQueue {
   private final LocalQueueLane sharedLane = new LocalQueueLane(new LocalQueueUsage());
   private final Map<LocalQueueUsage, LocalQueueLane> lanes = new HashMap<>();
 
-  /** Lanes that are not empty. */
-  private final IndexedHeap<LocalQueueLane> activeLanes = new IndexedHeap<>(LocalQueueLane.BY_USE);
-
-  private int activeClasses;
-  private @Nullable Function<LocalQueueId, LocalQueueUsage> usageOf;
+  private final ActiveClasses active = new ActiveClasses();
   private final IndexedHeap<EquivalenceClass> inadmissible =
-      new IndexedHeap<>(
-          (one, two) -> one.isOrderedBefore(two) ? -1 : two.isOrderedBefore(one) ? 1 : 0);
-  private boolean inadmissibleOrderStale;
+      new IndexedHeap<>(EquivalenceClass.BY_USAGE_AND_RANK);
   private final Set<QueuedWorkload> held = new LinkedHashSet<>();
-  private final Map<LocalQueueId, PendingCount> byLocalQueue = new HashMap<>();
-  private PendingCount total = PendingCount.NONE;
+  private final PendingCounts counts = new PendingCounts();
+  private QueueingPolicy policy = QueueingPolicies.of(QueueingStrategy.BEST_EFFORT_FIFO);
+  private Comparator<QueuedWorkload> order = policy.order();
+  private @Nullable Function<LocalQueueId, LocalQueueUsage> usageOf;
   private @Nullable WorkloadId stickyId;
   private @Nullable QueuedWorkload sticky;
-  private boolean strict;
-  private long inadmissibleInOrder;
+  private boolean inadmissibleOrderStale;
+  private long inadmissibleOrderVersion;
 
   /**
    * Adds a Workload to its class, active or inadmissible.
@@ -77,8 +74,8 @@ public final class PendingQueue {
         key -> new EquivalenceClass(this, key.lane, key.shape, key.priority));
   }
 
-  private LocalQueueLane laneOf(LocalQueueUsage use) {
-    return lanes.computeIfAbsent(use, LocalQueueLane::new);
+  private LocalQueueLane laneOf(LocalQueueUsage usage) {
+    return lanes.computeIfAbsent(usage, LocalQueueLane::new);
   }
 
   /**
@@ -89,11 +86,31 @@ public final class PendingQueue {
    *     ordered by usage
    */
   public void orderByUsage(@Nullable Function<LocalQueueId, LocalQueueUsage> of) {
-    boolean changes = (of == null) != (usageOf == null);
-    usageOf = of;
-    if (!changes) {
-      return;
+    if ((of == null) == (usageOf == null)) {
+      usageOf = of;
+    } else {
+      reinsertAll(() -> usageOf = of);
     }
+  }
+
+  /**
+   * Sets the policy of the queueing strategy; a change of the order requeues all inadmissible
+   * classes.
+   */
+  public void policy(QueueingPolicy queueing) {
+    policy = queueing;
+    if (queueing.order() != order) {
+      reinsertAll(() -> order = queueing.order());
+    }
+  }
+
+  /** The order of the policy. */
+  Comparator<QueuedWorkload> order() {
+    return order;
+  }
+
+  /** Requeues all inadmissible classes, and inserts all Workloads after a change of the order. */
+  private void reinsertAll(Runnable changeOfOrder) {
     inadmissibleClasses().forEach(this::requeue);
     List<QueuedWorkload> members = new ArrayList<>();
     for (EquivalenceClass equivalenceClass : classes.values()) {
@@ -102,6 +119,7 @@ public final class PendingQueue {
     members.forEach(this::extract);
     classes.clear();
     lanes.clear();
+    changeOfOrder.run();
     for (QueuedWorkload item : members) {
       rejoin(item);
       insert(item);
@@ -123,19 +141,19 @@ public final class PendingQueue {
   }
 
   /** Updates the order after the usage of a LocalQueue changed. */
-  public void usageChanged(LocalQueueUsage use) {
-    LocalQueueLane lane = lanes.get(use);
-    inadmissibleInOrder++;
+  public void usageChanged(LocalQueueUsage usage) {
+    LocalQueueLane lane = lanes.get(usage);
+    inadmissibleOrderVersion++;
     inadmissibleOrderStale = true;
-    if (lane != null && lane.inHeap()) {
-      activeLanes.moved(lane);
+    if (lane != null) {
+      active.usageChanged(lane);
     }
   }
 
   /** Removes a Workload, active, inadmissible or held. */
   public void remove(QueuedWorkload item) {
     if (held.remove(item)) {
-      count(item.localQueue(), 0, -1);
+      counts.add(item.localQueue(), 0, -1);
       item.equivalenceClass().held(-1);
     } else {
       extract(item);
@@ -145,38 +163,35 @@ public final class PendingQueue {
 
   /** The head: the first active Workload; null if no Workload is active. */
   public @Nullable QueuedWorkload head() {
-    LocalQueueLane first = activeLanes.first();
+    EquivalenceClass first = active.first();
     if (first == null) {
       return null;
     }
     QueuedWorkload preemptor = sticky();
     return preemptor != null
             && isActive(preemptor)
-            && preemptor.usage().compareTo(first.usage()) <= 0
+            && preemptor.usage().compareTo(first.lane().usage()) <= 0
         ? preemptor
-        : first.firstClass().head();
-  }
-
-  /**
-   * Sets whether the queue is StrictFIFO: such a queue ignores the sticky Workload
-   * (docs/scheduling-semantics.md#queue-order).
-   */
-  public void strict(boolean strictFifo) {
-    strict = strictFifo;
+        : first.head();
   }
 
   /**
    * Makes a preemptor the sticky Workload: while it is active it comes before all others, except
    * for LocalQueues with less usage, until it is forgotten or another Workload becomes sticky
-   * (docs/scheduling-semantics.md#queue-order).
+   * (docs/scheduling-semantics.md#queue-order). The policy may ignore the sticky Workload.
    */
   public void markSticky(QueuedWorkload item) {
     sticky = item;
     stickyId = item.id();
   }
 
+  /** Whether this Workload is the preemptor that became sticky last. */
+  public boolean isPreemptor(QueuedWorkload item) {
+    return item.id().equals(stickyId);
+  }
+
   private @Nullable QueuedWorkload sticky() {
-    return strict ? null : sticky;
+    return policy.keepsPreemptorFirst() ? sticky : null;
   }
 
   /** Forgets a Workload that was deleted or finished. */
@@ -211,7 +226,7 @@ public final class PendingQueue {
       extract(item);
       held.add(item);
       item.equivalenceClass().held(1);
-      count(item.localQueue(), 0, 1);
+      counts.add(item.localQueue(), 0, 1);
     }
     item.held(reason);
   }
@@ -224,7 +239,7 @@ public final class PendingQueue {
   /** Returns a held Workload to its class. */
   public void release(QueuedWorkload item) {
     if (held.remove(item)) {
-      count(item.localQueue(), 0, -1);
+      counts.add(item.localQueue(), 0, -1);
       item.equivalenceClass().held(-1);
       item.held(null);
       insert(item);
@@ -238,8 +253,8 @@ public final class PendingQueue {
       List<EquivalenceClass.Shortage> shortages) {
     boolean wasActive = equivalenceClass.inHeap() && equivalenceClass.explanation() == null;
     if (wasActive) {
-      dequeue(equivalenceClass);
-      equivalenceClass.countsByLocalQueue().forEach((queue, size) -> count(queue, -size, size));
+      active.remove(equivalenceClass);
+      counts.deactivate(equivalenceClass);
     }
     equivalenceClass.inadmissible(reason, shortages);
     if (wasActive) {
@@ -251,20 +266,20 @@ public final class PendingQueue {
   public void requeue(EquivalenceClass equivalenceClass) {
     if (equivalenceClass.explanation() != null) {
       inadmissible.remove(equivalenceClass);
-      inadmissibleInOrder++;
+      inadmissibleOrderVersion++;
       equivalenceClass.inadmissible(null, List.of());
-      enqueue(equivalenceClass);
-      equivalenceClass.countsByLocalQueue().forEach((queue, size) -> count(queue, size, -size));
+      active.add(equivalenceClass);
+      counts.activate(equivalenceClass);
     }
   }
 
   /**
-   * A counter that increases when the order of inadmissible classes, or of the classes that can
-   * block a StrictFIFO queue, may have changed: an oldest member was added or removed, or a class
-   * was requeued.
+   * A counter that increases when the order of inadmissible classes, or of classes whose heads can
+   * block the queue, may have changed: an oldest member was added or removed, or a class was
+   * requeued.
    */
-  public long inadmissibleInOrder() {
-    return inadmissibleInOrder;
+  public long inadmissibleOrderVersion() {
+    return inadmissibleOrderVersion;
   }
 
   /** The first inadmissible class; null if there is none. */
@@ -286,24 +301,19 @@ public final class PendingQueue {
     return new ArrayList<>(held);
   }
 
-  /** Numbers of active and of inadmissible classes. */
-  public PendingCount classCount() {
-    return new PendingCount(activeClasses, inadmissible.size());
-  }
-
   /** Numbers of all pending Workloads. */
   public PendingCount count() {
-    return total;
+    return counts.total();
   }
 
   /** Numbers of pending Workloads of a LocalQueue. */
   public PendingCount count(LocalQueueId queue) {
-    return byLocalQueue.getOrDefault(queue, PendingCount.NONE);
+    return counts.of(queue);
   }
 
   /** All pending Workloads, in queue order. Cost: sorting all of them. */
   public List<QueuedWorkload> inOrder() {
-    List<QueuedWorkload> all = new ArrayList<>(total.active() + total.inadmissible());
+    List<QueuedWorkload> all = new ArrayList<>(count().active() + count().inadmissible());
     for (EquivalenceClass equivalenceClass : classes.values()) {
       all.addAll(equivalenceClass.members());
     }
@@ -312,10 +322,7 @@ public final class PendingQueue {
     all.sort(
         Comparator.comparing(QueuedWorkload::usage)
             .thenComparingInt(item -> item == preemptor ? 0 : 1)
-            .thenComparing(
-                Comparator.<QueuedWorkload>comparingLong(item -> item.equivalenceClass().priority())
-                    .reversed())
-            .thenComparing(QueuedWorkload.BY_AGE));
+            .thenComparing(order));
     return all;
   }
 
@@ -325,45 +332,18 @@ public final class PendingQueue {
     equivalenceClass.add(item);
     if (equivalenceClass.explanation() != null) {
       if (equivalenceClass.head() == item) {
-        inadmissibleInOrder++;
+        inadmissibleOrderVersion++;
         inadmissible.moved(equivalenceClass);
       }
-      count(item.localQueue(), 0, 1);
+      counts.add(item.localQueue(), 0, 1);
       return;
     }
-    count(item.localQueue(), 1, 0);
+    counts.add(item.localQueue(), 1, 0);
     if (wasEmpty) {
-      enqueue(equivalenceClass);
+      active.add(equivalenceClass);
     } else {
-      moved(equivalenceClass);
+      active.moved(equivalenceClass);
     }
-  }
-
-  private void enqueue(EquivalenceClass equivalenceClass) {
-    LocalQueueLane lane = equivalenceClass.lane();
-    lane.classes().add(equivalenceClass);
-    activeClasses++;
-    if (lane.inHeap()) {
-      activeLanes.moved(lane);
-    } else {
-      activeLanes.add(lane);
-    }
-  }
-
-  private void dequeue(EquivalenceClass equivalenceClass) {
-    LocalQueueLane lane = equivalenceClass.lane();
-    lane.classes().remove(equivalenceClass);
-    activeClasses--;
-    if (lane.classes().isEmpty()) {
-      activeLanes.remove(lane);
-    } else {
-      activeLanes.moved(lane);
-    }
-  }
-
-  private void moved(EquivalenceClass equivalenceClass) {
-    equivalenceClass.lane().classes().moved(equivalenceClass);
-    activeLanes.moved(equivalenceClass.lane());
   }
 
   private void extract(QueuedWorkload item) {
@@ -373,24 +353,24 @@ public final class PendingQueue {
       if (isInadmissible) {
         inadmissible.remove(equivalenceClass);
       } else {
-        dequeue(equivalenceClass);
+        active.remove(equivalenceClass);
       }
     }
     boolean first = equivalenceClass.head() == item;
     equivalenceClass.remove(item);
-    inadmissibleInOrder +=
-        first && (isInadmissible || strict || equivalenceClass.isEmpty()) ? 1 : 0;
+    inadmissibleOrderVersion +=
+        first && (isInadmissible || policy.headBlocks() || equivalenceClass.isEmpty()) ? 1 : 0;
     if (isInadmissible) {
-      count(item.localQueue(), 0, -1);
+      counts.add(item.localQueue(), 0, -1);
       if (equivalenceClass.isEmpty()) {
         equivalenceClass.inadmissible(null, List.of());
       } else if (first) {
         inadmissible.moved(equivalenceClass);
       }
     } else {
-      count(item.localQueue(), -1, 0);
+      counts.add(item.localQueue(), -1, 0);
       if (!equivalenceClass.isEmpty()) {
-        moved(equivalenceClass);
+        active.moved(equivalenceClass);
       }
     }
   }
@@ -401,17 +381,6 @@ public final class PendingQueue {
           new ClassKey(
               equivalenceClass.lane(), equivalenceClass.shape(), equivalenceClass.priority()),
           equivalenceClass);
-    }
-  }
-
-  private void count(LocalQueueId queue, int active, int inadmissible) {
-    total = total.plus(active, inadmissible);
-    PendingCount count =
-        byLocalQueue.getOrDefault(queue, PendingCount.NONE).plus(active, inadmissible);
-    if (count.equals(PendingCount.NONE)) {
-      byLocalQueue.remove(queue);
-    } else {
-      byLocalQueue.put(queue, count);
     }
   }
 }

@@ -26,6 +26,14 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
         return byTime != 0 ? byTime : one.id.uid().compareTo(two.id.uid());
       };
 
+  /** Higher priority first, then the longest waiting Workload, then by UID. */
+  public static final Comparator<QueuedWorkload> BY_PRIORITY_AND_AGE =
+      (one, two) -> {
+        int byPriority =
+            Long.compare(two.equivalenceClass.priority(), one.equivalenceClass.priority());
+        return byPriority != 0 ? byPriority : BY_AGE.compare(one, two);
+      };
+
   private final WorkloadId id;
   private final LocalQueueId localQueue;
   private EquivalenceClass equivalenceClass;

@@ -18,7 +18,7 @@ public final class QuotaHolder {
    * Order of preemption: low priority first, then late reservation, then the UID
    * (docs/scheduling-semantics.md#classical-preemption).
    */
-  public static final Comparator<QuotaHolder> VICTIM_ORDER =
+  public static final Comparator<QuotaHolder> PREEMPTION_ORDER =
       (one, two) -> {
         int byPriority = Long.compare(one.priority, two.priority);
         if (byPriority != 0) {

@@ -31,7 +31,8 @@ public final class QuotaHolders {
   public void add(QuotaHolder quotaHolder) {
     NavigableSet<QuotaHolder> group =
         of(quotaHolder.evicted())
-            .computeIfAbsent(usage(quotaHolder), usage -> new TreeSet<>(QuotaHolder.VICTIM_ORDER));
+            .computeIfAbsent(
+                usage(quotaHolder), usage -> new TreeSet<>(QuotaHolder.PREEMPTION_ORDER));
     if (group.add(quotaHolder)) {
       size++;
       byPriority.add(quotaHolder);
@@ -147,7 +148,7 @@ public final class QuotaHolders {
     private record Part(QuotaHolder first, Iterator<QuotaHolder> rest) {}
 
     private final PriorityQueue<Part> parts =
-        new PriorityQueue<>(Comparator.comparing(Part::first, QuotaHolder.VICTIM_ORDER));
+        new PriorityQueue<>(Comparator.comparing(Part::first, QuotaHolder.PREEMPTION_ORDER));
 
     void add(@Nullable NavigableSet<QuotaHolder> set) {
       if (set != null) {

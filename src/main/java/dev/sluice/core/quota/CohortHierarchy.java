@@ -76,11 +76,6 @@ public final class CohortHierarchy {
     isRebuilt = false;
   }
 
-  /** Whether nothing was declared since the last rebuild. */
-  public boolean isRebuilt() {
-    return isRebuilt;
-  }
-
   /** Rebuilds the trees if declarations changed. Cost: number of nodes times number of pairs. */
   public void rebuildIfDirty() {
     if (isRebuilt) {

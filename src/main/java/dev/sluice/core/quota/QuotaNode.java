@@ -3,27 +3,19 @@ package dev.sluice.core.quota;
 import dev.sluice.core.model.Quota;
 import dev.sluice.core.model.ResourceAmounts;
 import java.math.BigDecimal;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A ClusterQueue or a cohort in the quota tree. The formulas are in
+ * A ClusterQueue or a cohort in the quota tree: its quota and its usage. The formulas are in
  * docs/scheduling-semantics.md#quota-tree. For each pair N is the nominal quota, S the quota of the
  * subtree, U the usage at this node; B and L are the borrowing limit and the lending limit.
  * Confined to one thread.
  */
-public final class QuotaNode {
+public final class QuotaNode extends HierarchyNode {
 
   private static final long[] NO_AMOUNTS = {};
 
-  private final String name;
-  private final boolean queue;
-  private @Nullable QuotaNode parent;
-  private final List<QuotaNode> children = new ArrayList<>();
-  private int height;
   private BigDecimal weight = BigDecimal.ONE;
   private long @Nullable [] lendable;
   private @Nullable DominantResourceShare dominantResourceShare;
@@ -34,54 +26,12 @@ public final class QuotaNode {
   private final UsageVector usage = new UsageVector();
 
   QuotaNode(String name, boolean queue) {
-    this.name = name;
-    this.queue = queue;
+    super(name, queue);
   }
 
-  /** The name of the ClusterQueue or cohort. */
-  public String name() {
-    return name;
-  }
-
-  /** Whether the node is a ClusterQueue. */
-  public boolean isQueue() {
-    return queue;
-  }
-
-  /** The cohort above; null for a root. */
-  public @Nullable QuotaNode parent() {
-    return parent;
-  }
-
-  /** The root of the tree; this node if it has no parent. */
-  public QuotaNode root() {
-    QuotaNode node = this;
-    while (node.parent != null) {
-      node = node.parent;
-    }
-    return node;
-  }
-
-  /** Names from the root of the tree down to this node. */
-  public List<String> path() {
-    List<String> names = new ArrayList<>();
-    for (QuotaNode node = this; node != null; node = node.parent) {
-      names.add(node.name);
-    }
-    return names.reversed();
-  }
-
-  /** The child queues and cohorts, in the order of their names. */
-  public List<QuotaNode> children() {
-    return Collections.unmodifiableList(children);
-  }
-
-  /**
-   * 0 for a queue, 1 for a cohort that has only queues, otherwise one more than the height of its
-   * highest child cohort.
-   */
-  public int height() {
-    return height;
+  @Override
+  QuotaNode self() {
+    return this;
   }
 
   /** The weight for fair sharing. */
@@ -155,6 +105,11 @@ public final class QuotaNode {
         : Math.max(0, ResourceAmounts.subtract(subtreeQuota(pair), limit));
   }
 
+  /** The part of S that is lent: S - local. */
+  private long lent(int pair) {
+    return Math.min(subtreeQuota(pair), lendingLimit(pair));
+  }
+
   /**
    * The amount that is available to this node now. It may be negative for a cohort whose quota was
    * lowered; for a queue it is at least 0.
@@ -175,9 +130,8 @@ public final class QuotaNode {
     long borrowable = parentNode.free(pair);
     long limit = borrowingLimit(pair);
     if (limit != ResourceAmounts.UNLIMITED) {
-      long lendable = ResourceAmounts.subtract(quota, local);
       long beyond = Math.max(0, ResourceAmounts.subtract(used, local));
-      long ceiling = ResourceAmounts.add(ResourceAmounts.subtract(lendable, beyond), limit);
+      long ceiling = ResourceAmounts.add(ResourceAmounts.subtract(lent(pair), beyond), limit);
       borrowable = Math.min(borrowable, ceiling);
     }
     return ResourceAmounts.add(Math.max(0, ResourceAmounts.subtract(local, used)), borrowable);
@@ -270,6 +224,22 @@ public final class QuotaNode {
     return used;
   }
 
+  /** The usage of all queues of the subtree, the usage within local quota included. */
+  public UsageVector subtreeUsage() {
+    UsageVector sums = new UsageVector();
+    addSubtreeUsage(sums);
+    return sums;
+  }
+
+  private void addSubtreeUsage(UsageVector sums) {
+    for (QuotaNode child : children) {
+      child.addSubtreeUsage(sums);
+    }
+    for (int pair = 0; queue && pair < usage.size(); pair++) {
+      sums.add(pair, usage.get(pair));
+    }
+  }
+
   /** Whether the node borrows: U > N for a queue, U > S for a cohort. */
   public boolean borrowing(int pair) {
     return usage(pair) > subtreeQuota(pair);
@@ -338,22 +308,16 @@ public final class QuotaNode {
 
   /** Resets quota and position in the tree; a queue keeps its usage. */
   void detach() {
-    parent = null;
+    removeFromTree();
     weight = BigDecimal.ONE;
     lendable = null;
     dominantResourceShare = null;
-    children.clear();
     Arrays.fill(nominal, 0);
     Arrays.fill(borrowingLimit, ResourceAmounts.UNLIMITED);
     Arrays.fill(lendingLimit, ResourceAmounts.UNLIMITED);
     if (!queue) {
       usage.clear();
     }
-  }
-
-  void attach(QuotaNode child) {
-    child.parent = this;
-    children.add(child);
   }
 
   /** Recomputes height, subtree quota and (for cohorts) usage, from the children up. */
@@ -363,10 +327,7 @@ public final class QuotaNode {
     for (QuotaNode child : children) {
       child.rebuild(pairs);
     }
-    height = queue ? 0 : 1;
-    for (QuotaNode child : children) {
-      height = Math.max(height, child.height + 1);
-    }
+    computeHeight();
     for (int pair = 0; pair < pairs; pair++) {
       rebuildPair(pair);
     }
@@ -375,9 +336,7 @@ public final class QuotaNode {
   private void rebuildPair(int pair) {
     long quota = nominal(pair);
     for (QuotaNode child : children) {
-      quota =
-          ResourceAmounts.add(
-              quota, ResourceAmounts.subtract(child.subtreeQuota(pair), child.local(pair)));
+      quota = ResourceAmounts.add(quota, child.lent(pair));
     }
     if (quota != 0 || pair < subtree.length) {
       ensure(pair);

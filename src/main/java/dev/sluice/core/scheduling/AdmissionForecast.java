@@ -5,7 +5,6 @@ import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.ResourceDemand;
 import dev.sluice.core.quota.QuotaNode;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -13,10 +12,18 @@ import org.jspecify.annotations.Nullable;
 /**
  * Predicts which inadmissible Workloads of one tree the next cycle will admit after a release of
  * quota. The prediction is possible when no Workload has a choice of flavors and none needs
- * preemption: then the Workloads are taken in the order of the cycle
+ * preemption: then the Workloads are taken in the order that the policy gives the cycle
  * (docs/scheduling-semantics.md#the-cycle), and each gets its request if the quota is still free.
  */
-final class AdmissionForecast {
+public final class AdmissionForecast {
+
+  /** The order of the heads in a cycle, by borrow level and by the Workloads themselves. */
+  @FunctionalInterface
+  public interface Order {
+
+    /** Compares two heads as a comparator does; levels as in {@link QuotaNode#borrowLevel}. */
+    int compare(QueuedWorkload one, int oneBorrowLevel, QueuedWorkload two, int twoBorrowLevel);
+  }
 
   /**
    * A Workload that the next cycle may evaluate.
@@ -27,32 +34,14 @@ final class AdmissionForecast {
       InadmissibleIndex.@Nullable InadmissibleQueue inadmissibleQueue,
       QueueHead queueHead,
       ResourceDemand.Fixed request,
-      int level) {
+      int level) {}
 
-    long priority() {
-      return queueHead.item().equivalenceClass().priority();
-    }
-  }
-
-  private static final Comparator<Entry> ORDER =
-      (one, two) -> {
-        if (one.level != two.level) {
-          return Integer.compare(one.level, two.level);
-        }
-        int byPriority = Long.compare(two.priority(), one.priority());
-        if (byPriority != 0) {
-          return byPriority;
-        }
-        QueuedWorkload first = one.queueHead.item();
-        QueuedWorkload second = two.queueHead.item();
-        int byAge = Long.compare(first.queuedAtMicros(), second.queuedAtMicros());
-        return byAge != 0 ? byAge : first.id().uid().compareTo(second.id().uid());
-      };
-
+  private final Order order;
   private final Predicate<QueueHead> isIneligible;
   private final List<Entry> entries = new ArrayList<>();
 
-  private AdmissionForecast(Predicate<QueueHead> isIneligible) {
+  private AdmissionForecast(Order order, Predicate<QueueHead> isIneligible) {
+    this.order = order;
     this.isIneligible = isIneligible;
   }
 
@@ -60,15 +49,17 @@ final class AdmissionForecast {
    * The inadmissible Workloads that will get quota, in the order of decision; null if no prediction
    * is possible.
    *
+   * @param order the order of the cycle
    * @param requeueable inadmissible classes that may fit; at most one of each queue
    * @param activeHeads the active heads of other queues
    * @param isIneligible whether a Workload can't be evaluated, whatever the quota
    */
   static @Nullable List<InadmissibleIndex.InadmissibleQueue> of(
+      Order order,
       List<InadmissibleIndex.InadmissibleQueue> requeueable,
       List<QueueHead> activeHeads,
       Predicate<QueueHead> isIneligible) {
-    AdmissionForecast forecast = new AdmissionForecast(isIneligible);
+    AdmissionForecast forecast = new AdmissionForecast(order, isIneligible);
     for (InadmissibleIndex.InadmissibleQueue inadmissibleQueue : requeueable) {
       if (!forecast.add(
           inadmissibleQueue,
@@ -103,7 +94,9 @@ final class AdmissionForecast {
   }
 
   private List<InadmissibleIndex.InadmissibleQueue> admittedClasses() {
-    entries.sort(ORDER);
+    entries.sort(
+        (one, two) ->
+            order.compare(one.queueHead.item(), one.level, two.queueHead.item(), two.level));
     List<InadmissibleIndex.InadmissibleQueue> admittedClasses = new ArrayList<>();
     List<Entry> admitted = new ArrayList<>();
     for (Entry entry : entries) {

@@ -1,5 +1,6 @@
 package dev.sluice.core.scheduling;
 
+import dev.sluice.core.queue.QueuedWorkload;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -12,22 +13,38 @@ import java.util.List;
  */
 public final class ClassicalOrdering implements WorkloadOrdering {
 
-  /** By priority and by age, then by UID. */
-  static final Comparator<NominatedWorkload> BY_PRIORITY_AND_AGE =
-      Comparator.<NominatedWorkload>comparingLong(
-              entry -> entry.item().equivalenceClass().priority())
-          .reversed()
-          .thenComparingLong(entry -> entry.item().queuedAtMicros())
-          .thenComparing(entry -> entry.item().id().uid());
+  private final Comparator<NominatedWorkload> order;
 
-  private static final Comparator<NominatedWorkload> ORDER =
-      Comparator.<NominatedWorkload>comparingInt(entry -> entry.assignment().borrowLevel())
-          .thenComparing(BY_PRIORITY_AND_AGE);
+  /** The classical order, as far as the rules leave it. */
+  public ClassicalOrdering(OrderingRules rules) {
+    this.order =
+        rules.equals(OrderingRules.DEFAULT)
+            ? ClassicalOrdering::compare
+            : rules
+                .byPreemption()
+                .thenComparingInt(entry -> entry.assignment().borrowLevel())
+                .thenComparing(rules.byPriorityAndAge());
+  }
+
+  private static int compare(NominatedWorkload one, NominatedWorkload two) {
+    return compare(
+        one.item(), one.assignment().borrowLevel(), two.item(), two.assignment().borrowLevel());
+  }
+
+  /**
+   * Compares two heads by the levels from which they must borrow, then by priority, age and UID:
+   * the order of {@link OrderingRules#DEFAULT}.
+   */
+  static int compare(
+      QueuedWorkload one, int oneBorrowLevel, QueuedWorkload two, int twoBorrowLevel) {
+    int byLevel = Integer.compare(oneBorrowLevel, twoBorrowLevel);
+    return byLevel != 0 ? byLevel : QueuedWorkload.BY_PRIORITY_AND_AGE.compare(one, two);
+  }
 
   @Override
   public Iterator<NominatedWorkload> order(Collection<NominatedWorkload> nominated) {
     List<NominatedWorkload> sorted = new ArrayList<>(nominated);
-    sorted.sort(ORDER);
+    sorted.sort(order);
     return sorted.iterator();
   }
 }

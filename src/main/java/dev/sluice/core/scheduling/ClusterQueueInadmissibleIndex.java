@@ -99,7 +99,7 @@ final class ClusterQueueInadmissibleIndex {
     if (!anyCompeting && !leastRequirement.mayFit(queue, preemptionUpperBound)) {
       return null;
     }
-    if (stale || orderVersion != queue.pending().inadmissibleInOrder()) {
+    if (stale || orderVersion != queue.pending().inadmissibleOrderVersion()) {
       rebuild();
     }
     int pair = -1;
@@ -171,12 +171,12 @@ final class ClusterQueueInadmissibleIndex {
    */
   private boolean isStillInadmissible(EquivalenceClass equivalenceClass) {
     return equivalenceClass.size() > 0
-        && (equivalenceClass.explanation() != null || queue.isStrict());
+        && (equivalenceClass.explanation() != null || queue.queueing().headBlocks());
   }
 
   private void rebuild() {
     stale = false;
-    orderVersion = queue.pending().inadmissibleInOrder();
+    orderVersion = queue.pending().inadmissibleOrderVersion();
     requirements.keySet().removeIf(equivalenceClass -> !isStillInadmissible(equivalenceClass));
     List<EquivalenceClass> inOrder = new ArrayList<>(requirements.keySet());
     inOrder.sort((one, two) -> one.isOrderedBefore(two) ? -1 : 1);

@@ -30,16 +30,16 @@ public final class FairSharingOrdering implements WorkloadOrdering {
    * Creates the order.
    *
    * @param nonBorrowingFirst whether those who don't borrow come before those who do
+   * @param rules whether preemptors come first, and whether priority counts
    */
-  public FairSharingOrdering(FairShareCalculator shares, boolean nonBorrowingFirst) {
+  public FairSharingOrdering(
+      FairShareCalculator shares, boolean nonBorrowingFirst, OrderingRules rules) {
     this.shares = shares;
-    Comparator<Contender> byShare =
-        Comparator.comparing(Contender::dominantResourceShare)
-            .thenComparing(Contender::entry, ClassicalOrdering.BY_PRIORITY_AND_AGE);
     this.order =
-        nonBorrowingFirst
-            ? Comparator.comparing(Contender::borrowing).thenComparing(byShare)
-            : byShare;
+        Comparator.comparing(Contender::entry, rules.byPreemption())
+            .thenComparing(contender -> nonBorrowingFirst && contender.borrowing())
+            .thenComparing(Contender::dominantResourceShare)
+            .thenComparing(Contender::entry, rules.byPriorityAndAge());
   }
 
   /** A contender at a cohort, with the share of the child of the cohort that it comes from. */
@@ -160,7 +160,7 @@ public final class FairSharingOrdering implements WorkloadOrdering {
     @Override
     public NominatedWorkload next() {
       if (remaining == 0) {
-        throw new NoSuchElementException("everybody had a turn");
+        throw new NoSuchElementException("every nominated Workload was returned");
       }
       remaining--;
       if (withoutCohort.hasNext()) {

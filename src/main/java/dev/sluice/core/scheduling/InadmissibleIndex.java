@@ -3,8 +3,8 @@ package dev.sluice.core.scheduling;
 import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.quota.FairShareCalculator;
 import dev.sluice.core.quota.QuotaNode;
+import dev.sluice.core.scheduling.preemption.PreemptionStrategy;
 import dev.sluice.core.scheduling.preemption.PreemptionUpperBound;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -41,8 +41,8 @@ public final class InadmissibleIndex {
     private long events;
   }
 
-  private final Function<QuotaNode, PreemptionUpperBound> upperBounds;
-  private final boolean forecasts;
+  private final PreemptionStrategy preemption;
+  private final AdmissionForecast.@Nullable Order forecastOrder;
   private final Map<QuotaNode, Tree> trees = new HashMap<>();
 
   /** Roots of trees with an event after which a class may still fit. */
@@ -57,16 +57,12 @@ public final class InadmissibleIndex {
   /**
    * Creates an empty index.
    *
-   * @param queues the queue at a node of the quota tree; null if the queue was deleted
-   * @param shares calculator of shares; null without fair sharing
-   * @param forecasts whether a cycle admits all Workloads that fit, in the classical order
+   * @param policy bounds what preemption can free, and orders the forecast
+   * @param admitsAllThatFit whether a cycle admits all Workloads that fit, one after the other
    */
-  public InadmissibleIndex(
-      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
-      @Nullable FairShareCalculator shares,
-      boolean forecasts) {
-    this.upperBounds = root -> new PreemptionUpperBound(root, queues, shares);
-    this.forecasts = forecasts;
+  public InadmissibleIndex(SchedulingPolicy policy, boolean admitsAllThatFit) {
+    this.preemption = policy.preemption();
+    this.forecastOrder = admitsAllThatFit ? policy.forecastOrder().orElse(null) : null;
   }
 
   /**
@@ -146,12 +142,15 @@ public final class InadmissibleIndex {
         continue;
       }
       candidates.addAll(
-          forecasts ? forecast(requeueable, activeHeads.apply(root), isIneligible) : requeueable);
+          forecastOrder == null
+              ? requeueable
+              : forecast(forecastOrder, requeueable, activeHeads.apply(root), isIneligible));
     }
     return candidates;
   }
 
   private static List<InadmissibleQueue> forecast(
+      AdmissionForecast.Order order,
       List<InadmissibleQueue> requeueable,
       Optional<List<QueueHead>> activeHeads,
       Predicate<QueueHead> isIneligible) {
@@ -164,7 +163,8 @@ public final class InadmissibleIndex {
       requeueable.forEach(inadmissibleQueue -> queues.add(inadmissibleQueue.queue));
       others = others.stream().filter(queueHead -> !queues.contains(queueHead.queue())).toList();
     }
-    List<InadmissibleQueue> admitted = AdmissionForecast.of(requeueable, others, isIneligible);
+    List<InadmissibleQueue> admitted =
+        AdmissionForecast.of(order, requeueable, others, isIneligible);
     return admitted == null ? requeueable : admitted;
   }
 
@@ -175,14 +175,14 @@ public final class InadmissibleIndex {
       return false;
     }
     boolean any = false;
-    PreemptionUpperBound preemptionUpperBound = upperBounds.apply(root);
+    PreemptionUpperBound preemptionUpperBound = preemption.upperBound(root);
     for (Map.Entry<ClusterQueueCache, ClusterQueueInadmissibleIndex> entry :
         tree.queues.entrySet()) {
       ClusterQueueCache queue = entry.getKey();
       EquivalenceClass first = entry.getValue().firstRequeueable(tree.events, preemptionUpperBound);
       if (first != null) {
         any = true;
-        if (queue.isStrict() || queue.pending().isHead(first)) {
+        if (queue.queueing().isCandidate(queue.pending(), first)) {
           found.add(new InadmissibleQueue(queue, first));
         }
       }

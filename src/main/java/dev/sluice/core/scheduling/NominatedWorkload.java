@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param preemptionTargets the Workloads to evict for the head; empty if it fits without
  *     preemption, or if no sufficient targets exist
  * @param search the origin of the flavor search
- * @param least the assignment with the fewest pods that the head can start with; null unless
+ * @param fewestPods the assignment with the fewest pods that the head can start with; null unless
  *     partial admission is allowed and the head fits neither in full nor in part
  */
 public record NominatedWorkload(
@@ -27,7 +27,7 @@ public record NominatedWorkload(
     Assignment assignment,
     List<PreemptionTarget> preemptionTargets,
     Search search,
-    @Nullable Assignment least) {
+    @Nullable Assignment fewestPods) {
 
   /** The most consecutive cycles that evaluate a Workload only because flavors are left. */
   private static final int MAX_SEARCH_CYCLES = 32;
@@ -69,7 +69,7 @@ public record NominatedWorkload(
    * The assignment whose missing amounts must become available first: the one with the fewest pods.
    */
   Assignment minimumAssignment() {
-    return least == null ? assignment : least;
+    return fewestPods == null ? assignment : fewestPods;
   }
 
   /** Whether the head stays active because flavors are left. */

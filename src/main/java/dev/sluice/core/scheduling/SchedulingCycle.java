@@ -2,7 +2,6 @@ package dev.sluice.core.scheduling;
 
 import dev.sluice.core.model.AssignmentMode;
 import dev.sluice.core.model.Explanation;
-import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.FlavorAttempt;
 import dev.sluice.core.model.PendingReason;
@@ -13,13 +12,9 @@ import dev.sluice.core.queue.ClusterQueueCache;
 import dev.sluice.core.queue.EquivalenceClass;
 import dev.sluice.core.queue.FlavorProgress;
 import dev.sluice.core.queue.QueuedWorkload;
-import dev.sluice.core.quota.FairShareCalculator;
 import dev.sluice.core.quota.QuotaNode;
 import dev.sluice.core.scheduling.flavor.Assignment;
 import dev.sluice.core.scheduling.flavor.Assignment.PairAmount;
-import dev.sluice.core.scheduling.preemption.ClassicalPreemption;
-import dev.sluice.core.scheduling.preemption.FairPreemption;
-import dev.sluice.core.scheduling.preemption.PreemptionStrategy;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -27,7 +22,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.BiFunction;
-import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -38,48 +32,23 @@ import org.jspecify.annotations.Nullable;
  */
 public final class SchedulingCycle {
 
-  /**
-   * The strategies of a cycle, selected by the configuration.
-   *
-   * @param preemption selects preemption targets
-   * @param order the order in which nominated Workloads are processed
-   */
-  public record Strategies(PreemptionStrategy preemption, WorkloadOrdering order) {
-
-    /** Classical strategies: less borrowing first, and preemption by priority. */
-    public static Strategies classical(Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
-      return new Strategies(new ClassicalPreemption(queues), new ClassicalOrdering());
-    }
-
-    /** Fair sharing strategies: the lowest share first, and preemption of the highest share. */
-    public static Strategies fair(
-        FairSharing rules,
-        FairShareCalculator shares,
-        Function<QuotaNode, @Nullable ClusterQueueCache> queues) {
-      return new Strategies(
-          new FairPreemption(rules, shares, queues),
-          new FairSharingOrdering(shares, rules.nonBorrowingFirst()));
-    }
-  }
-
   private static final Explanation WAITS_FOR_PREEMPTION =
       new Explanation(
           PendingReason.WAITING_FOR_PREEMPTED_WORKLOADS,
           List.of(),
-          "its quota is being freed: it waits until the workloads that are preempted for it have"
-              + " stopped");
+          "it waits until the workloads that are preempted for it have stopped");
 
   private static final Explanation QUOTA_RESERVED_BY_OTHERS =
       new Explanation(
           PendingReason.WAITING_FOR_QUOTA,
           List.of(),
-          "what it needs is kept for workloads that come before it");
+          "workloads that come before it need the quota");
 
   private static final Explanation WAITS_FOR_PODS =
       new Explanation(
           PendingReason.WAITING_FOR_PODS_READY,
           List.of(),
-          "it fits, but nobody is admitted until the pods of all admitted workloads are ready");
+          "it fits, but no workload is admitted until the pods of all admitted workloads are ready");
 
   /** How many Workloads a cycle may admit. */
   public enum Admissions {
@@ -92,20 +61,21 @@ public final class SchedulingCycle {
   }
 
   private static final String NO_SUFFICIENT_TARGETS =
-      "preemption was considered: nobody whom it may preempt would free enough";
+      "preemption does not help: no workload that it may preempt would free enough";
 
   private static final String NO_TARGETS_FOR_ALL =
-      "preemption was considered: nobody whom it may preempt would free enough of everything it"
-          + " needs at once";
+      "preemption does not help: no workloads that it may preempt would free everything it needs at"
+          + " once";
 
   private static final String GATE_CLOSED =
       "preemption would make room for it, but a preemption gate of the workload is closed";
 
-  private static final String NO_PREEMPTION =
-      "preemption would not help: the policies of its ClusterQueue don't allow it for all that is"
-          + " missing";
+  private static final String PREEMPTION_OFF = "preemption is off in this ClusterQueue";
 
-  private final Strategies strategies;
+  private static final String NO_PREEMPTION =
+      "the preemption policies of this ClusterQueue don't cover what is missing";
+
+  private final WorkloadOrdering ordering;
   private final Nominator nominator;
   private final BiFunction<QueuedWorkload, ClusterQueueCache, Optional<Explanation>>
       eligibilityCheck;
@@ -117,7 +87,7 @@ public final class SchedulingCycle {
   /**
    * Creates a cycle.
    *
-   * @param strategies the strategies
+   * @param policy the order and the preemption
    * @param flavors the existing flavors, by name
    * @param eligibilityCheck why a Workload can't be evaluated, whatever the quota; empty if it can
    * @param number the number of the cycle
@@ -125,13 +95,13 @@ public final class SchedulingCycle {
    *     and may not be admitted
    */
   public SchedulingCycle(
-      Strategies strategies,
+      SchedulingPolicy policy,
       Map<String, Flavor> flavors,
       BiFunction<QueuedWorkload, ClusterQueueCache, Optional<Explanation>> eligibilityCheck,
       long number,
       Admissions admissions) {
-    this.strategies = strategies;
-    this.nominator = new Nominator(flavors, strategies.preemption(), number);
+    this.ordering = policy.ordering();
+    this.nominator = new Nominator(flavors, policy.preemption(), number);
     this.eligibilityCheck = eligibilityCheck;
     this.number = number;
     this.admissions = admissions;
@@ -150,7 +120,7 @@ public final class SchedulingCycle {
             nominated.add(nominator.nominate(head, queue));
           }
         });
-    Iterator<NominatedWorkload> order = strategies.order().order(nominated);
+    Iterator<NominatedWorkload> order = ordering.order(nominated);
     while (order.hasNext()) {
       NominatedWorkload next = order.next();
       cycleOutcomes.add(stopped ? notProcessed(next) : process(next));
@@ -300,7 +270,7 @@ public final class SchedulingCycle {
   private static String detail(NominatedWorkload entry) {
     Assignment minimum = entry.minimumAssignment();
     String preemption = preemption(minimum, entry.queue());
-    if (entry.least() == null) {
+    if (entry.fewestPods() == null) {
       return preemption;
     }
     boolean ineligibility = preemption.isEmpty() && !mayNeverFit(minimum);
@@ -326,7 +296,10 @@ public final class SchedulingCycle {
   }
 
   private static String preemption(Assignment assignment, ClusterQueueCache queue) {
-    if (!assignment.needsPreemption() || !queue.mayPreempt()) {
+    if (!queue.mayPreempt()) {
+      return mayNeverFit(assignment) ? "" : PREEMPTION_OFF;
+    }
+    if (!assignment.needsPreemption()) {
       return "";
     }
     for (FlavorAttempt attempt : assignment.attempts()) {

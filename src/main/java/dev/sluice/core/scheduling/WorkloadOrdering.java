@@ -1,11 +1,46 @@
 package dev.sluice.core.scheduling;
 
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.Iterator;
 
 /** The order in which a cycle processes nominated Workloads; selected by the configuration. */
 @FunctionalInterface
 public interface WorkloadOrdering {
+
+  /**
+   * What decides between nominated Workloads, from the feature gates.
+   *
+   * @param byPriority whether a higher priority comes before an earlier queue timestamp (gate
+   *     PrioritySortingWithinCohort)
+   * @param preemptorsFirst whether Workloads for which others were preempted come before all others
+   *     (gate PrioritizePreemptorWorkloads)
+   */
+  record OrderingRules(boolean byPriority, boolean preemptorsFirst) {
+
+    /** The defaults of the gates. */
+    public static final OrderingRules DEFAULT = new OrderingRules(true, false);
+
+    private static final Comparator<NominatedWorkload> BY_AGE =
+        Comparator.<NominatedWorkload>comparingLong(entry -> entry.item().queuedAtMicros())
+            .thenComparing(entry -> entry.item().id().uid());
+
+    /** By priority, unless a gate forbids it, and by age; the UID breaks ties. */
+    Comparator<NominatedWorkload> byPriorityAndAge() {
+      return byPriority
+          ? Comparator.<NominatedWorkload>comparingLong(
+                  entry -> entry.item().equivalenceClass().priority())
+              .reversed()
+              .thenComparing(BY_AGE)
+          : BY_AGE;
+    }
+
+    /** Preemptors before all others, if a gate asks for it. */
+    Comparator<NominatedWorkload> byPreemption() {
+      return Comparator.comparing(
+          entry -> !preemptorsFirst || !entry.queue().pending().isPreemptor(entry.item()));
+    }
+  }
 
   /**
    * Returns the nominated Workloads in order. Each one is selected only when it is requested, so

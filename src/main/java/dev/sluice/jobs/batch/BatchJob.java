@@ -9,11 +9,13 @@ import dev.sluice.jobs.JobIntegration;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.JobState;
+import dev.sluice.jobs.MultiKueueRules;
 import dev.sluice.jobs.PodSetInfo;
 import dev.sluice.jobs.PodSetTemplate;
 import dev.sluice.jobs.PodTemplateMerger;
 import dev.sluice.jobs.StartConflictException;
 import dev.sluice.jobs.TopologyRequests;
+import dev.sluice.jobs.WebhookRules;
 import dev.sluice.kube.json.JsonMergePatch;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,9 +31,55 @@ public final class BatchJob implements JobIntegration {
   private static final String POD_SET = "main";
   private static final String INDEX_LABEL = "batch.kubernetes.io/job-completion-index";
 
+  /**
+   * Labels of the template that the API server derives from the Job itself; it refuses others. A
+   * Workload may hold those of another Job: of the manager's, or of the one it was written from.
+   */
+  private static final List<String> OWN_LABELS =
+      List.of(
+          "controller-uid",
+          "batch.kubernetes.io/controller-uid",
+          "job-name",
+          "batch.kubernetes.io/job-name");
+
   @Override
   public JobKind kind() {
     return KIND;
+  }
+
+  @Override
+  public WebhookRules webhooks() {
+    return WebhookRules.atCreation(new WebhookRules.Review.Parallelism());
+  }
+
+  @Override
+  public Optional<MultiKueueRules> multiKueue() {
+    return Optional.of(
+        MultiKueueRules.byStatus(managedByField(), suspendField())
+            .dropping(new MultiKueueRules.Dropped(writtenByApiServer(), List.of()))
+            .with(
+                new MultiKueueRules.StatusRules(
+                    true,
+                    List.of("Complete", "Failed"),
+                    List.of("succeeded", "failed"),
+                    List.of("active", "ready", "terminating"),
+                    List.of())));
+  }
+
+  /** The selector, and the labels by which it selects: the worker's API server writes its own. */
+  private static List<List<String>> writtenByApiServer() {
+    List<List<String>> fields = new ArrayList<>();
+    fields.add(List.of("spec", "selector"));
+    for (String label :
+        List.of(
+            "controller-uid",
+            "job-name",
+            "batch.kubernetes.io/controller-uid",
+            "batch.kubernetes.io/job-name")) {
+      fields.add(List.of("metadata", "labels", label));
+      fields.add(List.of("spec", "template", "metadata", "labels", label));
+    }
+    return fields;
   }
 
   @Override
@@ -228,10 +276,23 @@ public final class BatchJob implements JobIntegration {
       PodSetTemplate podSet = original.get().getFirst();
       ObjectNode spec = restored.withObjectProperty("spec");
       PodTemplateMerger.restore(spec.withObjectProperty("template"), podSet.template());
+      keepOwnLabels(job, spec.withObjectProperty("template"));
       if (minCount(job) > 0) {
         resize(restored, podSet.count());
       }
     }
     return JsonMergePatch.between(job, restored);
+  }
+
+  private static void keepOwnLabels(JsonNode job, ObjectNode template) {
+    JsonNode current = job.path("spec").path("template").path("metadata").path("labels");
+    if (template.at("/metadata/labels") instanceof ObjectNode labels) {
+      labels.remove(OWN_LABELS);
+    }
+    for (String label : OWN_LABELS) {
+      if (current.has(label)) {
+        template.withObject("/metadata/labels").set(label, current.get(label));
+      }
+    }
   }
 }

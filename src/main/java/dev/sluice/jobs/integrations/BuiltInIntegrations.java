@@ -1,29 +1,22 @@
 package dev.sluice.jobs.integrations;
 
+import static dev.sluice.jobs.Integration.controlled;
+import static dev.sluice.jobs.Integration.of;
+import static dev.sluice.jobs.Integration.withoutController;
+
 import dev.sluice.jobs.Integration;
-import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.JobKindDescription;
 import dev.sluice.jobs.batch.BatchJob;
+import dev.sluice.jobs.pod.Deployments;
 import dev.sluice.jobs.pod.PodController;
 import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.jobs.pod.SinglePod;
 import dev.sluice.jobs.statefulset.StatefulSetController;
 import dev.sluice.jobs.statefulset.StatefulSets;
 import java.util.List;
-import java.util.Set;
 
-/** All kinds of jobs that this program has: one line per kind. */
+/** All kinds of jobs that this program knows: one line per kind. */
 public final class BuiltInIntegrations {
-
-  /** Deployments: each of their pods is a job of its own. */
-  private static final JobKind DEPLOYMENT =
-      new JobKind("apps", "v1", "Deployment", "deployments", "deployment");
-
-  /** The frameworks whose jobs are made of gated pods. */
-  private static final Set<String> MADE_OF_PODS =
-      Set.of(
-          DEPLOYMENT.framework(),
-          StatefulSets.KIND.framework(),
-          "leaderworkerset.x-k8s.io/leaderworkerset");
 
   private BuiltInIntegrations() {}
 
@@ -34,11 +27,28 @@ public final class BuiltInIntegrations {
    */
   public static List<Integration> all(PodIndex pods) {
     return List.of(
-        Integration.of(new BatchJob()),
-        Integration.controlled(SinglePod.KIND, context -> new PodController(pods, context))
-            .alsoEnabledBy(MADE_OF_PODS),
-        Integration.withoutController(DEPLOYMENT),
-        Integration.controlled(
-            StatefulSets.KIND, context -> new StatefulSetController(pods, context)));
+        of(new BatchJob()),
+        withoutController(ExternalKinds.jobSet()),
+        withoutController(ExternalKinds.training("PyTorchJob")),
+        withoutController(ExternalKinds.training("TFJob")),
+        withoutController(ExternalKinds.training("XGBoostJob")),
+        withoutController(ExternalKinds.training("PaddleJob")),
+        withoutController(ExternalKinds.training("JAXJob")),
+        withoutController(ExternalKinds.mpiJob()),
+        withoutController(ExternalKinds.trainJob()),
+        withoutController(ExternalKinds.rayJob()),
+        withoutController(ExternalKinds.rayCluster()),
+        withoutController(ExternalKinds.rayService()),
+        withoutController(ExternalKinds.appWrapper()),
+        withoutController(ExternalKinds.sparkApplication()),
+        controlled(new SinglePod(), context -> new PodController(pods, context)),
+        withoutController(new Deployments()),
+        controlled(new StatefulSets(), context -> new StatefulSetController(pods, context)),
+        withoutController(ExternalKinds.leaderWorkerSet()));
+  }
+
+  /** The descriptions of all kinds, in the same order; no controller is made. */
+  public static List<JobKindDescription> descriptions() {
+    return all(new PodIndex()).stream().map(Integration::description).toList();
   }
 }

@@ -5,6 +5,7 @@ import dev.sluice.jobs.JobAction.DeleteJob;
 import dev.sluice.jobs.JobAction.RemoveFinalizers;
 import dev.sluice.jobs.JobAction.Stop;
 import dev.sluice.jobs.JobAction.StopReason;
+import dev.sluice.workload.CachedWorkload;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -27,9 +28,16 @@ final class PodActionExecutor {
 
   /** Stops pods, which is the end of them. */
   static List<PodGroupAction> stop(List<CachedPod> pods, StopReason reason, String note) {
-    return pods.stream()
-        .map(pod -> new PodGroupAction(pod.job(), new Stop(reason, Optional.empty(), note)))
-        .toList();
+    return stop(pods, new Stop(reason, Optional.empty(), note));
+  }
+
+  /** The same for an eviction. */
+  static List<PodGroupAction> evict(List<CachedPod> pods, CachedWorkload.Condition evicted) {
+    return stop(pods, Stop.evicted(Optional.empty(), evicted));
+  }
+
+  private static List<PodGroupAction> stop(List<CachedPod> pods, Stop stop) {
+    return pods.stream().map(pod -> new PodGroupAction(pod.job(), stop)).toList();
   }
 
   /** Deletes pods that the group has too many of. */

@@ -5,6 +5,7 @@ import dev.sluice.jobs.AdmissionCheckEvents;
 import dev.sluice.jobs.JobControllerContext;
 import dev.sluice.jobs.JobKindController;
 import dev.sluice.jobs.JobReconciler;
+import dev.sluice.jobs.JobRef;
 import dev.sluice.jobs.ObjectKey;
 import dev.sluice.kube.workqueue.WorkQueue;
 import dev.sluice.workload.CachedWorkload;
@@ -13,10 +14,12 @@ import dev.sluice.workload.WorkloadLister;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.time.Duration;
+import java.util.Comparator;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +30,7 @@ import org.jspecify.annotations.Nullable;
 public final class PodController implements JobKindController, WorkloadListener {
 
   private static final long PAGE = 500;
+  private static final Duration UNTIL_LEADING = Duration.ofSeconds(1);
 
   private final PodIndex index;
   private final JobReconciler singles;
@@ -36,6 +40,7 @@ public final class PodController implements JobKindController, WorkloadListener 
   private final SharedIndexInformer<PodResource> informer;
   private final WorkQueue<PodGroupKey> queue;
   private final WorkQueue<ObjectKey> finalizing;
+  private final WorkQueue<JobRef> unwatched;
   private volatile boolean workloadsSynced;
 
   /**
@@ -72,6 +77,11 @@ public final class PodController implements JobKindController, WorkloadListener 
         new WorkQueue<>(
             workload -> mayAct() ? finalizer.removeFinalizer(workload) : Optional.empty(),
             context.queue());
+    PodLabelRestorer restorer =
+        new PodLabelRestorer(dependencies.objects(), dependencies.events(), this::remove);
+    this.unwatched =
+        new WorkQueue<>(
+            pod -> mayAct() ? restorer.restore(pod) : Optional.of(UNTIL_LEADING), context.queue());
     informer.addEventHandler(new Watch());
     dependencies.workloads().listen(this);
     dependencies
@@ -103,10 +113,19 @@ public final class PodController implements JobKindController, WorkloadListener 
   }
 
   @Override
+  public Duration longestHandling() {
+    return Stream.of(queue, finalizing, unwatched)
+        .map(WorkQueue::longestHandling)
+        .max(Comparator.naturalOrder())
+        .orElse(Duration.ZERO);
+  }
+
+  @Override
   public void close() {
     informer.stop();
     queue.close();
     finalizing.close();
+    unwatched.close();
   }
 
   @Override
@@ -162,6 +181,20 @@ public final class PodController implements JobKindController, WorkloadListener 
     return pod.isEmpty() ? Optional.empty() : singles.reconcile(pod.get().job());
   }
 
+  /** Forgets a pod that does not exist any more, unless another one has its name already. */
+  private void remove(JobRef ref) {
+    singles.forget(ref);
+    groups.forget(ref);
+    index
+        .find(ref.namespace(), ref.name())
+        .filter(pod -> pod.job().ref().uid().equals(ref.uid()))
+        .ifPresent(
+            pod -> {
+              index.remove(pod);
+              queue.enqueue(PodGroupKey.of(pod));
+            });
+  }
+
   /** Handles the events of the watch of pods. */
   private final class Watch implements ResourceEventHandler<PodResource> {
 
@@ -177,10 +210,20 @@ public final class PodController implements JobKindController, WorkloadListener 
 
     @Override
     public void onDelete(PodResource last, boolean lastIsUnknown) {
-      index.remove(last.pod());
-      queue.enqueue(PodGroupKey.of(last.pod()));
-      singles.forget(last.pod().job());
-      groups.forget(last.pod().job().ref());
+      CachedPod pod = last.pod();
+      if (mayAct() && mayStillRun(pod)) {
+        unwatched.enqueue(pod.job().ref());
+      } else {
+        remove(pod.job().ref());
+      }
+    }
+
+    /**
+     * Whether the watch may have ended for a pod without its deletion, because the pod lost its
+     * label. A deleted pod that holds quota has the time of its deletion first.
+     */
+    private static boolean mayStillRun(CachedPod last) {
+      return !last.gated() && !last.ended() && !last.job().deleting();
     }
 
     /** A pod that can't be read stays in the index as it was known before. */

@@ -192,7 +192,18 @@ final class PodGroup {
         .collect(Collectors.groupingBy(CachedPod::role, TreeMap::new, Collectors.toList()));
   }
 
-  /** What its pods don't agree about though they have to; empty when they agree. */
+  /** The value of a label that some of its pods carry; of several, the oldest pod's. */
+  Optional<String> label(String key) {
+    return pods.stream()
+        .flatMap(pod -> Optional.ofNullable(pod.job().labels().get(key)).stream())
+        .findFirst();
+  }
+
+  /**
+   * What its pods don't agree about though they have to; empty when they agree.
+   *
+   * @param labelsInCommon labels that pods may lack, and whose values must not differ
+   */
   Optional<String> disagreement(List<String> labelsInCommon) {
     if (totalCount() == 0) {
       return Optional.of(
@@ -211,7 +222,11 @@ final class PodGroup {
     for (String label : labelsInCommon) {
       found =
           found.or(
-              () -> differing(alive, label, pod -> pod.job().labels().getOrDefault(label, "")));
+              () ->
+                  differing(
+                      alive.stream().filter(pod -> pod.job().labels().containsKey(label)).toList(),
+                      label,
+                      pod -> pod.job().labels().getOrDefault(label, "")));
     }
     return found;
   }

@@ -6,13 +6,15 @@ import dev.sluice.jobs.PriorityLookup;
 import dev.sluice.workload.CachedWorkload;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * All that is looked at to decide what a group of pods needs.
  *
- * @param standing whether it is ours to handle
+ * @param managementStatus whether it is ours to handle
  * @param workload the Workload of the group's name, if there is one
  * @param elsewhere whether it runs in another cluster once it is admitted
+ * @param unwritable UIDs of pods that could not be written or deleted just now
  */
 record PodGroupContext(
     PodGroup group,
@@ -21,4 +23,5 @@ record PodGroupContext(
     boolean elsewhere,
     FlavorLookup flavors,
     PriorityLookup priorities,
-    Instant now) {}
+    Instant now,
+    Set<String> unwritable) {}

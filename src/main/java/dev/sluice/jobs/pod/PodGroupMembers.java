@@ -81,8 +81,17 @@ final class PodGroupMembers {
     return result.stream().filter(PodGroupMembers::isHeld).toList();
   }
 
-  /** How many pods somebody has yet to make in place of others. */
-  static int missing(PodGroup group) {
+  /**
+   * How many pods somebody has yet to make in place of others. Of a group without pods these are
+   * all pods of its Workload once that was evicted, unless the Workload names another object that
+   * makes the pods.
+   */
+  static int missing(PodGroup group, CachedWorkload workload) {
+    if (group.pods().isEmpty()) {
+      return workload.evicted() && !workload.annotations().containsKey(KueueConstants.JOB_OWNER_GVK)
+          ? counts(workload).values().stream().mapToInt(Integer::intValue).sum()
+          : 0;
+    }
     if (group.serving()) {
       return 0;
     }

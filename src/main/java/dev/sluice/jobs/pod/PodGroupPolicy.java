@@ -26,9 +26,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a group of pods needs, given how its pods and its Workload stand: a pure function
- * (docs/workload-semantics.md#reconciliation-of-jobs, docs/pods.md). It answers with what can be
- * done now; what depends on its outcome is decided when the outcome is seen.
+ * Decides what to do about a group of pods, from the states of the pods and of the group's
+ * Workload: a pure function (docs/workload-semantics.md#reconciliation-of-jobs, docs/pods.md). It
+ * returns the actions that are possible now; actions that depend on their results are decided when
+ * the results are observed.
  */
 final class PodGroupPolicy {
 
@@ -43,7 +44,7 @@ final class PodGroupPolicy {
     this.making = new PodGroupWorkloadBuilder(rules);
   }
 
-  /** What to do; nothing when all is as it should be. */
+  /** The actions for a group; empty if nothing has to be done. */
   List<PodGroupAction> decide(PodGroupContext situation) {
     PodGroup group = situation.group();
     if (!(situation.managementStatus() instanceof ManagementStatus.Own)) {
@@ -63,7 +64,7 @@ final class PodGroupPolicy {
   }
 
   private List<PodGroupAction> unmanaged(PodGroupContext situation, CachedWorkload workload) {
-    List<PodGroupAction> steps = new ArrayList<>(unguarded(situation.group()));
+    List<PodGroupAction> steps = new ArrayList<>(unguarded(situation));
     steps.add(
         new PodGroupAction(
             situation.group().asJob(),
@@ -77,11 +78,16 @@ final class PodGroupPolicy {
   /**
    * Stops started pods of a group that has no Workload, and removes the finalizer of ended ones.
    */
-  private static List<PodGroupAction> unguarded(PodGroup group) {
+  private static List<PodGroupAction> unguarded(PodGroupContext situation) {
+    PodGroup group = situation.group();
     List<PodGroupAction> steps =
         new ArrayList<>(
-            PodActionExecutor.release(
-                group.pods().stream().filter(pod -> pod.ended() || pod.job().deleting()).toList()));
+            writable(
+                situation,
+                PodActionExecutor.release(
+                    group.pods().stream()
+                        .filter(pod -> pod.ended() || pod.job().deleting())
+                        .toList())));
     steps.addAll(
         PodActionExecutor.stop(
             group.startedAndKept(),
@@ -92,7 +98,7 @@ final class PodGroupPolicy {
 
   private List<PodGroupAction> withoutWorkload(PodGroupContext situation) {
     PodGroup group = situation.group();
-    List<PodGroupAction> steps = unguarded(group);
+    List<PodGroupAction> steps = unguarded(situation);
     if (!steps.isEmpty() || group.waiting().isEmpty() || group.prebuilt()) {
       return steps;
     }
@@ -101,13 +107,23 @@ final class PodGroupPolicy {
       return List.of(
           new PodGroupAction(group.asJob(), new Warn("ErrWorkloadCompose", disagreement.get())));
     }
-    List<CachedPod> excess = PodGroupMembers.excess(group, group.waiting());
-    return excess.isEmpty() ? making.create(situation) : PodActionExecutor.removeExcess(excess);
+    List<PodGroupAction> excess =
+        writable(
+            situation,
+            PodActionExecutor.removeExcess(PodGroupMembers.excess(group, group.waiting())));
+    return excess.isEmpty() ? making.create(situation) : excess;
+  }
+
+  /** The steps for pods that can be written: the group doesn't wait for the others. */
+  private static List<PodGroupAction> writable(
+      PodGroupContext situation, List<PodGroupAction> steps) {
+    return steps.stream().filter(step -> !situation.unwritable().contains(step.target())).toList();
   }
 
   /**
-   * The Workload is being deleted: the pods that were started stop, then it is let go. Whether
-   * there really is no pod where none is known is looked up before that, elsewhere.
+   * Stops the started pods of a group whose Workload is being deleted; then the Workload loses its
+   * finalizer. For a group without known pods, {@link PodWorkloadFinalizer} removes the finalizer
+   * after it asked the API server for pods.
    */
   private static List<PodGroupAction> leaving(PodGroupContext situation, CachedWorkload workload) {
     PodGroup group = situation.group();
@@ -154,7 +170,7 @@ final class PodGroupPolicy {
     return members.isEmpty() ? ofWorkload(situation, workload) : members;
   }
 
-  /** Too many pods go, and so do those that others have replaced. */
+  /** Removes excess pods, and pods that were replaced. */
   private static List<PodGroupAction> members(PodGroupContext situation, CachedWorkload workload) {
     PodGroup group = situation.group();
     if (group.hasParent()) {
@@ -163,7 +179,7 @@ final class PodGroupPolicy {
     List<PodGroupAction> steps =
         new ArrayList<>(PodActionExecutor.removeExcess(PodGroupMembers.excess(group, workload)));
     steps.addAll(PodActionExecutor.release(PodGroupMembers.replaced(group, workload)));
-    return steps;
+    return writable(situation, steps);
   }
 
   private List<PodGroupAction> ofWorkload(PodGroupContext situation, CachedWorkload workload) {
@@ -181,12 +197,12 @@ final class PodGroupPolicy {
     return workload.admitted() ? admitted(situation, workload) : waiting(situation, workload);
   }
 
-  /** What the pods say of themselves, one write at a time. */
+  /** Writes what follows from the states of the pods to the Workload, one write at a time. */
   private List<PodGroupAction> withReason(PodGroupContext situation, CachedWorkload workload) {
     CachedJob job = situation.group().asJob();
     ObjectNode replacements = replacements(situation, workload);
     if (!replacements.isEmpty()) {
-      int missing = PodGroupMembers.missing(situation.group());
+      int missing = PodGroupMembers.missing(situation.group(), workload);
       return status(job, workload, replacements, "missing pods=" + missing);
     }
     Map<String, Integer> reclaimable = job.state().reclaimable();
@@ -194,7 +210,7 @@ final class PodGroupPolicy {
     boolean more =
         reclaimable.entrySet().stream()
             .anyMatch(pods -> pods.getValue() > known.getOrDefault(pods.getKey(), 0));
-    if (more && workload.admitted()) {
+    if (rules.reclaimablePods() && more && workload.admitted()) {
       return status(job, workload, WorkloadStatuses.reclaimable(reclaimable), "reclaimable pods");
     }
     if (!rules.podsReady()) {
@@ -210,9 +226,12 @@ final class PodGroupPolicy {
     return List.of(new PodGroupAction(job, new PatchStatus(workload, status, change)));
   }
 
-  /** Whether pods have to come before it can be queued again, and why they went. */
+  /**
+   * The patch of the condition that tells whether the group waits for replacement pods before it
+   * can be queued again.
+   */
   private static ObjectNode replacements(PodGroupContext situation, CachedWorkload workload) {
-    int missing = PodGroupMembers.missing(situation.group());
+    int missing = PodGroupMembers.missing(situation.group(), workload);
     StatusPatch patch = StatusPatch.of(workload, situation.now());
     if (missing > 0) {
       Optional<Condition> evicted =
@@ -223,19 +242,17 @@ final class PodGroupPolicy {
           .condition(WAITING, true, reason, why + "; pods to be replaced: " + missing)
           .build();
     }
-    if (workload.status().isTrue(WAITING)) {
+    if (workload.status().isTrue(WAITING) && !situation.group().pods().isEmpty()) {
       patch.condition(WAITING, false, "PodsReady", "All pods of the group are there");
     }
     return patch.build();
   }
 
-  /** Second phase of an eviction: the pods go; when they are gone, so is the quota. */
+  /** The second phase of an eviction: stops the pods, and releases the quota when they are gone. */
   private List<PodGroupAction> evicted(PodGroupContext situation, CachedWorkload workload) {
     PodGroup group = situation.group();
     Condition evicted = workload.status().condition("Evicted").orElseThrow();
-    List<PodGroupAction> stops =
-        PodActionExecutor.stop(
-            group.startedAndKept(), StopReason.WORKLOAD_EVICTED, evicted.message());
+    List<PodGroupAction> stops = PodActionExecutor.evict(group.startedAndKept(), evicted);
     if (!stops.isEmpty()) {
       return stops;
     }
@@ -261,21 +278,30 @@ final class PodGroupPolicy {
 
   private List<PodGroupAction> admitted(PodGroupContext situation, CachedWorkload workload) {
     List<CachedPod> waiting = situation.group().waiting();
-    return situation.elsewhere() || waiting.isEmpty()
-        ? synchronize(situation, workload)
-        : making.start(situation, workload, waiting);
+    List<PodGroupAction> steps = new ArrayList<>();
+    if (!situation.elsewhere() && !waiting.isEmpty()) {
+      steps.addAll(writable(situation, making.start(situation, workload, waiting)));
+    }
+    if (steps.stream().allMatch(step -> step.action() instanceof Warn)) {
+      steps.addAll(synchronize(situation, workload));
+    }
+    return steps;
   }
 
   private List<PodGroupAction> waiting(PodGroupContext situation, CachedWorkload workload) {
     List<PodGroupAction> stops =
-        PodActionExecutor.stop(
-            situation.group().startedAndKept(),
-            StopReason.NOT_ADMITTED,
-            "Workload " + workload.id() + " is not admitted");
+        writable(
+            situation,
+            PodActionExecutor.stop(
+                situation.group().startedAndKept(),
+                StopReason.NOT_ADMITTED,
+                "Workload " + workload.id() + " is not admitted"));
     return stops.isEmpty() ? synchronize(situation, workload) : stops;
   }
 
-  /** A Workload that others make, they change as well. */
+  /**
+   * Updates the Workload of a changed group; a prebuilt Workload is changed by its creator only.
+   */
   private List<PodGroupAction> synchronize(PodGroupContext situation, CachedWorkload workload) {
     PodGroup group = situation.group();
     if (group.prebuilt() || group.serving() || group.pods().isEmpty()) {
@@ -296,7 +322,7 @@ final class PodGroupPolicy {
         .toList();
   }
 
-  /** The end of a group's Workload. */
+  /** Marks the Workload of a group finished. */
   static PodGroupAction finish(
       PodGroupContext situation, CachedWorkload workload, String reason, String message) {
     return new PodGroupAction(

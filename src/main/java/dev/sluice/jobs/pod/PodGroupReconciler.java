@@ -13,8 +13,12 @@ import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.Semaphore;
 
 /**
@@ -52,11 +56,10 @@ final class PodGroupReconciler {
    * @throws InterruptedException if the thread is asked to stop
    */
   Optional<Duration> reconcile(String namespace, String name) throws InterruptedException {
-    List<CachedPod> pods = index.group(namespace, name);
-    if (pods.stream().anyMatch(pod -> executor.unseen(pod.job()))) {
+    if (unseen(namespace, name)) {
       return Optional.of(UNTIL_SEEN);
     }
-    List<PodGroupAction> steps = decide(namespace, name);
+    List<PodGroupAction> steps = decide(namespace, name, Set.of());
     if (steps.isEmpty()) {
       return Optional.empty();
     }
@@ -64,12 +67,21 @@ final class PodGroupReconciler {
     try {
       if (takesAway(steps)) {
         Futures.forResult(dependencies.workloads().refresh(namespace, name));
-        return execute(decide(namespace, name));
+        steps = decide(namespace, name, Set.of());
       }
-      return execute(steps);
+      Map<String, Duration> failed = execute(steps);
+      if (!failed.isEmpty() && !unseen(namespace, name)) {
+        execute(decide(namespace, name, Set.copyOf(failed.keySet())), failed);
+      }
+      return failed.values().stream().min(Comparator.naturalOrder());
     } finally {
       writers.release();
     }
+  }
+
+  /** Whether the cache lacks what was written to a pod of the group. */
+  private boolean unseen(String namespace, String name) {
+    return index.group(namespace, name).stream().anyMatch(pod -> executor.unseen(pod.job()));
   }
 
   /** Forgets a pod that is deleted. */
@@ -77,7 +89,7 @@ final class PodGroupReconciler {
     executor.forget(pod);
   }
 
-  private List<PodGroupAction> decide(String namespace, String name) {
+  private List<PodGroupAction> decide(String namespace, String name, Set<String> unwritable) {
     Instant now = dependencies.clock().instant();
     PodGroup group = new PodGroup(namespace, name, index.group(namespace, name), now);
     CachedJob job = group.asJob();
@@ -90,7 +102,8 @@ final class PodGroupReconciler {
             workload.filter(found -> remoteExecutionCheck.runs(job, found)).isPresent(),
             dependencies.flavors(),
             dependencies.priorities(),
-            now));
+            now,
+            unwritable));
   }
 
   /** Whether steps stop or delete pods; such steps are decided again from fresh data. */
@@ -101,13 +114,26 @@ final class PodGroupReconciler {
             action -> action instanceof JobAction.Stop || action instanceof JobAction.DeleteJob);
   }
 
-  private Optional<Duration> execute(List<PodGroupAction> steps) throws InterruptedException {
+  private Map<String, Duration> execute(List<PodGroupAction> steps) throws InterruptedException {
+    Map<String, Duration> failed = new LinkedHashMap<>();
+    execute(steps, failed);
+    return failed;
+  }
+
+  /**
+   * Carries out steps in order. A step that doesn't succeed ends the steps of its target only.
+   *
+   * @param failed the targets that have failed, and the delays after which to try again; steps of
+   *     these are left out, and further ones are added
+   */
+  private void execute(List<PodGroupAction> steps, Map<String, Duration> failed)
+      throws InterruptedException {
     for (PodGroupAction step : steps) {
-      Optional<Duration> again = executor.execute(step.subject(), List.of(step.action()));
-      if (again.isPresent()) {
-        return again;
+      if (!failed.containsKey(step.target())) {
+        executor
+            .execute(step.subject(), List.of(step.action()))
+            .ifPresent(again -> failed.put(step.target(), again));
       }
     }
-    return Optional.empty();
   }
 }

@@ -1,7 +1,5 @@
 package dev.sluice.jobs.pod;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -40,7 +38,6 @@ final class PodGroupWorkloadBuilder {
 
   private static final int MOST_ROLES = 18;
   private static final Duration RETRY = Duration.ofSeconds(5);
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   private final JobOptions rules;
   private final WorkloadFactory composer;
@@ -97,8 +94,11 @@ final class PodGroupWorkloadBuilder {
     };
   }
 
-  private static ObjectNode owned(ObjectNode workload, PodGroup group) {
+  private ObjectNode owned(ObjectNode workload, PodGroup group) {
     ObjectNode metadata = workload.withObjectProperty("metadata");
+    for (String key : rules.labelKeysToCopy()) {
+      group.label(key).ifPresent(value -> metadata.withObjectProperty("labels").put(key, value));
+    }
     metadata.withObjectProperty("annotations").put(KueueConstants.IS_GROUP_WORKLOAD, "true");
     ArrayNode owners = metadata.putArray("ownerReferences");
     group.runnable().forEach(pod -> owners.add(reference(pod.job().ref())));
@@ -128,13 +128,13 @@ final class PodGroupWorkloadBuilder {
     }
     if (group.fastAdmission()) {
       CachedPod first = waiting.getFirst();
-      return List.of(SinglePod.podSet(object(first), first.role(), group.totalCount()));
+      return List.of(SinglePod.podSet(first.job().object(), first.role(), group.totalCount()));
     }
     List<PodSetTemplate> result = new ArrayList<>();
     PodGroup.byRole(waiting)
         .forEach(
             (role, pods) ->
-                result.add(SinglePod.podSet(object(pods.getFirst()), role, pods.size())));
+                result.add(SinglePod.podSet(pods.getFirst().job().object(), role, pods.size())));
     return result;
   }
 
@@ -205,17 +205,17 @@ final class PodGroupWorkloadBuilder {
       List<PodGroupAction> steps = new ArrayList<>();
       for (CachedPod pod : pods) {
         PodSetInfo start = byRole.get(pod.role());
-        if (start == null) {
+        Optional<Warn> refused = refusal(workload, admission, pod);
+        if (start == null || refused.isPresent()) {
           steps.add(
-              new PodGroupAction(
-                  pod.job(), new Warn("ErrWorkloadCompose", noPodSet(workload, pod))));
+              new PodGroupAction(pod.job(), refused.orElseGet(() -> noPodSet(workload, pod))));
         } else if (taken.merge(pod.role(), 1, Integer::sum) <= start.count()) {
           steps.add(
               new PodGroupAction(
                   pod.job(),
                   new Start(
                       workload,
-                      List.of(SinglePod.start(object(pod), start)),
+                      List.of(SinglePod.start(pod.job().object(), start)),
                       "Admitted by ClusterQueue " + admission.clusterQueue())));
         }
       }
@@ -226,15 +226,30 @@ final class PodGroupWorkloadBuilder {
     }
   }
 
-  private static String noPodSet(CachedWorkload workload, CachedPod pod) {
-    return "Workload %s has no pod set \"%s\" for this pod".formatted(workload.id(), pod.role());
+  /** Why a pod must not start though its role was admitted: it requests more than was admitted. */
+  private Optional<Warn> refusal(
+      CachedWorkload workload, CachedWorkload.Admission admission, CachedPod pod) {
+    for (CachedWorkload.PodSet podSet : workload.spec().podSets()) {
+      for (CachedWorkload.Assignment assignment : admission.podSetAssignments()) {
+        if (podSet.name().equals(pod.role()) && assignment.name().equals(pod.role())) {
+          return rules
+              .admittedRequests()
+              .excess(pod.job().object(), podSet, assignment)
+              .map(
+                  excess ->
+                      new Warn(
+                          "PodExceedsAdmission",
+                          "The pod stays gated because it requests more than pod set \"%s\" of Workload %s was admitted with per pod: %s"
+                              .formatted(pod.role(), workload.id(), excess)));
+        }
+      }
+    }
+    return Optional.empty();
   }
 
-  private static ObjectNode object(CachedPod pod) {
-    try {
-      return (ObjectNode) JSON.readTree(pod.job().text());
-    } catch (JsonProcessingException ownText) {
-      throw new IllegalStateException("the text of " + pod.job().ref() + " is not JSON", ownText);
-    }
+  private static Warn noPodSet(CachedWorkload workload, CachedPod pod) {
+    return new Warn(
+        "ErrWorkloadCompose",
+        "Workload %s has no pod set \"%s\" for this pod".formatted(workload.id(), pod.role()));
   }
 }

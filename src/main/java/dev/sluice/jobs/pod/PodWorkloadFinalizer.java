@@ -4,17 +4,14 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobClient;
 import dev.sluice.jobs.JobReconciler;
 import dev.sluice.jobs.ObjectKey;
+import dev.sluice.jobs.WorkloadReleaser;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.WorkloadFinalizer;
 import dev.sluice.workload.WorkloadLister;
-import dev.sluice.workload.WorkloadWriter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Removes the finalizer of Workloads of pods that are being deleted, when none of their pods exists
@@ -22,21 +19,15 @@ import org.slf4j.LoggerFactory;
  */
 final class PodWorkloadFinalizer {
 
-  private static final Logger LOG = LoggerFactory.getLogger(PodWorkloadFinalizer.class);
-  private static final Duration AGAIN = Duration.ofSeconds(2);
-
-  /** A refused write leaves the quota held, so it is repeated. */
-  private static final Duration AFTER_REFUSAL = Duration.ofSeconds(10);
-
   private final PodIndex directory;
   private final WorkloadLister workloads;
-  private final WorkloadWriter writer;
+  private final WorkloadReleaser releaser;
   private final JobClient objects;
 
   PodWorkloadFinalizer(PodIndex directory, JobReconciler.Dependencies around) {
     this.directory = directory;
     this.workloads = around.workloads().store();
-    this.writer = around.writer();
+    this.releaser = new WorkloadReleaser(around.writer());
     this.objects = around.objects();
   }
 
@@ -70,26 +61,15 @@ final class PodWorkloadFinalizer {
       return Optional.empty();
     }
     if (directory.hasGroup(name.namespace(), name.name())) {
-      return Optional.of(AGAIN);
+      return Optional.of(WorkloadReleaser.AGAIN);
     }
     CachedWorkload workload = found.get();
     for (CachedWorkload.Owner owner : pods(workload)) {
       if (isKnown(name.namespace(), owner) || isThere(name.namespace(), owner)) {
-        return Optional.of(AGAIN);
+        return Optional.of(WorkloadReleaser.AGAIN);
       }
     }
-    WorkloadWriter.Outcome outcome =
-        Futures.forResult(
-            writer.patch(workload.id(), workload.version(), WorkloadFinalizer.removal(workload)));
-    return switch (outcome) {
-      case WorkloadWriter.Outcome.Written written -> {
-        LOG.info("workload={} released, reason=\"no pod of it is left\"", workload.id());
-        yield Optional.empty();
-      }
-      case WorkloadWriter.Outcome.Gone gone -> Optional.empty();
-      case WorkloadWriter.Outcome.Conflict conflict -> Optional.of(AGAIN);
-      case WorkloadWriter.Outcome.Refused refused -> Optional.of(AFTER_REFUSAL);
-    };
+    return releaser.release(workload, "no pod of it is left");
   }
 
   private static List<CachedWorkload.Owner> pods(CachedWorkload workload) {

@@ -5,17 +5,20 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
-import dev.sluice.jobs.JobAction.StopReason;
+import dev.sluice.jobs.GatedKind;
 import dev.sluice.jobs.JobIntegration;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.JobState;
 import dev.sluice.jobs.JobStopProcedure;
+import dev.sluice.jobs.MultiKueueRules;
 import dev.sluice.jobs.PodSetInfo;
 import dev.sluice.jobs.PodSetTemplate;
 import dev.sluice.jobs.PodTemplateMerger;
+import dev.sluice.jobs.RbacRule;
 import dev.sluice.jobs.StartConflictException;
 import dev.sluice.jobs.TopologyRequests;
+import dev.sluice.jobs.WebhookRules;
 import dev.sluice.kube.json.JsonMergePatch;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -25,7 +28,7 @@ import java.util.Optional;
 import java.util.Set;
 
 /** A Pod that is a job of its own (docs/pods.md). */
-public final class SinglePod implements JobIntegration {
+public final class SinglePod implements JobIntegration, GatedKind {
 
   /** The kind. */
   public static final JobKind KIND = new JobKind("", "v1", "Pod", "pods", "pod");
@@ -42,6 +45,39 @@ public final class SinglePod implements JobIntegration {
   @Override
   public JobKind kind() {
     return KIND;
+  }
+
+  @Override
+  public WebhookRules webhooks() {
+    return WebhookRules.atCreation(new WebhookRules.Review.GatedPod());
+  }
+
+  /**
+   * Fields that the manager's API server, scheduler and webhooks wrote are dropped; the worker
+   * writes its own. The volume with the token of the service account is copied, so that the remote
+   * pod matches its Workload.
+   */
+  @Override
+  public Optional<MultiKueueRules> multiKueue() {
+    List<String> gates = List.of("spec", "schedulingGates");
+    return Optional.of(
+        MultiKueueRules.byPods(
+            new MultiKueueRules.Dropped(
+                List.of(
+                    List.of("spec", "nodeName"),
+                    List.of("spec", "priority"),
+                    List.of("spec", "preemptionPolicy"),
+                    List.of("spec", "overhead")),
+                List.of(
+                    new MultiKueueRules.Entry(gates, "name", KueueConstants.ADMISSION_GATE),
+                    new MultiKueueRules.Entry(gates, "name", KueueConstants.TOPOLOGY_GATE))),
+            MultiKueueRules.Pods.ITSELF));
+  }
+
+  /** Pods are stopped by deleting them. */
+  @Override
+  public List<RbacRule> roles() {
+    return RbacRule.ofController(KIND, "delete");
   }
 
   @Override
@@ -148,7 +184,7 @@ public final class SinglePod implements JobIntegration {
   }
 
   private static Optional<JobPatch> terminationPatch(
-      JsonNode pod, StopReason reason, String note, Instant now) {
+      JsonNode pod, String reason, String note, Instant now) {
     if (condition(pod, TERMINATION_TARGET).isPresent()) {
       return Optional.empty();
     }
@@ -164,7 +200,7 @@ public final class SinglePod implements JobIntegration {
         .put("type", TERMINATION_TARGET)
         .put("status", "True")
         .put("lastTransitionTime", now.truncatedTo(ChronoUnit.SECONDS).toString())
-        .put("reason", reason.word())
+        .put("reason", reason)
         .put("message", note.substring(0, Math.min(LONGEST_MESSAGE, note.length())));
     return Optional.of(new JobPatch(true, FIELD_OWNER, body));
   }

@@ -11,9 +11,17 @@ import dev.sluice.jobs.CachedJob;
  * @param present how many it has, those on their way out included
  * @param currentRevision the revision of its pods before the rollout that is under way, if one is
  * @param updateRevision the revision that its pods are to have
+ * @param firstIndex the index of its first pod
+ * @param partition how many of its first pods keep their revision in a rollout
  */
 public record CachedStatefulSet(
-    CachedJob job, int replicas, int present, String currentRevision, String updateRevision) {
+    CachedJob job,
+    int replicas,
+    int present,
+    String currentRevision,
+    String updateRevision,
+    int firstIndex,
+    int partition) {
 
   /** Whether its pods wait at their gates, as its template tells them. */
   boolean gated() {
@@ -31,10 +39,31 @@ public record CachedStatefulSet(
     return origin.isEmpty() ? job.ref().uid() : origin;
   }
 
-  /** Whether pods of this revision are on their way out. */
-  boolean replaces(String revision) {
+  /**
+   * Whether a rollout that is under way replaces pods of this revision and index. Pods below the
+   * partition keep their revision, so that no rollout waits for them.
+   */
+  boolean replaces(String revision, int index) {
     return !revision.isEmpty()
         && !currentRevision.equals(updateRevision)
-        && !revision.equals(updateRevision);
+        && !revision.equals(updateRevision)
+        && index >= firstIndex + partition;
+  }
+
+  /** Whether a pod of this index is one that the set is to have. */
+  boolean wants(int index) {
+    return index < firstIndex + replicas;
+  }
+
+  /** The same set with no more than {@code most} replicas. */
+  CachedStatefulSet limitedTo(int most) {
+    return new CachedStatefulSet(
+        job,
+        Math.min(replicas, most),
+        present,
+        currentRevision,
+        updateRevision,
+        firstIndex,
+        partition);
   }
 }

@@ -105,6 +105,11 @@ public final class StatefulSetController implements JobKindController, WorkloadL
   }
 
   @Override
+  public Duration longestHandling() {
+    return queue.longestHandling();
+  }
+
+  @Override
   public void close() {
     sets.stop();
     unmarked.stop();

@@ -1,13 +1,12 @@
 package dev.sluice.jobs.statefulset;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.JobPatch;
+import dev.sluice.jobs.WorkloadNames;
 import dev.sluice.jobs.pod.CachedPod;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -23,7 +22,6 @@ final class StatefulSetPods {
   private static final String REVISION = "controller-revision-hash";
   private static final Set<String> GATES =
       Set.of(KueueConstants.ADMISSION_GATE, KueueConstants.TOPOLOGY_GATE);
-  private static final ObjectMapper JSON = new ObjectMapper();
 
   private StatefulSetPods() {}
 
@@ -41,16 +39,37 @@ final class StatefulSetPods {
   /**
    * The write that a pod of the set needs; empty when it needs none.
    *
+   * @param set the set, with no more replicas than its Workload was admitted with
    * @param workload name of the set's Workload
+   * @param role the pod set of that Workload
    * @param waitsHere whether that is not admitted, and nothing of the set runs in another cluster
+   * @param byAnnotation whether the Workload and the group are named by annotations, else by labels
+   *     where the name is short enough
    */
   static Optional<JobPatch> needed(
-      CachedStatefulSet set, String workload, boolean waitsHere, CachedPod pod) {
-    if (!pod.gated() || pod.job().deleting() || pod.ended() || set.replicas() == 0) {
+      CachedStatefulSet set,
+      String workload,
+      String role,
+      boolean waitsHere,
+      boolean byAnnotation,
+      CachedPod pod) {
+    int index = index(pod);
+    if (!pod.gated() || pod.job().deleting() || pod.ended() || !set.wants(index)) {
       return Optional.empty();
     }
-    boolean leaving = set.replaces(pod.job().labels().getOrDefault(REVISION, ""));
-    return leaving && waitsHere ? Optional.of(removeGate(pod)) : annotate(set, workload, pod);
+    boolean leaving = set.replaces(pod.job().labels().getOrDefault(REVISION, ""), index);
+    return leaving && waitsHere
+        ? Optional.of(removeGate(pod))
+        : annotate(set, workload, role, byAnnotation, pod);
+  }
+
+  /** The index of a pod: the number at the end of its name. */
+  private static int index(CachedPod pod) {
+    try {
+      return Integer.parseInt(pod.name().substring(pod.name().lastIndexOf('-') + 1));
+    } catch (NumberFormatException notMadeByTheController) {
+      return 0;
+    }
   }
 
   /**
@@ -60,7 +79,7 @@ final class StatefulSetPods {
   private static JobPatch removeGate(CachedPod pod) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     ArrayNode gates = JsonNodeFactory.instance.arrayNode();
-    for (JsonNode gate : object(pod).path("spec").path("schedulingGates")) {
+    for (JsonNode gate : pod.job().object().path("spec").path("schedulingGates")) {
       if (!GATES.contains(gate.path("name").asText())) {
         gates.add(gate);
       }
@@ -72,22 +91,26 @@ final class StatefulSetPods {
           .withObjectProperty("labels")
           .putNull(KueueConstants.MANAGED);
     }
+    if (pod.job().finalizers().contains(KueueConstants.MANAGED)) {
+      ArrayNode rest = patch.withObjectProperty("metadata").withArrayProperty("finalizers");
+      pod.job().finalizers().stream()
+          .filter(name -> !name.equals(KueueConstants.MANAGED))
+          .forEach(rest::add);
+    }
     return new JobPatch(false, patch);
   }
 
-  private static JsonNode object(CachedPod pod) {
-    try {
-      return JSON.readTree(pod.job().text());
-    } catch (JsonProcessingException ownText) {
-      throw new IllegalStateException("the text of a pod is not JSON", ownText);
-    }
-  }
-
   private static Optional<JobPatch> annotate(
-      CachedStatefulSet set, String workload, CachedPod pod) {
+      CachedStatefulSet set, String workload, String role, boolean byAnnotation, CachedPod pod) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
-    differences(labels(set), pod.job().labels(), "labels", patch);
-    differences(annotations(set, workload), pod.job().annotations(), "annotations", patch);
+    Map<String, String> labels = labels(set);
+    Map<String, String> annotations = annotations(set, role);
+    Map<String, String> names =
+        byAnnotation || workload.length() > WorkloadNames.SHORT ? annotations : labels;
+    names.put(KueueConstants.PREBUILT_WORKLOAD_NAME, workload);
+    names.put(KueueConstants.POD_GROUP_NAME, workload);
+    differences(labels, pod.job().labels(), "labels", patch);
+    differences(annotations, pod.job().annotations(), "annotations", patch);
     return patch.isEmpty() ? Optional.empty() : Optional.of(new JobPatch(false, patch));
   }
 
@@ -118,14 +141,12 @@ final class StatefulSetPods {
     return labels;
   }
 
-  private static Map<String, String> annotations(CachedStatefulSet set, String workload) {
+  private static Map<String, String> annotations(CachedStatefulSet set, String role) {
     Map<String, String> annotations = new LinkedHashMap<>();
-    annotations.put(KueueConstants.PREBUILT_WORKLOAD_NAME, workload);
-    annotations.put(KueueConstants.POD_GROUP_NAME, workload);
     annotations.put(KueueConstants.POD_GROUP_TOTAL_COUNT, Integer.toString(set.replicas()));
     annotations.put(KueueConstants.POD_GROUP_FAST_ADMISSION, "true");
     annotations.put(KueueConstants.POD_GROUP_SERVING, "true");
-    annotations.put(KueueConstants.ROLE_HASH, StatefulSets.POD_SET);
+    annotations.put(KueueConstants.ROLE_HASH, role);
     annotations.put(KueueConstants.POD_GROUP_POD_INDEX_LABEL, StatefulSets.INDEX_LABEL);
     return annotations;
   }

@@ -1,8 +1,5 @@
 package dev.sluice.jobs.statefulset;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -18,9 +15,9 @@ import dev.sluice.jobs.JobAction.Warn;
 import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.JobRef;
 import dev.sluice.jobs.ManagementStatus;
-import dev.sluice.jobs.PodSetTemplate;
 import dev.sluice.jobs.PrioritySource;
 import dev.sluice.jobs.ReconcileContext;
+import dev.sluice.jobs.WorkloadActions;
 import dev.sluice.jobs.WorkloadFactory;
 import dev.sluice.jobs.WorkloadSynchronizer;
 import dev.sluice.workload.CachedWorkload;
@@ -28,36 +25,36 @@ import dev.sluice.workload.Evictions;
 import dev.sluice.workload.PodsReady;
 import dev.sluice.workload.StatusPatch;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Function;
 
 /**
- * What the Workload of a StatefulSet needs: a pure function. Its pods are started and stopped as
- * those of any group, which is not decided here.
+ * Decides what to do about the Workload of a StatefulSet: a pure function. The policy of pod groups
+ * starts and stops the pods.
  */
 final class StatefulSetPolicy {
 
-  /** What {@code kueue.x-k8s.io/job-owner-gvk} says of a StatefulSet. */
+  /** The value of {@code kueue.x-k8s.io/job-owner-gvk} for a StatefulSet. */
   static final String OWNER_GVK = "apps/v1, Kind=StatefulSet";
 
   private static final Duration RETRY = Duration.ofSeconds(5);
-  private static final ObjectMapper JSON = new ObjectMapper();
 
-  private final StatefulSets adapter = new StatefulSets();
   private final JobOptions rules;
   private final WorkloadFactory composer;
+  private final WorkloadActions actions;
   private final WorkloadSynchronizer upkeep = new WorkloadSynchronizer();
 
   StatefulSetPolicy(JobOptions rules) {
     this.rules = rules;
     this.composer = new WorkloadFactory(rules);
+    this.actions = new WorkloadActions(new StatefulSets(), composer);
   }
 
   /**
-   * What to do; nothing when all is as it should be.
+   * The actions for a StatefulSet; empty if nothing has to be done.
    *
-   * @param situation the set as a job, and its Workload, if there is one, as the prebuilt one
-   * @param name of its Workload
+   * @param reconcileContext the set as a job; its Workload, if it exists, is the prebuilt one
+   * @param name the name of the set's Workload
    */
   List<JobAction> decide(CachedStatefulSet set, ReconcileContext reconcileContext, String name) {
     if (set.job().deleting() || !set.gated()) {
@@ -75,19 +72,22 @@ final class StatefulSetPolicy {
     };
   }
 
-  /** Of one that was sent here the Workload comes from where it comes from. */
+  /**
+   * Creates the Workload, unless the set is a copy in a worker cluster: then the manager creates
+   * the Workload.
+   */
   private List<JobAction> withoutWorkload(
       CachedStatefulSet set, ReconcileContext reconcileContext, String name) {
     if (set.replicas() == 0 || set.isSent()) {
       return List.of();
     }
-    return withPriority(
+    return WorkloadActions.withPriority(
         reconcileContext, priority -> new CreateWorkload(compose(set, name, priority)));
   }
 
   private ObjectNode compose(CachedStatefulSet set, String name, PrioritySource.Found priority) {
     CachedJob job = set.job();
-    ObjectNode workload = composer.compose(job, name, podSets(job), priority);
+    ObjectNode workload = composer.compose(job, name, actions.podSets(job), priority);
     ObjectNode metadata = workload.withObjectProperty("metadata");
     metadata.putArray("ownerReferences").add(reference(job.ref()));
     metadata.withObjectProperty("labels").put(KueueConstants.JOB_UID, job.ref().uid());
@@ -111,7 +111,8 @@ final class StatefulSetPolicy {
               "Workload " + workload.id() + " exists and was not made for a group of pods"),
           new Requeue(RETRY));
     }
-    if (!isOwned(workload, set.job().ref())) {
+    if (!isOwned(workload, set.job().ref())
+        || !workload.annotations().containsKey(KueueConstants.JOB_OWNER_GVK)) {
       return List.of(adopt(workload, set.job().ref()));
     }
     if (set.isSent()) {
@@ -121,23 +122,38 @@ final class StatefulSetPolicy {
       return hold(set, workload, reconcileContext);
     }
     if (workload.quotaReserved()) {
-      return sameCount(set, workload)
-          ? upkeep.synchronize(reconcileContext, workload)
-          : List.of(new DeleteWorkload(workload, "the StatefulSet has another number of replicas"));
+      return reserved(set, reconcileContext, workload);
     }
     return waiting(set, reconcileContext, workload);
+  }
+
+  /** More replicas than were admitted don't concern the pods that run: the others stay gated. */
+  private List<JobAction> reserved(
+      CachedStatefulSet set, ReconcileContext reconcileContext, CachedWorkload workload) {
+    int count = StatefulSetWorkloads.count(workload);
+    if (workload.spec().podSets().size() != 1 || set.replicas() < count) {
+      return List.of(
+          new DeleteWorkload(workload, "the StatefulSet has another number of replicas"));
+    }
+    List<JobAction> steps = new ArrayList<>();
+    if (set.replicas() > count) {
+      steps.add(
+          new Warn(
+              "ReplicasNotAdmitted",
+              "%d of %d replicas are admitted; the others stay gated. To queue the StatefulSet with all replicas, scale it to 0 and up again"
+                  .formatted(count, set.replicas())));
+    }
+    steps.addAll(upkeep.synchronize(reconcileContext, workload));
+    return steps;
   }
 
   private List<JobAction> waiting(
       CachedStatefulSet set, ReconcileContext reconcileContext, CachedWorkload workload) {
     if (!sameCount(set, workload) || !sameTemplate(set, workload)) {
-      return withPriority(
+      return actions.rewrite(
           reconcileContext,
-          priority ->
-              new PatchWorkload(
-                  workload,
-                  composer.rewrite(set.job(), podSets(set.job()), priority),
-                  "Updated Workload " + workload.id() + " to what the StatefulSet says now"));
+          workload,
+          "Updated Workload " + workload.id() + " to what the StatefulSet says now");
     }
     if (StatefulSetWorkloads.isOnHold(workload)) {
       StatusPatch patch =
@@ -148,7 +164,7 @@ final class StatefulSetPolicy {
     return upkeep.synchronize(reconcileContext, workload);
   }
 
-  /** Nothing is to run: when nothing does any more, the quota goes back. */
+  /** Releases the quota of a set that must not run, when none of its pods runs any more. */
   private List<JobAction> hold(
       CachedStatefulSet set, CachedWorkload workload, ReconcileContext reconcileContext) {
     if (set.present() > 0 || StatefulSetWorkloads.isOnHold(workload)) {
@@ -160,7 +176,7 @@ final class StatefulSetPolicy {
     if (rules.podsReady()) {
       PodsReady.initial(patch);
     }
-    Evictions.forgetPlace(patch, workload, reconcileContext.now());
+    Evictions.resetPlacement(patch, workload, reconcileContext.now());
     return List.of(new PatchStatus(workload, patch.build(), "put on hold"));
   }
 
@@ -183,13 +199,22 @@ final class StatefulSetPolicy {
         || workload.owner().filter(owner -> owner.uid().equals(set.uid())).isPresent();
   }
 
-  /** The set becomes an owner beside those that are there. */
+  /** Adds the set to the owners of the Workload, and names it in the annotations. */
   private static PatchWorkload adopt(CachedWorkload workload, JobRef set) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     ArrayNode owners = patch.putObject("metadata").putArray("ownerReferences");
     workload.owner().ifPresent(owner -> owners.add(reference(owner).put("controller", true)));
     workload.coOwners().forEach(owner -> owners.add(reference(owner)));
-    owners.add(reference(set));
+    if (!isOwned(workload, set)) {
+      owners.add(reference(set));
+    }
+    if (!workload.annotations().containsKey(KueueConstants.JOB_OWNER_GVK)) {
+      patch
+          .withObjectProperty("metadata")
+          .putObject("annotations")
+          .put(KueueConstants.JOB_OWNER_GVK, OWNER_GVK)
+          .put(KueueConstants.JOB_OWNER_NAME, set.name());
+    }
     return new PatchWorkload(workload, patch, "");
   }
 
@@ -206,27 +231,5 @@ final class StatefulSetPolicy {
         .put("kind", owner.kind())
         .put("name", owner.name())
         .put("uid", owner.uid());
-  }
-
-  private List<PodSetTemplate> podSets(CachedJob job) {
-    try {
-      JsonNode object = JSON.readTree(job.text());
-      return adapter.podSets(object);
-    } catch (JsonProcessingException ownText) {
-      throw new IllegalStateException("the text of " + job.ref() + " is not JSON", ownText);
-    }
-  }
-
-  private static List<JobAction> withPriority(
-      ReconcileContext reconcileContext, Function<PrioritySource.Found, JobAction> action) {
-    return switch (PrioritySource.of(reconcileContext.job(), reconcileContext.priorities())) {
-      case PrioritySource.Found found -> List.of(action.apply(found));
-      case PrioritySource.Missing missing ->
-          List.of(
-              new Warn(
-                  "WorkloadPriorityClassNotFound",
-                  "%s \"%s\" does not exist".formatted(missing.kind(), missing.name())),
-              new Requeue(RETRY));
-    };
   }
 }

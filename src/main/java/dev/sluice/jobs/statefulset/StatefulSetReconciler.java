@@ -12,6 +12,7 @@ import dev.sluice.jobs.ReconcileContext;
 import dev.sluice.jobs.RemoteExecutionCheck;
 import dev.sluice.jobs.pod.CachedPod;
 import dev.sluice.kube.client.ApiOutcome;
+import dev.sluice.kube.client.ConflictBackoff;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
@@ -28,22 +29,24 @@ import org.slf4j.LoggerFactory;
 final class StatefulSetReconciler {
 
   private static final Logger LOG = LoggerFactory.getLogger(StatefulSetReconciler.class);
-  private static final Duration SOON = Duration.ofMillis(200);
   private static final Duration UNTIL_SEEN = Duration.ofSeconds(1);
   private static final Duration LATER = Duration.ofSeconds(30);
 
   private final StatefulSetPolicy policy;
+  private final boolean identifierAnnotations;
   private final JobExecutor executor;
   private final OwnerChainResolver ownerChainResolver;
   private final RemoteExecutionCheck remoteExecutionCheck;
   private final StatefulSetWorkloads workloads;
   private final JobReconciler.Dependencies dependencies;
   private final Semaphore writers;
+  private final ConflictBackoff<String> conflicts = new ConflictBackoff<>();
 
   /** A reconciler of all StatefulSets. */
   StatefulSetReconciler(JobControllerContext context) {
     this.dependencies = context.dependencies();
     this.policy = new StatefulSetPolicy(context.options());
+    this.identifierAnnotations = context.options().identifierAnnotations();
     this.executor = new JobExecutor(new StatefulSets(), dependencies);
     this.ownerChainResolver = context.ownerChainResolver();
     this.remoteExecutionCheck = context.gatedCheck();
@@ -56,7 +59,10 @@ final class StatefulSetReconciler {
   /** The name of the Workload of a set. */
   String workloadOf(CachedStatefulSet set) {
     String sent = set.isSent() ? set.job().prebuiltWorkload() : "";
-    return sent.isEmpty() ? workloads.name(set.job().ref().name(), set.uidOfOrigin()) : sent;
+    return sent.isEmpty()
+        ? workloads.nameInUse(
+            set.job().ref().namespace(), set.job().ref().name(), set.uidOfOrigin())
+        : sent;
   }
 
   /**
@@ -122,16 +128,22 @@ final class StatefulSetReconciler {
       return Optional.empty();
     }
     String name = workloadOf(set);
+    Optional<CachedWorkload> workload = find(set, name);
     boolean waitsHere =
-        find(set, name)
-            .filter(
-                workload -> !workload.admitted() && !remoteExecutionCheck.runs(set.job(), workload))
+        workload
+            .filter(it -> !it.admitted() && !remoteExecutionCheck.runs(set.job(), it))
             .isPresent();
+    String role = workload.flatMap(StatefulSetWorkloads::podSet).orElse(StatefulSets.POD_SET);
+    CachedStatefulSet admitted =
+        workload
+            .filter(CachedWorkload::quotaReserved)
+            .map(it -> set.limitedTo(StatefulSetWorkloads.count(it)))
+            .orElse(set);
     Optional<Duration> again = Optional.empty();
     for (CachedPod pod : pods) {
       Optional<JobPatch> patch =
           StatefulSetPods.isOf(set, pod)
-              ? StatefulSetPods.needed(set, name, waitsHere, pod)
+              ? StatefulSetPods.needed(admitted, name, role, waitsHere, identifierAnnotations, pod)
               : Optional.empty();
       if (patch.isPresent()) {
         again = earliest(again, write(set, pod.job(), patch.get()));
@@ -153,11 +165,15 @@ final class StatefulSetReconciler {
       return switch (Futures.forResult(
           dependencies.objects().patch(pod.ref(), pod.version(), patch))) {
         case ApiOutcome.Written written -> {
+          conflicts.reset(pod.ref().uid());
           LOG.info("job=\"{}\" pod={} joins its group or leaves it", set.job().ref(), pod.ref());
           yield Optional.empty();
         }
-        case ApiOutcome.Conflict conflict -> Optional.of(SOON);
-        case ApiOutcome.Gone gone -> Optional.empty();
+        case ApiOutcome.Conflict conflict -> Optional.of(conflicts.next(pod.ref().uid()));
+        case ApiOutcome.Gone gone -> {
+          conflicts.reset(pod.ref().uid());
+          yield Optional.empty();
+        }
         case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
         case ApiOutcome.Refused refused -> {
           LOG.warn(
@@ -165,6 +181,9 @@ final class StatefulSetReconciler {
               set.job().ref(),
               pod.ref(),
               refused.message());
+          dependencies
+              .events()
+              .warning(pod.ref(), "WriteRefused", "Not written: " + refused.message());
           yield Optional.of(LATER);
         }
       };

@@ -1,9 +1,11 @@
 package dev.sluice.jobs.statefulset;
 
+import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.WorkloadNames;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadLister;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Where the Workloads of StatefulSets are found.
@@ -25,9 +27,45 @@ public record StatefulSetWorkloads(WorkloadLister store, int longestName) {
     return WorkloadNames.of(KIND, GROUP, statefulSet, uid, "", longestName);
   }
 
+  /**
+   * The name under which a StatefulSet has its Workload, or is to get it. Workloads of an earlier
+   * form of the name, which has no UID in it, are kept; {@code uid} as for its name.
+   */
+  public String nameInUse(String namespace, String statefulSet, String uid) {
+    String name = name(statefulSet, uid);
+    String earlier = name(statefulSet, "");
+    return store.get(namespace, name).isEmpty()
+            && store
+                .get(namespace, earlier)
+                .filter(workload -> mayBelongTo(uid, workload))
+                .isPresent()
+        ? earlier
+        : name;
+  }
+
+  /** Whether a Workload was made for a group of pods, and not for another StatefulSet. */
+  private static boolean mayBelongTo(String uid, CachedWorkload workload) {
+    return "true".equals(workload.annotations().get(KueueConstants.IS_GROUP_WORKLOAD))
+        && Stream.concat(workload.owner().stream(), workload.coOwners().stream())
+            .filter(owner -> StatefulSets.KIND.is(owner.apiVersion(), owner.kind()))
+            .allMatch(owner -> owner.uid().equals(uid));
+  }
+
   /** The Workload of a StatefulSet, if it is there; {@code uid} as for its name. */
   public Optional<CachedWorkload> find(String namespace, String statefulSet, String uid) {
-    return store.get(namespace, name(statefulSet, uid));
+    return store.get(namespace, nameInUse(namespace, statefulSet, uid));
+  }
+
+  /** The name of the only pod set of a Workload; empty if it has several. */
+  static Optional<String> podSet(CachedWorkload workload) {
+    return workload.spec().podSets().size() == 1
+        ? Optional.of(workload.spec().podSets().getFirst().name())
+        : Optional.empty();
+  }
+
+  /** How many pods a Workload is for. */
+  static int count(CachedWorkload workload) {
+    return workload.spec().podSets().stream().mapToInt(CachedWorkload.PodSet::count).sum();
   }
 
   /** Whether a StatefulSet has a Workload that is not on hold; {@code uid} as for its name. */

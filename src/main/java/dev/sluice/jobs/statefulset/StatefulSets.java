@@ -5,22 +5,28 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.CachedJobParser;
+import dev.sluice.jobs.GatedKind;
 import dev.sluice.jobs.JobIntegration;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.JobState;
+import dev.sluice.jobs.MultiKueueRules;
 import dev.sluice.jobs.PodSetInfo;
 import dev.sluice.jobs.PodSetTemplate;
+import dev.sluice.jobs.RbacRule;
 import dev.sluice.jobs.TopologyRequests;
+import dev.sluice.jobs.WebhookRules;
+import dev.sluice.jobs.pod.SinglePod;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * StatefulSets as jobs (docs/pods.md). They are neither started nor stopped themselves: that
  * happens to their pods.
  */
-public final class StatefulSets implements JobIntegration {
+public final class StatefulSets implements JobIntegration, GatedKind {
 
   /** The kind. */
   public static final JobKind KIND =
@@ -37,6 +43,28 @@ public final class StatefulSets implements JobIntegration {
     return KIND;
   }
 
+  @Override
+  public WebhookRules webhooks() {
+    return WebhookRules.atUpdatesToo(new WebhookRules.Review.GatedTemplate(true));
+  }
+
+  @Override
+  public Optional<MultiKueueRules> multiKueue() {
+    return Optional.of(
+        MultiKueueRules.byPods(MultiKueueRules.Dropped.NOTHING, MultiKueueRules.Pods.MADE));
+  }
+
+  @Override
+  public Set<JobKind> watches() {
+    return Set.of(SinglePod.KIND);
+  }
+
+  /** A set is never written: what holds it back are its pods. */
+  @Override
+  public List<RbacRule> roles() {
+    return RbacRule.ofWatch(KIND);
+  }
+
   /** The view of a StatefulSet. */
   public CachedStatefulSet view(JsonNode object) {
     JsonNode status = object.path("status");
@@ -45,12 +73,14 @@ public final class StatefulSets implements JobIntegration {
         replicas(object),
         status.path("replicas").asInt(),
         status.path("currentRevision").asText(),
-        status.path("updateRevision").asText());
+        status.path("updateRevision").asText(),
+        object.path("spec").path("ordinals").path("start").asInt(),
+        object.path("spec").path("updateStrategy").path("rollingUpdate").path("partition").asInt());
   }
 
   /** A view that holds the identity of a StatefulSet that can't be read, and nothing else. */
   static CachedStatefulSet unreadable(JsonNode object) {
-    return new CachedStatefulSet(CachedJobParser.unreadable(KIND, object), 0, 0, "", "");
+    return new CachedStatefulSet(CachedJobParser.unreadable(KIND, object), 0, 0, "", "", 0, 0);
   }
 
   private static int replicas(JsonNode object) {

@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.http.HttpResponse;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,31 +34,35 @@ public final class ApiClient {
    * @param atATime how many requests may be under way at once
    * @param timeout how long one attempt may take
    * @param limiter the rate of requests; clients of one server may share it
-   * @param mayWrite is asked at the moment when a write is sent, such as whether this process leads
+   * @param writes decides at the moment when a write is sent whether it may be sent
    */
-  public record Options(
-      int atATime, Duration timeout, RequestLimiter limiter, BooleanSupplier mayWrite) {
+  public record Options(int atATime, Duration timeout, RequestLimiter limiter, WriteGate writes) {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
     /** Half a minute for each attempt, no limit of the rate, and writes at any time. */
     public static Options atATime(int atATime) {
-      return new Options(atATime, TIMEOUT, RequestLimiter.unlimited(), () -> true);
+      return new Options(atATime, TIMEOUT, RequestLimiter.unlimited(), WriteGate.open());
     }
 
     /** The same with another timeout. */
     public Options within(Duration newTimeout) {
-      return new Options(atATime, newTimeout, limiter, mayWrite);
+      return new Options(atATime, newTimeout, limiter, writes);
     }
 
     /** The same with a limit of the rate. */
     public Options limitedBy(RequestLimiter newLimiter) {
-      return new Options(atATime, timeout, newLimiter, mayWrite);
+      return new Options(atATime, timeout, newLimiter, writes);
     }
 
     /** The same with writes only while this holds. */
     public Options writingWhile(BooleanSupplier condition) {
-      return new Options(atATime, timeout, limiter, condition);
+      return writingThrough(new WriteGate(condition));
+    }
+
+    /** The same with writes only through this gate. */
+    public Options writingThrough(WriteGate gate) {
+      return new Options(atATime, timeout, limiter, gate);
     }
   }
 
@@ -94,43 +99,87 @@ public final class ApiClient {
    */
   public CompletableFuture<ApiOutcome> send(ApiRequest request) {
     CompletableFuture<ApiOutcome> result = new CompletableFuture<>();
-    slots.submit(
-        () -> {
-          if (result.isDone()) {
-            slots.release();
-            return;
-          }
-          Duration pause = options.limiter().reserve();
-          if (pause.isZero()) {
-            start(request, result);
-          } else {
-            CompletableFuture.delayedExecutor(pause.toNanos(), TimeUnit.NANOSECONDS)
-                .execute(() -> start(request, result));
-          }
-        });
+    slots.submit(slot -> new Attempt(request, result, slot).begin());
     return result;
   }
 
-  private void start(ApiRequest request, CompletableFuture<ApiOutcome> result) {
-    if (result.isDone()) {
-      slots.release();
-      return;
+  /** One request from the moment when it has a slot. The slot is given back in any case. */
+  private final class Attempt {
+
+    private final ApiRequest request;
+    private final CompletableFuture<ApiOutcome> result;
+    private final RequestSlots.Slot slot;
+    private final AtomicBoolean writing = new AtomicBoolean();
+
+    Attempt(ApiRequest request, CompletableFuture<ApiOutcome> result, RequestSlots.Slot slot) {
+      this.request = request;
+      this.result = result;
+      this.slot = slot;
     }
-    if (request.isWrite() && !options.mayWrite().getAsBoolean()) {
-      end(request, result, ApiOutcome.Unreachable.notSent("this process does not lead"));
-      return;
+
+    void begin() {
+      guarded(
+          () -> {
+            Duration pause = result.isDone() ? Duration.ZERO : options.limiter().reserve();
+            if (pause.isZero()) {
+              send();
+            } else {
+              CompletableFuture.delayedExecutor(pause.toNanos(), TimeUnit.NANOSECONDS)
+                  .execute(() -> guarded(this::send));
+            }
+          });
     }
-    CompletableFuture<HttpResponse<byte[]>> answer;
-    try {
+
+    private void send() {
+      if (result.isDone()) {
+        slot.release();
+        return;
+      }
+      if (request.isWrite()) {
+        if (!options.writes().enter()) {
+          end(ApiOutcome.Unreachable.notSent("this process does not lead, or ends"));
+          return;
+        }
+        writing.set(true);
+      }
       HttpClient http = client.getHttpClient();
-      answer = http.sendAsync(http(http, request), byte[].class);
-    } catch (RuntimeException e) {
-      end(request, result, ApiOutcome.Unreachable.unanswered(e));
-      return;
+      CompletableFuture<HttpResponse<byte[]>> answer =
+          http.sendAsync(http(http, request), byte[].class);
+      var unused =
+          answer.whenComplete(
+              (response, failure) -> guarded(() -> end(outcome(response, failure))));
     }
-    var unused =
-        answer.whenComplete(
-            (response, failure) -> end(request, result, outcome(response, failure)));
+
+    /** Whatever goes wrong, errors included, is the outcome of this request alone. */
+    private void guarded(Runnable step) {
+      try {
+        step.run();
+      } catch (Throwable e) {
+        end(ApiOutcome.Unreachable.unanswered(e));
+      }
+    }
+
+    private void end(ApiOutcome outcome) {
+      try {
+        if (request.isWrite()) {
+          LOG.debug(
+              "{} {} outcome={} body={}",
+              request.method(),
+              request.path(),
+              outcome.getClass().getSimpleName(),
+              request.body());
+        }
+      } finally {
+        if (writing.getAndSet(false)) {
+          options.writes().exit();
+        }
+        try {
+          result.complete(outcome);
+        } finally {
+          slot.release();
+        }
+      }
+    }
   }
 
   private HttpRequest http(HttpClient http, ApiRequest request) {
@@ -153,21 +202,5 @@ public final class ApiClient {
       return ApiOutcome.Unreachable.unanswered(cause);
     }
     return ApiOutcome.of(response);
-  }
-
-  private void end(ApiRequest request, CompletableFuture<ApiOutcome> result, ApiOutcome outcome) {
-    if (request.isWrite()) {
-      LOG.debug(
-          "{} {} outcome={} body={}",
-          request.method(),
-          request.path(),
-          outcome.getClass().getSimpleName(),
-          request.body());
-    }
-    try {
-      result.complete(outcome);
-    } finally {
-      slots.release();
-    }
   }
 }

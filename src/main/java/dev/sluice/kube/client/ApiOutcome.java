@@ -2,7 +2,7 @@ package dev.sluice.kube.client;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import dev.sluice.kube.json.JsonMappers;
+import dev.sluice.api.json.JsonMappers;
 import io.fabric8.kubernetes.client.http.HttpResponse;
 import java.io.IOException;
 import java.net.HttpURLConnection;

@@ -23,15 +23,26 @@ public final class ClientConfigs {
 
   /**
    * The configuration that a kubeconfig describes; without one, the configuration that any client
-   * finds in the environment.
+   * finds in the environment. The client library doesn't repeat requests by itself: whoever sends
+   * one counts it, asks whether it may be sent, and decides whether it is sent again.
    *
    * @throws IOException when the kubeconfig cannot be read
    */
   public static Config of(Optional<Path> kubeconfig) throws IOException {
-    return withReadableKey(
-        kubeconfig.isPresent()
-            ? Config.fromKubeconfig(Files.readString(kubeconfig.get()))
-            : Config.autoConfigure(null));
+    Config config =
+        kubeconfig.isPresent() ? described(kubeconfig.get()) : Config.autoConfigure(null);
+    config.setRequestRetryBackoffLimit(0);
+    return withReadableKey(config);
+  }
+
+  private static Config described(Path kubeconfig) throws IOException {
+    String text = Files.readString(kubeconfig);
+    try {
+      return Config.fromKubeconfig(text);
+    } catch (RuntimeException e) {
+      throw new IOException(
+          kubeconfig + " is not a kubeconfig: " + ApiErrorText.of((Throwable) e), e);
+    }
   }
 
   /** Changes the client key in a configuration so that the client library reads it. */

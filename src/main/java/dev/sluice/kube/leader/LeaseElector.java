@@ -1,5 +1,6 @@
 package dev.sluice.kube.leader;
 
+import dev.sluice.kube.client.ApiErrorText;
 import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseBuilder;
 import io.fabric8.kubernetes.api.model.coordination.v1.LeaseSpec;
@@ -124,7 +125,7 @@ public final class LeaseElector implements Leadership, AutoCloseable {
         case OVER -> settings.retryPeriod();
       };
     } catch (RuntimeException e) {
-      LOG.warn("lease not reachable role={} reason=\"{}\"", role(), e.getMessage());
+      LOG.warn("lease not reachable role={} reason=\"{}\"", role(), ApiErrorText.of(e));
       checkDeadline();
       return settings.retryPeriod();
     }
@@ -242,6 +243,15 @@ public final class LeaseElector implements Leadership, AutoCloseable {
     }
   }
 
+  /**
+   * Ends the part in the election, without a word to the listener, and leaves the lease to run out:
+   * for a leader whose writes may not have ended.
+   */
+  public void abandon() {
+    executor.shutdownNow();
+    stage.set(Stage.OVER);
+  }
+
   private void retryRelease() {
     try {
       store
@@ -249,7 +259,7 @@ public final class LeaseElector implements Leadership, AutoCloseable {
           .filter(lease -> holder(lease).equals(settings.identity()))
           .ifPresent(this::release);
     } catch (RuntimeException e) {
-      LOG.warn("lease not let go reason=\"{}\"", e.getMessage());
+      LOG.warn("lease not let go reason=\"{}\"", ApiErrorText.of(e));
     }
   }
 
@@ -274,7 +284,7 @@ public final class LeaseElector implements Leadership, AutoCloseable {
     try {
       return store.write(free).isPresent();
     } catch (RuntimeException e) {
-      LOG.warn("lease not let go reason=\"{}\"", e.getMessage());
+      LOG.warn("lease not let go reason=\"{}\"", ApiErrorText.of(e));
       return false;
     }
   }

@@ -1,12 +1,14 @@
 package dev.sluice.kube.reconcile;
 
 import dev.sluice.kube.client.ApiOutcome;
+import dev.sluice.kube.client.ConflictBackoff;
 import dev.sluice.kube.leader.Leadership;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.javaoperatorsdk.operator.api.reconciler.Context;
 import io.javaoperatorsdk.operator.api.reconciler.EventSourceContext;
 import io.javaoperatorsdk.operator.api.reconciler.Reconciler;
 import io.javaoperatorsdk.operator.api.reconciler.UpdateControl;
+import io.javaoperatorsdk.operator.processing.event.ResourceID;
 import io.javaoperatorsdk.operator.processing.event.source.EventSource;
 import java.time.Duration;
 import java.util.List;
@@ -26,11 +28,9 @@ public abstract class LeaderAwareReconciler<P extends HasMetadata> implements Re
   /** How long after a failed write it is tried again. */
   private static final Duration LATER = Duration.ofSeconds(2);
 
-  /** How long after a conflict: by then the informer has the newer version. */
-  private static final Duration SOON = Duration.ofMillis(200);
-
   private final Leadership leadership;
   private final ReconcileTrigger<P> reconcileTrigger;
+  private final ConflictBackoff<ResourceID> conflicts = new ConflictBackoff<>();
 
   /** A reconciler that also acts on {@code signals}. */
   protected LeaderAwareReconciler(Leadership leadership, ReconcileTrigger<P> reconcileTrigger) {
@@ -51,7 +51,9 @@ public abstract class LeaderAwareReconciler<P extends HasMetadata> implements Re
 
   @Override
   public UpdateControl<P> reconcile(P object, Context<P> context) {
+    ResourceID id = ResourceID.fromResource(object);
     if (context.isPrimaryResourceDeleted()) {
+      conflicts.reset(id);
       forget(object);
       return UpdateControl.noUpdate();
     }
@@ -59,7 +61,10 @@ public abstract class LeaderAwareReconciler<P extends HasMetadata> implements Re
       return UpdateControl.noUpdate();
     }
     return switch (reconcileObject(object)) {
-      case Step.Done() -> UpdateControl.noUpdate();
+      case Step.Done() -> {
+        conflicts.reset(id);
+        yield UpdateControl.noUpdate();
+      }
       case Step.Requeue(Duration delay) -> UpdateControl.<P>noUpdate().rescheduleAfter(delay);
     };
   }
@@ -69,7 +74,8 @@ public abstract class LeaderAwareReconciler<P extends HasMetadata> implements Re
     return switch (outcome) {
       case ApiOutcome.Written written -> new Step.Done();
       case ApiOutcome.Gone gone -> new Step.Done();
-      case ApiOutcome.Conflict conflict -> new Step.Requeue(SOON);
+      case ApiOutcome.Conflict conflict ->
+          new Step.Requeue(conflicts.next(ResourceID.fromResource(object)));
       case ApiOutcome.Unreachable unreachable -> {
         LOG.debug("{} write failed reason=\"{}\"", name(object), unreachable.message());
         yield new Step.Requeue(LATER);

@@ -1,20 +1,17 @@
 package dev.sluice.kube.reconcile;
 
+import dev.sluice.kube.reading.GuardedListeners;
 import dev.sluice.kube.reading.UnreadableMetadata;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.informers.cache.Cache;
 import io.fabric8.kubernetes.client.informers.cache.ItemStore;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The objects of one kind, as an informer keeps them. Whoever observes it is told of every change
@@ -25,10 +22,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class ObservableItemStore<R extends HasMetadata> implements ItemStore<R> {
 
-  private static final Logger LOG = LoggerFactory.getLogger(ObservableItemStore.class);
-
   private final Map<String, R> objects = new ConcurrentHashMap<>();
-  private final List<Observer<? super R>> observers = new CopyOnWriteArrayList<>();
+  private final GuardedListeners<Observer<? super R>> observers = new GuardedListeners<>();
 
   /**
    * Is told of changes.
@@ -89,13 +84,7 @@ public final class ObservableItemStore<R extends HasMetadata> implements ItemSto
 
   /** A watch doesn't end because of what somebody makes of an object. */
   private void tell(String key, @Nullable R before, @Nullable R after) {
-    for (Observer<? super R> observer : observers) {
-      try {
-        observer.changed(before, after);
-      } catch (RuntimeException | StackOverflowError e) {
-        LOG.error("object={} could not be taken note of", key, e);
-      }
-    }
+    observers.tell(key, observer -> observer.changed(before, after));
   }
 
   private static boolean sameVersion(HasMetadata one, HasMetadata other) {

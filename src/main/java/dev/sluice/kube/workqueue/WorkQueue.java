@@ -8,6 +8,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -34,14 +36,18 @@ public final class WorkQueue<K> implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(WorkQueue.class);
   private static final int MOST_DOUBLINGS = 30;
 
+  /** How long closing waits for keys that are being handled. */
+  private static final Duration CLOSE_LIMIT = Duration.ofSeconds(5);
+
   private final KeyHandler<K> handler;
   private final WorkQueueSettings settings;
   private final ReentrantLock lock = new ReentrantLock();
+  private final Condition idle = lock.newCondition();
 
   // All of these are guarded by the lock.
   private final Queue<K> waiting = new ArrayDeque<>();
   private final Set<K> dirty = new HashSet<>();
-  private final Set<K> processing = new HashSet<>();
+  private final Map<K, Long> processing = new HashMap<>();
   private final Map<K, Alarm> alarms = new HashMap<>();
   private final Map<K, Integer> failures = new HashMap<>();
   private int workers;
@@ -66,7 +72,7 @@ public final class WorkQueue<K> implements AutoCloseable {
   public void enqueue(K key) {
     lock.lock();
     try {
-      if (closed || !dirty.add(key) || processing.contains(key)) {
+      if (closed || !dirty.add(key) || processing.containsKey(key)) {
         return;
       }
       waiting.add(key);
@@ -106,9 +112,36 @@ public final class WorkQueue<K> implements AutoCloseable {
     }
   }
 
-  /** Drops all waiting keys and delays. Keys that are being handled run to their end. */
+  /** Since when the key that is handled longest is being handled; zero if none is. */
+  public Duration longestHandling() {
+    long now = settings.nanoTime().getAsLong();
+    lock.lock();
+    try {
+      return Duration.ofNanos(
+          processing.values().stream().mapToLong(since -> now - since).max().orElse(0));
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /**
+   * Drops all waiting keys and delays. Keys that are being handled run to their end; returns when
+   * they have, or after five seconds.
+   */
   @Override
   public void close() {
+    if (!close(CLOSE_LIMIT)) {
+      LOG.warn("queue closed=true reason=\"keys are still being handled after {}\"", CLOSE_LIMIT);
+    }
+  }
+
+  /**
+   * The same with another limit.
+   *
+   * @return whether no key is being handled any more
+   */
+  public boolean close(Duration limit) {
+    long left = limit.toNanos();
     lock.lock();
     try {
       closed = true;
@@ -116,6 +149,13 @@ public final class WorkQueue<K> implements AutoCloseable {
       dirty.clear();
       alarms.clear();
       failures.clear();
+      while (!processing.isEmpty() && left > 0) {
+        left = idle.awaitNanos(left);
+      }
+      return processing.isEmpty();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
     } finally {
       lock.unlock();
     }
@@ -135,17 +175,40 @@ public final class WorkQueue<K> implements AutoCloseable {
 
   /** Called with the lock held. */
   private void startWorker() {
-    if (workers < settings.workers() && !waiting.isEmpty()) {
-      workers++;
+    if (workers >= settings.workers() || waiting.isEmpty()) {
+      return;
+    }
+    workers++;
+    try {
       settings.executor().execute(this::work);
+    } catch (RejectedExecutionException e) {
+      workers--;
+      LOG.debug("queue worker=refused reason=\"the executor is shut down\"");
     }
   }
 
   private void work() {
-    Optional<K> key = take();
-    while (key.isPresent()) {
-      process(key.get());
-      key = take();
+    boolean ended = false;
+    try {
+      for (Optional<K> key = take(); key.isPresent(); key = take()) {
+        process(key.get());
+      }
+      ended = true;
+    } finally {
+      if (!ended) {
+        workerFailed();
+      }
+    }
+  }
+
+  /** A worker that ended by an error gives its place to another one. */
+  private void workerFailed() {
+    lock.lock();
+    try {
+      workers--;
+      startWorker();
+    } finally {
+      lock.unlock();
     }
   }
 
@@ -159,7 +222,7 @@ public final class WorkQueue<K> implements AutoCloseable {
         return Optional.empty();
       }
       dirty.remove(key);
-      processing.add(key);
+      processing.put(key, settings.nanoTime().getAsLong());
       return Optional.of(key);
     } finally {
       lock.unlock();
@@ -173,7 +236,7 @@ public final class WorkQueue<K> implements AutoCloseable {
       forget(key);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    } catch (RuntimeException | StackOverflowError e) {
+    } catch (Throwable e) {
       again = Optional.of(retryDelay(key, e));
     } finally {
       finish(key);
@@ -185,6 +248,9 @@ public final class WorkQueue<K> implements AutoCloseable {
     lock.lock();
     try {
       processing.remove(key);
+      if (processing.isEmpty()) {
+        idle.signalAll();
+      }
       if (dirty.contains(key)) {
         waiting.add(key);
         startWorker();
@@ -203,6 +269,9 @@ public final class WorkQueue<K> implements AutoCloseable {
       lock.unlock();
     }
     LOG.warn("key=\"{}\" failures={} retried=true reason=\"{}\"", key, failed, reason(failure));
+    if (failure instanceof Error) {
+      LOG.error("key=\"{}\" failed with an error", key, failure);
+    }
     Duration delay = settings.firstRetry().multipliedBy(1L << Math.min(failed - 1, MOST_DOUBLINGS));
     return delay.compareTo(settings.longestRetry()) < 0 ? delay : settings.longestRetry();
   }

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -92,6 +93,14 @@ public final class BenchCommand implements Callable<Integer> {
     Scenario chosen = chosen();
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
+    err.printf(
+        Locale.ROOT,
+        "%s: %,d workloads in %d queues; the run itself takes at least %.0f s%n",
+        chosen.name(),
+        chosen.size(),
+        chosen.queues(),
+        chosen.idealSeconds());
+    err.flush();
     String run = "bench-" + Long.toString(System.currentTimeMillis(), 36);
     try (Installation installation = installation(run, chosen)) {
       Figures figures =

@@ -1,7 +1,7 @@
 package dev.sluice.lab.bench;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.lab.controlplane.ApiClients;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.http.HttpClient;
@@ -32,7 +32,6 @@ final class BenchmarkApiClient implements AutoCloseable {
   private static final Duration PAUSE = Duration.ofMillis(250);
   private static final String JSON = "application/json";
 
-  private final ObjectMapper mapper = new ObjectMapper();
   private final KubernetesClient client;
   private final HttpClient http;
   private final String base;
@@ -94,7 +93,7 @@ final class BenchmarkApiClient implements AutoCloseable {
   JsonNode read(String path) {
     Answer answer = asked(() -> builder(path));
     if (answer.code() == 404) {
-      return mapper.missingNode();
+      return JsonMappers.JSON.missingNode();
     }
     if (!answer.successful()) {
       throw new BenchException("GET " + path + ": " + answer.text());
@@ -129,7 +128,7 @@ final class BenchmarkApiClient implements AutoCloseable {
 
   JsonNode tree(byte[] json) {
     try {
-      return mapper.readTree(json);
+      return JsonMappers.JSON.readTree(json);
     } catch (IOException e) {
       throw new BenchException("the API server's answer is no JSON: " + e.getMessage(), e);
     }

@@ -14,7 +14,7 @@ final class BenchmarkFixture {
 
   private static final int DELETE_ATTEMPTS = 10;
 
-  private static final Duration LIMIT = Duration.ofMinutes(2);
+  private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final Duration PAUSE = Duration.ofMillis(200);
 
   private final Scenario scenario;

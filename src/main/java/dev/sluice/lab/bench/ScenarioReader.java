@@ -2,8 +2,7 @@ package dev.sluice.lab.bench;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.lab.bench.Scenario.Form;
 import dev.sluice.lab.bench.Scenario.Queue;
 import dev.sluice.lab.bench.Scenario.WorkClass;
@@ -23,7 +22,6 @@ public final class ScenarioReader {
   /** The names of the built-in scenarios. */
   public static final List<String> BUILT_IN = List.of("baseline", "large", "jobs", "mini");
 
-  private static final ObjectMapper YAML = new ObjectMapper(new YAMLFactory());
   private static final List<String> RECLAIM = List.of("Never", "LowerPriority", "Any");
   private static final List<String> WITHIN =
       List.of("Never", "LowerPriority", "LowerOrNewerEqualPriority");
@@ -71,7 +69,7 @@ public final class ScenarioReader {
   static Scenario parse(String name, String yaml) {
     JsonNode root;
     try {
-      root = YAML.readTree(yaml);
+      root = JsonMappers.YAML.readTree(yaml);
     } catch (JsonProcessingException e) {
       throw new BenchException("scenario " + name + " is no YAML: " + e.getOriginalMessage(), e);
     }

@@ -2,6 +2,7 @@ package dev.sluice.lab.controlplane;
 
 import java.time.InstantSource;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -34,11 +35,15 @@ public final class ControlPlaneDownCommand implements Callable<Integer> {
     ControlPlanes controlPlanes =
         new ControlPlanes(ControlPlanes.defaultRoot(System.getenv()), InstantSource.system());
     if (!controlPlanes.stop(name)) {
+      String others =
+          controlPlanes.list().stream()
+              .map(ControlPlaneStatus::name)
+              .collect(Collectors.joining(", "));
       spec.commandLine()
           .getErr()
           .printf(
-              "there is no control plane named \"%s\"; there are %s%n",
-              name, controlPlanes.list().stream().map(ControlPlaneStatus::name).toList());
+              "there is no control plane named \"%s\"; %s%n",
+              name, others.isEmpty() ? "none is up" : "those that are up: " + others);
       return 1;
     }
     spec.commandLine().getOut().printf("control plane %s is down%n", name);

@@ -2,9 +2,9 @@ package dev.sluice.lab.controlplane;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.lab.controlplane.binaries.Program;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -20,8 +20,6 @@ import java.util.Optional;
 
 /** The state file of one control plane, replaced atomically. */
 final class StateFile {
-
-  private static final ObjectMapper MAPPER = new ObjectMapper();
 
   private final Path file;
   private final State initial;
@@ -41,7 +39,7 @@ final class StateFile {
   }
 
   static void write(Path file, State state) {
-    ObjectNode root = MAPPER.createObjectNode();
+    ObjectNode root = JsonMappers.JSON.createObjectNode();
     root.put("name", state.name());
     root.put("lifetime", state.lifetime().name());
     root.put("createdAtMillis", state.createdAtMillis());
@@ -61,7 +59,7 @@ final class StateFile {
   /** Reads a state file; empty if it does not exist or is unreadable. */
   static Optional<State> read(Path file) {
     try {
-      return Optional.of(state(MAPPER.readTree(Files.readString(file))));
+      return Optional.of(state(JsonMappers.JSON.readTree(Files.readString(file))));
     } catch (NoSuchFileException | JsonProcessingException | IllegalArgumentException e) {
       return Optional.empty();
     } catch (IOException e) {
@@ -82,7 +80,7 @@ final class StateFile {
   }
 
   private static ObjectNode json(ProcessRecord process) {
-    ObjectNode node = MAPPER.createObjectNode();
+    ObjectNode node = JsonMappers.JSON.createObjectNode();
     process.program().ifPresent(program -> node.put("program", program.name()));
     return node.put("pid", process.pid()).put("startedAtMillis", process.startedAtMillis());
   }

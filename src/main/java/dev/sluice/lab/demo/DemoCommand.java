@@ -1,5 +1,6 @@
 package dev.sluice.lab.demo;
 
+import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.lab.controlplane.BinariesOption;
 import dev.sluice.lab.controlplane.ControlPlaneException;
 import dev.sluice.lab.controlplane.binaries.BinariesMissingException;
@@ -105,8 +106,8 @@ public final class DemoCommand implements Callable<Integer> {
       err.println(e.getMessage());
       return 1;
     } catch (KubernetesClientException e) {
-      err.println("the API server did not answer as needed: " + e.getMessage());
-      return e.getCode() == 0 ? 3 : 1;
+      err.println(ApiErrorText.of(e));
+      return ApiErrorText.unreachable(e) ? 3 : 1;
     }
   }
 }

@@ -24,7 +24,6 @@ public final class FirstJobScenario {
   public static final String NAMESPACE = "team-ml";
 
   static final String CLUSTER_QUEUE = "research-pool";
-  static final String LOCAL_QUEUE = "training";
   static final List<String> FLAVORS = List.of("ondemand", "spot");
 
   private static final Duration STEP_TIMEOUT = Duration.ofSeconds(90);

@@ -27,6 +27,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -46,16 +51,25 @@ public final class MultiClusterEnvironment implements AutoCloseable {
   private final Duration lostTimeout;
   private final InstantSource clock;
   private final Consumer<String> say;
+  private final OperatorLauncher launcher;
   private final SecureRandom random = new SecureRandom();
   private final DuplicateRunDetector runs = new DuplicateRunDetector();
-  private final Map<String, ControlPlane> controlPlanes = new TreeMap<>();
-  private final Map<String, OperatorProcess> operators = new TreeMap<>();
+  private final Map<String, ControlPlane> controlPlanes = new ConcurrentSkipListMap<>();
+  private final Map<String, AutoCloseable> operators = new ConcurrentSkipListMap<>();
   private final Map<String, TcpProxy> tcpProxies = new HashMap<>();
   private final Deque<AutoCloseable> observers = new ArrayDeque<>();
   private @Nullable ScenarioClusters clusters;
 
+  /** Starts the operators of an environment. */
+  @FunctionalInterface
+  public interface OperatorLauncher {
+
+    /** Starts one, and returns when it is ready; closing stops it. */
+    AutoCloseable start(String name, ControlPlane controlPlane, OperatorSettings settings);
+  }
+
   /**
-   * Creates an environment without starting it.
+   * Creates an environment, whose operators are processes, without starting it.
    *
    * @param lostTimeout the manager's {@code workerLostTimeout}
    * @param say receives a line for each started component
@@ -66,31 +80,55 @@ public final class MultiClusterEnvironment implements AutoCloseable {
       Duration lostTimeout,
       InstantSource clock,
       Consumer<String> say) {
+    this(
+        binaries,
+        lifetime,
+        lostTimeout,
+        clock,
+        say,
+        (name, controlPlane, settings) ->
+            OperatorProcess.start(
+                    name,
+                    controlPlane.kubeconfig(),
+                    settings,
+                    controlPlane.logs(),
+                    List.of(),
+                    lifetime)
+                .awaitReady());
+  }
+
+  /** Creates an environment with operators of this launcher. */
+  public MultiClusterEnvironment(
+      Binaries binaries,
+      Lifetime lifetime,
+      Duration lostTimeout,
+      InstantSource clock,
+      Consumer<String> say,
+      OperatorLauncher launcher) {
     this.binaries = binaries;
     this.lifetime = lifetime;
     this.lostTimeout = lostTimeout;
     this.clock = clock;
     this.say = say;
+    this.launcher = launcher;
   }
 
   /** Starts and configures everything; returns when the manager is connected to both workers. */
   public MultiClusterEnvironment start() {
     String suffix = Integer.toString(random.nextInt(1 << 24), 36);
-    say.accept("starting three control planes: a manager, a site, a remote cluster");
-    start(MANAGER, suffix, List.of(NodeGroup.plentiful("node", 1)));
-    start(
-        MultiClusterScenario.SITE,
-        suffix,
-        List.of(NodeGroup.plentiful(MultiClusterScenario.SITE, 1)));
-    start(
-        MultiClusterScenario.REMOTE,
-        suffix,
+    say.accept(
+        "starting three control planes: a manager, a site, a remote cluster; an operator in each");
+    NodeGroup remoteNode =
+        NodeGroup.plentiful(MultiClusterScenario.REMOTE, 1).withCapacity("nvidia.com/gpu", "8");
+    startAll(
         List.of(
-            NodeGroup.plentiful(MultiClusterScenario.REMOTE, 1)
-                .withCapacity("nvidia.com/gpu", "8")));
-    say.accept("starting an operator in each");
-    controlPlanes.forEach(this::startOperator);
-    operators.values().forEach(OperatorProcess::awaitReady);
+            () -> start(MANAGER, suffix, NodeGroup.plentiful("node", 1)),
+            () ->
+                start(
+                    MultiClusterScenario.SITE,
+                    suffix,
+                    NodeGroup.plentiful(MultiClusterScenario.SITE, 1)),
+            () -> start(MultiClusterScenario.REMOTE, suffix, remoteNode)));
     ScenarioMember manager = member(MANAGER);
     Map<String, ScenarioMember> workers = new TreeMap<>();
     for (String worker : WORKERS) {
@@ -108,29 +146,39 @@ public final class MultiClusterEnvironment implements AutoCloseable {
     return this;
   }
 
-  private void start(String name, String suffix, List<NodeGroup> nodes) {
-    controlPlanes.put(
-        name,
+  /** Runs all at the same time; throws what the first of them throws that fails. */
+  private static void startAll(List<Runnable> starts) {
+    try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
+      CompletableFuture.allOf(
+              starts.stream()
+                  .map(start -> CompletableFuture.runAsync(start, threads))
+                  .toArray(CompletableFuture[]::new))
+          .join();
+    } catch (CompletionException e) {
+      if (e.getCause() instanceof RuntimeException cause) {
+        throw cause;
+      }
+      throw e;
+    }
+  }
+
+  private void start(String name, String suffix, NodeGroup nodes) {
+    ControlPlane controlPlane =
         new ControlPlanes(ControlPlanes.defaultRoot(System.getenv()), clock)
             .start(
                 ControlPlaneSpec.named("demo-" + name + "-" + suffix)
                     .living(lifetime)
                     .withoutSyncedWrites()
-                    .withNodes(nodes),
-                binaries));
-  }
-
-  private void startOperator(String name, ControlPlane controlPlane) {
+                    .withNodes(List.of(nodes)),
+                binaries);
+    controlPlanes.put(name, controlPlane);
     OperatorSettings settings = OperatorSettings.onFreePorts(random);
     operators.put(
         name,
-        OperatorProcess.start(
+        launcher.start(
             "operator-" + name,
-            controlPlane.kubeconfig(),
-            name.equals(MANAGER) ? settings.with(managerSettings()) : settings,
-            controlPlane.logs(),
-            List.of(),
-            lifetime));
+            controlPlane,
+            name.equals(MANAGER) ? settings.with(managerSettings()) : settings));
   }
 
   private String managerSettings() {
@@ -201,10 +249,13 @@ public final class MultiClusterEnvironment implements AutoCloseable {
           lines.add("  to end it: ./sluice control-plane down --name " + controlPlane.name());
         });
     operators.forEach(
-        (name, operator) ->
+        (name, operator) -> {
+          if (operator instanceof OperatorProcess process) {
             lines.add(
                 "the operator of %s goes on as process %d, its log is %s"
-                    .formatted(name, operator.pid(), operator.log())));
+                    .formatted(name, process.pid(), process.log()));
+          }
+        });
     lines.add("the manager's lines to the workers end with this command");
     return lines;
   }
@@ -217,7 +268,7 @@ public final class MultiClusterEnvironment implements AutoCloseable {
     }
     tcpProxies.values().forEach(TcpProxy::close);
     if (lifetime == Lifetime.WITH_THIS_PROCESS) {
-      operators.values().forEach(OperatorProcess::close);
+      operators.values().forEach(MultiClusterEnvironment::close);
       controlPlanes.values().forEach(ControlPlane::close);
     }
   }

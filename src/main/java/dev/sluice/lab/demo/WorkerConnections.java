@@ -1,6 +1,6 @@
 package dev.sluice.lab.demo;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.json.JsonMappers;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import java.time.Duration;
 import java.util.Optional;
@@ -19,7 +19,6 @@ final class WorkerConnections {
           .build();
 
   private final ScenarioClusters clusters;
-  private final ObjectMapper json = new ObjectMapper();
 
   WorkerConnections(ScenarioClusters clusters) {
     this.clusters = clusters;
@@ -46,7 +45,7 @@ final class WorkerConnections {
 
   private boolean allConnected() {
     return clusters.manager().client().genericKubernetesResources(KIND).list().getItems().stream()
-            .filter(each -> ScenarioClusters.isTrue(json.valueToTree(each), "Active"))
+            .filter(each -> ScenarioClusters.isTrue(JsonMappers.JSON.valueToTree(each), "Active"))
             .count()
         == clusters.workers().size();
   }

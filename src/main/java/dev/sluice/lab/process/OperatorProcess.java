@@ -28,7 +28,7 @@ import java.util.regex.Pattern;
  */
 public final class OperatorProcess implements AutoCloseable {
 
-  private static final Duration READY_LIMIT = Duration.ofMinutes(2);
+  private static final Duration READY_LIMIT = Duration.ofMinutes(5);
   private static final Duration STOP_LIMIT = Duration.ofSeconds(20);
   private static final Duration PROBE_LIMIT = Duration.ofSeconds(2);
 
@@ -75,6 +75,21 @@ public final class OperatorProcess implements AutoCloseable {
       Path directory,
       List<String> furtherArguments,
       Lifetime lifetime) {
+    return start(name, kubeconfig, settings, directory, furtherArguments, lifetime, List.of());
+  }
+
+  /**
+   * The same with options of the Java virtual machine, such as {@code -Xmx256m}, which count more
+   * than those of the environment.
+   */
+  public static OperatorProcess start(
+      String name,
+      Path kubeconfig,
+      OperatorSettings settings,
+      Path directory,
+      List<String> furtherArguments,
+      Lifetime lifetime,
+      List<String> jvmOptions) {
     Path configuration = directory.resolve(name + ".yaml");
     try {
       Files.createDirectories(directory);
@@ -86,6 +101,7 @@ public final class OperatorProcess implements AutoCloseable {
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(JvmOptions.all());
     command.addAll(furtherJvmOptions(System.getenv()));
+    command.addAll(jvmOptions);
     String home = System.getProperty("sluice.home", "");
     if (!home.isEmpty()) {
       command.add("-Dsluice.home=" + home);
@@ -115,7 +131,7 @@ public final class OperatorProcess implements AutoCloseable {
   /**
    * Returns once the operator serves webhooks and says that it is ready.
    *
-   * @throws ControlPlaneException when it ends before, or isn't ready within two minutes; with the
+   * @throws ControlPlaneException when it ends before, or isn't ready within five minutes; with the
    *     end of its log
    */
   public OperatorProcess awaitReady() {
@@ -149,14 +165,9 @@ public final class OperatorProcess implements AutoCloseable {
     return process.isAlive();
   }
 
-  /** Its ports and times. */
-  public OperatorSettings settings() {
-    return settings;
-  }
-
-  /** The process, for measuring it. */
-  public ManagedProcess process() {
-    return process;
+  /** Peak resident memory in bytes; 0 where the system doesn't report it, or when it has ended. */
+  public long peakResidentBytes() {
+    return process.peakResidentBytes();
   }
 
   /** The file its log goes to. */

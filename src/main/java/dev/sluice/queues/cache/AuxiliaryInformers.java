@@ -53,11 +53,6 @@ public final class AuxiliaryInformers implements AutoCloseable {
             .toArray(CompletableFuture[]::new));
   }
 
-  /** Whether all watches are established at present. */
-  public boolean watching() {
-    return informers.stream().allMatch(SharedIndexInformer::isWatching);
-  }
-
   @Override
   public void close() {
     informers.forEach(SharedIndexInformer::stop);

@@ -8,6 +8,7 @@ import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.Topology;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
 import dev.sluice.kube.reconcile.ObservableItemStore;
+import dev.sluice.queues.mapping.CheckControllers;
 import dev.sluice.queues.mapping.ReferenceLookup;
 import io.fabric8.kubernetes.api.model.Namespace;
 import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
@@ -24,6 +25,7 @@ import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
  * @param workloadPriorityClasses the WorkloadPriorityClasses
  * @param priorityClasses the PriorityClasses of Kubernetes itself
  * @param namespaces the namespaces
+ * @param checkControllers the controllers of AdmissionChecks that this program has
  */
 public record InformerCaches(
     ObservableItemStore<ResourceFlavor> flavors,
@@ -34,10 +36,11 @@ public record InformerCaches(
     ObservableItemStore<Topology> topologies,
     ObservableItemStore<WorkloadPriorityClass> workloadPriorityClasses,
     ObservableItemStore<PriorityClass> priorityClasses,
-    ObservableItemStore<Namespace> namespaces) {
+    ObservableItemStore<Namespace> namespaces,
+    CheckControllers checkControllers) {
 
-  /** Empty stores. */
-  public static InformerCaches empty() {
+  /** Empty stores, for a program that has these controllers of AdmissionChecks. */
+  public static InformerCaches empty(CheckControllers checkControllers) {
     return new InformerCaches(
         new ObservableItemStore<>(),
         new ObservableItemStore<>(),
@@ -47,12 +50,18 @@ public record InformerCaches(
         new ObservableItemStore<>(),
         new ObservableItemStore<>(),
         new ObservableItemStore<>(),
-        new ObservableItemStore<>());
+        new ObservableItemStore<>(),
+        checkControllers);
+  }
+
+  /** Whether Workloads with the check of this name run in other clusters. */
+  public boolean dispatchesRemotely(String check) {
+    return checks.find(check).filter(checkControllers::dispatchesRemotely).isPresent();
   }
 
   /** Lookup of the objects that ClusterQueues refer to, as known at the time of each call. */
   public ReferenceLookup surroundings() {
     return new ReferenceLookup(
-        checks::find, flavors::find, name -> topologies.find(name).isPresent());
+        checks::find, flavors::find, name -> topologies.find(name).isPresent(), checkControllers);
   }
 }

@@ -1,6 +1,5 @@
 package dev.sluice.queues.cache;
 
-import dev.sluice.api.KueueConstants;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.api.placement.PlacementLimits;
 import dev.sluice.api.v1beta2.ClusterQueue;
@@ -104,6 +103,20 @@ public final class LocalClusters {
     }
   }
 
+  /** Whether the jobs of this LocalQueue run in other clusters only. */
+  public boolean runsElsewhere(String namespace, String queue) {
+    return !mayRunHere(namespace, queue)
+        && informerCaches
+            .localQueues()
+            .find(namespace, queue)
+            .flatMap(found -> Optional.ofNullable(found.getSpec()))
+            .flatMap(spec -> Optional.ofNullable(spec.clusterQueue()))
+            .flatMap(informerCaches.clusterQueues()::find)
+            .stream()
+            .flatMap(clusterQueue -> ClusterQueueMapper.admissionChecks(clusterQueue).stream())
+            .anyMatch(informerCaches::dispatchesRemotely);
+  }
+
   /** Whether this is a worker name of this cluster. */
   public boolean isHere(String cluster) {
     return declared.clusters().containsKey(cluster);
@@ -161,15 +174,11 @@ public final class LocalClusters {
         .orElseGet(QuotaLocation.Remote::new);
   }
 
-  /** Whether a Workload has a MultiKueue check and holds quota of another cluster. */
+  /** Whether a Workload has a check that sends it away, and holds quota of another cluster. */
   public boolean isSent(CachedWorkload workload) {
     return workload.status().admission().isPresent()
         && workload.status().admissionChecks().stream()
-            .flatMap(check -> informerCaches.checks().find(check.name()).stream())
-            .anyMatch(
-                check ->
-                    check.getSpec() != null
-                        && KueueConstants.MULTIKUEUE.equals(check.getSpec().controllerName()))
+            .anyMatch(check -> informerCaches.dispatchesRemotely(check.name()))
         && quotaLocation(workload) instanceof QuotaLocation.Remote;
   }
 

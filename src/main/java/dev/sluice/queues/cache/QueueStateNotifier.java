@@ -43,7 +43,7 @@ public final class QueueStateNotifier {
       return;
     }
     String name = queue.getMetadata().getName();
-    listener.reservationsConcerned(name);
+    listener.clusterQueueChanged(name);
     caches.localQueues().all().stream()
         .filter(local -> CachedQueues.clusterQueue(local).equals(name))
         .forEach(this::notifyListener);

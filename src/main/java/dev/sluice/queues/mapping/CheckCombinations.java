@@ -1,6 +1,5 @@
 package dev.sluice.queues.mapping;
 
-import dev.sluice.api.KueueConstants;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.AdmissionCheckStrategyRule;
 import dev.sluice.api.v1beta2.ClusterQueue;
@@ -8,56 +7,81 @@ import dev.sluice.core.model.InactiveReason;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
- * Validates the combination of checks in one queue: at most one MultiKueue check, for all flavors,
- * and no provisioning check beside it.
+ * Validates the combination of checks in one queue, by what each controller demands.
  *
  * @param check finds an AdmissionCheck by name
+ * @param controllers the controllers that this program has
  */
-record CheckCombinations(Function<String, Optional<AdmissionCheck>> check) {
+record CheckCombinations(
+    Function<String, Optional<AdmissionCheck>> check, CheckControllers controllers) {
 
-  private static final String PROVISIONING = "kueue.x-k8s.io/provisioning-request";
   private static final String FIELD = "spec.admissionChecksStrategy.admissionChecks";
 
   List<InactiveReason> problemsOf(ClusterQueue queue) {
     List<AdmissionCheckStrategyRule> rules = rules(queue);
-    List<AdmissionCheckStrategyRule> away = of(KueueConstants.MULTIKUEUE, rules);
-    if (away.isEmpty()) {
-      return List.of();
-    }
     List<InactiveReason> problems = new ArrayList<>();
-    if (away.size() > 1) {
-      problems.add(
-          new InactiveReason(
-              InactiveReasonText.MULTIPLE_MULTI_KUEUE,
-              "%s: %s are all of %s; only one may be"
-                  .formatted(FIELD, names(away), KueueConstants.MULTIKUEUE)));
-    }
-    List<AdmissionCheckStrategyRule> perFlavor =
-        away.stream().filter(rule -> !rule.onFlavors().isEmpty()).toList();
-    if (!perFlavor.isEmpty()) {
-      problems.add(
-          new InactiveReason(
-              InactiveReasonText.MULTI_KUEUE_PER_FLAVOR,
-              "%s: %s is of %s and must apply to all flavors: leave onFlavors out"
-                  .formatted(FIELD, names(perFlavor), KueueConstants.MULTIKUEUE)));
-    }
-    List<AdmissionCheckStrategyRule> provisioning = of(PROVISIONING, rules);
-    if (!provisioning.isEmpty()) {
-      problems.add(
-          new InactiveReason(
-              InactiveReasonText.MULTI_KUEUE_WITH_PROVISIONING,
-              "%s: %s (%s) and %s (%s) can't be combined"
-                  .formatted(
-                      FIELD,
-                      names(away),
-                      KueueConstants.MULTIKUEUE,
-                      names(provisioning),
-                      PROVISIONING)));
+    for (CheckControllerDescription controller : controllers.all()) {
+      List<AdmissionCheckStrategyRule> own = of(controller.name(), rules);
+      if (!own.isEmpty()) {
+        count(controller, own).ifPresent(problems::add);
+        flavors(controller, own).ifPresent(problems::add);
+        new TreeMap<>(controller.combinations().excluded())
+            .forEach(
+                (other, reason) -> {
+                  List<AdmissionCheckStrategyRule> others = of(other, rules);
+                  if (!others.isEmpty()) {
+                    problems.add(excluded(controller.name(), own, other, others, reason));
+                  }
+                });
+      }
     }
     return problems;
+  }
+
+  private static Optional<InactiveReason> count(
+      CheckControllerDescription controller, List<AdmissionCheckStrategyRule> own) {
+    return controller
+        .combinations()
+        .atMostOne()
+        .filter(reason -> own.size() > 1)
+        .map(
+            reason ->
+                new InactiveReason(
+                    reason,
+                    "%s: %s are all of %s; only one may be"
+                        .formatted(FIELD, names(own), controller.name())));
+  }
+
+  private static Optional<InactiveReason> flavors(
+      CheckControllerDescription controller, List<AdmissionCheckStrategyRule> own) {
+    List<AdmissionCheckStrategyRule> perFlavor =
+        own.stream().filter(rule -> !rule.onFlavors().isEmpty()).toList();
+    return controller
+        .combinations()
+        .forAllFlavors()
+        .filter(reason -> !perFlavor.isEmpty())
+        .map(
+            reason ->
+                new InactiveReason(
+                    reason,
+                    "%s: %s is of %s and must apply to all flavors: leave onFlavors out"
+                        .formatted(FIELD, names(perFlavor), controller.name())));
+  }
+
+  private static InactiveReason excluded(
+      String controller,
+      List<AdmissionCheckStrategyRule> own,
+      String other,
+      List<AdmissionCheckStrategyRule> others,
+      String reason) {
+    return new InactiveReason(
+        reason,
+        "%s: %s (%s) and %s (%s) can't be combined"
+            .formatted(FIELD, names(own), controller, names(others), other));
   }
 
   private static List<AdmissionCheckStrategyRule> rules(ClusterQueue queue) {
@@ -74,8 +98,7 @@ record CheckCombinations(Function<String, Optional<AdmissionCheck>> check) {
             rule ->
                 check
                     .apply(rule.name())
-                    .filter(it -> it.getSpec() != null)
-                    .filter(it -> controller.equals(it.getSpec().controllerName()))
+                    .filter(it -> controller.equals(CheckControllers.controllerOf(it)))
                     .isPresent())
         .toList();
   }

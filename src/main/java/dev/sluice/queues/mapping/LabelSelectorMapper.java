@@ -1,5 +1,6 @@
 package dev.sluice.queues.mapping;
 
+import dev.sluice.api.KubernetesNames;
 import dev.sluice.core.model.LabelRequirement;
 import dev.sluice.core.model.LabelRequirement.Operator;
 import dev.sluice.core.model.LabelSelector;
@@ -8,17 +9,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Maps label selectors of the API to the requirements of the scheduler's model. */
 public final class LabelSelectorMapper {
-
-  private static final Pattern NAME =
-      Pattern.compile("[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?");
-  private static final Pattern SUBDOMAIN =
-      Pattern.compile("[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*");
-  private static final int MAX_PREFIX_LENGTH = 253;
 
   private LabelSelectorMapper() {}
 
@@ -105,11 +99,7 @@ public final class LabelSelectorMapper {
   }
 
   private static void checkKey(String key, String field, List<String> faults) {
-    int slash = key.indexOf('/');
-    String prefix = slash < 0 ? "" : key.substring(0, slash);
-    boolean prefixed =
-        slash < 0 || (prefix.length() <= MAX_PREFIX_LENGTH && SUBDOMAIN.matcher(prefix).matches());
-    if (!prefixed || !NAME.matcher(key.substring(slash + 1)).matches()) {
+    if (!KubernetesNames.isLabelKey(key)) {
       faults.add(
           "%s: \"%s\" is not a label key (up to 63 letters, digits, '-', '_' and '.', with an optional DNS prefix and '/')"
               .formatted(field, key));
@@ -117,7 +107,7 @@ public final class LabelSelectorMapper {
   }
 
   private static void checkValue(@Nullable String value, String field, List<String> faults) {
-    if (value != null && !value.isEmpty() && !NAME.matcher(value).matches()) {
+    if (value != null && !KubernetesNames.isLabelValue(value)) {
       faults.add(
           "%s: \"%s\" is not a label value (up to 63 letters, digits, '-', '_' and '.')"
               .formatted(field, value));

@@ -17,11 +17,13 @@ import java.util.function.Predicate;
  * @param check finds an AdmissionCheck
  * @param flavor finds a ResourceFlavor
  * @param topologyExists whether a Topology exists
+ * @param controllers the controllers of AdmissionChecks that this program has
  */
 public record ReferenceLookup(
     Function<String, Optional<AdmissionCheck>> check,
     Function<String, Optional<ResourceFlavor>> flavor,
-    Predicate<String> topologyExists) {
+    Predicate<String> topologyExists,
+    CheckControllers controllers) {
 
   /** The problems of checks and topologies that make the queue inactive. */
   public List<InactiveReason> problemsOf(ClusterQueue queue) {
@@ -29,7 +31,7 @@ public record ReferenceLookup(
     for (String name : ClusterQueueMapper.admissionChecks(queue)) {
       problemOf(name).ifPresent(problems::add);
     }
-    problems.addAll(new CheckCombinations(check).problemsOf(queue));
+    problems.addAll(new CheckCombinations(check, controllers).problemsOf(queue));
     for (String name : ClusterQueueMapper.flavors(queue)) {
       flavor
           .apply(name)
@@ -54,23 +56,41 @@ public record ReferenceLookup(
               InactiveReasonText.ADMISSION_CHECK_NOT_FOUND,
               "AdmissionCheck \"%s\" doesn't exist".formatted(name)));
     }
-    return active(found.get())
+    Optional<Condition> active = active(found.get());
+    return active.filter(condition -> "True".equals(condition.getStatus())).isPresent()
         ? Optional.empty()
         : Optional.of(
             new InactiveReason(
                 InactiveReasonText.ADMISSION_CHECK_INACTIVE,
-                "AdmissionCheck \"%s\" is not active".formatted(name)));
+                "AdmissionCheck \"%s\" is not active: %s"
+                    .formatted(
+                        name,
+                        active
+                            .map(ReferenceLookup::quoted)
+                            .orElseGet(() -> unreported(found.get())))));
   }
 
-  private static boolean active(AdmissionCheck check) {
-    if (check.getStatus() == null) {
-      return false;
-    }
-    for (Condition condition : check.getStatus().conditions()) {
-      if ("Active".equals(condition.getType())) {
-        return "True".equals(condition.getStatus());
-      }
-    }
-    return false;
+  private static String quoted(Condition condition) {
+    return condition.getMessage() == null || condition.getMessage().isEmpty()
+        ? String.valueOf(condition.getReason())
+        : condition.getReason() + ": " + condition.getMessage();
+  }
+
+  /** No controller has said anything of the check: perhaps nobody runs its controller. */
+  private String unreported(AdmissionCheck check) {
+    String unset =
+        "controller \"%s\" has not set its condition Active"
+            .formatted(CheckControllers.controllerOf(check));
+    return controllers.of(check).isPresent()
+        ? unset
+        : unset + "; controllers of this operator: " + controllers.names();
+  }
+
+  private static Optional<Condition> active(AdmissionCheck check) {
+    return check.getStatus() == null
+        ? Optional.empty()
+        : check.getStatus().conditions().stream()
+            .filter(condition -> "Active".equals(condition.getType()))
+            .findFirst();
   }
 }

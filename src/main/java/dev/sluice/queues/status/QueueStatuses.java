@@ -58,30 +58,26 @@ public final class QueueStatuses {
   public static ClusterQueueStatus clusterQueue(
       ClusterQueueView view, long generation, @Nullable ClusterQueueStatus current, Instant now) {
     List<Condition> conditions = current == null ? List.of() : current.conditions();
-    return ClusterQueueStatus.builder()
-        .conditions(
-            active(
-                conditions,
-                InactiveReasonText.byPrecedence(view.problems()),
-                "Can admit new workloads",
-                "Can't admit new workloads: ",
-                generation,
-                now))
-        .pendingWorkloads(view.pendingActive() + view.pendingInadmissible())
-        .reservingWorkloads(view.reserving())
-        .admittedWorkloads(view.admitted())
-        .fairSharing(view.dominantResourceShare().map(QueueStatuses::fairSharing).orElse(null))
-        .flavorsReservation(
-            byFlavor(
-                view.usage(),
-                usage -> resource(usage, dev.sluice.core.engine.FlavorUsage::reserved),
-                FlavorUsage::new))
-        .flavorsUsage(
-            byFlavor(
-                view.usage(),
-                usage -> resource(usage, dev.sluice.core.engine.FlavorUsage::admitted),
-                FlavorUsage::new))
-        .build();
+    return new ClusterQueueStatus(
+        view.admitted(),
+        active(
+            conditions,
+            InactiveReasonText.byPrecedence(view.problems()),
+            "Can admit new workloads",
+            "Can't admit new workloads: ",
+            generation,
+            now),
+        view.dominantResourceShare().map(QueueStatuses::fairSharing).orElse(null),
+        byFlavor(
+            view.usage(),
+            usage -> resource(usage, dev.sluice.core.engine.FlavorUsage::reserved),
+            FlavorUsage::new),
+        byFlavor(
+            view.usage(),
+            usage -> resource(usage, dev.sluice.core.engine.FlavorUsage::admitted),
+            FlavorUsage::new),
+        view.pendingActive() + view.pendingInadmissible(),
+        view.reserving());
   }
 
   /** The status of a Cohort. */
@@ -98,37 +94,36 @@ public final class QueueStatuses {
   public static LocalQueueStatus localQueue(
       LocalQueueView view, long generation, @Nullable LocalQueueStatus current, Instant now) {
     List<Condition> conditions = current == null ? List.of() : current.conditions();
-    return LocalQueueStatus.builder()
-        .conditions(
-            active(
-                conditions,
-                view.problems(),
-                "Can submit new workloads to clusterQueue",
-                "",
-                generation,
-                now))
-        .pendingWorkloads(view.pendingActive() + view.pendingInadmissible())
-        .reservingWorkloads(view.reserving())
-        .admittedWorkloads(view.admitted())
-        .flavorsReservation(
-            byFlavor(
-                view.usage(),
-                usage -> localResource(usage, dev.sluice.core.engine.FlavorUsage::reserved),
-                LocalQueueFlavorUsage::new))
-        .flavorsUsage(
-            byFlavor(
-                view.usage(),
-                usage -> localResource(usage, dev.sluice.core.engine.FlavorUsage::admitted),
-                LocalQueueFlavorUsage::new))
-        .fairSharing(view.pastUse().map(QueueStatuses::pastUse).orElse(null))
-        .build();
+    return new LocalQueueStatus(
+        view.admitted(),
+        active(
+            conditions,
+            view.problems(),
+            "Can submit new workloads to clusterQueue",
+            "",
+            generation,
+            now),
+        view.usageOverTime().map(past -> usageOverTime(past, view.usage())).orElse(null),
+        byFlavor(
+            view.usage(),
+            usage -> localResource(usage, dev.sluice.core.engine.FlavorUsage::reserved),
+            LocalQueueFlavorUsage::new),
+        byFlavor(
+            view.usage(),
+            usage -> localResource(usage, dev.sluice.core.engine.FlavorUsage::admitted),
+            LocalQueueFlavorUsage::new),
+        view.pendingActive() + view.pendingInadmissible(),
+        view.reserving());
   }
 
   /**
    * The past usage of a LocalQueue, in thousandths of a unit, or in whole units for large amounts.
+   * Resources that the ClusterQueue covers and the LocalQueue didn't use are written as 0.
    */
-  private static LocalQueueFairSharingStatus pastUse(LocalQueueUsageView past) {
+  private static LocalQueueFairSharingStatus usageOverTime(
+      LocalQueueUsageView past, List<dev.sluice.core.engine.FlavorUsage> covered) {
     Map<String, Quantity> consumed = new TreeMap<>();
+    covered.forEach(usage -> consumed.put(usage.resource(), Quantity.parse("0")));
     past.consumed()
         .forEach(
             (resource, amount) -> {

@@ -1,9 +1,8 @@
 package dev.sluice.visibility.explain;
 
-import dev.sluice.api.ApiVersions;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -27,79 +26,103 @@ final class ClusterExplanation {
           "Requeued",
           "DeactivationTarget");
 
-  private final KubernetesClient client;
+  private final QueueObjectReader objects;
+  private final InstantSource clock;
 
-  ClusterExplanation(KubernetesClient client) {
-    this.client = client;
+  ClusterExplanation(KubernetesClient client, InstantSource clock) {
+    this.objects = new QueueObjectReader(client);
+    this.clock = clock;
   }
 
   /** The explanation line by line; empty if the Workload does not exist. */
   Optional<List<String>> lines(String namespace, String name) {
-    GenericKubernetesResource workload =
-        client
-            .genericKubernetesResources(kind("Workload", "workloads", true))
-            .inNamespace(namespace)
-            .withName(name)
-            .get();
-    return Optional.ofNullable(workload).map(this::lines);
+    return objects.get("Workload", "workloads", namespace, name).map(this::lines);
   }
 
   private List<String> lines(GenericKubernetesResource workload) {
     List<String> lines = new ArrayList<>();
-    String namespace = workload.getMetadata().getNamespace();
-    String queue = JsonPaths.text(workload, "spec", "queueName");
     lines.add("Workload " + JsonPaths.fullName(workload));
-    String clusterQueue = queues(lines, workload, namespace, queue);
-    int why = lines.size();
-    conditions(workload).forEach(lines::add);
-    if (!JsonPaths.waits(workload)) {
-      WorkerClusterAnswers answers = WorkerClusterAnswers.of(workload, client);
+    if (JsonPaths.waits(workload)) {
+      waiting(workload, lines);
+    } else {
+      WorkerClusterAnswers answers = WorkerClusterAnswers.of(workload, objects);
+      lines.add(queues(workload));
       lines.add(
-          why,
           "  why: "
               + WorkloadStatusText.of(workload, answers.message(), List.of(), false, List.of()));
-      lines.addAll(why + 1, answers.lines());
-      return lines;
+      lines.addAll(answers.lines());
+      lines.addAll(conditions(workload));
     }
-    QueueContext queueContext = new QueueContext(client, clusterQueue, namespace, queue);
-    List<UsageHolder> usageHolders = UsageHolder.inTheWay(workload, queueContext.holding());
-    lines.add(
-        why,
-        "  why: "
-            + WorkloadStatusText.of(
-                workload, queueContext.ahead(workload), queueContext.strict(), usageHolders)
-            + queueContext.turn(workload));
-    lines.addAll(queueContext.lines(workload));
-    usageHolders.stream().limit(HOLDERS).map(UsageHolder::line).forEach(lines::add);
+    lines.addAll(objects.remarks());
     return lines;
   }
 
-  private String queues(
-      List<String> lines, GenericKubernetesResource workload, String namespace, String queue) {
-    String admittedBy = JsonPaths.text(workload, "status", "admission", "clusterQueue");
-    if (!admittedBy.isEmpty()) {
-      lines.add("  LocalQueue " + queue + ", holds quota of ClusterQueue " + admittedBy);
-      return admittedBy;
+  private void waiting(GenericKubernetesResource workload, List<String> lines) {
+    Optional<GenericKubernetesResource> localQueue = localQueue(workload, lines);
+    if (localQueue.isEmpty()) {
+      lines.add(
+          "  why: "
+              + (JsonPaths.condition(workload, "QuotaReserved").isEmpty()
+                  ? "it is in no queue"
+                  : WorkloadStatusText.of(workload, "", List.of(), false, List.of())));
+      lines.addAll(conditions(workload));
+      return;
     }
+    QueueContext context = new QueueContext(objects, workload, localQueue.get(), clock.instant());
+    List<UsageHolder> usageHolders = UsageHolder.inTheWay(workload, context.holding());
+    lines.add(
+        "  why: "
+            + WorkloadStatusText.of(workload, "", context.ahead(), context.strict(), usageHolders)
+            + context.earlierLocalQueues());
+    lines.addAll(conditions(workload));
+    lines.addAll(context.lines());
+    usageHolders.stream().limit(HOLDERS).map(UsageHolder::line).forEach(lines::add);
+  }
+
+  /** The LocalQueue of a pending Workload, which is described in a line. */
+  private Optional<GenericKubernetesResource> localQueue(
+      GenericKubernetesResource workload, List<String> lines) {
+    String namespace = workload.getMetadata().getNamespace();
+    String queue = JsonPaths.text(workload, "spec", "queueName");
     if (queue.isEmpty()) {
       lines.add("  has no queue name: it is not queued");
-      return "";
+      return Optional.empty();
     }
-    GenericKubernetesResource local =
-        client
-            .genericKubernetesResources(kind("LocalQueue", "localqueues", true))
-            .inNamespace(namespace)
-            .withName(queue)
-            .get();
-    if (local == null) {
+    Optional<Optional<GenericKubernetesResource>> read =
+        objects.permitted(
+            "LocalQueue " + queue + " can't be read",
+            () -> objects.get("LocalQueue", "localqueues", namespace, queue));
+    if (read.isEmpty()) {
+      lines.add("  LocalQueue " + queue);
+      return Optional.empty();
+    }
+    Optional<GenericKubernetesResource> found = read.get();
+    if (found.isEmpty()) {
       lines.add("  LocalQueue " + queue + " does not exist in namespace " + namespace);
-      return "";
+      return found;
     }
-    String clusterQueue = JsonPaths.text(local, "spec", "clusterQueue");
-    lines.add("  LocalQueue " + queue + " of ClusterQueue " + clusterQueue);
-    JsonPaths.conditionLine(local, "Active", "False")
+    lines.add(
+        "  LocalQueue "
+            + queue
+            + " of ClusterQueue "
+            + JsonPaths.text(found.get(), "spec", "clusterQueue"));
+    JsonPaths.conditionLine(found.get(), "Active", "False")
         .ifPresent(line -> lines.add("  LocalQueue " + line));
-    return clusterQueue;
+    return found;
+  }
+
+  /** The queues of a Workload that is not pending. */
+  private static String queues(GenericKubernetesResource workload) {
+    String queue = JsonPaths.text(workload, "spec", "queueName");
+    String admittedBy = JsonPaths.text(workload, "status", "admission", "clusterQueue");
+    String local = queue.isEmpty() ? "  has no queue name" : "  LocalQueue " + queue;
+    if (admittedBy.isEmpty()) {
+      return local;
+    }
+    return local
+        + (JsonPaths.isTrue(workload, "Finished") ? ", had" : ", holds")
+        + " quota of ClusterQueue "
+        + admittedBy;
   }
 
   private static List<String> conditions(GenericKubernetesResource workload) {
@@ -114,16 +137,5 @@ final class ClusterExplanation {
       lines.add("  no condition yet: it was not evaluated");
     }
     return lines;
-  }
-
-  /** A kind of the project's API, for a client without typed classes. */
-  static ResourceDefinitionContext kind(String kind, String plural, boolean namespaced) {
-    return new ResourceDefinitionContext.Builder()
-        .withGroup(ApiVersions.GROUP)
-        .withVersion(ApiVersions.V1BETA2)
-        .withKind(kind)
-        .withPlural(plural)
-        .withNamespaced(namespaced)
-        .build();
   }
 }

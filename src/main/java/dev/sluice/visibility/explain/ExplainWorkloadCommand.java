@@ -1,5 +1,6 @@
 package dev.sluice.visibility.explain;
 
+import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.ClientConfigs;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -8,7 +9,9 @@ import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -22,22 +25,25 @@ import picocli.CommandLine.Spec;
 /** The command {@code sluice explain workload NAME -n NS}. */
 @Command(
     name = "workload",
-    aliases = {"wl", "workloads"},
+    aliases = {"workloads", "wl", "kwl", "kueueworkload", "kueueworkloads"},
     description = {
       "Says where a Workload stands and, while it waits, why: its position, the flavors that were"
           + " tried, what each lacked, and who holds it.",
-      "Reads the API server with your own permissions; with --operator it asks the operator, which"
-          + " knows the moment's numbers."
+      "Reads the API server with your own permissions, and says what you may not read; with"
+          + " --operator it asks the operator, too, which knows the moment's numbers."
     },
     mixinStandardHelpOptions = true,
     exitCodeListHeading = "%nExit codes:%n",
     exitCodeList = {
-      "0:it was explained",
-      "1:there is no such Workload, or the API server refused",
+      "0:it was explained, as far as you may read",
+      "1:there is no such Workload, or you may not read it",
       "2:the command line is wrong",
-      "3:the API server can't be reached"
+      "3:the API server can't be reached, or a file can't be read"
     })
 public final class ExplainWorkloadCommand implements Callable<Integer> {
+
+  /** A person waits for the answer. */
+  private static final int RETRIES = 2;
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
@@ -66,16 +72,22 @@ public final class ExplainWorkloadCommand implements Callable<Integer> {
       description = "The CA (PEM) that the operator's certificate is checked by.")
   private @Nullable Path operatorCa;
 
+  @Option(
+      names = "--operator-token",
+      paramLabel = "FILE",
+      description =
+          "A token for the operator, such as kubectl create token writes; that of the kubeconfig"
+              + " unless given.")
+  private @Nullable Path operatorToken;
+
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
-    try (KubernetesClient client =
-        new KubernetesClientBuilder()
-            .withConfig(ClientConfigs.of(Optional.ofNullable(kubeconfig)))
-            .build()) {
+    try (KubernetesClient client = client()) {
       String in = Optional.ofNullable(namespace).or(() -> inContext(client)).orElse("default");
-      Optional<List<String>> objects = new ClusterExplanation(client).lines(in, name);
+      Optional<List<String>> objects =
+          new ClusterExplanation(client, InstantSource.system()).lines(in, name);
       if (objects.isEmpty()) {
         err.printf("Workload %s/%s does not exist%n", in, name);
         return 1;
@@ -87,19 +99,28 @@ public final class ExplainWorkloadCommand implements Callable<Integer> {
       out.flush();
       return 0;
     } catch (KubernetesClientException e) {
-      err.printf("the API server did not answer as needed: %s%n", e.getMessage());
-      return e.getCode() == 0 ? 3 : 1;
+      err.println(ApiErrorText.of(e));
+      return ApiErrorText.unreachable(e) ? 3 : 1;
     } catch (IOException e) {
-      err.printf("%s can't be read: %s%n", kubeconfig, e.getMessage());
+      err.println(ApiErrorText.of(e));
       return 3;
     }
   }
 
-  private List<String> live(URI url, Config config, String in) {
+  private KubernetesClient client() throws IOException {
+    Config config = ClientConfigs.of(Optional.ofNullable(kubeconfig));
+    config.setRequestRetryBackoffLimit(RETRIES);
+    return new KubernetesClientBuilder().withConfig(config).build();
+  }
+
+  private List<String> live(URI url, Config config, String in) throws IOException {
     return new LiveExplanation(url, Optional.ofNullable(operatorCa), token(config)).lines(in, name);
   }
 
-  private static Optional<String> token(Config config) {
+  private Optional<String> token(Config config) throws IOException {
+    if (operatorToken != null) {
+      return Optional.of(Files.readString(operatorToken).strip());
+    }
     return Optional.ofNullable(config.getAutoOAuthToken())
         .or(() -> Optional.ofNullable(config.getOauthToken()));
   }

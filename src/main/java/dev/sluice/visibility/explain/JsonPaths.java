@@ -1,8 +1,7 @@
 package dev.sluice.visibility.explain;
 
+import dev.sluice.api.Quantities;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
-import io.fabric8.kubernetes.api.model.Quantity;
-import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,37 +18,24 @@ final class JsonPaths {
     return object.getMetadata().getNamespace() + "/" + object.getMetadata().getName();
   }
 
-  static long priority(GenericKubernetesResource workload) {
-    return workload.get("spec", "priority") instanceof Number number ? number.longValue() : 0;
-  }
-
   static String uid(GenericKubernetesResource workload) {
     return workload.getMetadata().getUid();
   }
 
-  /** The usage of a Workload that holds quota, by resource. */
-  static Map<String, BigDecimal> usage(GenericKubernetesResource holder) {
-    return sums(holder.get("status", "admission", "podSetAssignments"), "resourceUsage");
-  }
-
-  /** The requests of a pending Workload, by resource. */
-  static Map<String, BigDecimal> requests(GenericKubernetesResource waiting) {
-    return sums(waiting.get("status", "resourceRequests"), "resources");
-  }
-
-  private static Map<String, BigDecimal> sums(@Nullable Object list, String field) {
-    Map<String, BigDecimal> sums = new TreeMap<>();
-    for (Map<?, ?> podSet : maps(list)) {
-      if (podSet.get(field) instanceof Map<?, ?> used) {
-        used.forEach(
-            (name, amount) -> sums.merge(name.toString(), number(amount), BigDecimal::add));
+  /** The requests of a pending Workload, by resource, in amounts. */
+  static Map<String, Long> requests(GenericKubernetesResource waiting) {
+    Map<String, Long> sums = new TreeMap<>();
+    for (Map<?, ?> podSet : maps(waiting.get("status", "resourceRequests"))) {
+      if (podSet.get("resources") instanceof Map<?, ?> requested) {
+        requested.forEach(
+            (name, quantity) ->
+                sums.merge(
+                    name.toString(),
+                    Quantities.amount(name.toString(), String.valueOf(quantity)),
+                    Long::sum));
       }
     }
     return sums;
-  }
-
-  private static BigDecimal number(Object quantity) {
-    return Quantity.getAmountInBytes(Quantity.parse(quantity.toString()));
   }
 
   static boolean waits(GenericKubernetesResource workload) {

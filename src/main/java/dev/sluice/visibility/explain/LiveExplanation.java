@@ -1,7 +1,8 @@
 package dev.sluice.visibility.explain;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.kube.client.ApiErrorText;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -52,6 +53,11 @@ final class LiveExplanation {
           "(the operator at %s was not asked: your token is only sent over https)"
               .formatted(operator));
     }
+    if (token.isEmpty()) {
+      return List.of(
+          "(the operator was not asked: it knows people by token, and the kubeconfig has none;"
+              + " give one with --operator-token)");
+    }
     token.ifPresent(bearer -> request.header("Authorization", "Bearer " + bearer));
     try (HttpClient client = client()) {
       HttpResponse<String> response =
@@ -61,15 +67,19 @@ final class LiveExplanation {
             "(the operator at %s answered %d: %s)"
                 .formatted(operator, response.statusCode(), response.body().strip()));
       }
-      return explanationLines(new ObjectMapper().readTree(response.body()));
+      return explanationLines(JsonMappers.JSON.readTree(response.body()));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return List.of();
     } catch (IOException | GeneralSecurityException e) {
-      return List.of(
-          "(the operator at %s could not be asked: %s %s)"
-              .formatted(operator, e.getClass().getSimpleName(), e.getMessage()));
+      return List.of("(the operator at %s could not be asked: %s)".formatted(operator, message(e)));
     }
+  }
+
+  private static String message(Exception failure) {
+    return failure instanceof IOException io
+        ? ApiErrorText.of(io)
+        : String.valueOf(failure.getMessage());
   }
 
   private static boolean confidential(URI url) {

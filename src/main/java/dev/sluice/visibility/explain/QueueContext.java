@@ -1,93 +1,109 @@
 package dev.sluice.visibility.explain;
 
-import static dev.sluice.visibility.explain.ClusterExplanation.kind;
-
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.core.engine.SchedulerQueries.EarlierLocalQueues;
+import dev.sluice.visibility.ExplanationText;
+import dev.sluice.workload.CachedWorkload;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.time.Instant;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 
 /**
- * Context of a pending Workload: its ClusterQueue with the cohort hierarchy, the pending Workloads,
- * and the Workloads that hold quota. Read once.
+ * Context of a pending Workload: its ClusterQueue with the cohort hierarchy, its place in the
+ * queue, and the Workloads that hold quota. Read once.
  */
 final class QueueContext {
 
+  private final QueueObjectReader objects;
   private final String clusterQueue;
-  private final String namespace;
-  private final String localQueue;
-  private final List<GenericKubernetesResource> inLine = new ArrayList<>();
-  private final List<GenericKubernetesResource> holding = new ArrayList<>();
+  private final GenericKubernetesResource localQueue;
+  private final List<CachedWorkload> holding = new ArrayList<>();
   private final List<String> remarks = new ArrayList<>();
-  private final FairSharingOrder fairSharingOrder = new FairSharingOrder();
+  private final Optional<QueueSnapshot.Place> place;
   private boolean strict;
 
-  QueueContext(KubernetesClient client, String clusterQueue, String namespace, String localQueue) {
-    this.clusterQueue = clusterQueue;
-    this.namespace = namespace;
+  /**
+   * Reads what a pending Workload waits among.
+   *
+   * @param localQueue its LocalQueue
+   */
+  QueueContext(
+      QueueObjectReader objects,
+      GenericKubernetesResource workload,
+      GenericKubernetesResource localQueue,
+      Instant now) {
+    this.objects = objects;
     this.localQueue = localQueue;
-    List<GenericKubernetesResource> workloads =
-        client
-            .genericKubernetesResources(kind("Workload", "workloads", true))
-            .inNamespace(namespace)
-            .list()
-            .getItems();
-    Set<String> queues = Set.of(namespace + "/" + localQueue);
-    try {
-      Set<String> tree = readTree(client);
-      queues = localQueues(client);
-      workloads =
-          client
-              .genericKubernetesResources(kind("Workload", "workloads", true))
-              .inAnyNamespace()
-              .list()
-              .getItems();
-      for (GenericKubernetesResource each : workloads) {
-        if (!JsonPaths.isTrue(each, "Finished")
-            && tree.contains(JsonPaths.text(each, "status", "admission", "clusterQueue"))) {
-          holding.add(each);
-        }
-      }
-    } catch (KubernetesClientException e) {
-      remarks.add("  (who else is in line and holds quota can't be read: " + e.getMessage() + ")");
+    this.clusterQueue = JsonPaths.text(localQueue, "spec", "clusterQueue");
+    String namespace = localQueue.getMetadata().getNamespace();
+    List<GenericKubernetesResource> clusterQueues =
+        objects
+            .permitted(
+                "ClusterQueue " + clusterQueue + " and who holds its quota can't be read",
+                () -> objects.list("ClusterQueue", "clusterqueues"))
+            .orElse(List.of());
+    Set<String> tree = clusterQueues.isEmpty() ? Set.of() : readTree(clusterQueues);
+    List<CachedWorkload> workloads =
+        objects
+            .permitted(
+                "Workloads of other namespaces can't be read, positions count those of namespace "
+                    + namespace,
+                () -> objects.workloads(Optional.empty()))
+            .or(
+                () ->
+                    objects.permitted(
+                        "other Workloads of namespace " + namespace + " can't be read",
+                        () -> objects.workloads(Optional.of(namespace))))
+            .orElse(List.of());
+    workloads.stream()
+        .filter(each -> !each.finished())
+        .filter(each -> holdsQuotaOf(each, tree))
+        .forEach(holding::add);
+    place =
+        new QueueSnapshot(ownQueue(clusterQueues), localQueues(), workloads, now)
+            .place(JsonPaths.uid(workload));
+  }
+
+  private static boolean holdsQuotaOf(CachedWorkload workload, Set<String> tree) {
+    return workload
+        .status()
+        .admission()
+        .filter(admission -> tree.contains(admission.clusterQueue()))
+        .isPresent();
+  }
+
+  /** The ClusterQueue; one without spec if it can't be read. */
+  private ClusterQueue ownQueue(List<GenericKubernetesResource> clusterQueues) {
+    Optional<ClusterQueue> found =
+        clusterQueues.stream()
+            .filter(queue -> queue.getMetadata().getName().equals(clusterQueue))
+            .findFirst()
+            .map(queue -> objects.typed(queue, ClusterQueue.class));
+    if (found.isPresent()) {
+      return found.get();
     }
-    for (GenericKubernetesResource each : workloads) {
-      String in =
-          each.getMetadata().getNamespace() + "/" + JsonPaths.text(each, "spec", "queueName");
-      if (queues.contains(in) && WorkloadStatusText.inLine(each)) {
-        inLine.add(each);
-      }
-    }
-    inLine.sort(
-        fairSharingOrder
-            .order()
-            .thenComparing(Comparator.comparingLong(JsonPaths::priority).reversed())
-            .thenComparing(each -> each.getMetadata().getCreationTimestamp())
-            .thenComparing(JsonPaths::uid));
+    ClusterQueue unknown = new ClusterQueue();
+    unknown.getMetadata().setName(clusterQueue);
+    return unknown;
   }
 
   /**
-   * Reads the ClusterQueue and returns the names of all ClusterQueues that share quota with it,
-   * including itself.
+   * Returns the names of all ClusterQueues that share quota with the Workload's own, including
+   * itself.
    */
-  private Set<String> readTree(KubernetesClient client) {
-    if (clusterQueue.isEmpty()) {
-      return Set.of();
-    }
-    List<GenericKubernetesResource> queues =
-        client
-            .genericKubernetesResources(kind("ClusterQueue", "clusterqueues", false))
-            .list()
-            .getItems();
+  private Set<String> readTree(List<GenericKubernetesResource> queues) {
     Map<String, String> parents = new HashMap<>();
     for (GenericKubernetesResource cohort :
-        client.genericKubernetesResources(kind("Cohort", "cohorts", false)).list().getItems()) {
+        objects
+            .permitted("Cohorts can't be read", () -> objects.list("Cohort", "cohorts"))
+            .orElse(List.of())) {
       parents.put(cohort.getMetadata().getName(), JsonPaths.text(cohort, "spec", "parentName"));
     }
     Set<String> tree = new HashSet<>(Set.of(clusterQueue));
@@ -107,7 +123,6 @@ final class QueueContext {
   }
 
   private void readQueue(GenericKubernetesResource queue) {
-    fairSharingOrder.observe(queue);
     strict = JsonPaths.text(queue, "spec", "queueingStrategy").equals("StrictFIFO");
     JsonPaths.conditionLine(queue, "Active", "False")
         .ifPresent(line -> remarks.add("  ClusterQueue " + line));
@@ -134,19 +149,17 @@ final class QueueContext {
     return root;
   }
 
-  /** The LocalQueues of the ClusterQueue, with their namespaces. */
-  private Set<String> localQueues(KubernetesClient client) {
-    Set<String> result = new HashSet<>(Set.of(namespace + "/" + localQueue));
+  /** The LocalQueues of the ClusterQueue; the Workload's own if no others can be read. */
+  private List<LocalQueue> localQueues() {
+    List<LocalQueue> result = new ArrayList<>();
     for (GenericKubernetesResource each :
-        client
-            .genericKubernetesResources(kind("LocalQueue", "localqueues", true))
-            .inAnyNamespace()
-            .list()
-            .getItems()) {
-      if (!clusterQueue.isEmpty()
-          && JsonPaths.text(each, "spec", "clusterQueue").equals(clusterQueue)) {
-        result.add(JsonPaths.fullName(each));
-        fairSharingOrder.used(each);
+        objects
+            .permitted(
+                "LocalQueues of other namespaces can't be read",
+                () -> objects.list("LocalQueue", "localqueues", Optional.empty()))
+            .orElse(List.of(localQueue))) {
+      if (JsonPaths.text(each, "spec", "clusterQueue").equals(clusterQueue)) {
+        result.add(objects.typed(each, LocalQueue.class));
       }
     }
     return result;
@@ -161,47 +174,53 @@ final class QueueContext {
    * The clause that other Workloads are ahead because their LocalQueues used less; empty if none
    * are.
    */
-  String turn(GenericKubernetesResource workload) {
-    return fairSharingOrder.sentence(workload, inLine);
+  String earlierLocalQueues() {
+    return place.flatMap(QueueSnapshot.Place::earlier).map(this::sentence).orElse("");
+  }
+
+  private String sentence(EarlierLocalQueues earlier) {
+    return "; LocalQueue %s used more than %s, so that %s first"
+        .formatted(
+            JsonPaths.fullName(localQueue),
+            earlier.others() == 1
+                ? "LocalQueue " + earlier.first()
+                : earlier.others() + " others that wait",
+            earlier.others() == 1 ? "that one comes" : "those come");
   }
 
   /** The Workloads that hold quota which the ClusterQueue could use. */
-  List<GenericKubernetesResource> holding() {
+  List<CachedWorkload> holding() {
     return holding;
   }
 
-  /** The pending Workloads before a Workload, in queue order. */
-  List<GenericKubernetesResource> ahead(GenericKubernetesResource workload) {
-    int place = place(inLine, workload);
-    return place < 0 ? List.of() : inLine.subList(0, place);
+  /** The pending Workloads before the Workload, in queue order. */
+  List<CachedWorkload> ahead() {
+    return place.map(QueueSnapshot.Place::ahead).orElse(List.of());
   }
 
   /** The Workload's position and a description of its ClusterQueue. */
-  List<String> lines(GenericKubernetesResource workload) {
+  List<String> lines() {
     List<String> lines = new ArrayList<>();
-    List<GenericKubernetesResource> local =
-        inLine.stream()
-            .filter(each -> each.getMetadata().getNamespace().equals(namespace))
-            .filter(each -> JsonPaths.text(each, "spec", "queueName").equals(localQueue))
-            .toList();
-    int place = place(local, workload);
+    String name = localQueue.getMetadata().getName();
     lines.add(
-        place < 0
-            ? "  not in line at the moment"
-            : "  position %d of %d in LocalQueue %s (0 is next), by priority and age"
-                .formatted(place, local.size(), localQueue));
-    fairSharingOrder.line(workload, inLine).ifPresent(lines::add);
+        place
+            .map(
+                it ->
+                    "  position %d of %d in LocalQueue %s (0 is next), by priority and age"
+                        .formatted(it.inLocalQueue(), it.ofLocalQueue(), name))
+            .orElse("  not in line at the moment"));
+    place
+        .flatMap(QueueSnapshot.Place::earlier)
+        .ifPresent(
+            earlier ->
+                lines.add(
+                    "  used over time, by weight: %s %s, %s %s"
+                        .formatted(
+                            earlier.first(),
+                            ExplanationText.used(earlier.usedByFirst()),
+                            JsonPaths.fullName(localQueue),
+                            ExplanationText.used(earlier.used()))));
     lines.addAll(remarks);
     return lines;
-  }
-
-  private static int place(
-      List<GenericKubernetesResource> line, GenericKubernetesResource workload) {
-    for (int i = 0; i < line.size(); i++) {
-      if (JsonPaths.uid(line.get(i)).equals(JsonPaths.uid(workload))) {
-        return i;
-      }
-    }
-    return -1;
   }
 }

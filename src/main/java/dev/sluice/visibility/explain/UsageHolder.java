@@ -1,8 +1,8 @@
 package dev.sluice.visibility.explain;
 
+import dev.sluice.api.Quantities;
+import dev.sluice.workload.CachedWorkload;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
-import java.math.BigDecimal;
-import java.math.MathContext;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -13,44 +13,45 @@ import java.util.TreeMap;
  *
  * @param name namespace and name
  * @param clusterQueue the ClusterQueue whose quota it holds
- * @param usage its usage of the requested resources
+ * @param usage its usage of the requested resources, in amounts
  * @param weight how many times its usage would satisfy the request; for comparison
  */
-record UsageHolder(
-    String name, String clusterQueue, Map<String, BigDecimal> usage, BigDecimal weight) {
+record UsageHolder(String name, String clusterQueue, Map<String, Long> usage, double weight) {
 
   /**
    * The Workloads of {@code holding} that hold quota which {@code waiting} requests, largest weight
    * first.
    */
   static List<UsageHolder> inTheWay(
-      GenericKubernetesResource waiting, List<GenericKubernetesResource> holding) {
-    Map<String, BigDecimal> wanted = JsonPaths.requests(waiting);
+      GenericKubernetesResource waiting, List<CachedWorkload> holding) {
+    Map<String, Long> wanted = JsonPaths.requests(waiting);
     return holding.stream()
-        .map(each -> of(each, wanted))
+        .flatMap(each -> each.status().admission().stream().map(it -> of(each, it, wanted)))
         .filter(usageHolder -> !usageHolder.usage().isEmpty())
         .sorted(
-            Comparator.comparing(UsageHolder::weight).reversed().thenComparing(UsageHolder::name))
+            Comparator.comparingDouble(UsageHolder::weight)
+                .reversed()
+                .thenComparing(UsageHolder::name))
         .toList();
   }
 
-  private static UsageHolder of(GenericKubernetesResource holding, Map<String, BigDecimal> wanted) {
-    Map<String, BigDecimal> usage = new TreeMap<>();
-    BigDecimal weight = BigDecimal.ZERO;
-    for (Map.Entry<String, BigDecimal> used : JsonPaths.usage(holding).entrySet()) {
-      BigDecimal request = wanted.getOrDefault(used.getKey(), BigDecimal.ZERO);
-      if (used.getValue().signum() > 0 && (wanted.isEmpty() || request.signum() > 0)) {
-        usage.put(used.getKey(), used.getValue());
-        weight =
-            weight.add(
-                request.signum() > 0
-                    ? used.getValue().divide(request, MathContext.DECIMAL64)
-                    : BigDecimal.ONE);
+  private static UsageHolder of(
+      CachedWorkload holding, CachedWorkload.Admission admission, Map<String, Long> wanted) {
+    Map<String, Long> usage = new TreeMap<>();
+    double weight = 0;
+    for (CachedWorkload.Assignment podSet : admission.podSetAssignments()) {
+      for (Map.Entry<String, String> used : podSet.resourceUsage().entrySet()) {
+        long amount = Quantities.amount(used.getKey(), used.getValue());
+        long request = wanted.getOrDefault(used.getKey(), 0L);
+        if (amount > 0 && (wanted.isEmpty() || request > 0)) {
+          usage.merge(used.getKey(), amount, Long::sum);
+          weight += request > 0 ? (double) amount / request : 1;
+        }
       }
     }
     return new UsageHolder(
-        JsonPaths.fullName(holding),
-        JsonPaths.text(holding, "status", "admission", "clusterQueue"),
+        holding.id().namespace() + "/" + holding.id().name(),
+        admission.clusterQueue(),
         usage,
         weight);
   }
@@ -69,7 +70,7 @@ record UsageHolder(
     return String.join(
         ", ",
         usage.entrySet().stream()
-            .map(each -> each.getKey() + " " + each.getValue().stripTrailingZeros().toPlainString())
+            .map(each -> each.getKey() + " " + Quantities.format(each.getKey(), each.getValue()))
             .toList());
   }
 }

@@ -1,8 +1,6 @@
 package dev.sluice.visibility.explain;
 
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -21,12 +19,12 @@ record WorkerClusterAnswers(String message, List<String> lines) {
   private static final WorkerClusterAnswers NONE = new WorkerClusterAnswers("", List.of());
 
   /** Reads the answers from the Workload's checks; empty if the clusters' names cannot be read. */
-  static WorkerClusterAnswers of(GenericKubernetesResource workload, KubernetesClient client) {
+  static WorkerClusterAnswers of(GenericKubernetesResource workload, QueueObjectReader objects) {
     for (Map<?, ?> check : JsonPaths.maps(workload.get("status", "admissionChecks"))) {
       String message = JsonPaths.string(check.get("message"), "");
       if (JsonPaths.string(check.get("state"), "Pending").equals("Pending")
           && message.contains(": ")) {
-        List<String> lines = lines(message, names(client));
+        List<String> lines = lines(message, names(objects));
         if (!lines.isEmpty()) {
           return new WorkerClusterAnswers(message, lines);
         }
@@ -35,19 +33,15 @@ record WorkerClusterAnswers(String message, List<String> lines) {
     return NONE;
   }
 
-  private static List<String> names(KubernetesClient client) {
-    try {
-      return client
-          .genericKubernetesResources(
-              ClusterExplanation.kind("MultiKueueCluster", "multikueueclusters", false))
-          .list()
-          .getItems()
-          .stream()
-          .map(it -> it.getMetadata().getName())
-          .toList();
-    } catch (KubernetesClientException e) {
-      return List.of();
-    }
+  private static List<String> names(QueueObjectReader objects) {
+    return objects
+        .permitted(
+            "MultiKueueClusters can't be read",
+            () -> objects.list("MultiKueueCluster", "multikueueclusters"))
+        .orElse(List.of())
+        .stream()
+        .map(it -> it.getMetadata().getName())
+        .toList();
   }
 
   /** The answers in a message; each starts with one of these cluster names. */

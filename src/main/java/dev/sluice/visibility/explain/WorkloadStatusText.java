@@ -1,11 +1,11 @@
 package dev.sluice.visibility.explain;
 
 import dev.sluice.api.KueueConstants;
+import dev.sluice.workload.CachedWorkload;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
@@ -21,27 +21,15 @@ final class WorkloadStatusText {
   /**
    * The sentence.
    *
+   * @param below a message of a check that is shown separately and left out of the sentence
    * @param ahead the Workloads before it, in queue order
    * @param strict whether its ClusterQueue uses StrictFIFO
    * @param usageHolders the Workloads that hold the quota it requests, largest first
    */
   static String of(
       GenericKubernetesResource workload,
-      List<GenericKubernetesResource> ahead,
-      boolean strict,
-      List<UsageHolder> usageHolders) {
-    return of(workload, "", ahead, strict, usageHolders);
-  }
-
-  /**
-   * The sentence for a Workload whose checks may have a message.
-   *
-   * @param below a message that is shown separately and left out of the sentence
-   */
-  static String of(
-      GenericKubernetesResource workload,
       String below,
-      List<GenericKubernetesResource> ahead,
+      List<CachedWorkload> ahead,
       boolean strict,
       List<UsageHolder> usageHolders) {
     if (JsonPaths.isTrue(workload, "Finished")) {
@@ -68,13 +56,6 @@ final class WorkloadStatusText {
       return sentBack(workload);
     }
     return waiting(workload, ahead, strict, usageHolders);
-  }
-
-  /** Whether the Workload is pending and active. */
-  static boolean inLine(GenericKubernetesResource workload) {
-    return JsonPaths.waits(workload)
-        && gates(workload).isEmpty()
-        && !JsonPaths.is(workload, "Requeued", "False");
   }
 
   private static String gates(GenericKubernetesResource workload) {
@@ -138,7 +119,7 @@ final class WorkloadStatusText {
 
   private static String waiting(
       GenericKubernetesResource workload,
-      List<GenericKubernetesResource> ahead,
+      List<CachedWorkload> ahead,
       boolean strict,
       List<UsageHolder> usageHolders) {
     String reason =
@@ -155,22 +136,24 @@ final class WorkloadStatusText {
     };
   }
 
-  private static String behind(List<GenericKubernetesResource> ahead, boolean strict) {
+  private static String behind(List<CachedWorkload> ahead, boolean strict) {
     if (ahead.isEmpty()) {
       return "it is next, and was not evaluated yet";
     }
-    GenericKubernetesResource first = ahead.getFirst();
-    Optional<Map<?, ?>> why = JsonPaths.condition(first, "QuotaReserved");
-    return "it waits behind %d other%s%s; the first is %s, priority %d%s"
+    CachedWorkload first = ahead.getFirst();
+    return "it waits behind %d other%s%s; the first is %s/%s, priority %d%s"
         .formatted(
             ahead.size(),
             ahead.size() == 1 ? "" : "s",
             strict ? ", whom nobody overtakes in a StrictFIFO queue" : "",
-            JsonPaths.fullName(first),
-            JsonPaths.priority(first),
-            why.isPresent()
-                ? ", which waits itself: " + conditionMessage(first, "QuotaReserved")
-                : "");
+            first.id().namespace(),
+            first.id().name(),
+            first.spec().priority(),
+            first
+                .status()
+                .condition("QuotaReserved")
+                .map(why -> ", which waits itself: " + joined(why.reason(), why.message()))
+                .orElse(""));
   }
 
   private static String held(List<UsageHolder> usageHolders) {
@@ -187,7 +170,10 @@ final class WorkloadStatusText {
         JsonPaths.condition(workload, type)
             .map(found -> JsonPaths.string(found.get("reason"), ""))
             .orElse("");
-    String message = message(workload, type);
+    return joined(reason, message(workload, type));
+  }
+
+  private static String joined(String reason, String message) {
     return message.isEmpty() ? reason : reason + ", " + message;
   }
 

@@ -14,17 +14,18 @@ import java.util.Optional;
 import java.util.stream.Collectors;
 
 /**
- * What admission checks do to a Workload: the list of them is kept in step with the queue, and what
- * they refuse is taken back (docs/workload-semantics.md#order-of-reconciliation, 4 and 5).
+ * The effects of admission checks on a Workload: the list of checks in its status follows the
+ * ClusterQueue, and a Workload that a check refuses is evicted or deactivated
+ * (docs/workload-semantics.md#order-of-reconciliation, 4 and 5).
  */
 final class AdmissionCheckPolicy {
 
-  /** Why a Workload is sent back that a check wants to be tried again. */
+  /** The reason of the eviction of a Workload for which a check requests a retry. */
   static final String ADMISSION_CHECK = "AdmissionCheck";
 
   private AdmissionCheckPolicy() {}
 
-  /** Adds the list of checks to a patch, if it is not in step with what the queue asks for. */
+  /** Adds the list of checks to a patch, unless it contains exactly the required checks. */
   static void synced(
       StatusPatch patch, CachedWorkload workload, QueueLookup queueLookup, Instant now) {
     queueLookup
@@ -34,9 +35,10 @@ final class AdmissionCheckPolicy {
   }
 
   /**
-   * Adds the back-off that checks ask for to a patch; an end that is set already only moves later.
+   * Adds the backoff that checks request to a patch. An end of the backoff that is set already is
+   * only replaced by a later one.
    *
-   * @return when the back-off ends, if there is one
+   * @return the end of the backoff; empty without a backoff
    */
   static Optional<Instant> backOff(StatusPatch patch, CachedWorkload workload, Instant now) {
     Optional<Instant> known = workload.status().requeueState().flatMap(RequeueState::requeueAt);
@@ -49,7 +51,7 @@ final class AdmissionCheckPolicy {
     return wanted.or(() -> known);
   }
 
-  /** What becomes of a Workload with quota that a check refuses; empty if none does. */
+  /** The action on a Workload with quota that a check refuses; empty if no check refuses it. */
   static Optional<LifecycleAction> refused(CachedWorkload workload, Instant now) {
     List<CheckState> rejecting = in(CheckState.REJECTED, workload);
     if (!rejecting.isEmpty()) {

@@ -9,14 +9,15 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * What a Workload needs now.
+ * The result of reconciling a Workload.
  *
- * @param action what to do at once; empty when all is as it should be
- * @param lookAgain when to look again even if nothing happens; empty when nothing is due
+ * @param action the write to send now; empty if no write is needed
+ * @param reconcileAt the time at which the Workload is reconciled again even if it doesn't change;
+ *     empty without such a time
  */
-public record LifecycleAction(Optional<Action> action, Optional<Instant> lookAgain) {
+public record LifecycleAction(Optional<Action> action, Optional<Instant> reconcileAt) {
 
-  /** Nothing to do, nothing to wait for. */
+  /** No write, and no time for another reconciliation. */
   public static final LifecycleAction NOTHING =
       new LifecycleAction(Optional.empty(), Optional.empty());
 
@@ -24,28 +25,31 @@ public record LifecycleAction(Optional<Action> action, Optional<Instant> lookAga
     return new LifecycleAction(Optional.of(action), Optional.empty());
   }
 
-  /** This, and looking again when the other is due too; what is to be done at once comes first. */
+  /**
+   * Combines two results: if this one has no write, the write of the other one, and the earlier of
+   * both times.
+   */
   LifecycleAction or(Supplier<LifecycleAction> other) {
     if (action.isPresent()) {
       return this;
     }
     LifecycleAction next = other.get();
     Optional<Instant> soonest =
-        Stream.of(lookAgain, next.lookAgain())
+        Stream.of(reconcileAt, next.reconcileAt())
             .flatMap(Optional::stream)
             .min(Comparator.naturalOrder());
     return new LifecycleAction(next.action(), soonest);
   }
 
-  /** Whether there is nothing to do and nothing to wait for. */
+  /** Whether there is no write and no time for another reconciliation. */
   public boolean isNothing() {
-    return action.isEmpty() && lookAgain.isEmpty();
+    return action.isEmpty() && reconcileAt.isEmpty();
   }
 
   /** One write. */
   public sealed interface Action {
 
-    /** What it means, for the log. */
+    /** A short description of the write, for the log. */
     String change();
   }
 
@@ -53,7 +57,7 @@ public record LifecycleAction(Optional<Action> action, Optional<Instant> lookAga
    * Patch the status.
    *
    * @param status the merge patch of {@code .status}
-   * @param news what people are told once it stands
+   * @param eventSpec the events to record after the write succeeded
    */
   public record PatchStatus(ObjectNode status, String change, List<EventSpec> eventSpec)
       implements Action {
@@ -72,15 +76,15 @@ public record LifecycleAction(Optional<Action> action, Optional<Instant> lookAga
     }
   }
 
-  /** Take the finalizer off that keeps the Workload until its job has stopped. */
+  /** Remove the finalizer that keeps the Workload until its job has stopped. */
   public record RemoveFinalizer(String change) implements Action {}
 
   /**
    * An event about the Workload.
    *
-   * @param warning whether people should look after it
-   * @param reason one of docs/workload-semantics.md#events
-   * @param note one sentence
+   * @param warning whether the event has type Warning instead of Normal
+   * @param reason the reason, one of docs/workload-semantics.md#events
+   * @param note the message: one sentence
    */
   public record EventSpec(boolean warning, String reason, String note) {}
 }

@@ -2,7 +2,7 @@ package dev.sluice.workload.lifecycle;
 
 import dev.sluice.core.model.WorkloadId;
 
-/** Tells people of what was done to a Workload. */
+/** Records Kubernetes events about what the life cycle did to Workloads. */
 @FunctionalInterface
 public interface LifecycleEvents {
 

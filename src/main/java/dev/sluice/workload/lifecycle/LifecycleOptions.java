@@ -5,14 +5,14 @@ import java.time.Duration;
 import java.util.Optional;
 
 /**
- * What the configuration says about the life of Workloads.
+ * Options of the life cycle of Workloads, from configuration and feature gates.
  *
- * @param podsReady how long pods may take to be ready; empty: as long as they like
- * @param afterFinished how long finished Workloads are kept; empty: forever
- * @param finishOrphans whether a Workload whose job went without it is finished (gate
+ * @param podsReady parameters of waiting for pods; empty: pods may take any time to be ready
+ * @param afterFinished the time for which finished Workloads are kept; empty: forever
+ * @param finishOrphans whether a Workload whose job was deleted is finished (gate
  *     FinishOrphanedWorkloads)
- * @param explicitStatus whether a Workload says that it waits before it was looked at (gate
- *     UnadmittedWorkloadsExplicitStatus)
+ * @param explicitStatus whether the status of a pending Workload gets a QuotaReserved condition
+ *     before the first evaluation (gate UnadmittedWorkloadsExplicitStatus)
  * @param preemptionGates whether preemption gates exist (gates MultiKueueOrchestratedPreemption and
  *     ConcurrentAdmission)
  */
@@ -23,7 +23,7 @@ public record LifecycleOptions(
     boolean explicitStatus,
     boolean preemptionGates) {
 
-  /** Rules by which there are no preemption gates. */
+  /** Options without preemption gates. */
   public LifecycleOptions(
       Optional<WaitForPodsReady> podsReady,
       Optional<Duration> afterFinished,
@@ -32,7 +32,7 @@ public record LifecycleOptions(
     this(podsReady, afterFinished, finishOrphans, explicitStatus, false);
   }
 
-  /** Pods may take their time, and nothing is deleted. */
-  public static final LifecycleOptions PATIENT =
+  /** Options without time limits: pods may take any time, and nothing is deleted. */
+  public static final LifecycleOptions WITHOUT_LIMITS =
       new LifecycleOptions(Optional.empty(), Optional.empty(), true, false);
 }

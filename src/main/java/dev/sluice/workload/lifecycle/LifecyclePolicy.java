@@ -19,9 +19,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What the life cycle asks of a Workload: a pure function, in the order of
- * docs/workload-semantics.md#order-of-reconciliation. It answers with one write at most; what comes
- * after that is decided when the write is seen.
+ * Decides what happens to a Workload besides admission: a pure function, which checks the rules in
+ * the order of docs/workload-semantics.md#order-of-reconciliation. It returns at most one write;
+ * the next write is decided when the watch reports the changed Workload.
  */
 public final class LifecyclePolicy {
 
@@ -31,7 +31,12 @@ public final class LifecyclePolicy {
 
   private LifecyclePolicy() {}
 
-  /** What the Workload needs, its queues and the time being such. */
+  /**
+   * Decides about a Workload.
+   *
+   * @param queueLookup the state of the Workload's queues
+   * @param now the current time
+   */
   public static LifecycleAction decide(
       CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
     if (isOrphan(workload, rules)) {
@@ -57,7 +62,7 @@ public final class LifecyclePolicy {
         : PendingWorkloadPolicy.decide(workload, queueLookup, rules, now);
   }
 
-  /** The status names the gates of the spec: new ones are closed. */
+  /** Writes the states of the gates that the spec names; new gates are closed. */
   private static LifecycleAction gates(List<Gate> gates) {
     ObjectNode status = JsonNodeFactory.instance.objectNode();
     status.set("preemptionGates", PreemptionGates.json(gates));
@@ -65,14 +70,17 @@ public final class LifecyclePolicy {
         new PatchStatus(status, "preemption gates=" + gates.size(), List.<EventSpec>of()));
   }
 
-  /** Nothing owns it, and either it is being deleted or a job did own it. */
+  /**
+   * Whether the Workload has no owner, and is either being deleted or was made for a job (which has
+   * been deleted since).
+   */
   private static boolean isOrphan(CachedWorkload workload, LifecycleOptions rules) {
     return !workload.owned()
         && (workload.deleting()
             || (rules.finishOrphans() && workload.labels().containsKey(KueueConstants.JOB_UID)));
   }
 
-  /** What has finished is deleted when it was kept long enough. */
+  /** Deletes a finished Workload when its retention time is over. */
   private static LifecycleAction retention(
       CachedWorkload workload, LifecycleOptions rules, Instant now) {
     Optional<Instant> end =
@@ -121,7 +129,10 @@ public final class LifecyclePolicy {
     return workload.status().condition(TARGET).filter(target -> target.status().equals("True"));
   }
 
-  /** Sent back once; what kept it for later is cleared. */
+  /**
+   * Evicts a Workload that was deactivated, unless it was evicted for that already, and removes the
+   * requeue backoff and the deactivation target.
+   */
   private static LifecycleAction inactive(CachedWorkload workload, Instant now) {
     StatusPatch patch = StatusPatch.of(workload, now);
     Optional<Condition> target = deactivationTarget(workload);
@@ -146,7 +157,7 @@ public final class LifecyclePolicy {
         evicts ? evictionEvent(workload, Evictions.DEACTIVATED, cause, message) : List.of());
   }
 
-  /** The message of what sent it back. */
+  /** The message of the eviction; empty without an eviction. */
   private static Optional<String> reasonToStay(CachedWorkload workload) {
     return workload.status().condition("Evicted").map(Condition::message);
   }
@@ -161,7 +172,7 @@ public final class LifecyclePolicy {
         .isPresent();
   }
 
-  /** Whether a reason says that the Workload ran out of its time. */
+  /** Whether the Workload was deactivated because it exceeded its maximum execution time. */
   static boolean isDueToTime(String reason) {
     return reason.equals(DUE_TO_TIME);
   }
@@ -170,7 +181,7 @@ public final class LifecyclePolicy {
     return "evicted, reason=" + Evictions.conditionReason(reason, cause);
   }
 
-  /** What people are told of an eviction; nothing when nothing had been given. */
+  /** The event for an eviction; none if the Workload had no quota reserved. */
   static List<EventSpec> evictionEvent(
       CachedWorkload workload, String reason, String cause, String message) {
     return workload.status().admission().isEmpty()

@@ -13,8 +13,9 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * What an active Workload without quota needs: to be let back into the queue, to be kept out by a
- * gate, to say so (docs/workload-semantics.md#reasons-for-waiting, steps 7 to 11).
+ * Decides about an active Workload without quota: requeues it when the reason that kept it out of
+ * the queue is over, keeps it out while an admission gate is set, and writes the reason
+ * (docs/workload-semantics.md#reasons-for-waiting, steps 7 to 11).
  */
 final class PendingWorkloadPolicy {
 
@@ -68,7 +69,7 @@ final class PendingWorkloadPolicy {
     }
   }
 
-  /** What kept it out of the queue may be over. */
+  /** Requeues the Workload if the reason of Requeued=False doesn't hold any more. */
   private void reactivate(boolean backsOff) {
     String keptOut = falseReason("Requeued");
     if (keptOut.startsWith(Evictions.DEACTIVATED)) {
@@ -93,7 +94,10 @@ final class PendingWorkloadPolicy {
     }
   }
 
-  /** Only what the engine can't know; for the rest it is the one who says. */
+  /**
+   * Writes reasons for waiting that the engine doesn't know: admission gates, no queue name. The
+   * engine reports all other reasons.
+   */
   private void explainExclusion() {
     String gates = gates();
     String known = reason().orElse("");
@@ -121,7 +125,7 @@ final class PendingWorkloadPolicy {
     return workload.annotations().getOrDefault(KueueConstants.ADMISSION_GATED_BY, "").strip();
   }
 
-  /** While it is gated, its checks are left alone. */
+  /** Whether an admission gate is set; the admission checks are not changed meanwhile. */
   private boolean isGated() {
     return !gates().isEmpty();
   }

@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What becomes of an admitted Workload whose pods take too long to be ready
- * (docs/scheduling-semantics.md#waiting-for-pods).
+ * Decides about an admitted Workload whose pods take too long to be ready: it is evicted with a
+ * backoff, or deactivated after too many evictions (docs/scheduling-semantics.md#waiting-for-pods).
  */
 final class PodsReadyPolicy {
 
@@ -33,7 +33,7 @@ final class PodsReadyPolicy {
     this.now = now;
   }
 
-  /** What is due now, or when it will be. */
+  /** The eviction if the timeout has passed; otherwise the time at which it passes. */
   static LifecycleAction decide(
       CachedWorkload workload, Optional<WaitForPodsReady> rules, Instant now) {
     return rules
@@ -95,7 +95,7 @@ final class PodsReadyPolicy {
             LifecyclePolicy.evictionEvent(workload, PodsReady.TIMEOUT, "", message)));
   }
 
-  /** Doubled with each time that it was sent back before, up to the longest. */
+  /** The backoff: doubled with each earlier eviction, up to the longest backoff. */
   private Duration pause(int before) {
     long seconds = rules.backoffBase().toSeconds() << Math.min(before, LARGEST_EXPONENT);
     return Duration.ofSeconds(Math.min(seconds, rules.backoffMax().toSeconds()));

@@ -4,12 +4,13 @@ import java.util.Optional;
 import java.util.SortedSet;
 
 /**
- * How the queues of a Workload stand.
+ * The states of the queues of a Workload.
  *
- * @param local its LocalQueue
- * @param cluster the ClusterQueue whose quota it holds; while it holds none, the one behind its
- *     LocalQueue
- * @param checks the admission checks that it needs there; empty while that is not known
+ * @param local the state of its LocalQueue
+ * @param cluster the state of the ClusterQueue whose quota the Workload has reserved; without a
+ *     reservation, of the ClusterQueue that its LocalQueue feeds
+ * @param checks the admission checks that the Workload needs in that ClusterQueue; empty while they
+ *     are not known
  */
 public record QueueLookup(
     QueueState local, QueueState cluster, Optional<SortedSet<String>> checks) {

@@ -1,19 +1,19 @@
 package dev.sluice.workload.lifecycle;
 
-/** How a queue stands to the Workloads in it. */
+/** The state of a queue, as far as it matters to the Workloads of the queue. */
 public enum QueueState {
-  /** It doesn't exist. */
+  /** The queue doesn't exist. */
   MISSING,
-  /** It is being deleted. */
+  /** The queue is being deleted. */
   TERMINATING,
-  /** It takes no more Workloads; those admitted run on. */
+  /** The queue admits no Workloads; admitted Workloads keep running. */
   HELD,
-  /** It takes no more Workloads, and sends back those admitted. */
+  /** The queue admits no Workloads, and admitted Workloads are evicted. */
   DRAINED,
-  /** It is there and not stopped. */
+  /** The queue exists and is not stopped. */
   OPEN;
 
-  /** Whether somebody stopped it. */
+  /** Whether a stop policy is set. */
   boolean stopped() {
     return this == HELD || this == DRAINED;
   }

@@ -2,7 +2,7 @@ package dev.sluice.workload.lifecycle;
 
 /**
  * Receives changes of queues that can change what is due for their Workloads: a queue is stopped,
- * resumed, created or deleted, or asks for other admission checks. Called from any thread; must not
+ * resumed, created or deleted, or requires other admission checks. Called from any thread; must not
  * block.
  */
 public interface QueueStateListener {
@@ -13,5 +13,5 @@ public interface QueueStateListener {
   /**
    * The state of this ClusterQueue changed; Workloads that hold its quota have to be reconciled.
    */
-  void reservationsConcerned(String clusterQueue);
+  void clusterQueueChanged(String clusterQueue);
 }

@@ -14,13 +14,13 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What an active Workload with quota needs: to be admitted when nothing is missing, or to be sent
- * back when its queues or its time demand it (docs/workload-semantics.md#order-of-reconciliation,
- * steps 11 and 12).
+ * Decides about an active Workload with quota: admits it when all admission checks are Ready, and
+ * evicts it when a queue is drained or its maximum execution time is over
+ * (docs/workload-semantics.md#order-of-reconciliation, steps 11 and 12).
  */
 final class ReservedWorkloadPolicy {
 
-  /** Why a Workload is to be deactivated that ran as long as it may. */
+  /** The reason of the deactivation of a Workload that exceeded its maximum execution time. */
   static final String TIME_EXCEEDED = "MaximumExecutionTimeExceeded";
 
   private final CachedWorkload workload;
@@ -102,7 +102,12 @@ final class ReservedWorkloadPolicy {
             List.of(new EventSpec(true, TIME_EXCEEDED, message))));
   }
 
+  /** First Admitted follows the checks, then the queues are looked at. */
   private LifecycleAction notYetAdmitted() {
+    List<CheckState> checks = checks();
+    if (workload.status().admission().isPresent() && CheckStates.allReady(checks)) {
+      return admit();
+    }
     if (queueLookup.local().stopped()) {
       return drop("Suspended", "The LocalQueue is stopped");
     }
@@ -115,20 +120,22 @@ final class ReservedWorkloadPolicy {
     if (isAbsent(queueLookup.cluster())) {
       return drop("Misconfigured", "The ClusterQueue doesn't exist or is being deleted");
     }
-    return workload.status().admission().isEmpty() ? LifecycleAction.NOTHING : checked();
+    return workload.status().admission().isEmpty() ? LifecycleAction.NOTHING : waiting(checks);
   }
 
-  /** Admitted once all checks are Ready that it needs by now, with the flavors it was given. */
-  private LifecycleAction checked() {
+  /**
+   * The states of the checks that the ClusterQueue of the Workload now requires for the assigned
+   * flavors.
+   */
+  private List<CheckState> checks() {
     List<CheckState> present = workload.status().admissionChecks();
-    List<CheckState> checks =
-        queueLookup
-            .checks()
-            .flatMap(required -> CheckStates.synced(present, required, now))
-            .orElse(present);
-    if (CheckStates.allReady(checks)) {
-      return admit();
-    }
+    return queueLookup
+        .checks()
+        .flatMap(required -> CheckStates.synced(present, required, now))
+        .orElse(present);
+  }
+
+  private LifecycleAction waiting(List<CheckState> checks) {
     StatusPatch patch = StatusPatch.of(workload, now).admittedBy(checks);
     AdmissionCheckPolicy.synced(patch, workload, queueLookup, now);
     return LifecyclePolicy.action(patch, "waits for admission checks", List.of());

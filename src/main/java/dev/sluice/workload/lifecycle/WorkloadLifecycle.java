@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.DecisionLog;
 import dev.sluice.workload.WorkloadFinalizer;
 import dev.sluice.workload.WorkloadListener;
 import dev.sluice.workload.WorkloadLister;
@@ -27,14 +28,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Carries the life cycle of Workloads out. It looks at a Workload when that changes, when one of
- * its queues is stopped, restarted, or goes, and when something is due; at all of them when
- * leadership begins. For one Workload there is one write at a time, guarded by the version it was
- * decided on.
+ * Carries out the decisions of {@link LifecyclePolicy}. A Workload is reconciled when it changes,
+ * when the state of one of its queues changes, and at the time that its last reconciliation
+ * requested; all Workloads are reconciled when this process becomes the leader. At most one write
+ * per Workload is in flight. The precondition of a write is the version that the decision was based
+ * on.
  */
 public final class WorkloadLifecycle implements WorkloadListener, QueueStateListener {
 
   private static final Logger LOG = LoggerFactory.getLogger(WorkloadLifecycle.class);
+  private static final Logger DECISIONS = LoggerFactory.getLogger(DecisionLog.NAME);
   private static final Duration AFTER_REFUSAL = Duration.ofSeconds(10);
 
   private final WorkloadLister store;
@@ -47,10 +50,10 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
   private final Executor executor;
   private final Delays delays;
   private final Set<String> writing = ConcurrentHashMap.newKeySet();
-  private final Map<String, Instant> alarms = new ConcurrentHashMap<>();
+  private final Map<String, Instant> scheduled = new ConcurrentHashMap<>();
   private volatile boolean started;
 
-  /** Runs something later. */
+  /** Schedules tasks. */
   @FunctionalInterface
   public interface Delays {
 
@@ -59,14 +62,14 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
   }
 
   /**
-   * A life cycle at rest.
+   * Creates a life cycle that writes nothing before {@link #leadershipStarted}.
    *
-   * @param queues how the queues of a Workload stand now
-   * @param rules what the configuration says
-   * @param events is told of what stands
-   * @param leading whether this process may write, at the moment of asking
-   * @param executor does the work that isn't the reader's or the informers'
-   * @param delays wakes it when something is due
+   * @param queueLookup the current states of the queues of a Workload
+   * @param rules the options
+   * @param events records events after successful writes
+   * @param leading whether this process may write now
+   * @param executor runs reconciliations outside the threads of the reader and the informers
+   * @param delays schedules reconciliations
    */
   public WorkloadLifecycle(
       WorkloadLister store,
@@ -89,7 +92,7 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
     this.delays = delays;
   }
 
-  /** This process leads from now on, and everything is known: looks at every Workload once. */
+  /** Called when this process leads and all caches are synced: reconciles every Workload. */
   public void leadershipStarted() {
     started = true;
     executor.execute(() -> store.all().forEach(this::reconcileIfNeeded));
@@ -104,7 +107,7 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
     if (after != null) {
       reconcileIfNeeded(after);
     } else if (before != null) {
-      alarms.remove(before.id().uid());
+      scheduled.remove(before.id().uid());
     }
   }
 
@@ -114,18 +117,18 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
   }
 
   @Override
-  public void reservationsConcerned(String clusterQueue) {
+  public void clusterQueueChanged(String clusterQueue) {
     executor.execute(() -> store.reservingIn(clusterQueue).forEach(this::reconcileIfNeeded));
   }
 
-  /** Cheap, since nearly always nothing is to be done. */
+  /** Reconciles a Workload on the executor, unless the policy has no result for it. */
   private void reconcileIfNeeded(CachedWorkload workload) {
-    if (mayAct() && !verdict(workload).isNothing()) {
+    if (mayAct() && !decide(workload).isNothing()) {
       executor.execute(() -> reconcile(workload.id()));
     }
   }
 
-  private LifecycleAction verdict(CachedWorkload workload) {
+  private LifecycleAction decide(CachedWorkload workload) {
     return LifecyclePolicy.decide(workload, queueLookup.apply(workload), rules, clock.instant());
   }
 
@@ -135,26 +138,28 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
     if (found.isEmpty() || !mayAct()) {
       return;
     }
-    LifecycleAction lifecycleAction = verdict(found.get());
-    lifecycleAction.lookAgain().ifPresent(at -> scheduleRequeue(id, at));
+    LifecycleAction lifecycleAction = decide(found.get());
+    lifecycleAction.reconcileAt().ifPresent(at -> scheduleRequeue(id, at));
     lifecycleAction
         .action()
         .filter(action -> writing.add(id.uid()))
         .ifPresent(a -> act(found.get(), a));
   }
 
-  /** The alarm that rings first is enough: it looks, and sets the next. */
+  /**
+   * Schedules a reconciliation, unless an earlier one is scheduled: that one will request the next.
+   */
   private void scheduleRequeue(WorkloadId id, Instant at) {
-    Instant earlier = alarms.get(id.uid());
+    Instant earlier = scheduled.get(id.uid());
     if (earlier != null && !at.isBefore(earlier)) {
       return;
     }
-    alarms.put(id.uid(), at);
+    scheduled.put(id.uid(), at);
     Duration delay = Duration.between(clock.instant(), at);
     delays.after(
         delay.isNegative() ? Duration.ZERO : delay,
         () -> {
-          alarms.remove(id.uid(), at);
+          scheduled.remove(id.uid(), at);
           reconcile(id);
         });
   }
@@ -192,12 +197,12 @@ public final class WorkloadLifecycle implements WorkloadListener, QueueStateList
   private void completed(CachedWorkload workload, LifecycleAction.Action action, Outcome outcome) {
     switch (outcome) {
       case Outcome.Written written -> {
-        LOG.info("workload={} {}", workload.id(), action.change());
+        DECISIONS.info("workload={} {}", workload.id(), action.change());
         events(action).forEach(each -> events.record(workload.id(), each));
         reconcile(workload.id());
       }
       case Outcome.Conflict conflict -> reconcile(workload.id());
-      case Outcome.Gone gone -> alarms.remove(workload.id().uid());
+      case Outcome.Gone gone -> scheduled.remove(workload.id().uid());
       case Outcome.Refused refused -> {
         LOG.warn(
             "workload={} not {}, reason=\"{}\"", workload.id(), action.change(), refused.message());

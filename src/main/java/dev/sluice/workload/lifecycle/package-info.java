@@ -1,8 +1,8 @@
 /**
  * The life cycle of Workloads, besides their admission: deactivation, stopped queues, return into
- * the queue, gates, time limits, lost owners. Records of the reader, what stands of their queues
- * and the time may enter. Patches of single Workloads and events about them leave, and only from
- * the process that leads.
+ * the queue, gates, time limits, lost owners. Records of the reader, the states of queues and the
+ * time may enter. Patches of single Workloads and events about them leave, and only from the
+ * leader.
  */
 @NullMarked
 package dev.sluice.workload.lifecycle;

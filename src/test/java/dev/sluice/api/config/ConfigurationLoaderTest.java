@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.sluice.api.config.Configuration.AdmissionFairSharing;
-import dev.sluice.api.config.Configuration.FairSharing;
-import dev.sluice.api.config.Configuration.PreemptionStrategy;
 import dev.sluice.api.config.Configuration.TlsVersion;
 import dev.sluice.api.config.Resources.Transformation;
+import dev.sluice.core.model.AdmissionFairSharing;
+import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.model.FairSharing.Strategy;
 import java.math.BigDecimal;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -74,6 +74,43 @@ class ConfigurationLoaderTest {
     Configuration c = ConfigurationLoader.load(Optional.of(file), Optional.empty(), () -> "ns");
 
     assertThat(c.webhook().port()).isEqualTo(1);
+  }
+
+  @Test
+  void theFileOfTheReleasedManifestsStartsTheOperator() throws Exception {
+    Configuration c =
+        load(
+            """
+            health: {healthProbeBindAddress: ":8081"}
+            metrics: {bindAddress: ":8443"}
+            webhook: {port: 9443}
+            leaderElection: {leaderElect: true, resourceName: c1f6bfd2.kueue.x-k8s.io}
+            controller:
+              groupKindConcurrency:
+                Job.batch: 5
+                Pod: 5
+                Workload.kueue.x-k8s.io: 10
+                LocalQueue.kueue.x-k8s.io: 5
+                Cohort.kueue.x-k8s.io: 1
+                ClusterQueue.kueue.x-k8s.io: 5
+                ResourceFlavor.kueue.x-k8s.io: 1
+            clientConnection: {qps: 300, burst: 500}
+            integrations:
+              frameworks: [batch/job, kubeflow.org/mpijob, ray.io/rayjob, ray.io/raycluster,
+                ray.io/rayservice, jobset.x-k8s.io/jobset, workload.codeflare.dev/appwrapper,
+                trainer.kubeflow.org/trainjob, pod, deployment, statefulset,
+                leaderworkerset.x-k8s.io/leaderworkerset]
+            """);
+
+    assertThat(c.controller().concurrency("Job.batch")).isEqualTo(5);
+    assertThat(c.notices())
+        .containsExactly(
+            "integrations.frameworks: not integrated yet, so that their jobs are not managed:"
+                + " kubeflow.org/mpijob, ray.io/rayjob, ray.io/raycluster, ray.io/rayservice,"
+                + " jobset.x-k8s.io/jobset, workload.codeflare.dev/appwrapper,"
+                + " trainer.kubeflow.org/trainjob, leaderworkerset.x-k8s.io/leaderworkerset;"
+                + " integrated: batch/job, deployment, pod, statefulset");
+    assertThat(ConfigurationLoader.parse(c.effective(), "", () -> "x")).isEqualTo(c);
   }
 
   @Test
@@ -180,9 +217,44 @@ class ConfigurationLoaderTest {
             featureGates: {LocalQueueMetrics: false, QuotaCheckStrategy: false}
             """);
 
-    String yaml = EffectiveConfiguration.yaml(c);
+    assertThat(ConfigurationLoader.parse(c.effective(), "", () -> "x")).isEqualTo(c);
+  }
 
-    assertThat(ConfigurationLoader.parse(yaml, "", () -> "x")).isEqualTo(c);
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        HEAD,
+        HEAD + "integrations: {frameworks: []}\nclientConnection: {qps: 20, burst: 7}",
+        HEAD + "featureGates: {DisableWaitForPodsReady: true}\nadmissionFairSharing: {}",
+        HEAD
+            + "metrics: {bindAddress: '0', localQueueMetrics: {}}\ncontroller: {cacheSyncTimeout: 1}",
+        HEAD + "admissionFairSharing: {resourceWeights: {cpu: 100.0, memory: 0.001}}",
+        HEAD
+            + "multiKueue: {clusterProfile: {credentialsProviders: [{name: a, execConfig:"
+            + " {command: c, apiVersion: v1, interactiveMode: Never, args: ['1', 'true']}}]}}",
+        HEAD + "managedJobsNamespaceSelector: {matchLabels: {on: 'true', n: '0x1'}}",
+        OLD_HEAD,
+        OLD_HEAD + "waitForPodsReady: {enable: true}\nfairSharing: {enable: true}",
+        OLD_HEAD
+            + "waitForPodsReady: {enable: false}\nfairSharing: {enable: false}"
+            + "\nqueueVisibility: {updateIntervalSeconds: 5}",
+      })
+  void theEffectiveConfigurationOfAnyFileReadsBackAsTheSame(String file) throws Exception {
+    Configuration c = ConfigurationLoader.parse(file, "", () -> "own");
+
+    assertThat(ConfigurationLoader.parse(c.effective(), "", () -> "x")).isEqualTo(c);
+  }
+
+  @Test
+  void theEffectiveConfigurationShowsNoSecrets() throws Exception {
+    Configuration c =
+        load(
+            "multiKueue: {clusterProfile: {accessProviders: [{name: a, execConfig: {command: c,"
+                + " apiVersion: v1, interactiveMode: Never, env: [{name: TOKEN, value:"
+                + " hidden}]}}]}}");
+
+    assertThat(c.multiKueue().accessProviders().getFirst().env()).containsEntry("TOKEN", "hidden");
+    assertThat(c.effective()).contains("TOKEN").doesNotContain("hidden");
   }
 
   @ParameterizedTest
@@ -265,9 +337,6 @@ class ConfigurationLoaderTest {
             + " not allowed",
         "integrations: {frameworks: [batch/job, batch/job]} | integrations.frameworks[1] |"
             + " \"batch/job\" is given twice",
-        "integrations: {frameworks: [pod, ray.io/rayjob]} | integrations.frameworks[1] |"
-            + " \"ray.io/rayjob\" is not supported yet; supported: batch/job, deployment, pod,"
-            + " statefulset",
         "integrations: {externalFrameworks: [X.v1.y.z]} | integrations.externalFrameworks | not"
             + " supported yet",
         "integrations: {externalFrameworks: [x]} | integrations.externalFrameworks[0] | \"x\" is"
@@ -320,12 +389,6 @@ class ConfigurationLoaderTest {
             + " resources.transformations[1].input | \"a\" is given twice",
         "resources: {deviceClassMappings: [{name: a, deviceClassNames: [b]}]} |"
             + " resources.deviceClassMappings | not supported yet",
-        "resources: {deviceClassMappings: [{name: a}]} |"
-            + " resources.deviceClassMappings[0].deviceClassNames | \"0 names\" is not allowed;"
-            + " allowed: 1 to 8 names",
-        "resources: {deviceClassMappings: [{name: a, deviceClassNames: [c]}, {name: b,"
-            + " deviceClassNames: [c]}]} | resources.deviceClassMappings | device class \"c\" is in"
-            + " two mappings",
         "objectRetentionPolicies: {workloads: {afterFinished: 1}} |"
             + " objectRetentionPolicies.workloads.afterFinished | 1 is not allowed",
         "objectRetentionPolicies: {workloads: {afterDeactivatedByKueue: -1h}} |"
@@ -516,13 +579,14 @@ class ConfigurationLoaderTest {
         ConfigurationLoader.parse(OLD_HEAD + "fairSharing: {enable: true}", "", () -> "own");
 
     assertThat(c.fairSharing())
-        .contains(new FairSharing(List.of(PreemptionStrategy.LESS_THAN_INITIAL_SHARE)));
+        .contains(new FairSharing(List.of(Strategy.LESS_THAN_INITIAL_SHARE), true, true));
     assertThat(old.fairSharing())
         .contains(
             new FairSharing(
                 List.of(
-                    PreemptionStrategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE,
-                    PreemptionStrategy.LESS_THAN_INITIAL_SHARE)));
+                    Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE, Strategy.LESS_THAN_INITIAL_SHARE),
+                true,
+                true));
   }
 
   @Test

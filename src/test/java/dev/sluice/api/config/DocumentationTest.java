@@ -42,10 +42,10 @@ class DocumentationTest {
   }
 
   private static String today(FeatureGate gate) {
-    if (SupportedFeatures.works(gate, true) && SupportedFeatures.works(gate, false)) {
+    if (gate.works(true) && gate.works(false)) {
       return "on or off";
     }
-    return SupportedFeatures.works(gate, true) ? "on" : "off";
+    return gate.works(true) ? "on" : "off";
   }
 
   private static List<String> document() throws Exception {

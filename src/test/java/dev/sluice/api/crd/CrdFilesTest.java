@@ -75,6 +75,15 @@ class CrdFilesTest {
         .isEqualTo(version.name().equals("v1beta2"));
   }
 
+  /** The API server answers with the field {@code <nil>} where a rule of the top names none. */
+  @ParameterizedTest
+  @MethodSource("versions")
+  void everyRuleOfTheTopNamesAField(Version version) {
+    for (JsonNode rule : version.schema().path("x-kubernetes-validations")) {
+      assertThat(rule.path("fieldPath").asText()).as("%s", rule).matches("\\.(spec|status)\\..+");
+    }
+  }
+
   @ParameterizedTest
   @MethodSource("versions")
   void fullObjectsAreAccepted(Version version) throws IOException {

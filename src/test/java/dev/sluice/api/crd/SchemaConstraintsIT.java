@@ -10,6 +10,8 @@ import dev.sluice.api.BadManifests;
 import dev.sluice.api.ServedApi;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.http.HttpRequest;
 import java.io.IOException;
 import java.io.InputStream;
 import java.util.ArrayList;
@@ -17,11 +19,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
@@ -82,6 +87,46 @@ class SchemaConstraintsIT {
               schema));
     }
     return definitions.stream();
+  }
+
+  /** The columns of {@code kubectl get -o wide}, in their order. */
+  @ParameterizedTest
+  @CsvSource({
+    "AdmissionCheck, Name Age",
+    "ClusterQueue, Name Cohort Strategy Pending Workloads Admitted Workloads",
+    "Cohort, Name Age",
+    "LocalQueue, Name ClusterQueue Pending Workloads Admitted Workloads",
+    "MultiKueueCluster, Name Connected Age",
+    "MultiKueueConfig, Name Age",
+    "ProvisioningRequestConfig, Name Age",
+    "ResourceFlavor, Name Age",
+    "Topology, Name Age",
+    "Workload, Name Queue Reserved in Admitted Finished Age",
+    "WorkloadPriorityClass, Name Value"
+  })
+  void theColumnsAreInTheirOrder(String kind, String columns, TestCluster cluster)
+      throws Exception {
+    Definition definition =
+        definitions().filter(each -> each.kind().equals(kind)).findFirst().orElseThrow();
+    KubernetesClient client = cluster.client();
+    HttpRequest request =
+        client
+            .getHttpClient()
+            .newHttpRequestBuilder()
+            .uri(client.getMasterUrl().toString().replaceFirst("/$", "") + collection(definition))
+            .header("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io")
+            .build();
+    String table =
+        client.getHttpClient().sendAsync(request, String.class).get(30, TimeUnit.SECONDS).body();
+
+    assertThat(
+            yaml.readTree(table)
+                .path("columnDefinitions")
+                .valueStream()
+                .map(column -> column.path("name").asText())
+                .collect(Collectors.joining(" ")))
+        .as(table)
+        .isEqualTo(columns);
   }
 
   @ParameterizedTest

@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
  * A rule that a definition's schema states as an expression.
  *
  * @param kind the kind it belongs to
- * @param field an expression for the path of the field that the API server names; empty for the top
+ * @param field an expression for the path of the field that the API server names
  * @param words parts of the message that don't depend on the object
  * @param rule the expression
  */
@@ -47,7 +47,10 @@ public record SchemaRule(String kind, String field, List<String> words, String r
   private static void add(String kind, JsonNode schema, List<SchemaRule> rules) {
     for (SchemaPlace place : SchemaPlace.of(schema)) {
       for (JsonNode rule : place.schema().path("x-kubernetes-validations")) {
-        String field = path(place.steps()) + Pattern.quote(rule.path("fieldPath").asText());
+        String below = rule.path("fieldPath").asText();
+        String field =
+            path(place.steps())
+                + Pattern.quote(place.steps().isEmpty() ? below.replaceFirst("^\\.", "") : below);
         rules.add(new SchemaRule(kind, field, words(rule), rule.path("rule").asText()));
       }
     }
@@ -88,7 +91,7 @@ public record SchemaRule(String kind, String field, List<String> words, String r
   }
 
   private boolean isBrokenAt(JsonNode cause) {
-    String named = cause.path("field").asText().replace("<nil>", "");
+    String named = cause.path("field").asText();
     String message = cause.path("message").asText();
     return named.matches(field) && !words.isEmpty() && words.stream().allMatch(message::contains);
   }

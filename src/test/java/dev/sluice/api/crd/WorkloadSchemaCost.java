@@ -183,7 +183,7 @@ class WorkloadSchemaCost {
     out.printf("%s: definition of %d KiB%n", variant.name(), crd.toString().length() / 1024);
     client.raw("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "POST", crd.toString());
     Awaitility.await(variant.name())
-        .atMost(Duration.ofSeconds(60))
+        .atMost(Duration.ofMinutes(5))
         .ignoreExceptions()
         .until(() -> client.raw("/apis/" + variant.apiVersion() + "/workloads") != null);
   }

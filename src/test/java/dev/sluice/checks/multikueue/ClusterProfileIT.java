@@ -1,16 +1,15 @@
 package dev.sluice.checks.multikueue;
 
-import static dev.sluice.checks.multikueue.MultiClusterFixture.apply;
-import static dev.sluice.checks.multikueue.MultiClusterFixture.eventually;
+import static dev.sluice.testing.MultiCluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.ServedApi;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
-import dev.sluice.lab.controlplane.ControlPlane;
-import dev.sluice.lab.process.OperatorProcess;
-import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.LocalOperator;
+import dev.sluice.testing.LogLines;
+import dev.sluice.testing.MultiCluster;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.authentication.TokenRequestBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -20,71 +19,66 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.security.SecureRandom;
-import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A worker that is found by a ClusterProfile, and logged in to by a program. */
-@ControlPlaneTest(exclusive = true)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Isolated("needs the processors for itself")
+@ControlPlaneTest(exclusive = true, controllers = false)
+@ResourceLock(AdditionalControlPlane.PLACE_A)
 class ClusterProfileIT {
 
-  private Path directory = Path.of("");
+  @TempDir private Path directory = Path.of("");
 
-  @SuppressWarnings("NullAway.Init") // made before all tests
+  @SuppressWarnings("NullAway.Init") // made before each test
+  private LogLines log;
+
+  @SuppressWarnings("NullAway.Init") // made before each test
   private KubernetesClient manager;
 
-  @SuppressWarnings("NullAway.Init") // made before all tests
+  @SuppressWarnings("NullAway.Init") // made before each test
   private AdditionalControlPlane worker;
 
-  @SuppressWarnings("NullAway.Init") // made before all tests
+  @SuppressWarnings("NullAway.Init") // made before each test
   private ServedApi workerApi;
 
-  @SuppressWarnings("NullAway.Init") // made before all tests
-  private OperatorProcess operator;
+  @SuppressWarnings("NullAway.Init") // made before each test
+  private LocalOperator operator;
 
-  @BeforeAll
-  void start(ControlPlane controlPlane, TestCluster cluster, @TempDir Path scratch)
-      throws Exception {
-    directory = scratch;
+  @BeforeEach
+  void start(TestCluster cluster) throws Exception {
+    log = new LogLines();
     manager = cluster.client();
-    worker = AdditionalControlPlane.start("profiled");
+    worker = AdditionalControlPlane.startWithoutControllers("profiled");
     workerApi = ServedApi.withoutAdmission(worker.client());
     operator =
-        OperatorProcess.start(
-                "operator",
-                cluster.kubeconfig(),
-                OperatorSettings.onFreePorts(new SecureRandom())
-                    .with(
-                        """
-                        multiKueue:
-                          clusterProfile:
-                            accessProviders:
-                            - name: shell
-                              execConfig:
-                                apiVersion: client.authentication.k8s.io/v1
-                                command: %s/login
-                                interactiveMode: Never
-                        """
-                            .formatted(directory)),
-                controlPlane.logs(),
-                List.of("--feature-gates", "MultiKueueClusterProfile=true"))
-            .awaitReady();
+        LocalOperator.start(
+            "manager",
+            cluster.kubeconfig(),
+            """
+            featureGates: {MultiKueueClusterProfile: true}
+            multiKueue:
+              clusterProfile:
+                accessProviders:
+                - name: shell
+                  execConfig:
+                    apiVersion: client.authentication.k8s.io/v1
+                    command: %s/login
+                    interactiveMode: Never
+            """
+                .formatted(directory));
   }
 
-  @AfterAll
+  @AfterEach
   void stop() {
     operator.close();
     workerApi.close();
     worker.close();
+    log.close();
   }
 
   private void awaitCluster(String status, String reason, String message) {
@@ -111,7 +105,7 @@ class ClusterProfileIT {
   }
 
   private void profile(String provider) {
-    apply(
+    MultiCluster.applyTo(
         manager,
         """
         apiVersion: multicluster.x-k8s.io/v1alpha1
@@ -143,7 +137,7 @@ class ClusterProfileIT {
   }
 
   private String newToken() {
-    apply(
+    MultiCluster.applyTo(
         worker.client(),
         """
         apiVersion: v1
@@ -168,7 +162,7 @@ class ClusterProfileIT {
 
   @Test
   void aWorkerIsFoundByItsProfileAndTheProgramLogsIn() throws Exception {
-    apply(
+    MultiCluster.applyTo(
         manager,
         """
         apiVersion: kueue.x-k8s.io/v1beta2
@@ -179,7 +173,7 @@ class ClusterProfileIT {
 
     // nobody serves profiles; then there is none; then one of an unknown way
     awaitCluster("False", "BadClusterProfile", "\"kueue-system/site\" does not exist");
-    TwoWorkersFixture.define(manager, "multicluster.x-k8s.io", "v1alpha1", "ClusterProfile");
+    AnyFields.define(manager, "multicluster.x-k8s.io", "v1alpha1", "ClusterProfile");
     profile("other");
     awaitCluster("False", "BadClusterProfile", "other is not configured; allowed: shell");
 
@@ -201,9 +195,7 @@ class ClusterProfileIT {
 
     assertThat(Files.readString(directory.resolve("told")))
         .contains("\"server\":\"" + inKubeconfig("server") + "\"");
-    assertThat(Files.readString(operator.log()))
-        .contains("cluster=site connected=true")
-        .doesNotContain(token);
+    assertThat(log.text()).contains("cluster=site connected=true").doesNotContain(token);
 
     // without its profile it can't be used any more
     manager

@@ -1,33 +1,24 @@
 package dev.sluice.checks.multikueue;
 
-import static dev.sluice.checks.multikueue.MultiClusterFixture.apply;
-import static dev.sluice.checks.multikueue.MultiClusterFixture.eventually;
-import static dev.sluice.checks.multikueue.TwoWorkersFixture.NAMESPACE;
-import static dev.sluice.checks.multikueue.TwoWorkersFixture.define;
-import static dev.sluice.checks.multikueue.TwoWorkersFixture.find;
+import static dev.sluice.checks.multikueue.AnyFields.define;
+import static dev.sluice.testing.MultiCluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
-import dev.sluice.lab.controlplane.ControlPlane;
-import dev.sluice.testing.ControlPlaneTest;
-import dev.sluice.testing.TestCluster;
+import dev.sluice.testing.MultiCluster;
+import dev.sluice.testing.MultiClusterTest;
 import dev.sluice.testing.Workload;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
-import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.Isolated;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
@@ -36,72 +27,53 @@ import org.junit.jupiter.params.provider.CsvSource;
  * them. The test plays the controllers of these kinds: it makes their Workloads, and writes their
  * statuses.
  */
-@ControlPlaneTest(exclusive = true)
-@Execution(ExecutionMode.SAME_THREAD)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Isolated("needs the processors for itself")
+@MultiClusterTest
 class ManyKindsIT {
 
   private static final PatchContext MERGE = PatchContext.of(PatchType.JSON_MERGE);
 
   private final ObjectMapper mapper = new ObjectMapper();
 
-  @SuppressWarnings("NullAway.Init") // made before all tests
-  private TwoWorkersFixture twoWorkersFixture;
+  @SuppressWarnings("NullAway.Init") // made before each test
+  private MultiCluster clusters;
 
-  @BeforeAll
-  void start(ControlPlane controlPlane, TestCluster cluster) {
-    twoWorkersFixture =
-        TwoWorkersFixture.start(
-            controlPlane,
-            cluster,
-            """
-            multiKueue:
-              workerLostTimeout: 10s
-              gcInterval: 5s
-              externalFrameworks: [{name: Flow.v1.example.org}]
-            """,
-            List.of("onsite", "remote"));
-    twoWorkersFixture.connect();
-  }
-
-  @AfterAll
-  void stop() throws Exception {
-    twoWorkersFixture.close();
+  @BeforeEach
+  void setUp(MultiCluster share) {
+    clusters = share.setUp();
   }
 
   private KubernetesClient manager() {
-    return twoWorkersFixture.manager();
+    return clusters.manager();
   }
 
   private KubernetesClient onsite() {
-    return twoWorkersFixture.worker("onsite");
+    return clusters.worker("onsite");
   }
 
   /** A job, and the Workload that its integration would make of it. */
   private Workload submit(String apiVersion, String kind, String name, String spec) {
-    apply(
+    clusters.apply(
         manager(),
         """
         apiVersion: %s
         kind: %s
         metadata:
           name: %s
-          namespace: physics
+          namespace: ${namespace}
           labels: {kueue.x-k8s.io/queue-name: analysis, team: a}
           annotations: {note: kept}
         spec: %s
         """
             .formatted(apiVersion, kind, name, spec));
     String uid = object(manager(), apiVersion, kind, name).getMetadata().getUid();
-    apply(
+    clusters.apply(
         manager(),
         """
         apiVersion: kueue.x-k8s.io/v1beta2
         kind: Workload
         metadata:
           name: %3$s
-          namespace: physics
+          namespace: ${namespace}
           finalizers: [kueue.x-k8s.io/resource-in-use]
           labels: {kueue.x-k8s.io/job-uid: "%4$s"}
           ownerReferences:
@@ -121,13 +93,26 @@ class ManyKindsIT {
     return workload(manager(), name);
   }
 
-  private static Workload workload(KubernetesClient client, String name) {
-    return client.resources(Workload.class).inNamespace(NAMESPACE).withName(name).require();
+  private Workload workload(KubernetesClient client, String name) {
+    return client
+        .resources(Workload.class)
+        .inNamespace(clusters.namespace())
+        .withName(name)
+        .require();
   }
 
-  private static GenericKubernetesResource object(
+  private GenericKubernetesResource object(
       KubernetesClient client, String apiVersion, String kind, String name) {
     return Objects.requireNonNull(find(client, apiVersion, kind, name), name);
+  }
+
+  private @Nullable GenericKubernetesResource find(
+      KubernetesClient client, String apiVersion, String kind, String name) {
+    return client
+        .genericKubernetesResources(apiVersion, kind)
+        .inNamespace(clusters.namespace())
+        .withName(name)
+        .get();
   }
 
   private JsonNode json(GenericKubernetesResource object) {
@@ -139,7 +124,7 @@ class ManyKindsIT {
         () -> {
           assertThat(workload(manager(), name).getStatus()).isNotNull();
           assertThat(workload(manager(), name).getStatus().clusterName()).isEqualTo(worker);
-          assertThat(find(twoWorkersFixture.worker(worker), apiVersion, kind, name)).isNotNull();
+          assertThat(find(clusters.worker(worker), apiVersion, kind, name)).isNotNull();
         });
   }
 
@@ -161,9 +146,14 @@ class ManyKindsIT {
   private void awaitNothingLeft(String worker, String apiVersion, String kind, String name) {
     eventually(
         () -> {
-          KubernetesClient client = twoWorkersFixture.worker(worker);
+          KubernetesClient client = clusters.worker(worker);
           assertThat(find(client, apiVersion, kind, name)).isNull();
-          assertThat(client.resources(Workload.class).inNamespace(NAMESPACE).withName(name).get())
+          assertThat(
+                  client
+                      .resources(Workload.class)
+                      .inNamespace(clusters.namespace())
+                      .withName(name)
+                      .get())
               .isNull();
         });
   }
@@ -294,7 +284,7 @@ class ManyKindsIT {
                     "No worker cluster is allowed; onsite: does not serve JAXJob of"
                         + " kubeflow.org/v1; remote: does not serve JAXJob of kubeflow.org/v1"));
 
-    define(twoWorkersFixture.worker("remote"), "kubeflow.org", "v1", "JAXJob");
+    define(clusters.worker("remote"), "kubeflow.org", "v1", "JAXJob");
     awaitRunningIn("remote", "kubeflow.org/v1", "JAXJob", "early");
   }
 
@@ -310,7 +300,14 @@ class ManyKindsIT {
 
     eventually(
         () ->
-            assertThat(manager().events().v1().events().inNamespace(NAMESPACE).list().getItems())
+            assertThat(
+                    manager()
+                        .events()
+                        .v1()
+                        .events()
+                        .inNamespace(clusters.namespace())
+                        .list()
+                        .getItems())
                 .anySatisfy(
                     event -> {
                       assertThat(event.getRegarding().getName()).isEqualTo("unmarked");

@@ -1,76 +1,37 @@
 package dev.sluice.checks.multikueue;
 
-import static dev.sluice.checks.multikueue.MultiClusterFixture.NAMESPACE;
-import static dev.sluice.checks.multikueue.MultiClusterFixture.apply;
-import static dev.sluice.checks.multikueue.MultiClusterFixture.eventually;
-import static dev.sluice.checks.multikueue.MultiClusterFixture.text;
+import static dev.sluice.testing.MultiCluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.sluice.api.v1beta2.MultiKueueCluster;
-import dev.sluice.lab.controlplane.ControlPlane;
-import dev.sluice.testing.ControlPlaneTest;
-import dev.sluice.testing.TestCluster;
+import dev.sluice.testing.MultiCluster;
+import dev.sluice.testing.MultiClusterTest;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.time.Duration;
-import java.util.List;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.Isolated;
 
 /** Jobs that say where they may go, and what they are told while they wait. */
-@ControlPlaneTest(exclusive = true)
-@Execution(ExecutionMode.SAME_THREAD)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Isolated("needs the processors for itself")
+@MultiClusterTest
 class PlacementIT {
 
-  @SuppressWarnings("NullAway.Init") // made before all tests
-  private MultiClusterFixture clusters;
+  @SuppressWarnings("NullAway.Init") // made before each test
+  private MultiCluster clusters;
 
-  @BeforeAll
-  void start(ControlPlane controlPlane, TestCluster cluster) {
-    clusters = new MultiClusterFixture(cluster.client());
-    clusters.operator("manager", cluster.kubeconfig(), controlPlane.logs(), "");
-    for (String name : List.of("onsite", "remote")) {
-      apply(
-          clusters.joinAndOperate(name).client(),
-          text("/scenarios/multi-cluster/" + name + "/setup.yaml"));
-    }
-    apply(clusters.manager(), text("/scenarios/multi-cluster/manager/setup.yaml"));
-    label("onsite", "topology.kubernetes.io/region", "eu");
-    label("remote", "topology.kubernetes.io/region", "us");
-    label("remote", "tier", "gpu");
-    clusters.awaitConnected(2);
-  }
-
-  @AfterAll
-  void stop() throws Exception {
-    clusters.close();
-  }
-
-  private void label(String cluster, String key, String value) {
-    clusters
-        .manager()
-        .resources(MultiKueueCluster.class)
-        .withName(cluster)
-        .patch(
-            PatchContext.of(PatchType.JSON_MERGE),
-            "{\"metadata\":{\"labels\":{\"%s\":\"%s\"}}}".formatted(key, value));
+  @BeforeEach
+  void setUp(MultiCluster share) {
+    clusters = share.setUp();
   }
 
   /** Two pods of one CPU each. */
   private void submit(String name, String annotation, String value, String runFor) {
-    apply(
+    clusters.apply(
         clusters.manager(),
-        text("/scenarios/multi-cluster/jobs/01-small.yaml")
+        clusters
+            .scenario("jobs/01-small.yaml")
             .replace("name: small", "name: " + name)
             .replace(
                 "  labels:\n", "  annotations: {" + annotation + ": '" + value + "'}\n  labels:\n")
@@ -87,7 +48,7 @@ class PlacementIT {
         .batch()
         .v1()
         .jobs()
-        .inNamespace(NAMESPACE)
+        .inNamespace(clusters.namespace())
         .withName(job)
         .patch(
             PatchContext.of(PatchType.JSON_MERGE),
@@ -138,8 +99,8 @@ class PlacementIT {
 
   @Test
   void aJobThatWaitsInAWorkerTellsWhatItWaitsFor() {
-    submit("first", "sluice.dev/placement-region", "eu", "40s");
-    submit("second", "sluice.dev/placement-region", "eu", "40s");
+    submit("first", "sluice.dev/placement-region", "eu", "10m");
+    submit("second", "sluice.dev/placement-region", "eu", "10m");
     runsIn("first", "onsite");
     runsIn("second", "onsite");
 
@@ -154,8 +115,9 @@ class PlacementIT {
     String version = clusters.workload("third").getMetadata().getResourceVersion();
     await()
         .during(Duration.ofSeconds(5))
-        .atMost(Duration.ofSeconds(20))
+        .atMost(Duration.ofMinutes(2))
         .until(() -> clusters.workload("third").getMetadata().getResourceVersion().equals(version));
+    clusters.endPods(clusters.worker("onsite"), "job-name", "first");
     runsIn("third", "onsite");
   }
 }

@@ -1,74 +1,45 @@
 package dev.sluice.checks.multikueue;
 
-import static dev.sluice.checks.multikueue.MultiClusterFixture.apply;
-import static dev.sluice.checks.multikueue.MultiClusterFixture.eventually;
-import static dev.sluice.checks.multikueue.TwoWorkersFixture.NAMESPACE;
+import static dev.sluice.testing.MultiCluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.lab.controlplane.ControlPlane;
-import dev.sluice.testing.ControlPlaneTest;
-import dev.sluice.testing.TestCluster;
+import dev.sluice.testing.ManagerAndWorkers;
+import dev.sluice.testing.MultiCluster;
+import dev.sluice.testing.MultiClusterTest;
 import dev.sluice.testing.Workload;
-import io.fabric8.kubernetes.api.model.OwnerReference;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.dsl.base.PatchContext;
-import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.Isolated;
 
 /** Pods and groups of pods of a manager that run in its workers. */
-@ControlPlaneTest(exclusive = true)
-@Execution(ExecutionMode.SAME_THREAD)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Isolated("needs the processors for itself")
+@MultiClusterTest
 class PodMultiKueueIT {
 
-  private static final List<String> WORKERS = List.of("onsite", "remote");
-  private static final String PODS = "integrations: {frameworks: [batch/job, pod]}\n";
+  @SuppressWarnings("NullAway.Init") // made before each test
+  private MultiCluster clusters;
 
-  @SuppressWarnings("NullAway.Init") // made before all tests
-  private TwoWorkersFixture twoWorkersFixture;
-
-  @BeforeAll
-  void start(ControlPlane controlPlane, TestCluster cluster) {
-    twoWorkersFixture =
-        TwoWorkersFixture.start(
-            controlPlane,
-            cluster,
-            PODS + "multiKueue: {workerLostTimeout: 10s, gcInterval: 5s}\n",
-            WORKERS,
-            PODS);
-    twoWorkersFixture.connect();
-  }
-
-  @AfterAll
-  void stop() throws Exception {
-    twoWorkersFixture.close();
+  @BeforeEach
+  void setUp(MultiCluster share) {
+    clusters = share.setUp();
   }
 
   private KubernetesClient manager() {
-    return twoWorkersFixture.manager();
+    return clusters.manager();
   }
 
   private void submit(String name, String annotations) {
-    apply(
+    clusters.apply(
         manager(),
         """
         apiVersion: v1
         kind: Pod
         metadata:
           name: %s
-          namespace: physics
+          namespace: ${namespace}
           labels: {kueue.x-k8s.io/queue-name: analysis, team: a}
           annotations: {%s}
         spec:
@@ -81,14 +52,14 @@ class PodMultiKueueIT {
 
   /** A pod of a group of two. */
   private void submitMember(String name, String group, String annotations) {
-    apply(
+    clusters.apply(
         manager(),
         """
         apiVersion: v1
         kind: Pod
         metadata:
           name: %s
-          namespace: physics
+          namespace: ${namespace}
           labels: {kueue.x-k8s.io/queue-name: analysis, kueue.x-k8s.io/pod-group-name: %s}
           annotations: {kueue.x-k8s.io/pod-group-total-count: "2", %s}
         spec:
@@ -99,8 +70,8 @@ class PodMultiKueueIT {
             .formatted(name, group, annotations));
   }
 
-  private static @Nullable Pod pod(KubernetesClient client, String name) {
-    return client.pods().inNamespace(NAMESPACE).withName(name).get();
+  private @Nullable Pod pod(KubernetesClient client, String name) {
+    return client.pods().inNamespace(clusters.namespace()).withName(name).get();
   }
 
   private Pod here(String name) {
@@ -108,25 +79,7 @@ class PodMultiKueueIT {
   }
 
   private Pod there(String cluster, String name) {
-    return Objects.requireNonNull(pod(twoWorkersFixture.worker(cluster), name), name);
-  }
-
-  /** The Workload of a pod, or of the group that it is in. */
-  private Workload workload(String pod) {
-    return manager().resources(Workload.class).inNamespace(NAMESPACE).list().getItems().stream()
-        .filter(
-            it ->
-                it.getMetadata().getOwnerReferences().stream()
-                    .map(OwnerReference::getName)
-                    .anyMatch(pod::equals))
-        .findFirst()
-        .orElseThrow(() -> new AssertionError("no Workload of pod " + pod));
-  }
-
-  private String cluster(String pod) {
-    return Optional.ofNullable(workload(pod).getStatus())
-        .flatMap(status -> Optional.ofNullable(status.clusterName()))
-        .orElse("");
+    return Objects.requireNonNull(pod(clusters.worker(cluster), name), name);
   }
 
   private String phase(String name) {
@@ -140,13 +93,13 @@ class PodMultiKueueIT {
   private void awaitNothingLeft(String pod, String workload) {
     eventually(
         () -> {
-          for (String cluster : WORKERS) {
-            assertThat(pod(twoWorkersFixture.worker(cluster), pod)).isNull();
+          for (String cluster : ManagerAndWorkers.WORKERS) {
+            assertThat(pod(clusters.worker(cluster), pod)).isNull();
             assertThat(
-                    twoWorkersFixture
+                    clusters
                         .worker(cluster)
                         .resources(Workload.class)
-                        .inNamespace(NAMESPACE)
+                        .inNamespace(clusters.namespace())
                         .withName(workload)
                         .get())
                 .isNull();
@@ -154,19 +107,13 @@ class PodMultiKueueIT {
         });
   }
 
-  private void activate(String pod, boolean active) {
-    manager()
-        .resource(workload(pod))
-        .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\":{\"active\":" + active + "}}");
-  }
-
   @Test
   void aPodRunsInAWorkerAndItsStateIsSeenHereUntilItsEnd() {
     submit("single", "sluice.dev/run-for: 6s");
 
     awaitPhase("single", "Running");
-    String workload = workload("single").getMetadata().getName();
-    Pod there = there(cluster("single"), "single");
+    String workload = clusters.workload("single").getMetadata().getName();
+    Pod there = there(clusters.cluster("single"), "single");
     assertThat(there.getSpec().getNodeName()).isNotEmpty();
     assertThat(there.getMetadata().getLabels())
         .containsEntry("kueue.x-k8s.io/multikueue-origin", "multikueue")
@@ -181,7 +128,7 @@ class PodMultiKueueIT {
     awaitPhase("single", "Succeeded");
     eventually(
         () -> {
-          assertThat(workload("single").getStatus().conditions())
+          assertThat(clusters.workload("single").getStatus().conditions())
               .anySatisfy(
                   condition -> {
                     assertThat(condition.getType()).isEqualTo("Finished");
@@ -196,7 +143,7 @@ class PodMultiKueueIT {
   void aPodThatIsDeletedHereIsDeletedThere() {
     submit("brief", "sluice.dev/run-for: 10m");
     awaitPhase("brief", "Running");
-    String workload = workload("brief").getMetadata().getName();
+    String workload = clusters.workload("brief").getMetadata().getName();
 
     manager().resource(here("brief")).delete();
 
@@ -206,45 +153,27 @@ class PodMultiKueueIT {
 
   @Test
   void aPodThatIsSentBackWaitsHereAgainAndRunsWhenItMay() {
-    submit("paused", "sluice.dev/run-for: 5s");
+    submit("paused", "sluice.dev/run-for: 10m");
     awaitPhase("paused", "Running");
-    String workload = workload("paused").getMetadata().getName();
+    String workload = clusters.workload("paused").getMetadata().getName();
     String uid = here("paused").getMetadata().getUid();
 
-    activate("paused", false);
+    clusters.activate("paused", false);
 
     eventually(
         () -> {
           assertThat(phase("paused")).isEqualTo("Pending");
-          assertThat(workload("paused").getStatus().admission()).isNull();
+          assertThat(clusters.workload("paused").getStatus().admission()).isNull();
           assertThat(here("paused").getStatus().getContainerStatuses()).isEmpty();
         });
     awaitNothingLeft("paused", workload);
 
-    activate("paused", true);
+    clusters.activate("paused", true);
+    awaitPhase("paused", "Running");
+    clusters.endPods(clusters.worker(clusters.cluster("paused")), "team", "a");
     awaitPhase("paused", "Succeeded");
     assertThat(here("paused").getMetadata().getUid()).isEqualTo(uid);
     awaitNothingLeft("paused", workload);
-  }
-
-  @Test
-  void aPodOfALostWorkerRunsElsewhere() {
-    submit("survivor", "sluice.dev/run-for: 25s");
-    awaitPhase("survivor", "Running");
-    String workload = workload("survivor").getMetadata().getName();
-    String first = cluster("survivor");
-    String other = first.equals("onsite") ? "remote" : "onsite";
-
-    twoWorkersFixture.cutOff(first);
-
-    eventually(
-        () -> {
-          assertThat(cluster("survivor")).isEqualTo(other);
-          assertThat(phase("survivor")).isEqualTo("Running");
-        });
-    twoWorkersFixture.bringBack(first, PODS);
-    awaitPhase("survivor", "Succeeded");
-    awaitNothingLeft("survivor", workload);
   }
 
   @Test
@@ -254,11 +183,11 @@ class PodMultiKueueIT {
 
     awaitPhase("good", "Succeeded");
     awaitPhase("bad", "Failed");
-    String cluster = cluster("good");
+    String cluster = clusters.cluster("good");
     assertThat(there(cluster, "bad").getStatus().getPhase()).isEqualTo("Failed");
-    String other = cluster.equals("onsite") ? "remote" : "onsite";
-    assertThat(pod(twoWorkersFixture.worker(other), "good")).isNull();
-    assertThat(pod(twoWorkersFixture.worker(other), "bad")).isNull();
+    String other = MultiCluster.other(cluster);
+    assertThat(pod(clusters.worker(other), "good")).isNull();
+    assertThat(pod(clusters.worker(other), "bad")).isNull();
     assertThat(
             here("bad")
                 .getStatus()
@@ -274,7 +203,7 @@ class PodMultiKueueIT {
     awaitPhase("better", "Succeeded");
     eventually(
         () ->
-            assertThat(workload("good").getStatus().conditions())
+            assertThat(clusters.workload("good").getStatus().conditions())
                 .anySatisfy(
                     condition -> {
                       assertThat(condition.getType()).isEqualTo("Finished");

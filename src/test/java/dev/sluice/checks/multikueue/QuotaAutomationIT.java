@@ -1,72 +1,67 @@
 package dev.sluice.checks.multikueue;
 
-import static dev.sluice.checks.multikueue.MultiClusterFixture.apply;
-import static dev.sluice.checks.multikueue.MultiClusterFixture.eventually;
-import static dev.sluice.checks.multikueue.MultiClusterFixture.text;
+import static dev.sluice.testing.MultiCluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.MultiKueueConfig;
 import dev.sluice.api.v1beta2.ResourceQuota;
-import dev.sluice.lab.controlplane.ControlPlane;
-import dev.sluice.lab.controlplane.binaries.Program;
-import dev.sluice.testing.ControlPlaneTest;
-import dev.sluice.testing.TestCluster;
+import dev.sluice.testing.AdditionalControlPlane;
+import dev.sluice.testing.ManagerAndWorkers;
+import dev.sluice.testing.MultiCluster;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.client.dsl.base.PatchContext;
 import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The manager's quota follows that of its two workers. */
-@ControlPlaneTest(exclusive = true)
-@Execution(ExecutionMode.SAME_THREAD)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Isolated("needs the processors for itself")
+@ResourceLock(AdditionalControlPlane.PLACE_A)
 class QuotaAutomationIT {
 
-  private static final String AUTOMATED =
-      text("/scenarios/multi-cluster/manager/setup.yaml")
-          .replace("  clusters:\n", "  quotaManagement: Automated\n  clusters:\n")
-          .replace("nominalQuota: 68", "nominalQuota: 1");
+  @SuppressWarnings("NullAway.Init") // made before each test
+  private ManagerAndWorkers running;
 
-  @SuppressWarnings("NullAway.Init") // made before all tests
-  private MultiClusterFixture clusters;
+  @SuppressWarnings("NullAway.Init") // made before each test
+  private MultiCluster clusters;
 
-  @BeforeAll
-  void start(ControlPlane controlPlane, TestCluster cluster) {
-    clusters = new MultiClusterFixture(cluster.client());
-    clusters.operator(
-        "manager",
-        cluster.kubeconfig(),
-        controlPlane.logs(),
-        "featureGates: {MultiKueueManagerQuotaAutomation: true}\n");
-    for (String name : List.of("onsite", "remote")) {
-      apply(clusters.joinAndOperate(name).client(), setup(name));
-    }
-    apply(clusters.manager(), AUTOMATED);
-    clusters.awaitConnected(2);
+  @BeforeEach
+  void start() {
+    running =
+        ManagerAndWorkers.start(
+            new ManagerAndWorkers.Options(
+                "featureGates: {MultiKueueManagerQuotaAutomation: true}\n", "", false));
+    clusters = running.share();
+    ManagerAndWorkers.WORKERS.forEach(clusters::setUpWorker);
+    clusters.setUpManager(
+        clusters
+            .scenario("manager/setup.yaml")
+            .replace("  clusters:\n", "  quotaManagement: Automated\n  clusters:\n")
+            .replace("nominalQuota: 68", "nominalQuota: 1"));
   }
 
-  private static String setup(String worker) {
-    return text("/scenarios/multi-cluster/" + worker + "/setup.yaml");
+  @AfterEach
+  void stop() {
+    running.close();
   }
 
-  @AfterAll
-  void stop() throws Exception {
-    clusters.close();
+  private void applyInOnsite(String text, String replacement) {
+    clusters.apply(
+        clusters.worker("onsite"),
+        clusters.scenario("onsite/setup.yaml").replace(text, replacement));
   }
 
   private ClusterQueue queue() {
-    return clusters.manager().resources(ClusterQueue.class).withName("everywhere").require();
+    return clusters
+        .manager()
+        .resources(ClusterQueue.class)
+        .withName(clusters.name("everywhere"))
+        .require();
   }
 
   private Map<String, String> quota() {
@@ -97,22 +92,20 @@ class QuotaAutomationIT {
           assertThat(condition()).containsExactly("True QuotaAutomated");
         });
 
-    apply(
-        clusters.worker("onsite"),
-        setup("onsite").replace("nominalQuota: 4\n", "nominalQuota: 6500m\n"));
+    applyInOnsite("nominalQuota: 4\n", "nominalQuota: 6500m\n");
     eventually(() -> assertThat(quota()).containsEntry("cpu", "70500m"));
 
-    clusters.control("remote").controlPlane().crash(Program.API_SERVER);
+    running.cutOff("remote");
     eventually(
         () -> {
           assertThat(quota())
               .isEqualTo(Map.of("cpu", "6500m", "memory", "16Gi", "nvidia.com/gpu", "0"));
           assertThat(message()).contains("not connected, and not counted: [remote]");
         });
-    clusters.control("remote").controlPlane().startAgain(Program.API_SERVER);
+    running.reconnect("remote");
     eventually(() -> assertThat(quota()).containsEntry("cpu", "70500m"));
 
-    apply(clusters.worker("onsite"), setup("onsite").replace("nvidia.com/gpu", "example.com/fpga"));
+    applyInOnsite("nvidia.com/gpu", "example.com/fpga");
     eventually(
         () -> {
           assertThat(condition()).containsExactly("False UnsupportedConfiguration");
@@ -122,7 +115,7 @@ class QuotaAutomationIT {
     clusters
         .manager()
         .resources(MultiKueueConfig.class)
-        .withName("clusters")
+        .withName(clusters.name("clusters"))
         .patch(
             PatchContext.of(PatchType.JSON_MERGE), "{\"spec\":{\"quotaManagement\":\"Manual\"}}");
     eventually(() -> assertThat(condition()).containsExactly("False NotRequested"));

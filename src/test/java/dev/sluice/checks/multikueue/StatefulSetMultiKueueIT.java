@@ -1,13 +1,10 @@
 package dev.sluice.checks.multikueue;
 
-import static dev.sluice.checks.multikueue.MultiClusterFixture.apply;
-import static dev.sluice.checks.multikueue.MultiClusterFixture.eventually;
-import static dev.sluice.checks.multikueue.TwoWorkersFixture.NAMESPACE;
+import static dev.sluice.testing.MultiCluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.lab.controlplane.ControlPlane;
-import dev.sluice.testing.ControlPlaneTest;
-import dev.sluice.testing.TestCluster;
+import dev.sluice.testing.MultiCluster;
+import dev.sluice.testing.MultiClusterTest;
 import dev.sluice.testing.Workload;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
@@ -19,47 +16,27 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.parallel.Isolated;
 
 /** A StatefulSet of a manager that runs in its workers: its status here is the truth. */
-@ControlPlaneTest(exclusive = true)
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Isolated("needs the processors for itself")
+@MultiClusterTest
 class StatefulSetMultiKueueIT {
 
-  private static final List<String> WORKERS = List.of("onsite", "remote");
-  private static final String SETS = "integrations: {frameworks: [batch/job, pod, statefulset]}\n";
+  @SuppressWarnings("NullAway.Init") // made before each test
+  private MultiCluster clusters;
 
-  @SuppressWarnings("NullAway.Init") // made before all tests
-  private TwoWorkersFixture twoWorkersFixture;
-
-  @BeforeAll
-  void start(ControlPlane controlPlane, TestCluster cluster) {
-    twoWorkersFixture =
-        TwoWorkersFixture.start(
-            controlPlane,
-            cluster,
-            SETS + "multiKueue: {workerLostTimeout: 10s, gcInterval: 5s}\n",
-            WORKERS,
-            SETS);
-    twoWorkersFixture.connect();
-  }
-
-  @AfterAll
-  void stop() throws Exception {
-    twoWorkersFixture.close();
+  @BeforeEach
+  void setUp(MultiCluster share) {
+    clusters = share.setUp();
   }
 
   private KubernetesClient manager() {
-    return twoWorkersFixture.manager();
+    return clusters.manager();
   }
 
-  private static @Nullable StatefulSet find(KubernetesClient client) {
-    return client.apps().statefulSets().inNamespace(NAMESPACE).withName("web").get();
+  private @Nullable StatefulSet find(KubernetesClient client) {
+    return client.apps().statefulSets().inNamespace(clusters.namespace()).withName("web").get();
   }
 
   private StatefulSet here() {
@@ -73,7 +50,12 @@ class StatefulSetMultiKueueIT {
   }
 
   private Workload workload() {
-    return manager().resources(Workload.class).inNamespace(NAMESPACE).list().getItems().stream()
+    return manager()
+        .resources(Workload.class)
+        .inNamespace(clusters.namespace())
+        .list()
+        .getItems()
+        .stream()
         .filter(it -> it.getMetadata().getName().startsWith("statefulset-web"))
         .findFirst()
         .orElseThrow(() -> new AssertionError("no Workload"));
@@ -85,31 +67,41 @@ class StatefulSetMultiKueueIT {
         .orElse("");
   }
 
-  private static List<Pod> pods(KubernetesClient client) {
-    return client.pods().inNamespace(NAMESPACE).withLabel("app", "web").list().getItems();
+  private List<Pod> pods(KubernetesClient client) {
+    return client
+        .pods()
+        .inNamespace(clusters.namespace())
+        .withLabel("app", "web")
+        .list()
+        .getItems();
   }
 
   private void awaitNothingLeft(String cluster) {
-    KubernetesClient worker = twoWorkersFixture.worker(cluster);
+    KubernetesClient worker = clusters.worker(cluster);
     eventually(
         () -> {
           assertThat(find(worker)).isNull();
           assertThat(pods(worker)).isEmpty();
-          assertThat(worker.resources(Workload.class).inNamespace(NAMESPACE).list().getItems())
+          assertThat(
+                  worker
+                      .resources(Workload.class)
+                      .inNamespace(clusters.namespace())
+                      .list()
+                      .getItems())
               .isEmpty();
         });
   }
 
   @Test
   void itsStatusIsThatOfTheWorkerThroughItsWholeLife() throws Exception {
-    apply(
+    clusters.apply(
         manager(),
         """
         apiVersion: apps/v1
         kind: StatefulSet
         metadata:
           name: web
-          namespace: physics
+          namespace: ${namespace}
           labels: {kueue.x-k8s.io/queue-name: analysis}
         spec:
           replicas: 2
@@ -125,12 +117,9 @@ class StatefulSetMultiKueueIT {
     // it runs in one worker, and is ready here as it is there
     eventually(() -> assertThat(ready(here())).isEqualTo(2));
     String first = cluster();
-    String other = first.equals("onsite") ? "remote" : "onsite";
-    assertThat(ready(find(twoWorkersFixture.worker(first)))).isEqualTo(2);
-    assertThat(
-            Objects.requireNonNull(find(twoWorkersFixture.worker(first)))
-                .getMetadata()
-                .getAnnotations())
+    String other = MultiCluster.other(first);
+    assertThat(ready(find(clusters.worker(first)))).isEqualTo(2);
+    assertThat(Objects.requireNonNull(find(clusters.worker(first))).getMetadata().getAnnotations())
         .containsEntry("kueue.x-k8s.io/multikueue-origin-uid", here().getMetadata().getUid());
     awaitNothingLeft(other);
     assertThat(pods(manager()))
@@ -148,36 +137,24 @@ class StatefulSetMultiKueueIT {
         manager()
             .apps()
             .statefulSets()
-            .inNamespace(NAMESPACE)
+            .inNamespace(clusters.namespace())
             .withName("web")
             .inform(new Readiness(seen))) {
       assertThat(watched.isRunning()).isTrue();
-      twoWorkersFixture.worker(first).pods().inNamespace(NAMESPACE).withName("web-1").delete();
+      clusters.worker(first).pods().inNamespace(clusters.namespace()).withName("web-1").delete();
       eventually(() -> assertThat(seen).contains(1));
       eventually(() -> assertThat(ready(here())).isEqualTo(2));
     }
 
-    // its worker is lost: it moves, and what was there is withdrawn when that is back
-    twoWorkersFixture.cutOff(first);
-    eventually(
-        () -> {
-          assertThat(cluster()).isEqualTo(other);
-          assertThat(ready(find(twoWorkersFixture.worker(other)))).isEqualTo(2);
-        });
-    eventually(() -> assertThat(ready(here())).isEqualTo(2));
-    twoWorkersFixture.bringBack(first, SETS);
-    awaitNothingLeft(first);
-    assertThat(ready(here())).isEqualTo(2);
-
     // nothing is left anywhere when it has nothing to run, and it can come again
-    manager().apps().statefulSets().inNamespace(NAMESPACE).withName("web").scale(0);
+    manager().apps().statefulSets().inNamespace(clusters.namespace()).withName("web").scale(0);
     eventually(
         () -> {
           assertThat(pods(manager())).isEmpty();
           assertThat(workload().getStatus().admission()).isNull();
         });
-    awaitNothingLeft(other);
-    manager().apps().statefulSets().inNamespace(NAMESPACE).withName("web").scale(2);
+    awaitNothingLeft(first);
+    manager().apps().statefulSets().inNamespace(clusters.namespace()).withName("web").scale(2);
     eventually(() -> assertThat(ready(here())).isEqualTo(2));
 
     String last = cluster();

@@ -6,12 +6,11 @@ import static org.awaitility.Awaitility.await;
 import dev.sluice.api.ServedApi;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.MultiKueueCluster;
-import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.binaries.Program;
-import dev.sluice.lab.process.OperatorProcess;
-import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.LocalOperator;
+import dev.sluice.testing.LogLines;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.Condition;
 import io.fabric8.kubernetes.api.model.SecretBuilder;
@@ -21,7 +20,6 @@ import java.io.ByteArrayInputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.SecureRandom;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -31,14 +29,16 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** A worker cluster comes, goes and comes back, as seen in the manager's API. */
-@ControlPlaneTest(exclusive = true)
+@ControlPlaneTest(exclusive = true, controllers = false)
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@ResourceLock(AdditionalControlPlane.PLACE_B)
 class WorkerClustersIT {
 
   private static final String NAMESPACE = "kueue-system";
-  private static final Duration LIMIT = Duration.ofSeconds(90);
+  private static final Duration LIMIT = Duration.ofMinutes(5);
 
   @SuppressWarnings("NullAway.Init") // made before all tests
   private AdditionalControlPlane worker;
@@ -47,24 +47,25 @@ class WorkerClustersIT {
   private ServedApi workerApi;
 
   @SuppressWarnings("NullAway.Init")
-  private OperatorProcess operator;
+  private LocalOperator operator;
+
+  @SuppressWarnings("NullAway.Init")
+  private LogLines log;
 
   @SuppressWarnings("NullAway.Init")
   private KubernetesClient manager;
 
   @BeforeAll
-  void start(ControlPlane controlPlane, TestCluster cluster) throws Exception {
+  void start(TestCluster cluster) throws Exception {
+    log = new LogLines();
     manager = cluster.client();
-    worker = AdditionalControlPlane.start("worker");
+    worker = AdditionalControlPlane.startWithoutControllers("worker");
     workerApi = ServedApi.withoutAdmission(worker.client());
     operator =
-        OperatorProcess.start(
-                "operator",
-                cluster.kubeconfig(),
-                OperatorSettings.onFreePorts(new SecureRandom()),
-                controlPlane.logs(),
-                List.of("--feature-gates", "MultiKueueKubeConfigPathValidation=false"))
-            .awaitReady();
+        LocalOperator.start(
+            "manager",
+            cluster.kubeconfig(),
+            "featureGates: {MultiKueueKubeConfigPathValidation: false}\n");
   }
 
   @AfterAll
@@ -72,6 +73,7 @@ class WorkerClustersIT {
     operator.close();
     workerApi.close();
     worker.close();
+    log.close();
   }
 
   private void secret(String kubeconfig) {
@@ -216,7 +218,7 @@ class WorkerClustersIT {
     awaitCluster("True", "Active", "^Connected$");
     awaitCheck("True", "Active", "");
 
-    assertThat(Files.readString(operator.log()))
+    assertThat(log.text())
         .contains("cluster=onsite connected=true")
         .doesNotContain(token)
         .doesNotContain("not-a-token");

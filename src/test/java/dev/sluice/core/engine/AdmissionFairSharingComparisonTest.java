@@ -15,6 +15,7 @@ import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -79,8 +80,8 @@ class AdmissionFairSharingComparisonTest {
               Optional.empty(),
               false,
               Optional.of(
-                  new AdmissionFairSharing(
-                      Duration.ofMinutes(1), Duration.ofMinutes(1), Map.of()))));
+                  new AdmissionFairSharing(Duration.ofMinutes(1), Duration.ofMinutes(1), Map.of())),
+              OrderingRules.DEFAULT));
   private int minute;
   private int decided;
 
@@ -180,7 +181,7 @@ class AdmissionFairSharingComparisonTest {
                     FlavorFungibility.DEFAULT,
                     List.of(),
                     List.of())
-                .takingTurnsByUse()));
+                .orderedByUsage()));
     queues.forEach(this::declare);
   }
 

@@ -21,6 +21,7 @@ import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
+import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -43,7 +44,8 @@ class AdmissionFairSharingTest {
 
   private static SchedulerFixture world(AdmissionFairSharing rules) {
     SchedulerFixture schedulerFixture =
-        new SchedulerFixture(new EngineOptions(Optional.empty(), false, Optional.of(rules)));
+        new SchedulerFixture(
+            new EngineOptions(Optional.empty(), false, Optional.of(rules), OrderingRules.DEFAULT));
     schedulerFixture.flavor("f");
     return schedulerFixture;
   }
@@ -71,7 +73,7 @@ class AdmissionFairSharingTest {
   /** ClusterQueue {@code pool} whose LocalQueues take turns, and these of them. */
   private static void pool(
       SchedulerFixture schedulerFixture, ClusterQueueSpec spec, String... localQueues) {
-    schedulerFixture.engine.apply(new SchedulerEvent.ClusterQueueChanged(spec.takingTurnsByUse()));
+    schedulerFixture.engine.apply(new SchedulerEvent.ClusterQueueChanged(spec.orderedByUsage()));
     for (String name : localQueues) {
       localQueue(schedulerFixture, name, 1);
     }
@@ -115,7 +117,7 @@ class AdmissionFairSharingTest {
     ViewPublisher viewPublisher = new ViewPublisher();
     schedulerFixture.engine.changes().all = true;
     viewPublisher.publish(schedulerFixture.engine);
-    return viewPublisher.localQueue(id(localQueue)).flatMap(LocalQueueView::pastUse);
+    return viewPublisher.localQueue(id(localQueue)).flatMap(LocalQueueView::usageOverTime);
   }
 
   private static double cpu(SchedulerFixture schedulerFixture, String localQueue) {
@@ -281,9 +283,10 @@ class AdmissionFairSharingTest {
       schedulerFixture.submit("older", "greedy", 1, 0, 0);
       schedulerFixture.submit("newer", "modest", 1, 0, 1);
       assertThat(order(schedulerFixture)).containsExactly("older", "newer");
-      assertThat(past(schedulerFixture, "greedy")).isEmpty();
       assertThat(schedulerFixture.admitted()).containsExactly("older");
     }
+    assertThat(past(without, "greedy")).isEmpty();
+    assertThat(past(notAsked, "greedy")).isPresent();
   }
 
   @Test
@@ -299,12 +302,12 @@ class AdmissionFairSharingTest {
 
     schedulerFixture.engine.apply(new SchedulerEvent.ClusterQueueChanged(plain));
     assertThat(order(schedulerFixture)).containsExactly("older", "never", "newer");
-    assertThat(past(schedulerFixture, "greedy")).isEmpty();
+    assertThat(cpu(schedulerFixture, "greedy")).isEqualTo(5);
 
-    schedulerFixture.engine.apply(new SchedulerEvent.ClusterQueueChanged(plain.takingTurnsByUse()));
-    assertThat(past(schedulerFixture, "greedy")).isPresent();
-    assertThat(schedulerFixture.admitted())
-        .containsExactly("older"); // its past was told once, and is gone
+    // the usage is counted on while it doesn't order, so that it orders again
+    schedulerFixture.engine.apply(new SchedulerEvent.ClusterQueueChanged(plain.orderedByUsage()));
+    assertThat(order(schedulerFixture)).containsExactly("never", "newer", "older");
+    assertThat(schedulerFixture.admitted()).containsExactly("newer");
   }
 
   // ledger
@@ -440,7 +443,9 @@ class AdmissionFairSharingTest {
   @Test
   void theStatusIsBelievedUntilTheEngineDecides() {
     SchedulerFixture schedulerFixture =
-        new SchedulerFixture(new EngineOptions(Optional.empty(), false, Optional.of(RULES)), false);
+        new SchedulerFixture(
+            new EngineOptions(Optional.empty(), false, Optional.of(RULES), OrderingRules.DEFAULT),
+            false);
     Engine engine = schedulerFixture.engine;
     schedulerFixture.flavor("f");
     used(schedulerFixture, "a", 8, SchedulerFixture.START.minusSeconds(600));
@@ -567,20 +572,20 @@ class AdmissionFairSharingTest {
 
     assertThat(turn(schedulerFixture, "mine"))
         .hasValueSatisfying(
-            turn -> {
-              assertThat(turn.first()).isEqualTo(id("idle"));
-              assertThat(turn.others()).isEqualTo(1);
-              assertThat(turn.used()).isGreaterThan(turn.usedByFirst());
+            earlierLocalQueues -> {
+              assertThat(earlierLocalQueues.first()).isEqualTo(id("idle"));
+              assertThat(earlierLocalQueues.others()).isEqualTo(1);
+              assertThat(earlierLocalQueues.used()).isGreaterThan(earlierLocalQueues.usedByFirst());
             });
     assertThat(turn(schedulerFixture, "other")).isEmpty();
   }
 
-  private static Optional<SchedulerQueries.Turn> turn(
+  private static Optional<SchedulerQueries.EarlierLocalQueues> turn(
       SchedulerFixture schedulerFixture, String name) {
     return schedulerFixture
         .engine
         .queries()
         .pendingReason(new WorkloadId("uid-" + name, "ns", name))
-        .flatMap(SchedulerQueries.Waiting::turn);
+        .flatMap(SchedulerQueries.Waiting::earlierLocalQueues);
   }
 }

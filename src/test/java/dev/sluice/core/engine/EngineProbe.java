@@ -1,6 +1,7 @@
 package dev.sluice.core.engine;
 
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.WorkloadId;
 import java.util.ArrayList;
@@ -48,7 +49,7 @@ public final class EngineProbe {
   }
 
   /** Explanations that nobody was told yet. */
-  public List<Decision.Explain> untold() {
+  public List<PendingExplanation> untold() {
     return engine.unreported().take(Integer.MAX_VALUE);
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.Decision;
+import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.Taint;
@@ -98,7 +99,7 @@ class EngineTest {
 
     assertThat(schedulerFixture.admitted()).containsExactly("eight");
     assertThat(schedulerFixture.engine.unreported().take(10))
-        .extracting(Decision.Explain::id, each -> each.explanation().reason())
+        .extracting(PendingExplanation::id, each -> each.explanation().reason())
         .containsExactly(
             org.assertj.core.groups.Tuple.tuple(
                 new WorkloadId("uid-nine", "ns", "nine"), PendingReason.EXCEEDS_MAX_QUOTA));

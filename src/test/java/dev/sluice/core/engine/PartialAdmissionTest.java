@@ -129,8 +129,7 @@ class PartialAdmissionTest {
     assertThat(why.detail())
         .isEqualTo(
             "it doesn't fit even with the fewest pods it may start with (pod set main: 5 of 8);"
-                + " preemption would not help: the policies of its ClusterQueue don't allow it for"
-                + " all that is missing");
+                + " preemption is off in this ClusterQueue");
   }
 
   @Test

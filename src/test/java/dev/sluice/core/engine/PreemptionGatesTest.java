@@ -3,9 +3,9 @@ package dev.sluice.core.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
-import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.FlavorFungibility;
+import dev.sluice.core.model.PendingExplanation;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PreemptionPolicies;
 import dev.sluice.core.model.PreemptionPolicies.ReclaimWithinCohort;
@@ -43,7 +43,7 @@ class PreemptionGatesTest {
     assertThat(why.gated()).isTrue();
     assertThat(why.reason()).isEqualTo(PendingReason.WAITING_FOR_QUOTA);
     assertThat(schedulerFixture.engine.unreported().take(10))
-        .extracting(Decision.Explain::explanation)
+        .extracting(PendingExplanation::explanation)
         .containsExactly(why);
   }
 

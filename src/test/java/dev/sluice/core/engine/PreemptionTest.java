@@ -151,7 +151,7 @@ class PreemptionTest {
     schedulerFixture.submit("high", "q", 10, 9, 1);
     schedulerFixture.admitted();
     assertThat(schedulerFixture.preempted()).hasSize(1);
-    long decided = schedulerFixture.lastPreemption().victims().getFirst().version();
+    long decided = schedulerFixture.lastPreemption().targets().getFirst().version();
 
     schedulerFixture.submit("unrelated", "q", 10, 0, 2);
     assertThat(schedulerFixture.admitted()).isEmpty();
@@ -159,7 +159,7 @@ class PreemptionTest {
 
     schedulerFixture.engine.apply(
         new SchedulerEvent.EvictionRefused(
-            schedulerFixture.lastPreemption().victims().getFirst().id(), decided));
+            schedulerFixture.lastPreemption().targets().getFirst().id(), decided));
     assertThat(schedulerFixture.admitted()).isEmpty();
     assertThat(schedulerFixture.preempted()).containsExactly("low for high: InClusterQueue");
   }
@@ -176,13 +176,13 @@ class PreemptionTest {
     Decision.Preempt preemption = schedulerFixture.lastPreemption();
     assertThat(preemption.path()).containsExactly("root", "mid", "q");
     assertThat(preemption.priority()).isEqualTo(9);
-    assertThat(preemption.victims())
+    assertThat(preemption.targets())
         .singleElement()
         .satisfies(
-            victim -> {
-              assertThat(victim.path()).containsExactly("root", "mid", "q");
-              assertThat(victim.priority()).isEqualTo(3);
-              assertThat(victim.reason()).isEqualTo(PreemptionReason.IN_CLUSTER_QUEUE);
+            target -> {
+              assertThat(target.path()).containsExactly("root", "mid", "q");
+              assertThat(target.priority()).isEqualTo(3);
+              assertThat(target.reason()).isEqualTo(PreemptionReason.IN_CLUSTER_QUEUE);
             });
   }
 

@@ -71,7 +71,7 @@ final class SchedulerFixture {
     engine.apply(schedulerEvent);
   }
 
-  /** All facts that the engine was told by this world, in order. */
+  /** All events that this fixture applied to the engine, in order. */
   List<SchedulerEvent> told() {
     return told;
   }
@@ -306,13 +306,13 @@ final class SchedulerFixture {
     List<String> result = new ArrayList<>();
     for (Decision decision : decisions.subList(seen, decisions.size())) {
       if (decision instanceof Decision.Preempt preempt) {
-        for (Decision.Victim victim : preempt.victims()) {
+        for (Decision.Target target : preempt.targets()) {
           result.add(
-              victim.id().name()
+              target.id().name()
                   + " for "
                   + preempt.id().name()
                   + ": "
-                  + victim.reason().apiReason());
+                  + target.reason().apiReason());
         }
       }
     }

@@ -73,7 +73,7 @@ class SchedulerThreadTest {
       schedulerFixture.told().forEach(loop::submit);
       loop.start();
       await()
-          .atMost(Duration.ofSeconds(10))
+          .atMost(Duration.ofMinutes(2))
           .until(() -> decisions.stream().anyMatch(Decision.Preempt.class::isInstance));
       schedulerFixture.finish("one");
       schedulerFixture.finish("other");
@@ -81,7 +81,7 @@ class SchedulerThreadTest {
 
       // then it is read
       await()
-          .atMost(Duration.ofSeconds(10))
+          .atMost(Duration.ofMinutes(2))
           .until(
               () ->
                   decisions.stream()

@@ -86,7 +86,7 @@ class StrictHeadTest {
     assertThat(schedulerFixture.preempted()).containsExactly("low for first: InClusterQueue");
 
     // when that one leaves, and the victim isn't evicted after all
-    Decision.Victim low = schedulerFixture.lastPreemption().victims().getFirst();
+    Decision.Target low = schedulerFixture.lastPreemption().targets().getFirst();
     schedulerFixture.finish("first");
     schedulerFixture.engine.apply(new SchedulerEvent.EvictionRefused(low.id(), low.version()));
 

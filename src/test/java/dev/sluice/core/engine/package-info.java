@@ -1,4 +1,4 @@
-/** The engine, told facts and asked for decisions. */
+/** Tests of the engine: events enter, decisions are checked. */
 @NullMarked
 package dev.sluice.core.engine;
 

@@ -165,14 +165,14 @@ class OrderByUseTest {
           Comparator.<QuotaHolder, LocalQueueUsage>comparing(
                   quotaHolder -> useOf.apply(quotaHolder.localQueue()))
               .reversed()
-              .thenComparing(QuotaHolder.VICTIM_ORDER));
+              .thenComparing(QuotaHolder.PREEMPTION_ORDER));
       assertThat(flat(quotaHolders.groups(false))).isEqualTo(wanted);
       assertThat(quotaHolders.size()).isEqualTo(all.size());
     }
     quotaHolders.orderByUsage(null);
     List<QuotaHolder> plain = new ArrayList<>(all);
     plain.removeIf(QuotaHolder::evicted);
-    plain.sort(QuotaHolder.VICTIM_ORDER);
+    plain.sort(QuotaHolder.PREEMPTION_ORDER);
     assertThat(flat(quotaHolders.groups(false))).isEqualTo(plain);
     assertThat(quotaHolders.size()).isEqualTo(all.size());
   }

@@ -2,6 +2,7 @@ package dev.sluice.core.queue;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.NodeConstraints;
@@ -12,6 +13,7 @@ import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -113,7 +115,6 @@ class PendingQueueTest {
     queue.markInadmissible(only.equivalenceClass(), NO_ROOM, LACKS);
     queue.remove(only);
     assertThat(queue.count()).isEqualTo(PendingCount.NONE);
-    assertThat(queue.classCount()).isEqualTo(new PendingCount(0, 0));
 
     add("later", LEFT, 5, 0, 2);
     assertThat(drained()).containsExactly("later");
@@ -187,12 +188,67 @@ class PendingQueueTest {
     add("high", LEFT, 1, 9, 0);
     queue.markSticky(add("preemptor", LEFT, 2, 5, 1));
 
-    queue.strict(true);
+    queue.policy(QueueingPolicies.of(QueueingStrategy.STRICT_FIFO));
     assertThat(queue.inOrder().getFirst().id().name()).isEqualTo("high");
     assertThat(queue.head()).isEqualTo(queue.inOrder().getFirst());
 
-    queue.strict(false);
+    queue.policy(QueueingPolicies.of(QueueingStrategy.BEST_EFFORT_FIFO));
     assertThat(queue.inOrder().getFirst().id().name()).isEqualTo("preemptor");
     assertThat(drained()).containsExactly("preemptor", "high");
+  }
+
+  /** A policy that the engine doesn't know: low priority first. */
+  private static final class LowPriorityFirst implements QueueingPolicy {
+    @Override
+    public Comparator<QueuedWorkload> order() {
+      return LOW_PRIORITY_FIRST;
+    }
+
+    @Override
+    public boolean headBlocks() {
+      return false;
+    }
+
+    @Override
+    public boolean keepsPreemptorFirst() {
+      return false;
+    }
+
+    @Override
+    public boolean isCandidate(PendingQueue pending, EquivalenceClass first) {
+      return pending.isHead(first);
+    }
+  }
+
+  private static final Comparator<QueuedWorkload> LOW_PRIORITY_FIRST =
+      Comparator.<QueuedWorkload>comparingLong(item -> item.equivalenceClass().priority())
+          .thenComparing(QueuedWorkload.BY_AGE);
+
+  @Test
+  void aPolicyWithAnotherOrderReordersActiveInadmissibleAndHeldWorkloads() {
+    add("high", LEFT, 1, 9, 0);
+    add("low", LEFT, 1, 1, 1);
+    QueuedWorkload middle = add("middle", LEFT, 2, 5, 2);
+    queue.markInadmissible(middle.equivalenceClass(), NO_ROOM, LACKS);
+    QueuedWorkload held = add("held", LEFT, 1, 3, 3);
+    queue.hold(held, null);
+
+    queue.policy(new LowPriorityFirst());
+
+    assertThat(queue.inOrder())
+        .extracting(item -> item.id().name())
+        .containsExactly("low", "held", "middle", "high");
+    assertThat(queue.inadmissibleClasses()).isEmpty();
+    queue.release(held);
+    assertThat(queue.count()).isEqualTo(new PendingCount(4, 0));
+    assertThat(drained()).containsExactly("low", "held", "middle", "high");
+  }
+
+  @Test
+  void aPolicyWithTheSameOrderLeavesInadmissibleClassesAlone() {
+    QueuedWorkload item = add("a", LEFT, 1, 0, 1);
+    queue.markInadmissible(item.equivalenceClass(), NO_ROOM, LACKS);
+    queue.policy(QueueingPolicies.of(QueueingStrategy.STRICT_FIFO));
+    assertThat(queue.inadmissibleClasses()).containsExactly(item.equivalenceClass());
   }
 }

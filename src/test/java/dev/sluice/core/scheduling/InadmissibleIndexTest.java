@@ -24,6 +24,7 @@ import dev.sluice.core.queue.QueuedWorkload;
 import dev.sluice.core.queue.QuotaHolders;
 import dev.sluice.core.quota.CohortHierarchy;
 import dev.sluice.core.quota.FlavorResourceIndex;
+import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -39,7 +40,7 @@ class InadmissibleIndexTest {
   private final int cpu = pairs.number("f", "cpu");
   private final int memory = pairs.number("f", "memory");
   private final InadmissibleIndex inadmissibleIndex =
-      new InadmissibleIndex(node -> null, null, true);
+      new InadmissibleIndex(new ClassicalPolicy(OrderingRules.DEFAULT, node -> null), true);
   private final PendingQueue pending = new PendingQueue();
   private final ClusterQueueCache queue = fullQueue();
 

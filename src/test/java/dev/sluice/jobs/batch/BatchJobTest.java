@@ -347,6 +347,24 @@ class BatchJobTest {
     }
 
     @Test
+    void keepsTheLabelsThatTheApiServerDerivesFromTheJob() throws Exception {
+      ObjectNode here = job().object();
+      ObjectNode elsewhere = here.deepCopy();
+      here.withObject("/spec/template/metadata/labels")
+          .put("batch.kubernetes.io/controller-uid", "uid-here")
+          .put("batch.kubernetes.io/job-name", "sample");
+      elsewhere
+          .withObject("/spec/template/metadata/labels")
+          .put("controller-uid", "uid-elsewhere")
+          .put("batch.kubernetes.io/controller-uid", "uid-elsewhere")
+          .put("job-name", "other")
+          .put("batch.kubernetes.io/job-name", "other");
+      List<PodSetTemplate> original = adapter.podSets(elsewhere);
+
+      assertThat(stop(started(here), Optional.of(original), new ArrayList<>())).isEqualTo(here);
+    }
+
+    @Test
     void givesTheParallelismBack() throws Exception {
       GivenJob job = job().annotation(KueueConstants.JOB_MIN_PARALLELISM, "1");
       List<PodSetTemplate> original = adapter.podSets(job.object().deepCopy());

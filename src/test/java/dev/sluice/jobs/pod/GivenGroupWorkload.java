@@ -108,7 +108,9 @@ final class GivenGroupWorkload {
       assignment.put("name", podSet.path("name").asText());
       assignment.put("count", podSet.path("count").asInt());
       assignment.putObject("flavors").put("cpu", flavor);
-      assignment.putObject("resourceUsage").put("cpu", "1");
+      assignment
+          .putObject("resourceUsage")
+          .put("cpu", Integer.toString(podSet.path("count").asInt()));
     }
     return condition("QuotaReserved", "True", "QuotaReserved", "");
   }

@@ -21,7 +21,7 @@ import java.util.Optional;
 /** Pods and Workloads of a test's namespace, and what is awaited of them. */
 final class PodApi {
 
-  private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final Duration PERIOD = Duration.ofMillis(50);
   private static final ObjectMapper JSON = new ObjectMapper();
 

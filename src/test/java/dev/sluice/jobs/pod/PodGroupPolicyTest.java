@@ -24,10 +24,12 @@ import dev.sluice.jobs.JobAction.Warn;
 import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.ManagementStatus;
 import dev.sluice.jobs.WorkloadNames;
+import dev.sluice.workload.AdmittedRequests;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.StreamSupport;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
@@ -39,6 +41,7 @@ class PodGroupPolicyTest {
 
   private ManagementStatus managementStatus = new ManagementStatus.Own();
   private boolean elsewhere;
+  private Set<String> unwritable = Set.of();
   private JobOptions rules = rules(false);
   private final GivenCluster cluster = GivenCluster.cluster();
 
@@ -52,7 +55,10 @@ class PodGroupPolicyTest {
         true,
         podsReady,
         Optional.of(Duration.ofMinutes(10)),
-        true);
+        true,
+        true,
+        true,
+        AdmittedRequests.PLAIN);
   }
 
   @Nested
@@ -114,16 +120,22 @@ class PodGroupPolicyTest {
               + " in a, \"3\" in b",
           "kueue.x-k8s.io/queue-name | other | kueue.x-k8s.io/queue-name: \"training\" in a,"
               + " \"other\" in b",
-          "team | blue | team: \"\" in a, \"blue\" in b",
+          "team | blue | team: \"red\" in a, \"blue\" in b",
         })
     void mustAgree(String key, String other, String message) {
       GivenPod differing =
           key.endsWith("count")
               ? member("b", 2).annotation(key, other)
               : member("b", 2).label(key, other);
-      Warn warn = only(Warn.class, decide(member("a", 2), differing));
+      Warn warn = only(Warn.class, decide(member("a", 2).label("team", "red"), differing));
       assertThat(warn.reason()).isEqualTo("ErrWorkloadCompose");
       assertThat(warn.note()).isEqualTo("pods of group \"sample\" must have the same " + message);
+    }
+
+    @Test
+    void mayHaveACopiedLabelOnSomePodsOnly() {
+      JsonNode made = create(member("a", 2), member("b", 2).label("team", "blue").later(1));
+      assertThat(made.at("/metadata/labels/team").asText()).isEqualTo("blue");
     }
 
     @Test
@@ -308,6 +320,26 @@ class PodGroupPolicyTest {
     }
 
     @Test
+    void aPodThatRequestsMoreThanItsRoleWasCountedWithStaysGated() {
+      GivenPod large =
+          member("a", 2).spec("containers", "[{name: main, resources: {requests: {cpu: \"2\"}}}]");
+      GivenPod other =
+          member("b", 2)
+              .spec("containers", "[{name: main, resources: {requests: {example.com/gpu: 1}}}]");
+      GivenPod counted = member("c", 2);
+      List<PodGroupAction> steps =
+          given(
+              workload("worker", 3).ownedBy(large, other, counted).admitted("spot"),
+              large,
+              other,
+              counted);
+      assertThat(told(steps)).containsExactly("Warn a", "Warn b", "Start c");
+      assertThat(((Warn) steps.getFirst().action()).reason()).isEqualTo("PodExceedsAdmission");
+      assertThat(((Warn) steps.getFirst().action()).note()).endsWith("cpu: 2000 of 1000");
+      assertThat(((Warn) steps.get(1).action()).note()).endsWith("example.com/gpu: 1 of 0");
+    }
+
+    @Test
     void nobodyStartsWhoRunsInAnotherCluster() {
       elsewhere = true;
       GivenPod pod = member("a", 1).phase("Running");
@@ -472,8 +504,8 @@ class PodGroupPolicyTest {
               workload("worker", 3).ownedBy(pods).admitted("spot").evicted("Preempted", "for b"),
               pods);
       assertThat(told(steps)).containsExactly("Stop a", "Stop b");
-      assertThat(((Stop) steps.getFirst().action()).reason())
-          .isEqualTo(StopReason.WORKLOAD_EVICTED);
+      assertThat(((Stop) steps.getFirst().action()).word())
+          .isEqualTo("WorkloadEvictedDueToPreempted");
       assertThat(((Stop) steps.getFirst().action()).note()).isEqualTo("for b");
     }
 
@@ -528,6 +560,63 @@ class PodGroupPolicyTest {
   }
 
   @Nested
+  class WithoutPodsAfterItWasSentBack {
+
+    private GivenGroupWorkload waiting() {
+      return workload("worker", 2)
+          .evicted("Preempted", "")
+          .condition("QuotaReserved", "False", "PendingEvaluation", "")
+          .condition("WaitingForReplacementPods", "True", "Preempted", "; pods to be replaced: 2");
+    }
+
+    @Test
+    void itWaitsUntilEnoughNewPodsAreThere() {
+      GivenPod[] pods = {member("a", 2), member("b", 2)};
+      assertThat(given(waiting())).isEmpty();
+      PatchStatus status = only(PatchStatus.class, given(waiting().ownedBy(pods[0]), pods[0]));
+      assertThat(condition(status, "WaitingForReplacementPods")).isEqualTo("True Preempted");
+      status = only(PatchStatus.class, given(waiting().ownedBy(pods), pods));
+      assertThat(condition(status, "WaitingForReplacementPods")).isEqualTo("False PodsReady");
+    }
+  }
+
+  @Nested
+  class WithAPodThatCannotBeWritten {
+
+    @Test
+    void theOthersStart() {
+      GivenPod[] pods = {
+        member("a", 1).running(), member("b", 1).role("boss"), member("c", 1).later(2)
+      };
+      GivenGroupWorkload workload = workload("boss", 1).and("worker", 1).ownedBy(pods);
+      workload.admitted("spot");
+      assertThat(told(given(workload, pods))).containsExactly("RemoveFinalizers c", "DeleteJob c");
+      unwritable = Set.of("uid-of-c");
+      assertThat(told(given(workload, pods))).containsExactly("Start b");
+    }
+
+    @Test
+    void aNewGroupIsQueued() {
+      GivenPod[] pods = {member("a", 1).ended("Failed", 1), member("b", 1)};
+      assertThat(told(decide(pods))).containsExactly("RemoveFinalizers a");
+      unwritable = Set.of("uid-of-a");
+      create(pods);
+    }
+
+    @Test
+    void aGroupThatWasSentBackKeepsItsQuotaWhileThePodRuns() {
+      unwritable = Set.of("uid-of-a");
+      GivenPod[] pods = {member("a", 2).running(), member("b", 2)};
+      assertThat(
+              told(
+                  given(
+                      workload("worker", 2).ownedBy(pods).admitted("spot").evicted("Preempted", ""),
+                      pods)))
+          .containsExactly("Stop a");
+    }
+  }
+
+  @Nested
   class Deleted {
 
     @Test
@@ -565,11 +654,13 @@ class PodGroupPolicyTest {
     }
 
     @Test
-    void aWorkloadWhosePodsAreAllGoneGivesItsQuotaBackWhenItWasSentBack() {
-      PatchStatus status =
-          only(
-              PatchStatus.class,
-              given(workload("worker", 2).admitted("spot").evicted("Preempted", "")));
+    void aWorkloadWhosePodsAreAllGoneWaitsForOthersAndGivesItsQuotaBackWhenItWasSentBack() {
+      GivenGroupWorkload evicted = workload("worker", 2).admitted("spot").evicted("Preempted", "");
+      PatchStatus status = only(PatchStatus.class, given(evicted));
+      assertThat(condition(status, "WaitingForReplacementPods")).isEqualTo("True Preempted");
+      evicted.condition(
+          "WaitingForReplacementPods", "True", "Preempted", "; pods to be replaced: 2");
+      status = only(PatchStatus.class, given(evicted));
       assertThat(condition(status, "QuotaReserved")).isEqualTo("False PendingEvaluation");
     }
   }
@@ -595,7 +686,8 @@ class PodGroupPolicyTest {
                 elsewhere,
                 cluster,
                 cluster,
-                GivenCluster.NOW));
+                GivenCluster.NOW,
+                unwritable));
   }
 
   private static List<String> each(JsonNode list, String field) {

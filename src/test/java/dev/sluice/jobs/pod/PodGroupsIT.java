@@ -205,6 +205,34 @@ class PodGroupsIT {
   }
 
   @Test
+  void aPodLargerThanWhatWasAdmittedStaysGated() {
+    api.givenQueues(4);
+    String same =
+        "kueue.x-k8s.io/pod-group-fast-admission: 'true', kueue.x-k8s.io/role-hash: workers, ";
+    pod("first", 2, "1", "10m", same);
+    api.awaitField("Pod", "first", "/status/phase", "Running");
+
+    pod("large", 2, "3", "10m", same);
+
+    api.awaitEvents("large", "PodExceedsAdmission");
+    assertThat(api.get("Pod", "large").at("/spec/schedulingGates/0/name").asText())
+        .isEqualTo("kueue.x-k8s.io/admission");
+    api.awaitUsage("2");
+  }
+
+  @Test
+  void aStartedPodGetsItsLabelBack() {
+    api.givenQueues(4);
+    pod("one", 1, "1", "10m", "");
+    api.awaitField("Pod", "one", "/status/phase", "Running");
+
+    api.patch("Pod", "one", "{'metadata':{'labels':{'kueue.x-k8s.io/managed':null}}}");
+
+    api.awaitField("Pod", "one", "/metadata/labels/kueue.x-k8s.io~1managed", "true");
+    api.awaitUsage("1");
+  }
+
+  @Test
   void aWorkloadOfSomethingElseIsNotTaken() {
     api.givenQueues(4);
     api.apply(

@@ -3,29 +3,44 @@ package dev.sluice.jobs.pod;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import dev.sluice.lab.controlplane.ControlPlane;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.lab.process.OperatorProcess;
+import dev.sluice.lab.process.OperatorSettings;
 import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.LocalOperator;
 import dev.sluice.testing.TestCluster;
-import dev.sluice.testing.TestOperator;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Pods that run aren't disturbed when the operator goes and comes back. */
-@ControlPlaneTest(exclusive = true)
+@ControlPlaneTest(exclusive = true, fresh = false)
 class PodsRestartIT {
 
   private static final String FRAMEWORKS = "integrations: {frameworks: [batch/job, pod]}";
   private static final String GROUP =
       "kueue.x-k8s.io/pod-group-name: sample, kueue.x-k8s.io/pod-group-total-count: '2', ";
 
+  private static OperatorSettings settings() {
+    return OperatorSettings.onFreePorts(new SecureRandom())
+        .withLeases(Duration.ofSeconds(4), Duration.ofSeconds(3), Duration.ofMillis(500))
+        .with(FRAMEWORKS);
+  }
+
   @Test
-  void whatRunsGoesOnAndWhatEndedMeanwhileIsSeen(ControlPlane controlPlane, TestCluster cluster) {
+  void whatRunsGoesOnAndWhatEndedMeanwhileIsSeen(TestCluster cluster) {
     PodApi api = new PodApi(cluster);
     cluster.createNodes(NodeGroup.plentiful(cluster.name("spot"), 1).withLabel("pool", "spot"));
     try (OperatorProcess first =
-        TestOperator.start(controlPlane, "operator-before-restart", FRAMEWORKS)) {
+        OperatorProcess.start(
+                "operator-before-restart",
+                cluster.kubeconfig(),
+                settings(),
+                Path.of("target", "operators"),
+                List.of())
+            .awaitReady()) {
       api.givenQueues(4);
       api.apply(pod("alone", "", "10m"));
       api.apply(pod("one", GROUP, "10m"));
@@ -41,9 +56,8 @@ class PodsRestartIT {
     api.awaitField("Pod", "two", "/status/phase", "Failed");
     List<String> before = List.of(uid(api, "alone"), uid(api, "one"));
 
-    try (OperatorProcess second =
-        TestOperator.start(controlPlane, "operator-after-restart", FRAMEWORKS)) {
-      assertThat(second).isNotNull();
+    try (LocalOperator _ =
+        LocalOperator.start("operator-after-restart", cluster.kubeconfig(), settings())) {
       api.awaitCondition("Workload", shortOne, "Finished", "True Succeeded");
       api.awaitField("Pod", "short", "/metadata/finalizers/0", "");
       api.awaitCondition("Workload", "sample", "WaitingForReplacementPods", "True PodsFailed");

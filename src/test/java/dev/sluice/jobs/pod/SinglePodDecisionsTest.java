@@ -87,6 +87,7 @@ class SinglePodDecisionsTest {
             Stop.class,
             decide(pod("p1").running(), own("p1").admitted("spot").evicted("Preempted", "m")));
     assertThat(stop.reason()).isEqualTo(StopReason.WORKLOAD_EVICTED);
+    assertThat(stop.word()).isEqualTo("WorkloadEvictedDueToPreempted");
     assertThat(stop.note()).isEqualTo("m");
   }
 

@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.GivenCluster;
-import dev.sluice.jobs.JobAction.StopReason;
 import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.JobState;
 import dev.sluice.jobs.PodSetInfo;
@@ -100,7 +99,7 @@ class SinglePodTest {
         adapter
             .ending()
             .orElseThrow()
-            .terminationPatch(object, StopReason.WORKLOAD_EVICTED, "Preempted", GivenCluster.NOW)
+            .terminationPatch(object, "NotAdmitted", "Preempted", GivenCluster.NOW)
             .orElseThrow();
     assertThat(words.ofStatus()).isTrue();
     assertThat(words.fieldOwner()).isEqualTo("kueue");
@@ -110,12 +109,12 @@ class SinglePodTest {
         .isEqualTo(
             "{\"type\":\"TerminationTarget\",\"status\":\"True\","
                 + "\"lastTransitionTime\":\"2026-03-01T12:00:00Z\","
-                + "\"reason\":\"WorkloadEvicted\",\"message\":\"Preempted\"}");
+                + "\"reason\":\"NotAdmitted\",\"message\":\"Preempted\"}");
     assertThat(
             adapter
                 .ending()
                 .orElseThrow()
-                .terminationPatch(told, StopReason.WORKLOAD_EVICTED, "Preempted", GivenCluster.NOW))
+                .terminationPatch(told, "NotAdmitted", "Preempted", GivenCluster.NOW))
         .isEmpty();
   }
 

@@ -23,7 +23,7 @@ import org.awaitility.core.ConditionFactory;
 /** What serves in a test's namespace, its pods and Workloads, and what is awaited of them. */
 final class ServingApi {
 
-  private static final Duration LIMIT = Duration.ofSeconds(60);
+  private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final Duration PERIOD = Duration.ofMillis(50);
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Map<String, String> VERSIONS =
@@ -75,6 +75,16 @@ final class ServingApi {
     resources(kind)
         .withName(name)
         .patch(PatchContext.of(PatchType.JSON_MERGE), json.replace('\'', '"'));
+  }
+
+  /** Changes the number of replicas as {@code kubectl scale} does. */
+  void scale(String kind, String name, int replicas) {
+    resources(kind)
+        .withName(name)
+        .subresource("scale")
+        .patch(
+            PatchContext.of(PatchType.JSON_MERGE),
+            "{\"spec\":{\"replicas\":%d}}".formatted(replicas));
   }
 
   static ConditionFactory soon(String what) {

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.pod.CachedPod;
+import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
@@ -52,7 +53,7 @@ class StatefulSetPodsTest {
           """);
 
   private static Optional<JsonNode> needed(CachedStatefulSet set, boolean started, CachedPod pod) {
-    return StatefulSetPods.needed(set, "w", !started, pod).map(JobPatch::body);
+    return StatefulSetPods.needed(set, "w", "main", !started, true, pod).map(JobPatch::body);
   }
 
   @Test
@@ -60,6 +61,47 @@ class StatefulSetPodsTest {
     assertThat(needed(set(), false, pod())).contains(yaml(TOLD));
     assertThat(needed(set(), true, pod())).contains(yaml(TOLD));
     assertThat(needed(set(), false, pod(MEMBER_LABELS, MEMBER))).isEmpty();
+  }
+
+  @Test
+  void aPodBeyondWhatWasAdmittedDoesNotJoin() {
+    CachedPod fourth = pod(with("/metadata/name", "web-3"));
+    CachedStatefulSet four = set(with("/spec/replicas", "4"));
+    assertThat(needed(four.limitedTo(3), true, fourth)).isEmpty();
+    assertThat(needed(four.limitedTo(3), true, pod())).contains(yaml(TOLD));
+    assertThat(needed(four, true, fourth)).isPresent();
+    assertThat(needed(set(with("/spec/ordinals", "{start: 1}")), true, fourth))
+        .contains(yaml(TOLD));
+  }
+
+  @Test
+  void aPodJoinsThePodSetOfItsWorkloadWhateverThatIsCalled() {
+    assertThat(
+            StatefulSetPods.needed(set(), "w", "bf90803c", false, true, pod())
+                .orElseThrow()
+                .body()
+                .at("/metadata/annotations/kueue.x-k8s.io~1role-hash")
+                .asText())
+        .isEqualTo("bf90803c");
+  }
+
+  @Test
+  void labelsNameTheGroupWhereTheGateAsksForThem() {
+    JsonNode patch =
+        StatefulSetPods.needed(set(), "w", "main", false, false, pod()).orElseThrow().body();
+
+    for (String key : List.of("prebuilt-workload-name", "pod-group-name")) {
+      assertThat(patch.at("/metadata/labels/kueue.x-k8s.io~1" + key).asText()).isEqualTo("w");
+      assertThat(patch.at("/metadata/annotations").has("kueue.x-k8s.io/" + key)).isFalse();
+    }
+    String longer = "w".repeat(64);
+    assertThat(
+            StatefulSetPods.needed(set(), longer, "main", false, false, pod())
+                .orElseThrow()
+                .body()
+                .at("/metadata/annotations/kueue.x-k8s.io~1pod-group-name")
+                .asText())
+        .isEqualTo(longer);
   }
 
   @Test
@@ -116,6 +158,26 @@ class StatefulSetPodsTest {
             yaml(
                 "{spec: {schedulingGates: [{name: example.com/other}]},"
                     + " metadata: {labels: {kueue.x-k8s.io/managed: null}}}"));
+  }
+
+  @Test
+  void aPodBelowThePartitionKeepsItsRevisionAndWaitsForQuota() {
+    CachedStatefulSet partitioned =
+        set(ROLLOUT, with("/spec/updateStrategy", "{rollingUpdate: {partition: 1}}"));
+    assertThat(needed(partitioned, false, pod())).contains(yaml(TOLD));
+    assertThat(needed(partitioned, false, pod(with("/metadata/name", "web-1"))))
+        .contains(yaml("{spec: {schedulingGates: [{name: example.com/other}]}}"));
+  }
+
+  @Test
+  void aPodThatIsLetGoLosesTheFinalizerToo() {
+    CachedPod pod =
+        pod(with("/metadata/finalizers", "[kueue.x-k8s.io/managed, example.com/other]"));
+    assertThat(needed(set(ROLLOUT), false, pod))
+        .contains(
+            yaml(
+                "{spec: {schedulingGates: [{name: example.com/other}]},"
+                    + " metadata: {finalizers: [example.com/other]}}"));
   }
 
   @Test

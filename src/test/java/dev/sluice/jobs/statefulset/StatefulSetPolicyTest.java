@@ -212,6 +212,28 @@ class StatefulSetPolicyTest {
             JobAction.Warn.class, it -> assertThat(it.reason()).isEqualTo("WorkloadNameConflict"));
   }
 
+  @Test
+  void aWorkloadOfAnEarlierOperatorGetsTheNameOfItsStatefulSet() {
+    CachedWorkload earlier =
+        workload(
+            created(set()),
+            with("/metadata/annotations/kueue.x-k8s.io~1job-owner-gvk", "null"),
+            with("/metadata/annotations/kueue.x-k8s.io~1job-owner-name", "null"));
+
+    assertThat(decide(set(), earlier))
+        .singleElement()
+        .isInstanceOfSatisfying(
+            JobAction.PatchWorkload.class,
+            it -> {
+              assertThat(it.patch().at("/metadata/annotations"))
+                  .isEqualTo(
+                      yaml(
+                          "{kueue.x-k8s.io/job-owner-gvk: \"apps/v1, Kind=StatefulSet\","
+                              + " kueue.x-k8s.io/job-owner-name: web}"));
+              assertThat(it.patch().at("/metadata/ownerReferences")).hasSize(1);
+            });
+  }
+
   // ---- scaling
 
   @Test
@@ -256,11 +278,20 @@ class StatefulSetPolicyTest {
   }
 
   @Test
-  void whatWasScaledBehindOurBackWaitsAnew() {
+  void whatWasScaledBehindOurBackKeepsWhatRunsOrWaitsAnew() {
     ObjectNode created = created(set());
     CachedStatefulSet four = set(with("/spec/replicas", "4"));
 
     assertThat(decide(four, workload(created, with("/status", RESERVED))))
+        .singleElement()
+        .isInstanceOfSatisfying(
+            JobAction.Warn.class,
+            it -> {
+              assertThat(it.reason()).isEqualTo("ReplicasNotAdmitted");
+              assertThat(it.note()).startsWith("3 of 4 replicas are admitted");
+            });
+    assertThat(
+            decide(set(with("/spec/replicas", "2")), workload(created, with("/status", RESERVED))))
         .hasExactlyElementsOfTypes(JobAction.DeleteWorkload.class);
     assertThat(decide(four, workload(created)))
         .hasExactlyElementsOfTypes(JobAction.PatchWorkload.class);

@@ -47,6 +47,29 @@ class StatefulSetWorkloadsTest {
     assertThat(workloads.isInUse("other", "web", UID)).isFalse();
   }
 
+  @ParameterizedTest
+  @CsvSource({UID + ", true", "another, false"})
+  void aWorkloadOfTheEarlierNameIsKeptIfItIsOfTheSameSet(String owner, boolean kept) {
+    StatefulSetWorkloads names = new StatefulSetWorkloads(new Only(workload(CREATED)), 253);
+    String earlier = names.name("web", "");
+    StatefulSetWorkloads workloads =
+        new StatefulSetWorkloads(
+            new Only(
+                workload(
+                    CREATED,
+                    with("/metadata/name", earlier),
+                    with("/metadata/annotations", "{kueue.x-k8s.io/is-group-workload: \"true\"}"),
+                    with(
+                        "/metadata/ownerReferences",
+                        "[{apiVersion: apps/v1, kind: StatefulSet, name: web, uid: %s}]"
+                            .formatted(owner)))),
+            253);
+
+    assertThat(workloads.nameInUse("team", "web", UID))
+        .isEqualTo(kept ? earlier : "statefulset-web-0012b");
+    assertThat(workloads.isInUse("team", "web", UID)).isEqualTo(kept);
+  }
+
   /** A store of one Workload. */
   private record Only(CachedWorkload workload) implements WorkloadLister {
 

@@ -111,6 +111,26 @@ class StatefulSetsIT {
   }
 
   @Test
+  void moreReplicasByScaleWaitWhileTheOthersRunOn() {
+    api.givenQueues(4);
+    api.serve("StatefulSet", "web", 2, PARALLEL);
+    api.awaitPods(Map.of("Running", 2));
+    String uid = api.workload().at("/metadata/uid").asText();
+
+    api.scale("StatefulSet", "web", 3);
+
+    api.awaitPods(Map.of("Running", 2, "Gated", 1));
+    assertThat(api.workload().at("/metadata/uid").asText()).isEqualTo(uid);
+    api.awaitUsage("2");
+
+    api.scale("StatefulSet", "web", 0);
+    api.awaitPods(Map.of());
+    api.awaitUsage("0");
+    api.scale("StatefulSet", "web", 3);
+    api.awaitPods(Map.of("Running", 3));
+  }
+
+  @Test
   void aRolloutKeepsTheQuota() {
     api.givenQueues(2);
     api.serve("StatefulSet", "web", 2, PARALLEL);

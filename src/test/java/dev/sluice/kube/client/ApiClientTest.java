@@ -207,4 +207,55 @@ class ApiClientTest {
 
     assertThat(Duration.ofNanos(System.nanoTime() - begin)).isGreaterThan(Duration.ofMillis(80));
   }
+
+  @Test
+  void aClosedGateWaitsForWritesInFlightAndLetsNoOtherThrough() {
+    WriteGate gate = WriteGate.open();
+    ApiClient client =
+        new ApiClient(server.client(), ApiClient.Options.atATime(2).writingThrough(gate));
+    CountDownLatch answer = new CountDownLatch(1);
+    server.then(
+        exchange -> {
+          answer.await();
+          ScriptedServer.reply(exchange, 200, "{}");
+        });
+    var inFlight = client.send(ApiRequest.patch("/a", PATCH));
+    await().until(() -> server.asked().size() == 1);
+
+    assertThat(gate.close(Duration.ofMillis(50))).isFalse();
+    assertThat(client.send(ApiRequest.patch("/b", PATCH)).join())
+        .isInstanceOfSatisfying(
+            ApiOutcome.Unreachable.class, late -> assertThat(late.sent()).isFalse());
+    var closed = CompletableFuture.supplyAsync(() -> gate.close(Duration.ofSeconds(20)));
+    assertThat(closed).isNotDone();
+    answer.countDown();
+
+    assertThat(closed.join()).isTrue();
+    assertThat(inFlight.join()).isInstanceOf(ApiOutcome.Written.class);
+    assertThat(server.asked()).extracting(Asked::uri).containsExactly("/a");
+  }
+
+  @Test
+  void anErrorWhileSendingGivesTheSlotBack() {
+    AtomicBoolean broken = new AtomicBoolean(true);
+    WriteGate gate =
+        new WriteGate(
+            () -> {
+              if (broken.get()) {
+                throw new StackOverflowError("intended");
+              }
+              return true;
+            });
+    ApiClient client =
+        new ApiClient(server.client(), ApiClient.Options.atATime(1).writingThrough(gate));
+    server.then(200, "{}");
+
+    assertThat(client.send(ApiRequest.patch("/a", PATCH)).join())
+        .isInstanceOf(ApiOutcome.Unreachable.class);
+    broken.set(false);
+
+    assertThat(client.send(ApiRequest.patch("/b", PATCH)).join())
+        .isInstanceOf(ApiOutcome.Written.class);
+    assertThat(gate.close(Duration.ZERO)).isTrue();
+  }
 }

@@ -65,6 +65,15 @@ class ClientConfigsTest {
   }
 
   @Test
+  void theClientLibraryDoesNotRepeatRequests() throws Exception {
+    Path kubeconfig = directory.resolve("kubeconfig");
+    Files.writeString(kubeconfig, "apiVersion: v1\nkind: Config\n");
+
+    assertThat(ClientConfigs.of(Optional.of(kubeconfig)).getRequestRetryBackoffLimit()).isZero();
+    assertThat(ClientConfigs.of(Optional.empty()).getRequestRetryBackoffLimit()).isZero();
+  }
+
+  @Test
   void ellipticKeysInPkcs8AreRead() throws Exception {
     CertificateWithKey credential = credential();
     String key = credential.keyPem();

@@ -8,6 +8,9 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** The order and number of handler calls; the test runs worker tasks and timers by hand. */
@@ -19,7 +22,7 @@ class WorkQueueTest {
   private final List<Timer> timers = new ArrayList<>();
   private final List<Duration> delays = new ArrayList<>();
   private final List<String> handled = new ArrayList<>();
-  private long now = 5;
+  private volatile long now = 5;
   private KeyHandler<String> handler = key -> Optional.empty();
   private final WorkQueue<String> queue =
       new WorkQueue<>(
@@ -211,5 +214,47 @@ class WorkQueueTest {
     queue.enqueueAfter("d", Duration.ofSeconds(1));
     advance(Duration.ofSeconds(2));
     assertThat(handled).isEmpty();
+  }
+
+  @Test
+  void closingWaitsForTheKeyThatIsBeingHandled() throws Exception {
+    CountDownLatch begun = new CountDownLatch(1);
+    CountDownLatch end = new CountDownLatch(1);
+    handler =
+        key -> {
+          begun.countDown();
+          end.await();
+          return Optional.empty();
+        };
+    queue.enqueue("a");
+    Thread worker = Thread.ofVirtual().start(tasks.remove());
+    begun.await();
+    now += Duration.ofSeconds(3).toNanos();
+
+    assertThat(queue.longestHandling()).isEqualTo(Duration.ofSeconds(3));
+    assertThat(queue.close(Duration.ofMillis(20))).isFalse();
+    var closed = CompletableFuture.supplyAsync(() -> queue.close(Duration.ofSeconds(20)));
+    end.countDown();
+
+    assertThat(closed.get(20, TimeUnit.SECONDS)).isTrue();
+    assertThat(queue.longestHandling()).isZero();
+    worker.join();
+  }
+
+  @Test
+  void anErrorEndsNoWorker() {
+    handler =
+        key -> {
+          if (key.equals("a")) {
+            throw new LinkageError("intended");
+          }
+          return Optional.empty();
+        };
+    List.of("a", "b", "c").forEach(queue::enqueue);
+    tasks.removeLast();
+    runTasks();
+
+    assertThat(handled).containsExactly("a", "b", "c");
+    assertThat(delays).containsExactly(Duration.ofMillis(500));
   }
 }

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Control planes are started, found and stopped by their names, several side by side. */
 class ControlPlanesIT {
 
-  private static final Duration LIMIT = Duration.ofSeconds(30);
+  private static final Duration LIMIT = Duration.ofMinutes(5);
 
   @TempDir private Path root = Path.of("");
   private ControlPlanes controlPlanes = new ControlPlanes(root, InstantSource.system());

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
 import dev.sluice.api.v1beta2.ResourceFlavor;
+import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.jobs.GivenWorkload;
 import dev.sluice.kube.reconcile.ObservableItemStore;
 import dev.sluice.queues.cache.LocalClusters.QuotaLocation;
@@ -22,7 +23,7 @@ import org.junit.jupiter.api.Test;
 /** Workloads of namespace team, queue training, whose check chooses from here and others. */
 class LocalClustersTest {
 
-  private final InformerCaches informerCaches = InformerCaches.empty();
+  private final InformerCaches informerCaches = InformerCaches.empty(BuiltInCheckControllers.all());
   private final LocalClusters workers = new LocalClusters(informerCaches);
 
   @BeforeEach

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.AdmissionCheckSpec;
 import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.core.model.InactiveReason;
 import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.List;
@@ -35,7 +36,8 @@ class CheckCombinationsTest {
                 .formatted(rules),
             ClusterQueue.class);
     return new CheckCombinations(
-            name -> Optional.ofNullable(controllers.get(name)).map(this::check))
+            name -> Optional.ofNullable(controllers.get(name)).map(this::check),
+            BuiltInCheckControllers.all())
         .problemsOf(queue);
   }
 

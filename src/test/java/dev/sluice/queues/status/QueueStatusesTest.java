@@ -3,6 +3,7 @@ package dev.sluice.queues.status;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.core.engine.FlavorUsage;
 import dev.sluice.core.engine.LocalQueueUsageView;
 import dev.sluice.core.engine.LocalQueueView;
 import dev.sluice.core.model.LocalQueueId;
@@ -19,10 +20,18 @@ class QueueStatusesTest {
   private static final Instant NOW = Instant.parse("2026-01-01T10:00:00Z");
   private static final ObjectMapper JSON = new ObjectMapper();
 
-  private static String fairSharing(Optional<LocalQueueUsageView> past) {
+  private static String fairSharing(Optional<LocalQueueUsageView> past, FlavorUsage... covered) {
     LocalQueueView view =
         new LocalQueueView(
-            new LocalQueueId("team", "main"), "pool", List.of(), 0, 0, 0, 0, List.of(), past);
+            new LocalQueueId("team", "main"),
+            "pool",
+            List.of(),
+            0,
+            0,
+            0,
+            0,
+            List.of(covered),
+            past);
     return JSON.valueToTree(QueueStatuses.localQueue(view, 1, null, NOW))
         .path("fairSharing")
         .toString();
@@ -54,6 +63,17 @@ class QueueStatusesTest {
         .isEqualTo(
             "{\"weightedShare\":0,\"admissionFairSharingStatus\":{\"consumedResources\":{},"
                 + "\"lastUpdate\":\"2026-01-01T09:59:58Z\"}}");
+  }
+
+  @Test
+  void aCoveredResourceThatWasNotUsedIsZero() {
+    assertThat(
+            fairSharing(
+                past(Map.of("cpu", 1.5)),
+                new FlavorUsage("f", "cpu", 1, 1, 1, 0, 0),
+                new FlavorUsage("f", "memory", 1, 1, 1, 0, 0),
+                new FlavorUsage("g", "memory", 1, 1, 1, 0, 0)))
+        .contains("\"consumedResources\":{\"cpu\":\"1500m\",\"memory\":\"0\"}");
   }
 
   @Test

@@ -4,13 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
 import io.fabric8.kubernetes.client.utils.Serialization;
+import java.time.Instant;
+import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
 @EnableKubernetesMockClient(crud = true)
 class ClusterExplanationTest {
+
+  private static final List<String> NOT_NAMESPACED = List.of("ClusterQueue", "MultiKueueCluster");
 
   @SuppressWarnings("NullAway.Init") // set by the extension
   KubernetesClient client;
@@ -37,7 +42,7 @@ class ClusterExplanationTest {
              lastTransitionTime: 2029-01-01T00:00:05Z}
         """);
 
-    assertThat(new ClusterExplanation(client).lines("team", "wl").orElseThrow())
+    assertThat(explanation().lines("team", "wl").orElseThrow())
         .startsWith(
             "Workload team/wl",
             "  LocalQueue lq of ClusterQueue cq",
@@ -64,7 +69,7 @@ class ClusterExplanationTest {
           conditions: [{type: QuotaReserved, status: "True", reason: QuotaReserved}]
         """);
 
-    assertThat(new ClusterExplanation(client).lines("other", "big").orElseThrow())
+    assertThat(explanation().lines("other", "big").orElseThrow())
         .containsExactly(
             "Workload other/big",
             "  LocalQueue lq2, holds quota of ClusterQueue cq",
@@ -92,12 +97,12 @@ class ClusterExplanationTest {
             "asked", "c", "nominatedClusterNames: [onsite, remote]", "Pending", "False"));
     apply(workload.formatted("sent", "d", "clusterName: remote", "Ready", "True"));
 
-    assertThat(new ClusterExplanation(client).lines("other", "asked").orElseThrow())
+    assertThat(explanation().lines("other", "asked").orElseThrow())
         .contains(
             "  why: it holds quota of ClusterQueue cq and waits for admission checks: clusters is"
                 + " Pending; it is offered to worker clusters onsite, remote, of which none has"
                 + " admitted it yet");
-    assertThat(new ClusterExplanation(client).lines("other", "sent").orElseThrow())
+    assertThat(explanation().lines("other", "sent").orElseThrow())
         .contains("  why: it is admitted by ClusterQueue cq, and runs in worker cluster remote");
   }
 
@@ -129,7 +134,7 @@ class ClusterExplanationTest {
           conditions: [{type: QuotaReserved, status: "True"}]
         """);
 
-    assertThat(new ClusterExplanation(client).lines("other", "asked").orElseThrow())
+    assertThat(explanation().lines("other", "asked").orElseThrow())
         .containsSequence(
             "  why: it holds quota of ClusterQueue cq and waits for admission checks: clusters is"
                 + " Pending",
@@ -168,7 +173,7 @@ class ClusterExplanationTest {
           - {type: QuotaReserved, status: "False", reason: WaitingForQuota, message: cpu is short}
         """);
 
-    assertThat(new ClusterExplanation(client).lines("team", "wl").orElseThrow())
+    assertThat(explanation().lines("team", "wl").orElseThrow())
         .contains(
             "  why: it waits for quota: cpu is short; what it lacks is held by other/b (cpu 3),"
                 + " other/c (cpu 2), other/a (cpu 1)",
@@ -185,7 +190,7 @@ class ClusterExplanationTest {
         spec: {queueName: nowhere}
         """);
 
-    assertThat(new ClusterExplanation(client).lines("team", "lost").orElseThrow())
+    assertThat(explanation().lines("team", "lost").orElseThrow())
         .contains(
             "  LocalQueue nowhere does not exist in namespace team",
             "  no condition yet: it was not evaluated");
@@ -206,12 +211,12 @@ class ClusterExplanationTest {
     waits("mine", "busy", 50);
     waits("first", "idle", 0);
 
-    assertThat(new ClusterExplanation(client).lines("team", "mine").orElseThrow())
+    assertThat(explanation().lines("team", "mine").orElseThrow())
         .contains(
             "  why: it waits behind 1 other; the first is team/first, priority 0; LocalQueue"
                 + " team/busy used more than LocalQueue team/idle, so that that one comes first",
             "  used over time, by weight: team/idle 1.000, team/busy 3.250");
-    assertThat(new ClusterExplanation(client).lines("team", "first").orElseThrow())
+    assertThat(explanation().lines("team", "first").orElseThrow())
         .contains("  why: it is next, and was not evaluated yet")
         .noneMatch(line -> line.contains("used over time"));
   }
@@ -223,7 +228,8 @@ class ClusterExplanationTest {
         kind: LocalQueue
         metadata: {name: %s, namespace: team}
         spec: {clusterQueue: cq, fairSharing: {weight: "%s"}}
-        status: {fairSharing: {admissionFairSharingStatus: {consumedResources: {cpu: "%s"}}}}
+        status: {fairSharing: {admissionFairSharingStatus: {consumedResources: {cpu: "%s"},
+          lastUpdate: 2030-01-01T00:00:00Z}}}
         """
             .formatted(name, weight, cpu));
   }
@@ -241,7 +247,34 @@ class ClusterExplanationTest {
 
   @Test
   void aMissingWorkloadIsNone() {
-    assertThat(new ClusterExplanation(client).lines("team", "none")).isEmpty();
+    assertThat(explanation().lines("team", "none")).isEmpty();
+  }
+
+  @Test
+  void whatHasFinishedHoldsNoQuota() {
+    queues();
+    apply(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: done, namespace: team, uid: e}
+        spec: {queueName: lq}
+        status:
+          admission: {clusterQueue: cq}
+          conditions:
+          - {type: QuotaReserved, status: "True", reason: QuotaReserved}
+          - {type: Finished, status: "True", reason: Succeeded, message: Job finished successfully}
+        """);
+
+    assertThat(explanation().lines("team", "done").orElseThrow())
+        .startsWith(
+            "Workload team/done",
+            "  LocalQueue lq, had quota of ClusterQueue cq",
+            "  why: it has finished: Succeeded, Job finished successfully");
+  }
+
+  private ClusterExplanation explanation() {
+    return new ClusterExplanation(client, () -> Instant.parse("2030-01-02T00:00:00Z"));
   }
 
   private void queues() {
@@ -273,7 +306,13 @@ class ClusterExplanationTest {
     String plural = kind.toLowerCase(Locale.ROOT) + "s";
     client
         .genericKubernetesResources(
-            ClusterExplanation.kind(kind, plural, !kind.equals("ClusterQueue")))
+            new ResourceDefinitionContext.Builder()
+                .withGroup("kueue.x-k8s.io")
+                .withVersion("v1beta2")
+                .withKind(kind)
+                .withPlural(plural)
+                .withNamespaced(!NOT_NAMESPACED.contains(kind))
+                .build())
         .resource(object)
         .create();
   }

@@ -26,7 +26,7 @@ class AdmissionCheckPolicyTest {
         workload.get(),
         new QueueLookup(
             QueueState.OPEN, QueueState.OPEN, Optional.of(new TreeSet<>(List.of(required)))),
-        LifecycleOptions.PATIENT,
+        LifecycleOptions.WITHOUT_LIMITS,
         NOW);
   }
 

@@ -186,7 +186,7 @@ class CohortPoliciesIT {
         "picky", "org", 2, 0, "namespaceSelector: {matchLabels: {team: '${suffix}-research'}}");
     String workload = submit("stranger", "picky", 1);
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(5))
         .untilAsserted(
             () ->
                 assertThat(api.get("Workload", workload).at("/status/conditions").toString())
@@ -223,7 +223,7 @@ class CohortPoliciesIT {
               return namespace;
             });
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(5))
         .pollInterval(Duration.ofSeconds(1))
         .untilAsserted(
             () -> {

@@ -159,8 +159,8 @@ class ExplainIT {
                 + ": cpu: 2 requested, more than the maximum of 1");
     assertThat(explained(cluster, "waits for quota", waits))
         .contains(
-            "why: it waits for quota: preemption was considered: nobody whom it may preempt would"
-                + " free enough | pod set main: flavor "
+            "why: it waits for quota: preemption does not help: no workload that it may preempt"
+                + " would free enough | pod set main: flavor "
                 + flavor
                 + ": cpu: 1 requested, 0 available of 1, 1 missing; what it lacks is held by "
                 + cluster.namespace()
@@ -174,8 +174,9 @@ class ExplainIT {
                 + cluster.namespace()
                 + "/"
                 + head
-                + ", priority 0, which waits itself: WaitingForQuota, pod set main: flavor ",
-            "cpu: 2 requested, 1 available of 2, 1 missing | preemption would not help");
+                + ", priority 0, which waits itself: WaitingForQuota, preemption is off in this ClusterQueue"
+                + " | pod set main: flavor ",
+            "cpu: 2 requested, 1 available of 2, 1 missing");
     assertThat(explained(cluster, "blocked by check", checked))
         .contains(
             "why: it holds quota of ClusterQueue "

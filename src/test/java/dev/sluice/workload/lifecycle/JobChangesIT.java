@@ -246,4 +246,101 @@ class JobChangesIT {
         .satisfies(owner -> assertThat(owner.path("name").asText()).isEqualTo("first"));
     assertThat(api.get("Job", "first").at("/status/active").asInt()).isEqualTo(1);
   }
+
+  /** As in a worker cluster, where the Workload holds the labels of the manager's Job. */
+  private String runningWithTheLabelsOfAnotherJob(String job) {
+    api.submit(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: prebuilt}
+        spec:
+          queueName: lq
+          podSets:
+          - name: main
+            count: 1
+            template:
+              metadata:
+                labels:
+                  team: research
+                  controller-uid: 3f0c9f52-0000-4000-8000-000000000001
+                  batch.kubernetes.io/controller-uid: 3f0c9f52-0000-4000-8000-000000000001
+                  job-name: another
+                  batch.kubernetes.io/job-name: another
+              spec:
+                restartPolicy: Never
+                containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+        """);
+    api.submit(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: %s
+          labels:
+            kueue.x-k8s.io/queue-name: lq
+            kueue.x-k8s.io/prebuilt-workload-name: prebuilt
+        spec:
+          suspend: true
+          template:
+            metadata: {annotations: {sluice.dev/run-for: "10m"}, labels: {team: research}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+        """
+            .formatted(job));
+    return api.awaitRunning(job, 1);
+  }
+
+  private void assertRestored(String job) {
+    JsonNode object = api.get("Job", job);
+    assertThat(object.at("/metadata/annotations").has("kueue.x-k8s.io/stopping")).isFalse();
+    JsonNode labels = object.at("/spec/template/metadata/labels");
+    assertThat(labels.path("batch.kubernetes.io/controller-uid").asText())
+        .isEqualTo(object.at("/metadata/uid").asText());
+    assertThat(labels.path("batch.kubernetes.io/job-name").asText()).isEqualTo(job);
+    assertThat(labels.path("team").asText()).isEqualTo("research");
+    assertThat(labels.has("kueue.x-k8s.io/podset")).isFalse();
+  }
+
+  @Test
+  void anEvictionEndsWhereTheWorkloadHoldsTheLabelsOfAnotherJob() {
+    String workload = runningWithTheLabelsOfAnotherJob("sample");
+
+    api.patch("Workload", workload, "{'spec': {'active': false}}");
+
+    api.awaitCondition("Workload", workload, "QuotaReserved", "False Deactivated");
+    api.awaitField("Job", "sample", "/status/active", "");
+    assertRestored("sample");
+    api.patch("Workload", workload, "{'spec': {'active': true}}");
+    api.awaitRunning("sample", 1);
+  }
+
+  @Test
+  void aPreemptionEndsWhereTheWorkloadHoldsTheLabelsOfAnotherJob() {
+    api.patch(
+        "ClusterQueue",
+        cluster.name("cq"),
+        "{'spec': {'preemption': {'withinClusterQueue': 'LowerPriority'}}}");
+    String workload = runningWithTheLabelsOfAnotherJob("sample");
+
+    api.submit(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: urgent
+          labels: {kueue.x-k8s.io/queue-name: lq, kueue.x-k8s.io/priority-class: "high-${suffix}"}
+        spec:
+          template:
+            metadata: {annotations: {sluice.dev/run-for: "10m"}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+        """);
+
+    api.awaitRunning("urgent", 1);
+    api.awaitCondition("Workload", workload, "QuotaReserved", "False WaitingForQuota");
+    assertRestored("sample");
+  }
 }

@@ -189,7 +189,7 @@ class JobLifeIT {
     api.delete("Workload", workload);
 
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(5))
         .untilAsserted(
             () ->
                 assertThat(api.find("Workload", workload).map(w -> w.at("/metadata/uid").asText()))
@@ -229,7 +229,7 @@ class JobLifeIT {
 
   private void awaitWorkloadOfSize(String job, int pods) {
     await()
-        .atMost(Duration.ofSeconds(30))
+        .atMost(Duration.ofMinutes(5))
         .untilAsserted(
             () ->
                 assertThat(

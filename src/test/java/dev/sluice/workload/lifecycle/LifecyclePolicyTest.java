@@ -30,7 +30,8 @@ class LifecyclePolicyTest {
   }
 
   private static LifecycleAction decide(GivenWorkload workload, QueueLookup queueLookup) {
-    return LifecyclePolicy.decide(workload.get(), queueLookup, LifecycleOptions.PATIENT, NOW);
+    return LifecyclePolicy.decide(
+        workload.get(), queueLookup, LifecycleOptions.WITHOUT_LIMITS, NOW);
   }
 
   private static PatchStatus patch(LifecycleAction lifecycleAction) {
@@ -389,11 +390,31 @@ class LifecyclePolicyTest {
     })
     void takeBackWhatIsNotAdmittedYet(QueueState local, QueueState cluster, String reason) {
       ObjectNode status =
-          patch(decide(workload().reserved(), new QueueLookup(local, cluster))).status();
+          patch(decide(waitingForACheck(), new QueueLookup(local, cluster))).status();
 
       assertThat(condition(status, "QuotaReserved")).startsWith("False " + reason + ": ");
       assertThat(condition(status, "Admitted")).startsWith("False NoReservation: ");
       assertThat(status.get("admission").isNull()).isTrue();
+    }
+
+    private GivenWorkload waitingForACheck() {
+      return workload()
+          .reserved()
+          .status(
+              "admissionChecks: [{name: a, state: Pending, message: '', lastTransitionTime:"
+                  + " '2026-03-01T10:00:00Z'}]");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"HELD, OPEN", "MISSING, OPEN", "OPEN, MISSING", "OPEN, TERMINATING"})
+    void areLookedAtAfterAdmittedFollowedTheChecks(QueueState local, QueueState cluster) {
+      ObjectNode status =
+          patch(decide(workload().reserved(), new QueueLookup(local, cluster))).status();
+
+      assertThat(condition(status, "Admitted")).startsWith("True Admitted");
+      assertThat(status.has("admission")).isFalse();
+      assertThat(decide(workload().admitted(), new QueueLookup(local, cluster)))
+          .isEqualTo(LifecycleAction.NOTHING);
     }
 
     @ParameterizedTest
@@ -435,7 +456,7 @@ class LifecyclePolicyTest {
       Instant until = NOW.plusSeconds(10);
       LifecycleAction lifecycleAction = decide(backingOffUntil(until, 1));
       assertThat(lifecycleAction.action()).isEmpty();
-      assertThat(lifecycleAction.lookAgain()).contains(until);
+      assertThat(lifecycleAction.reconcileAt()).contains(until);
     }
 
     @Test
@@ -548,7 +569,7 @@ class LifecyclePolicyTest {
                   .spec("maximumExecutionTimeSeconds: 100")
                   .status("accumulatedPastExecutionTimeSeconds: 30"));
       assertThat(lifecycleAction.action()).isEmpty();
-      assertThat(lifecycleAction.lookAgain()).contains(SINCE.plusSeconds(70));
+      assertThat(lifecycleAction.reconcileAt()).contains(SINCE.plusSeconds(70));
     }
 
     @Test

@@ -151,7 +151,7 @@ class PartialAdmissionIT {
     assertThat(api.get("Workload", workload).at("/status/conditions").toString())
         .contains(
             "it doesn't fit even with the fewest pods it may start with (pod set main: 2 of 5);"
-                + " preemption was considered: nobody whom it may preempt would free enough");
+                + " preemption does not help: no workload that it may preempt would free enough");
     assertThat(api.condition("Workload", workload, "Preempted")).isEqualTo("True InClusterQueue");
     JsonNode stopped = api.get("Job", "partial").at("/spec");
     assertThat(stopped).isEqualTo(submitted.at("/spec"));

@@ -65,8 +65,8 @@ class PodsReadyPolicyTest {
   void areWaitedForFromAdmission() {
     LifecycleAction lifecycleAction = at(59, notReady("WaitForStart"));
     assertThat(lifecycleAction.action()).isEmpty();
-    assertThat(lifecycleAction.lookAgain()).contains(SINCE.plusSeconds(60));
-    assertThat(at(59, workload().admitted()).lookAgain()).contains(SINCE.plusSeconds(60));
+    assertThat(lifecycleAction.reconcileAt()).contains(SINCE.plusSeconds(60));
+    assertThat(at(59, workload().admitted()).reconcileAt()).contains(SINCE.plusSeconds(60));
   }
 
   @Test
@@ -104,7 +104,7 @@ class PodsReadyPolicyTest {
 
   @Test
   void thatWereReadyHaveTheTimeForRecovery() {
-    assertThat(at(19, notReady("WaitForRecovery")).lookAgain()).contains(SINCE.plusSeconds(20));
+    assertThat(at(19, notReady("WaitForRecovery")).reconcileAt()).contains(SINCE.plusSeconds(20));
     ObjectNode status = status(at(20, notReady("WaitForRecovery")));
     assertThat(status.at("/schedulingStats/evictions/0/underlyingCause").asText())
         .isEqualTo("WaitForRecovery");
@@ -128,7 +128,7 @@ class PodsReadyPolicyTest {
   @Test
   void whicheverTimeIsUpFirstCounts() {
     GivenWorkload both = notReady("WaitForStart").spec("maximumExecutionTimeSeconds: 30");
-    assertThat(at(10, both).lookAgain()).contains(SINCE.plusSeconds(30));
+    assertThat(at(10, both).reconcileAt()).contains(SINCE.plusSeconds(30));
     assertThat(condition(status(at(31, both)), "DeactivationTarget"))
         .isEqualTo("True MaximumExecutionTimeExceeded");
   }
@@ -137,7 +137,7 @@ class PodsReadyPolicyTest {
   void whatFinishedIsDeletedWhenItWasKeptLongEnough() {
     GivenWorkload finished =
         workload().admitted().condition("Finished", "True", "Succeeded", "done");
-    assertThat(at(299, finished).lookAgain()).contains(SINCE.plusSeconds(300));
+    assertThat(at(299, finished).reconcileAt()).contains(SINCE.plusSeconds(300));
     assertThat(at(299, finished).action()).isEmpty();
     assertThat(at(300, finished).action())
         .get()

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What Workloads count as, on a real control plane; docs/resources.md tells why. */
-@ControlPlaneTest(exclusive = true)
+@ControlPlaneTest(exclusive = true, fresh = false)
 @Execution(ExecutionMode.SAME_THREAD) // one operator at a time
 class ResourcesIT {
 

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.checks.BuiltInCheckControllers;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.reconcile.ObservableItemStore;
 import dev.sluice.queues.cache.CachedQueues;
@@ -40,7 +41,7 @@ class WorkloadLifecycleTest {
   private final Queue<CompletableFuture<WorkloadWriter.Outcome>> outcomes = new ArrayDeque<>();
   private final List<String> events = new ArrayList<>();
   private final Map<Duration, Runnable> later = new HashMap<>();
-  private final InformerCaches informerCaches = InformerCaches.empty();
+  private final InformerCaches informerCaches = InformerCaches.empty(BuiltInCheckControllers.all());
   private Instant now = SINCE.plusSeconds(60);
   private boolean leading = true;
   private final WorkloadLifecycle lifecycle = lifecycle();
@@ -57,7 +58,7 @@ class WorkloadLifecycleTest {
         new Store(),
         new Writer(),
         new CachedQueues(informerCaches),
-        LifecycleOptions.PATIENT,
+        LifecycleOptions.WITHOUT_LIMITS,
         (id, eventSpec) -> events.add(eventSpec.reason()),
         () -> leading,
         () -> now,

@@ -1,10 +1,9 @@
 package dev.sluice.checks.multikueue.access;
 
-import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
+import dev.sluice.api.json.JsonMappers;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -58,8 +57,7 @@ final class KubeconfigTree {
 
   /** Parses a YAML or JSON text. */
   static KubeconfigTree parse(String text) throws InvalidAccessException {
-    ObjectMapper mapper =
-        new ObjectMapper(new YAMLFactory()).enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION);
+    ObjectMapper mapper = JsonMappers.STRICT_YAML;
     try {
       JsonNode root = mapper.readTree(text);
       if (root == null || !root.isObject()) {

@@ -1,7 +1,7 @@
 package dev.sluice.checks.multikueue.capacity;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.json.JsonMappers;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
@@ -19,7 +19,6 @@ final class RemoteQueueInformer {
   private static final ResourceDefinitionContext CLUSTER_QUEUES =
       kind("ClusterQueue", "clusterqueues", false);
 
-  private final ObjectMapper mapper = new ObjectMapper();
   private final SharedIndexInformer<GenericKubernetesResource> localQueues;
   private final SharedIndexInformer<GenericKubernetesResource> clusterQueues;
   private volatile Optional<String> lastFailure = Optional.empty();
@@ -78,13 +77,15 @@ final class RemoteQueueInformer {
   /** The name of the ClusterQueue of a LocalQueue ({@code namespace/name}). */
   Optional<String> clusterQueueOf(String localQueue) {
     return Optional.ofNullable(localQueues.getStore().getByKey(localQueue))
-        .map(queue -> mapper.valueToTree(queue).path("spec").path("clusterQueue").asText())
+        .map(
+            queue -> JsonMappers.JSON.valueToTree(queue).path("spec").path("clusterQueue").asText())
         .filter(name -> !name.isEmpty());
   }
 
   /** The ClusterQueue of this name. */
   Optional<JsonNode> clusterQueue(String name) {
-    return Optional.ofNullable(clusterQueues.getStore().getByKey(name)).map(mapper::valueToTree);
+    return Optional.ofNullable(clusterQueues.getStore().getByKey(name))
+        .map(JsonMappers.JSON::valueToTree);
   }
 
   void stop() {

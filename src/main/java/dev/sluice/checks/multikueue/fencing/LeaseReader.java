@@ -1,7 +1,7 @@
 package dev.sluice.checks.multikueue.fencing;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.json.JsonMappers;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.http.HttpClient;
 import io.fabric8.kubernetes.client.http.HttpRequest;
@@ -39,7 +39,6 @@ final class LeaseReader {
   private final KubernetesClient client;
   private final String namespace;
   private final InstantSource clock;
-  private final ObjectMapper mapper = new ObjectMapper();
 
   /**
    * Creates a reader that uses the client's connection; the caller closes the client.
@@ -85,7 +84,8 @@ final class LeaseReader {
     if (!answer.isSuccessful()) {
       throw new IOException("HTTP " + answer.code());
     }
-    return reading(mapper.readTree(answer.body()), date(answer), requestTime, responseTime);
+    return reading(
+        JsonMappers.JSON.readTree(answer.body()), date(answer), requestTime, responseTime);
   }
 
   private static HttpResponse<byte[]> send(HttpClient http, HttpRequest request)

@@ -13,9 +13,6 @@ import java.util.function.Predicate;
  */
 public record ClusterCandidates(List<String> configured, Map<String, String> excluded) {
 
-  /** No workers. */
-  public static final ClusterCandidates NONE = new ClusterCandidates(List.of(), Map.of());
-
   /** Copies the collections. */
   public ClusterCandidates {
     configured = List.copyOf(configured);

@@ -1,5 +1,6 @@
 package dev.sluice.checks.multikueue.remote;
 
+import dev.sluice.kube.client.WriteGate;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.concurrent.Executor;
@@ -11,9 +12,14 @@ import java.util.concurrent.Executor;
  * @param io runs sessions; each blocks its thread for its whole lifetime
  * @param delays runs delayed tasks
  * @param clock the current time
+ * @param writes decides whether a write to a worker may be sent
  */
 public record ConnectionContext(
-    RemoteSession.Connector connector, Executor io, Delays delays, InstantSource clock) {
+    RemoteSession.Connector connector,
+    Executor io,
+    Delays delays,
+    InstantSource clock,
+    WriteGate writes) {
 
   /** Runs a task later. */
   @FunctionalInterface

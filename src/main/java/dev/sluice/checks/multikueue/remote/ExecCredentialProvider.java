@@ -2,7 +2,7 @@ package dev.sluice.checks.multikueue.remote;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.checks.multikueue.access.ExecPlugin;
 import java.io.IOException;
 import java.io.InputStream;
@@ -37,7 +37,6 @@ final class ExecCredentialProvider {
   private final Duration timeout;
   private final Executor io;
   private final Semaphore permits = new Semaphore(MAX_CONCURRENT);
-  private final ObjectMapper mapper = new ObjectMapper();
 
   /**
    * Creates a provider.
@@ -140,7 +139,7 @@ final class ExecCredentialProvider {
   private Login login(ExecPlugin plugin, byte[] output) throws IOException {
     JsonNode credential;
     try {
-      credential = mapper.readTree(output);
+      credential = JsonMappers.JSON.readTree(output);
     } catch (JsonProcessingException e) {
       throw failed(plugin, "printed no JSON");
     }

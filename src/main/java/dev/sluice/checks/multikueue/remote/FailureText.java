@@ -1,7 +1,7 @@
 package dev.sluice.checks.multikueue.remote;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.json.JsonMappers;
 
 /** Formats a failure for users: one line of bounded length. */
 final class FailureText {
@@ -28,7 +28,7 @@ final class FailureText {
     }
     try {
       String statusMessage =
-          new ObjectMapper().readTree(message.substring(begin)).path("message").asText();
+          JsonMappers.JSON.readTree(message.substring(begin)).path("message").asText();
       return statusMessage.isEmpty() ? message : message.substring(0, begin) + statusMessage;
     } catch (JsonProcessingException e) {
       return message;

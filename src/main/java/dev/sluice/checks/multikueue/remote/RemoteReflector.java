@@ -1,8 +1,8 @@
 package dev.sluice.checks.multikueue.remote;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kube.client.ConnectionLostException;
 import dev.sluice.kube.client.LineReader;
 import dev.sluice.kube.client.ResourceExpiredException;
@@ -45,7 +45,6 @@ final class RemoteReflector implements RemoteSession {
   private final String uri;
   private final RemoteObjects objects;
   private final InstantSource clock;
-  private final ObjectMapper mapper = new ObjectMapper();
   private volatile @Nullable ResponseStream stream;
   private volatile boolean closed;
   private String version = "";
@@ -118,7 +117,7 @@ final class RemoteReflector implements RemoteSession {
             StreamingListParser.split(
                 page, (bytes, length) -> listed.add(seen(bytes, length, events)));
         page.transferTo(OutputStream.nullOutputStream());
-        JsonNode metadata = mapper.readTree(frame).path("metadata");
+        JsonNode metadata = JsonMappers.JSON.readTree(frame).path("metadata");
         first = first.isEmpty() ? metadata.path("resourceVersion").asText("") : first;
         next = metadata.path("continue").asText("");
       }
@@ -131,7 +130,7 @@ final class RemoteReflector implements RemoteSession {
   }
 
   private RemoteObjects.Key seen(byte[] bytes, int length, Events events) throws IOException {
-    JsonNode item = mapper.readTree(bytes, 0, length);
+    JsonNode item = JsonMappers.JSON.readTree(bytes, 0, length);
     if (item instanceof ObjectNode object) {
       objects.seen(object, events);
     }
@@ -144,7 +143,7 @@ final class RemoteReflector implements RemoteSession {
     boolean any = false;
     while (lines.next()) {
       any = true;
-      JsonNode line = mapper.readTree(lines.bytes(), lines.offset(), lines.length());
+      JsonNode line = JsonMappers.JSON.readTree(lines.bytes(), lines.offset(), lines.length());
       JsonNode object = line.path("object");
       switch (line.path("type").asText()) {
         case "ADDED", "MODIFIED" -> objects.seen((ObjectNode) object, events);

@@ -3,9 +3,9 @@ package dev.sluice.checks.multikueue.sync;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.checks.multikueue.placement.PlacementAction;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
+import dev.sluice.jobs.MultiKueueRules;
 import dev.sluice.workload.CachedWorkload.CheckState;
 import dev.sluice.workload.WorkloadWriter;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
@@ -34,7 +34,7 @@ final class ActionExecutor {
    * @param orchestrated whether workers may preempt only after the manager opened their gate
    */
   ActionExecutor(
-      KubernetesClient manager,
+      RemoteClient manager,
       RemoteClients remoteClients,
       WorkloadWriter writer,
       OriginLabel originLabel,
@@ -42,7 +42,7 @@ final class ActionExecutor {
       DispatchListener dispatchListener,
       PodStatusSync.Pods pods,
       boolean orchestrated) {
-    this.manager = new RemoteClient(manager);
+    this.manager = manager;
     this.remoteClients = remoteClients;
     this.admissionCheckWriter = new AdmissionCheckWriter(writer, dispatchListener);
     this.originLabel = originLabel;
@@ -233,6 +233,6 @@ final class ActionExecutor {
   }
 
   private MultiKueueAdapter adapter(WorkloadGroup.Owner owner) {
-    return owner.kind().pods() == MultiKueueKind.Pods.ITSELF ? pods : objects;
+    return owner.kind().pods() == MultiKueueRules.Pods.ITSELF ? pods : objects;
   }
 }

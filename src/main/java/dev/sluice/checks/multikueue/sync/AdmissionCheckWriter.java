@@ -3,10 +3,10 @@ package dev.sluice.checks.multikueue.sync;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.checks.CheckStateWriter;
 import dev.sluice.checks.multikueue.placement.PlacementAction;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.CheckState;
-import dev.sluice.workload.CheckStates;
 import dev.sluice.workload.StatusPatch;
 import dev.sluice.workload.WorkloadWriter;
 import dev.sluice.workload.WorkloadWriter.Outcome;
@@ -26,11 +26,11 @@ final class AdmissionCheckWriter {
 
   private static final Logger LOG = LoggerFactory.getLogger(AdmissionCheckWriter.class);
 
-  private final WorkloadWriter writer;
+  private final CheckStateWriter states;
   private final DispatchListener dispatchListener;
 
   AdmissionCheckWriter(WorkloadWriter writer, DispatchListener dispatchListener) {
-    this.writer = writer;
+    this.states = new CheckStateWriter(writer);
     this.dispatchListener = dispatchListener;
   }
 
@@ -43,8 +43,7 @@ final class AdmissionCheckWriter {
   /** Changes the state of the Workload's check. */
   Optional<Duration> check(WorkloadGroup workloadGroup, String state, String message)
       throws IOException {
-    ObjectNode status = JsonNodeFactory.instance.objectNode();
-    status.set("admissionChecks", CheckStates.json(workloadGroup.checksWith(state, message)));
+    ObjectNode status = workloadGroup.checksWith(state, message);
     write(workloadGroup, status);
     LOG.info("workload={} check={} reason=\"{}\"", workloadGroup.local().id(), state, message);
     dispatchListener.reported(workloadGroup.local(), true, message);
@@ -59,8 +58,7 @@ final class AdmissionCheckWriter {
 
   /** Writes the workers' answers into the message of the check. */
   void notify(WorkloadGroup workloadGroup, String text) throws IOException {
-    ObjectNode status = JsonNodeFactory.instance.objectNode();
-    status.set("admissionChecks", CheckStates.json(workloadGroup.checksWithMessage(text)));
+    ObjectNode status = workloadGroup.checksWithMessage(text);
     write(workloadGroup, status);
     LOG.info("workload={} waits=\"{}\"", workloadGroup.local().id(), text);
   }
@@ -83,10 +81,7 @@ final class AdmissionCheckWriter {
   private void write(WorkloadGroup workloadGroup, ObjectNode status) throws IOException {
     CachedWorkload local = workloadGroup.local();
     try {
-      Outcome outcome =
-          writer
-              .patchStatus(local.id(), local.version(), status, WorkloadWriter.Urgency.DECISION)
-              .get();
+      Outcome outcome = states.write(local, status).get();
       switch (outcome) {
         case Outcome.Written written ->
             LOG.debug("workload={} version={}", local.id(), written.version());
@@ -107,9 +102,7 @@ final class AdmissionCheckWriter {
   Optional<Duration> runHere(WorkloadGroup workloadGroup, String cluster) throws IOException {
     String message =
         "The workload runs in this cluster, which is worker cluster \"" + cluster + "\"";
-    ObjectNode status = JsonNodeFactory.instance.objectNode();
-    status.set(
-        "admissionChecks", CheckStates.json(workloadGroup.checksWith(CheckState.READY, message)));
+    ObjectNode status = workloadGroup.checksWith(CheckState.READY, message);
     status.putNull("nominatedClusterNames");
     write(workloadGroup, status);
     LOG.info("workload={} cluster={} check=Ready here=true", workloadGroup.local().id(), cluster);
@@ -124,9 +117,7 @@ final class AdmissionCheckWriter {
    */
   void decide(WorkloadGroup workloadGroup, String cluster) throws IOException {
     String message = "The workload runs in worker cluster \"" + cluster + "\"";
-    ObjectNode status = JsonNodeFactory.instance.objectNode();
-    status.set(
-        "admissionChecks", CheckStates.json(workloadGroup.checksWith(CheckState.READY, message)));
+    ObjectNode status = workloadGroup.checksWith(CheckState.READY, message);
     status.put("clusterName", cluster).putNull("nominatedClusterNames");
     write(workloadGroup, status);
     LOG.info("workload={} cluster={} check=Ready", workloadGroup.local().id(), cluster);

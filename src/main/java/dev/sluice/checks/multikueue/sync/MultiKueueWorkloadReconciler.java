@@ -11,6 +11,9 @@ import dev.sluice.checks.multikueue.placement.WorkloadPlacement;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
+import dev.sluice.jobs.MultiKueueRules;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.ConflictBackoff;
 import dev.sluice.kube.leader.Leadership;
 import dev.sluice.queues.cache.LocalClusters;
 import dev.sluice.workload.CachedWorkload;
@@ -19,13 +22,11 @@ import dev.sluice.workload.WorkloadListener;
 import dev.sluice.workload.WorkloadLister;
 import dev.sluice.workload.WorkloadReader;
 import dev.sluice.workload.WorkloadWriter;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -37,7 +38,6 @@ import org.slf4j.LoggerFactory;
 public final class MultiKueueWorkloadReconciler implements WorkloadListener, AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(MultiKueueWorkloadReconciler.class);
-  private static final Duration SHORT_DELAY = Duration.ofMillis(200);
   private static final Duration RETRY_DELAY = Duration.ofSeconds(2);
   private static final Duration LONG_DELAY = Duration.ofSeconds(30);
 
@@ -53,7 +53,8 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   private final PlacementPlanner placementPlanner;
   private final LeaseHeartbeat leaseHeartbeat;
   private final OrphanCollector orphanCollector;
-  private final Map<Key, ReconcileState> reconcileStates = new ConcurrentHashMap<>();
+  private final ReconcileQueue queue;
+  private final ConflictBackoff<Key> conflictBackoff = new ConflictBackoff<>();
   private volatile boolean open;
   private volatile Instant leadingSince = Instant.MAX;
 
@@ -87,18 +88,9 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
       DispatchListener dispatchListener,
       boolean orchestrated) {}
 
-  /** State of a Workload between reconciliations; guarded by the map that contains it. */
-  private static final class ReconcileState {
-    private boolean running;
-    private boolean again;
-    private Optional<Instant> nextReconcile = Optional.empty();
-    private final WorkloadStateReader.ReconcileNotes reconcileNotes =
-        new WorkloadStateReader.ReconcileNotes();
-  }
-
   /** Creates a reconciler that does nothing before {@link #leadershipStarted}. */
   public MultiKueueWorkloadReconciler(
-      KubernetesClient manager,
+      ApiClient manager,
       RemoteConnections connections,
       ClusterSelector clusterSelector,
       Leadership leadership,
@@ -110,7 +102,9 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     this.connectionContext = connectionContext;
     this.options = options;
     this.workloads = options.reader().store();
-    RemoteClients remoteClients = new RemoteClients(connections::client);
+    this.queue = new ReconcileQueue(connectionContext, () -> open, this::reconcileOrForget);
+    RemoteClients remoteClients =
+        new RemoteClients(connections::client, connectionContext.writes());
     this.leaseHeartbeat =
         new LeaseHeartbeat(
             options.fence(),
@@ -128,7 +122,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             new RemoteJobEvents());
     this.actionExecutor =
         new ActionExecutor(
-            manager,
+            new RemoteClient(manager),
             remoteClients,
             options.writer(),
             options.originLabel(),
@@ -151,7 +145,9 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             connectionContext.io(),
             this::enqueue);
     options.reader().listen(this);
-    options.localPods().observe((namespace, group) -> enqueueIfKnown(new Key(namespace, group)));
+    options
+        .localPods()
+        .observe((namespace, group) -> queue.enqueueIfKnown(new Key(namespace, group)));
   }
 
   /** Called when this process becomes leader: reconciles everything once. */
@@ -163,12 +159,17 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     collect();
   }
 
+  /** Called when this process ends or doesn't lead any more: begins no reconciliation. */
+  public void leadershipEnded() {
+    open = false;
+  }
+
   @Override
   public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
     CachedWorkload either = after == null ? before : after;
     if (either != null && open) {
       Key key = new Key(either.id().namespace(), either.id().name());
-      if (reconcileStates.containsKey(key)
+      if (queue.knows(key)
           || check(either).isPresent()
           || !workloadStateReader.copies(key).isEmpty()) {
         enqueue(key);
@@ -187,48 +188,25 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
 
   /** Enqueues all Workloads that use workers. */
   public void enqueueAll() {
-    reconcileStates.keySet().forEach(this::enqueue);
+    queue.enqueueAll();
   }
 
   /** Enqueues a Workload; it is reconciled soon, on another thread. */
   public void enqueue(Key key) {
-    if (!open) {
-      return;
-    }
-    boolean[] start = {false};
-    reconcileStates.compute(
-        key,
-        (any, known) -> {
-          ReconcileState reconcileState = known == null ? new ReconcileState() : known;
-          start[0] = !reconcileState.running;
-          reconcileState.again = reconcileState.running;
-          reconcileState.running = true;
-          return reconcileState;
-        });
-    if (start[0]) {
-      connectionContext.io().execute(() -> work(key));
-    }
+    queue.enqueue(key);
   }
 
-  private void work(Key key) {
-    boolean[] more = {true};
-    while (more[0]) {
-      boolean known = reconcile(key);
-      reconcileStates.computeIfPresent(
-          key,
-          (any, reconcileState) -> {
-            more[0] = reconcileState.again;
-            reconcileState.again = false;
-            reconcileState.running = more[0];
-            return more[0] || known ? reconcileState : null;
-          });
+  private boolean reconcileOrForget(Key key, WorkloadStateReader.ReconcileNotes notes) {
+    boolean known = reconcile(key, notes);
+    if (!known) {
+      conflictBackoff.reset(key);
     }
+    return known;
   }
 
   /** One reconciliation; false if no state must be kept for the Workload. */
-  private boolean reconcile(Key key) {
-    ReconcileState reconcileState = reconcileStates.get(key);
-    if (reconcileState == null || !open || !leadership.leading()) {
+  private boolean reconcile(Key key, WorkloadStateReader.ReconcileNotes notes) {
+    if (!open || !leadership.leading()) {
       return false;
     }
     Optional<CachedWorkload> local = workloads.get(key.namespace(), key.name());
@@ -245,20 +223,19 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             there,
             connectionContext.clock().instant());
     try {
-      execute(workloadGroup, reconcileState);
+      execute(workloadGroup, notes);
     } catch (IOException | RuntimeException e) {
       failed(workloadGroup, "look", e);
     }
     return true;
   }
 
-  private void execute(WorkloadGroup workloadGroup, ReconcileState reconcileState)
+  private void execute(WorkloadGroup workloadGroup, WorkloadStateReader.ReconcileNotes notes)
       throws IOException {
     if (workloadGroup.check().isEmpty() && workloadGroup.copies().isEmpty()) {
       return;
     }
-    ManagerState managerState =
-        workloadStateReader.local(workloadGroup, reconcileState.reconcileNotes);
+    ManagerState managerState = workloadStateReader.local(workloadGroup, notes);
     ClusterCandidates clusterCandidates =
         withoutUnservedKind(
             workloadGroup, workloadStateReader.candidates(workloadGroup, clusterSelector));
@@ -267,9 +244,10 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     PlacementPlanner.Planned planned =
         placementPlanner.of(workloadGroup, managerState, clusterCandidates, workerStates);
     PlacementPlan placementPlan = planned.placementPlan();
-    placementPlan.requeueAt().ifPresent(at -> requeueAfter(workloadGroup.key(), at));
-    if (execute(workloadGroup, reconcileState, placementPlan)) {
-      report(workloadGroup, reconcileState.reconcileNotes.telling(), planned.answers());
+    placementPlan.requeueAt().ifPresent(at -> queue.requeueAt(workloadGroup.key(), at));
+    if (execute(workloadGroup, notes, placementPlan)) {
+      conflictBackoff.reset(workloadGroup.key());
+      report(workloadGroup, notes.telling(), planned.answers());
     }
   }
 
@@ -282,23 +260,26 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
       actionExecutor.notify(workloadGroup, text);
       messageThrottle.written(workloadGroup.now());
     } else {
-      due.ifPresent(at -> requeueAfter(workloadGroup.key(), at));
+      due.ifPresent(at -> queue.requeueAt(workloadGroup.key(), at));
     }
   }
 
   /** Whether all actions were completed and none changed the manager's Workload. */
   private boolean execute(
-      WorkloadGroup workloadGroup, ReconcileState reconcileState, PlacementPlan placementPlan) {
+      WorkloadGroup workloadGroup,
+      WorkloadStateReader.ReconcileNotes notes,
+      PlacementPlan placementPlan) {
     for (PlacementAction placementAction : placementPlan.placementActions()) {
       try {
         Optional<Duration> again = actionExecutor.act(workloadGroup, placementAction);
         if (placementAction instanceof PlacementAction.Nominate) {
-          reconcileState.reconcileNotes.began(workloadGroup.now());
-          requeueAfter(workloadGroup.key(), workloadGroup.now());
+          notes.began(workloadGroup.now());
+          queue.requeueAt(workloadGroup.key(), workloadGroup.now());
           return false;
         }
         if (again.isPresent()) {
-          requeueAfter(workloadGroup.key(), connectionContext.clock().instant().plus(again.get()));
+          queue.requeueAt(
+              workloadGroup.key(), connectionContext.clock().instant().plus(again.get()));
           return false;
         }
       } catch (IOException e) {
@@ -321,7 +302,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
       return clusterCandidates;
     }
     jobs.want(kind.get());
-    if (kind.get().pods() != MultiKueueKind.Pods.NONE) {
+    if (kind.get().pods() != MultiKueueRules.Pods.NONE) {
       jobs.want(MultiKueueKinds.POD);
     }
     String why = "does not serve %s of %s".formatted(kind.get().kind(), kind.get().apiVersion());
@@ -331,7 +312,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
   private void failed(WorkloadGroup workloadGroup, String what, Exception failure) {
     Duration pause =
         switch (failure) {
-          case RemoteClient.ConflictException conflict -> SHORT_DELAY;
+          case RemoteClient.ConflictException conflict -> conflictBackoff.next(workloadGroup.key());
           case RemoteClient.RefusedException refused -> {
             LOG.warn(
                 "workload={}/{} action={} refused=true reason=\"{}\"",
@@ -358,40 +339,7 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
             yield RETRY_DELAY;
           }
         };
-    requeueAfter(workloadGroup.key(), connectionContext.clock().instant().plus(pause));
-  }
-
-  /** Schedules a reconciliation, unless an earlier one is scheduled. */
-  private void requeueAfter(Key key, Instant at) {
-    reconcileStates.computeIfPresent(
-        key,
-        (any, reconcileState) -> {
-          if (reconcileState.nextReconcile.filter(set -> !set.isAfter(at)).isEmpty()) {
-            reconcileState.nextReconcile = Optional.of(at);
-            Duration delay = Duration.between(connectionContext.clock().instant(), at);
-            connectionContext
-                .delays()
-                .after(delay.isNegative() ? Duration.ZERO : delay, () -> onTimer(key, at));
-          }
-          return reconcileState;
-        });
-  }
-
-  private void onTimer(Key key, Instant at) {
-    reconcileStates.computeIfPresent(
-        key,
-        (any, reconcileState) -> {
-          reconcileState.nextReconcile =
-              reconcileState.nextReconcile.filter(set -> !set.equals(at));
-          return reconcileState;
-        });
-    enqueueIfKnown(key);
-  }
-
-  private void enqueueIfKnown(Key key) {
-    if (reconcileStates.containsKey(key)) {
-      enqueue(key);
-    }
+    queue.requeueAt(workloadGroup.key(), connectionContext.clock().instant().plus(pause));
   }
 
   private Optional<String> check(CachedWorkload workload) {

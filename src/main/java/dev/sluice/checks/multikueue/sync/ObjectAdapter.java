@@ -2,6 +2,7 @@ package dev.sluice.checks.multikueue.sync;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.jobs.MultiKueueRules;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
@@ -138,7 +139,7 @@ final class ObjectAdapter implements MultiKueueAdapter {
   }
 
   private static boolean tellsByPods(WorkloadGroup.Owner owner) {
-    return owner.kind().pods() == MultiKueueKind.Pods.MADE;
+    return owner.kind().pods() == MultiKueueRules.Pods.MADE;
   }
 
   @Override

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.checks.multikueue.sync.LocalPods.LocalPod;
+import dev.sluice.jobs.MultiKueueRules;
 import dev.sluice.workload.CachedWorkload;
 import java.io.IOException;
 import java.time.Duration;
@@ -71,7 +72,7 @@ final class PodStatusSync {
 
   /** The manager's pods of a Workload. */
   List<LocalPod> local(WorkloadGroup workloadGroup, WorkloadGroup.Owner owner) {
-    boolean single = owner.kind().pods() == MultiKueueKind.Pods.ITSELF && !owner.isGroup();
+    boolean single = owner.kind().pods() == MultiKueueRules.Pods.ITSELF && !owner.isGroup();
     if (!single) {
       return pods.here().group(workloadGroup.key().namespace(), workloadGroup.key().name());
     }
@@ -184,7 +185,7 @@ final class PodStatusSync {
     if (there.isPresent()) {
       return PodStatuses.synced(local, there.get(), workloadGroup.now());
     }
-    boolean madeAgain = owner.kind().pods() == MultiKueueKind.Pods.MADE;
+    boolean madeAgain = owner.kind().pods() == MultiKueueRules.Pods.MADE;
     return switch (phase) {
       case RUNNING ->
           madeAgain || !PodStatuses.hasRun(local)

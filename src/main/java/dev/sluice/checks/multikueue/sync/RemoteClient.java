@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.ApiRequest;
+import dev.sluice.kube.client.WriteGate;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.io.InterruptedIOException;
@@ -17,8 +18,8 @@ import java.util.concurrent.TimeoutException;
 
 /**
  * Single objects at one API server, as JSON. Calls block until the answer is there, for fifteen
- * seconds at most, and only so many are under way at a time. Outcomes other than success are
- * exceptions.
+ * seconds at most, and only so many are under way at a time. A write is sent only while this
+ * process leads. Outcomes other than success are exceptions.
  */
 final class RemoteClient {
 
@@ -27,8 +28,16 @@ final class RemoteClient {
 
   private final ApiClient client;
 
-  RemoteClient(KubernetesClient client) {
-    this.client = new ApiClient(client, ApiClient.Options.atATime(AT_A_TIME).within(PATIENCE));
+  /** Objects at another API server. */
+  RemoteClient(KubernetesClient client, WriteGate writes) {
+    this(
+        new ApiClient(
+            client, ApiClient.Options.atATime(AT_A_TIME).within(PATIENCE).writingThrough(writes)));
+  }
+
+  /** Objects at the API server of this client. */
+  RemoteClient(ApiClient client) {
+    this.client = client;
   }
 
   /** The server refuses a request, and would refuse it again. */

@@ -1,5 +1,6 @@
 package dev.sluice.checks.multikueue.sync;
 
+import dev.sluice.kube.client.WriteGate;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.util.Map;
@@ -11,10 +12,12 @@ import java.util.function.Function;
 final class RemoteClients {
 
   private final Function<String, Optional<KubernetesClient>> clients;
+  private final WriteGate writes;
   private final Map<String, RemoteClient> remoteClients = new ConcurrentHashMap<>();
 
-  RemoteClients(Function<String, Optional<KubernetesClient>> clients) {
+  RemoteClients(Function<String, Optional<KubernetesClient>> clients, WriteGate writes) {
     this.clients = clients;
+    this.writes = writes;
   }
 
   /**
@@ -29,6 +32,7 @@ final class RemoteClients {
             .orElseThrow(() -> new IOException("cluster \"" + cluster + "\" is not connected"));
     return remoteClients.compute(
         cluster,
-        (name, known) -> known != null && known.isOf(client) ? known : new RemoteClient(client));
+        (name, known) ->
+            known != null && known.isOf(client) ? known : new RemoteClient(client, writes));
   }
 }

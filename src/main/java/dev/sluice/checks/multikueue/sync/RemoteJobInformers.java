@@ -1,9 +1,9 @@
 package dev.sluice.checks.multikueue.sync;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.checks.multikueue.remote.ConnectionScope;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
@@ -47,7 +47,6 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
   private final RemoteClients remoteClients;
   private final ConnectionContext connectionContext;
   private final Listener listener;
-  private final ObjectMapper mapper = new ObjectMapper();
   private final Set<MultiKueueKind> wanted = ConcurrentHashMap.newKeySet();
   private final ConnectionScope<WorkerInformers> watched =
       new ConnectionScope<>(this::begin, WorkerInformers::stop);
@@ -282,7 +281,7 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
             .orElse(null);
     return informer != null && informer.hasSynced()
         ? informer.getIndexer().byIndex(BY_WORKLOAD, index(workload)).stream()
-            .<ObjectNode>map(mapper::valueToTree)
+            .<ObjectNode>map(JsonMappers.JSON::valueToTree)
             .toList()
         : listFromServer(cluster, workload);
   }

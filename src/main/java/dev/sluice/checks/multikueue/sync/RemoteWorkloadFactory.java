@@ -1,11 +1,11 @@
 package dev.sluice.checks.multikueue.sync;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonMappers;
 import dev.sluice.api.placement.LocalClusterAnnotations;
 import dev.sluice.checks.multikueue.fencing.FenceAnnotations;
 import dev.sluice.checks.multikueue.placement.WorkerState;
@@ -32,7 +32,6 @@ final class RemoteWorkloadFactory {
   private static final String GATE = "multikueue";
 
   private final WorkloadParser parser = new WorkloadParser();
-  private final ObjectMapper mapper = new ObjectMapper();
 
   /** The path of all Workloads of a namespace at an API server. */
   static String path(String namespace) {
@@ -83,7 +82,7 @@ final class RemoteWorkloadFactory {
 
   /** The state of a remote Workload, compared with the manager's Workload if that exists. */
   WorkerState.Copy read(JsonNode remote, Optional<CachedWorkload> local) throws IOException {
-    CachedWorkload copy = parser.parse(mapper.writeValueAsBytes(remote));
+    CachedWorkload copy = parser.parse(JsonMappers.JSON.writeValueAsBytes(remote));
     Optional<Condition> evicted = current(copy, "Evicted");
     return new WorkerState.Copy(
         current(copy, "Finished").map(end -> new WorkerState.Ending(end.reason(), end.message())),

@@ -3,13 +3,13 @@ package dev.sluice.checks.multikueue.sync;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
+import dev.sluice.checks.AdmissionCheckController;
+import dev.sluice.checks.CheckStateWriter;
 import dev.sluice.checks.multikueue.placement.ManagerState;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.CheckState;
 import java.time.Instant;
-import java.time.temporal.ChronoUnit;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -150,40 +150,15 @@ record WorkloadGroup(
     }
   }
 
-  /** The checks, with only the message of the MultiKueue check changed. */
-  List<CheckState> checksWithMessage(String message) {
-    return local().status().admissionChecks().stream()
-        .map(
-            known ->
-                known.name().equals(check.orElse(""))
-                    ? new CheckState(
-                        known.name(),
-                        known.state(),
-                        message,
-                        known.lastTransitionTime(),
-                        known.requeueAfterSeconds(),
-                        known.retryCount(),
-                        known.podSetUpdates())
-                    : known)
-        .toList();
+  /** A patch of the status that changes only the message of the MultiKueue check. */
+  ObjectNode checksWithMessage(String message) {
+    return CheckStateWriter.patchOfMessage(local(), check.orElse(""), message);
   }
 
-  /** The checks, with the state of the MultiKueue check changed. */
-  List<CheckState> checksWith(String state, String message) {
-    return local().status().admissionChecks().stream()
-        .map(
-            known ->
-                known.name().equals(check.orElse(""))
-                    ? new CheckState(
-                        known.name(),
-                        state,
-                        message,
-                        now.truncatedTo(ChronoUnit.SECONDS),
-                        -1,
-                        known.retryCount(),
-                        List.of())
-                    : known)
-        .toList();
+  /** A patch of the status that changes the state of the MultiKueue check. */
+  ObjectNode checksWith(String state, String message) {
+    return CheckStateWriter.patch(
+        local(), check.orElse(""), new AdmissionCheckController.Answer(state, message), now);
   }
 
   /**

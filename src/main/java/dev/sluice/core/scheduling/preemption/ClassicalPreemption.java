@@ -48,6 +48,11 @@ public final class ClassicalPreemption implements PreemptionStrategy {
     return Optional.empty();
   }
 
+  @Override
+  public PreemptionUpperBound upperBound(QuotaNode root) {
+    return new ClassicalUpperBound(root, this, queues);
+  }
+
   /** Whether the preemptor may borrow, attempt by attempt. */
   private static boolean[] attempts(
       PreemptionRequest preemptionRequest, List<CandidateQueue> candidateQueues) {
@@ -74,7 +79,7 @@ public final class ClassicalPreemption implements PreemptionStrategy {
       PreemptionRequest preemptionRequest,
       List<CandidateQueue> candidateQueues,
       boolean borrowing) {
-    if (!borrowing && !PreemptionUpperBound.staysWithinNominal(preemptionRequest)) {
+    if (!borrowing && !ClassicalUpperBound.staysWithinNominal(preemptionRequest)) {
       return Optional.empty();
     }
     PreemptionCandidates preemptionCandidates =

@@ -70,6 +70,11 @@ public final class FairPreemption implements PreemptionStrategy {
     return Optional.ofNullable(found);
   }
 
+  @Override
+  public PreemptionUpperBound upperBound(QuotaNode root) {
+    return new FairUpperBound(root, this, shares, queues);
+  }
+
   /** One search; meanwhile the preemptor's request counts as used. */
   private final class Search {
     private final PreemptionRequest preemptionRequest;

@@ -23,7 +23,7 @@ final class PreemptionCandidates {
 
   private static final Comparator<Cursor> ORDER =
       Comparator.comparing(
-          cursor -> Objects.requireNonNull(cursor.current()), QuotaHolder.VICTIM_ORDER);
+          cursor -> Objects.requireNonNull(cursor.current()), QuotaHolder.PREEMPTION_ORDER);
 
   private final PreemptionRequest preemptionRequest;
   private final boolean borrowing;

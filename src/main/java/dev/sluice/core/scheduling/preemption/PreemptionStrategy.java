@@ -1,11 +1,14 @@
 package dev.sluice.core.scheduling.preemption;
 
 import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.quota.QuotaNode;
 import java.util.List;
 import java.util.Optional;
 
-/** Selects the Workloads that a Workload preempts; selected by the configuration. */
-@FunctionalInterface
+/**
+ * Selects the Workloads that a Workload preempts, and bounds what preemption can free. The
+ * scheduling policy chooses the strategy.
+ */
 public interface PreemptionStrategy {
 
   /**
@@ -25,6 +28,13 @@ public interface PreemptionStrategy {
    * The usage of the quota tree is unchanged when the method returns.
    */
   Optional<Found> find(PreemptionRequest preemptionRequest);
+
+  /**
+   * A bound on what {@link #find} could free in a tree, for its current usage.
+   *
+   * @param root the root of the tree
+   */
+  PreemptionUpperBound upperBound(QuotaNode root);
 
   /** Whether a queue may preempt while its request borrows, whatever its other policies. */
   default boolean mayPreemptBorrowing(ClusterQueueCache queue) {

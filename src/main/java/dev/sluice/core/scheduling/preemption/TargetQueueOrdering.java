@@ -222,7 +222,7 @@ final class TargetQueueOrdering {
       return first.evicted();
     }
     return one.onPath == two.onPath
-        ? QuotaHolder.VICTIM_ORDER.compare(first, second) < 0
+        ? QuotaHolder.PREEMPTION_ORDER.compare(first, second) < 0
         : two.onPath;
   }
 

@@ -2,7 +2,7 @@ package dev.sluice.lab.controlplane.binaries;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.api.json.JsonMappers;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -54,7 +54,7 @@ record Checksum(String hex) {
   static Checksum ofAsset(String release, String asset) throws SourceFailedException {
     JsonNode description;
     try {
-      description = new ObjectMapper().readTree(release);
+      description = JsonMappers.JSON.readTree(release);
     } catch (JsonProcessingException e) {
       throw new SourceFailedException("the description of the release can't be read", e);
     }

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.RepetitionInfo;
 import org.junit.jupiter.api.Test;
@@ -23,6 +24,7 @@ import org.junit.jupiter.api.Test;
  * True time is in milliseconds; each process only sees its own clock. The worker's operator may be
  * killed at any moment; what it is told then is the API server's answer, as it would be.
  */
+@Order(2) // long ones begin early
 class FencingModelTest {
 
   private static final int SCHEDULES = 300;

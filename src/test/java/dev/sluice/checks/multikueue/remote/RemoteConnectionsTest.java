@@ -4,6 +4,7 @@ import static dev.sluice.checks.multikueue.remote.Stage.credentials;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.sluice.kube.client.ResponseTimeoutException;
+import dev.sluice.kube.client.WriteGate;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.time.Duration;
@@ -205,7 +206,8 @@ class RemoteConnectionsTest {
                 (delay, task) -> {
                   throw new AssertionError("nothing is due");
                 },
-                broken::now),
+                broken::now,
+                WriteGate.open()),
             broken);
 
     unbuildable.use("site", credentials("token-1"));

@@ -73,7 +73,7 @@ class RemoteReflectorTest implements RemoteSession.Events {
 
   private void awaitTold(String... all) {
     await()
-        .atMost(Duration.ofSeconds(20))
+        .atMost(Duration.ofMinutes(2))
         .untilAsserted(() -> assertThat(told).containsExactly(all));
   }
 

@@ -3,6 +3,7 @@ package dev.sluice.checks.multikueue.remote;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.checks.multikueue.access.WorkerCredentials;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
+import dev.sluice.kube.client.WriteGate;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.io.IOException;
 import java.net.URI;
@@ -36,7 +37,8 @@ final class Stage implements RemoteConnections.Listener {
               (workerCredentials, objects) -> open(workerCredentials),
               Runnable::run,
               (delay, task) -> delayed.add(new Delayed(now.plus(delay), task)),
-              () -> now),
+              () -> now,
+              WriteGate.open()),
           this);
 
   /** What becomes of one session. */

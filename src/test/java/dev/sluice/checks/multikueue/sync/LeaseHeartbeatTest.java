@@ -12,6 +12,7 @@ import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;
 import dev.sluice.checks.multikueue.remote.RemoteObjects;
 import dev.sluice.checks.multikueue.remote.WorkerClients;
+import dev.sluice.kube.client.WriteGate;
 import dev.sluice.testing.PlayedApi;
 import java.io.IOException;
 import java.time.Duration;
@@ -44,14 +45,16 @@ class LeaseHeartbeatTest implements RemoteConnections.Listener {
   private final ConcurrentLinkedQueue<Delayed> delayed = new ConcurrentLinkedQueue<>();
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final PlayedApi api = new PlayedApi();
+  private final WriteGate writes = new WriteGate(active::get);
   private final ConnectionContext connectionContext =
       new ConnectionContext(
           new WorkerClients("a=b", now::get, now::get, threads),
           threads,
           (delay, task) -> delayed.add(new Delayed(delay, task)),
-          now::get);
+          now::get,
+          writes);
   private final RemoteConnections links = new RemoteConnections(connectionContext, this);
-  private final RemoteClients remoteClients = new RemoteClients(links::client);
+  private final RemoteClients remoteClients = new RemoteClients(links::client, writes);
   private final LeaseHeartbeat leaseHeartbeat = renewals(TIMEOUT);
 
   private record Delayed(Duration after, Runnable task) {}
@@ -90,6 +93,8 @@ class LeaseHeartbeatTest implements RemoteConnections.Listener {
         new WorkerCredentials(
             api.address(), Optional.empty(), Optional.empty(), Optional.empty(), Optional.empty()));
     await().until(() -> links.connected().equals(Map.of("worker", true)));
+    // the first probe of the connection
+    await().until(() -> !delayed.isEmpty());
     delayed.clear();
   }
 
@@ -244,5 +249,22 @@ class LeaseHeartbeatTest implements RemoteConnections.Listener {
     assertThatThrownBy(() -> stopAfter("{}"))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("busy");
+  }
+
+  @Test
+  void nothingIsWrittenToAWorkerByAProcessThatDoesNotLead() throws Exception {
+    connect(1, DONE, DONE);
+    RemoteClient worker = remoteClients.of("worker");
+    JsonNode object = json("{'metadata': {'uid': 'u'}}");
+    active.set(false);
+
+    assertThatThrownBy(() -> worker.patch(LEASE, object)).isInstanceOf(IOException.class);
+    assertThatThrownBy(() -> worker.create(LEASES, object)).isInstanceOf(IOException.class);
+    assertThatThrownBy(() -> worker.delete(LEASE, object)).isInstanceOf(IOException.class);
+
+    assertThat(worker.get(LEASE)).isPresent();
+    assertThat(patches()).isEmpty();
+    assertThat(api.asked("POST", LEASES)).isEmpty();
+    assertThat(api.asked("DELETE", LEASE)).isEmpty();
   }
 }

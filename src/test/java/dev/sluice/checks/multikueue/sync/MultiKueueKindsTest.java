@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.config.MultiKueue;
 import dev.sluice.checks.multikueue.placement.ManagerState;
+import dev.sluice.jobs.madeup.Task;
 import java.time.Instant;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -23,7 +24,7 @@ class MultiKueueKindsTest {
   }
 
   private static MultiKueueKind kind(String name) {
-    return MultiKueueKinds.BUILT_IN.stream()
+    return MultiKueueKinds.of(List.of(), true).all().stream()
         .filter(kind -> kind.name().equals(name))
         .findFirst()
         .orElseThrow();
@@ -203,9 +204,9 @@ class MultiKueueKindsTest {
              'spec': {'replicas': 2, 'template': {'spec': {'containers': []}}}}
             """);
 
-    assertThat(ManagedByCheck.sendable(MultiKueueKinds.STATEFUL_SET, set))
+    assertThat(ManagedByCheck.sendable(kind("StatefulSet.v1.apps"), set))
         .isEqualTo(new ManagerState.Sendable.Yes());
-    JsonNode copy = RemoteJobFactory.copy(MultiKueueKinds.STATEFUL_SET, set, "w", MARK);
+    JsonNode copy = RemoteJobFactory.copy(kind("StatefulSet.v1.apps"), set, "w", MARK);
     assertThat(copy.path("spec")).isEqualTo(set.path("spec"));
     assertThat(copy.path("metadata"))
         .isEqualTo(
@@ -259,7 +260,7 @@ class MultiKueueKindsTest {
         .hasValue(kind("MPIJob.v2beta1.kubeflow.org"));
     assertThat(kinds.find("example.org/v1", "MPIJob")).isEmpty();
     assertThat(kinds.find("v1", "Pod")).hasValue(MultiKueueKinds.POD);
-    assertThat(kinds.find("apps/v1", "StatefulSet")).hasValue(MultiKueueKinds.STATEFUL_SET);
+    assertThat(kinds.find("apps/v1", "StatefulSet")).hasValue(kind("StatefulSet.v1.apps"));
     assertThat(kinds.find("example.org/v1", "Pod")).isEmpty();
     assertThat(kinds.find("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")).isEmpty();
     assertThat(kinds.find("sparkoperator.k8s.io/v1beta2", "SparkApplication")).isEmpty();
@@ -269,9 +270,33 @@ class MultiKueueKindsTest {
   void noKindThatIsDescribedHereCanBeConfigured() {
     assertThat(MultiKueue.BUILT_IN)
         .containsAll(
-            MultiKueueKinds.BUILT_IN.stream()
+            MultiKueueKinds.of(List.of(), true).all().stream()
                 .filter(kind -> !kind.group().isEmpty())
                 .map(kind -> kind.kind() + "." + kind.group())
                 .toList());
+  }
+
+  @Test
+  void aKindThatIsAddedIsSentAndTellsItsStatus() throws Exception {
+    MultiKueueKind kind =
+        MultiKueueKinds.of(List.of(new Task()), List.of(), true)
+            .find("example.com/v1", "Task")
+            .orElseThrow();
+    JsonNode job =
+        json(
+            """
+            {'metadata': {'name': 'a', 'namespace': 'n'},
+             'spec': {'managedBy': 'kueue.x-k8s.io/multikueue', 'suspend': false, 'pods': 2}}
+            """);
+
+    assertThat(kind.path("n", "a")).isEqualTo("apis/example.com/v1/namespaces/n/tasks/a");
+    assertThat(ManagedByCheck.sendable(kind, job)).isEqualTo(new ManagerState.Sendable.Yes());
+    assertThat(RemoteJobFactory.copy(kind, job, "w", MARK).path("spec"))
+        .isEqualTo(json("{'suspend': true, 'pods': 2}"));
+    assertThat(
+            RemoteJobFactory.withRemoteStatus(kind, job, json("{'status': {'running': true}}"), NOW)
+                .patch()
+                .path("status"))
+        .isEqualTo(json("{'running': true}"));
   }
 }

@@ -4,11 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.jobs.batch.BatchJob;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
 /** A Job in the manager, and what is made of it in a worker and back. */
 class RemoteJobFactoryTest {
+
+  private static final MultiKueueKind JOB = MultiKueueKind.of(new BatchJob()).orElseThrow();
 
   private static final Instant NOW = Instant.parse("2026-03-01T12:00:00Z");
 
@@ -30,9 +33,7 @@ class RemoteJobFactoryTest {
 
   @Test
   void aCopyIsSuspendedNamesItsWorkloadAndHasNothingOfTheManagersOwn() throws Exception {
-    assertThat(
-            RemoteJobFactory.copy(
-                MultiKueueKinds.JOB, job(), "job-small-1", new OriginLabel("here", true)))
+    assertThat(RemoteJobFactory.copy(JOB, job(), "job-small-1", new OriginLabel("here", true)))
         .isEqualTo(
             json(
                 """
@@ -52,14 +53,12 @@ class RemoteJobFactoryTest {
     OriginLabel originLabel = new OriginLabel("here", false);
     String key = "kueue.x-k8s.io/prebuilt-workload-name";
 
-    JsonNode brief =
-        RemoteJobFactory.copy(MultiKueueKinds.JOB, job(), "w", originLabel).path("metadata");
+    JsonNode brief = RemoteJobFactory.copy(JOB, job(), "w", originLabel).path("metadata");
     assertThat(brief.path("labels").path(key).asText()).isEqualTo("w");
     assertThat(brief.path("annotations").has(key)).isFalse();
 
     String name = "w".repeat(64);
-    JsonNode lengthy =
-        RemoteJobFactory.copy(MultiKueueKinds.JOB, job(), name, originLabel).path("metadata");
+    JsonNode lengthy = RemoteJobFactory.copy(JOB, job(), name, originLabel).path("metadata");
     assertThat(lengthy.path("annotations").path(key).asText()).isEqualTo(name);
     assertThat(lengthy.path("labels").has(key)).isFalse();
   }
@@ -70,13 +69,12 @@ class RemoteJobFactoryTest {
     JsonNode remote = json("{'spec': {}, 'status': {'active': 1, 'succeeded': 1}}");
 
     RemoteJobFactory.StatusUpdate mirrored =
-        RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW);
+        RemoteJobFactory.withRemoteStatus(JOB, local, remote, NOW);
 
     assertThat(mirrored.heldBack()).isFalse();
     assertThat(mirrored.patch())
         .isEqualTo(json("{'status': {'ready': null, 'active': 1, 'succeeded': 1}}"));
-    assertThat(RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, remote, remote, NOW).patch())
-        .isEmpty();
+    assertThat(RemoteJobFactory.withRemoteStatus(JOB, remote, remote, NOW).patch()).isEmpty();
   }
 
   @Test
@@ -84,7 +82,7 @@ class RemoteJobFactoryTest {
     JsonNode local = json("{'spec': {'suspend': false}, 'status': {'failed': 1, 'active': 2}}");
     JsonNode remote = json("{'spec': {'suspend': false}, 'status': {'active': 1}}");
 
-    assertThat(RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW).patch())
+    assertThat(RemoteJobFactory.withRemoteStatus(JOB, local, remote, NOW).patch())
         .isEqualTo(json("{'status': {'active': 1}}"));
   }
 
@@ -94,7 +92,7 @@ class RemoteJobFactoryTest {
     JsonNode remote = json("{'spec': {'suspend': false}, 'status': {'active': 1}}");
 
     RemoteJobFactory.StatusUpdate mirrored =
-        RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW);
+        RemoteJobFactory.withRemoteStatus(JOB, local, remote, NOW);
 
     assertThat(mirrored.heldBack()).isTrue();
     assertThat(mirrored.patch().path("status").path("active").isMissingNode()).isTrue();
@@ -113,7 +111,7 @@ class RemoteJobFactoryTest {
                 + " [{'type': 'Complete', 'status': 'True'}]}}");
 
     RemoteJobFactory.StatusUpdate mirrored =
-        RemoteJobFactory.withRemoteStatus(MultiKueueKinds.JOB, local, remote, NOW);
+        RemoteJobFactory.withRemoteStatus(JOB, local, remote, NOW);
 
     assertThat(mirrored.heldBack()).isFalse();
     assertThat(mirrored.patch().path("status")).isEqualTo(remote.path("status"));
@@ -122,11 +120,10 @@ class RemoteJobFactoryTest {
   @Test
   void aJobOfALostWorkerTellsOfNoPodsOnceItIsSuspended() throws Exception {
     JsonNode running = json("{'spec': {'suspend': false}, 'status': {'active': 2}}");
-    assertThat(RemoteJobFactory.withoutPodCounts(MultiKueueKinds.JOB, running, NOW)).isEmpty();
+    assertThat(RemoteJobFactory.withoutPodCounts(JOB, running, NOW)).isEmpty();
 
     JsonNode suspended = json("{'spec': {'suspend': true}, 'status': {'active': 2, 'failed': 1}}");
-    JsonNode status =
-        RemoteJobFactory.withoutPodCounts(MultiKueueKinds.JOB, suspended, NOW).path("status");
+    JsonNode status = RemoteJobFactory.withoutPodCounts(JOB, suspended, NOW).path("status");
     assertThat(status.path("active").isNull()).isTrue();
     assertThat(status.has("failed")).isFalse();
     assertThat(status.path("conditions").path(0).path("type").asText()).isEqualTo("Suspended");

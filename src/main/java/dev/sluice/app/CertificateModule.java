@@ -1,0 +1,105 @@
+package dev.sluice.app;
+
+import dev.sluice.api.config.Configuration;
+import dev.sluice.server.CertificateDirectory;
+import dev.sluice.server.CertificateRotator;
+import dev.sluice.server.CertificateSource;
+import dev.sluice.server.InternalCertificates;
+import dev.sluice.server.KubernetesCaBundleInjector;
+import dev.sluice.server.KubernetesSecretAccess;
+import dev.sluice.server.WarmUp;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The certificate of the servers, and the trust in it that is written into the registrations of
+ * webhooks. Starts after the ports are bound: a process that can't serve takes no trust away from
+ * one that does.
+ */
+final class CertificateModule implements OperatorModule {
+
+  private static final Duration LOOKS = Duration.ofSeconds(10);
+  private static final Duration WARM_UP = Duration.ofSeconds(3);
+  private static final int WARM_UP_ROUNDS = 200;
+
+  /** A system property: fewer rounds, for operators that are started to be killed. */
+  private static final String ROUNDS_PROPERTY = "sluice.warm-up.rounds";
+
+  private static final String LOOPBACK = "127.0.0.1";
+
+  private static final Logger LOG = LoggerFactory.getLogger(CertificateModule.class);
+
+  private final OperatorContext context;
+  private final ServerModule servers;
+  private volatile Optional<CertificateRotator> rotator = Optional.empty();
+  private volatile boolean warm;
+
+  /** Adds its checks to the readiness that {@code servers} tells. */
+  CertificateModule(OperatorContext context, ServerModule servers) {
+    this.context = context;
+    this.servers = servers;
+    servers.addReadinessCheck(
+        "certificates", () -> rotator.filter(CertificateRotator::isReady).isPresent());
+    servers.addReadinessCheck("webhooks", () -> warm);
+  }
+
+  @Override
+  public void start(CacheSyncWaiter cacheSync) {
+    CertificateRotator started = new CertificateRotator(certificates(), LOOKS);
+    rotator = Optional.of(started);
+    started
+        .whenReady()
+        .thenRunAsync(this::warmUp, task -> Thread.ofVirtual().name("warm-up").start(task));
+  }
+
+  private CertificateSource certificates() {
+    KubernetesClient client = context.client();
+    Configuration configuration = context.configuration();
+    var internal = configuration.internalCertManagement();
+    if (!internal.enable()) {
+      return new CertificateDirectory(Path.of(configuration.webhook().certDir()), servers.keys());
+    }
+    return new InternalCertificates(
+        new KubernetesSecretAccess(client, configuration.namespace(), internal.webhookSecretName()),
+        new KubernetesCaBundleInjector(
+            client, internal.webhookServiceName(), KubernetesCaBundleInjector.CONVERTED),
+        servers.keys(),
+        context.process().hosts(),
+        context.clock(),
+        new SecureRandom());
+  }
+
+  /** A cold JVM is slow for seconds: readiness is told after the webhooks have been exercised. */
+  private void warmUp() {
+    int port = servers.webhookPort();
+    try {
+      String host = context.configuration().webhook().host();
+      new WarmUp(servers.keys(), context.clock())
+          .run(
+              host.isEmpty() ? LOOPBACK : host,
+              port,
+              List.of(WarmUpRequests.job()),
+              Integer.getInteger(ROUNDS_PROPERTY, WARM_UP_ROUNDS),
+              WARM_UP);
+    } catch (IOException e) {
+      LOG.warn("webhooks warm=false reason=\"{}\"", e.getMessage());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return;
+    }
+    warm = true;
+    LOG.info("webhooks port={} ready=true", port);
+  }
+
+  @Override
+  public void close() {
+    rotator.ifPresent(CertificateRotator::close);
+  }
+}

@@ -1,0 +1,16 @@
+package dev.sluice.checks;
+
+import dev.sluice.checks.multikueue.MultiKueueChecks;
+import dev.sluice.queues.mapping.CheckControllers;
+import java.util.List;
+
+/** All controllers of AdmissionChecks that this program has: one line per controller. */
+public final class BuiltInCheckControllers {
+
+  private BuiltInCheckControllers() {}
+
+  /** Their descriptions. */
+  public static CheckControllers all() {
+    return new CheckControllers(List.of(MultiKueueChecks.DESCRIPTION));
+  }
+}

@@ -1,0 +1,54 @@
+package dev.sluice.jobs;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Access to one resource that the operator's role grants.
+ *
+ * @param group the API group; empty for the core group
+ * @param resource the plural name, with a subresource after a slash
+ * @param verbs the verbs of the Kubernetes API, in alphabetical order
+ */
+public record RbacRule(String group, String resource, List<String> verbs) {
+
+  /** Copies and sorts the verbs. */
+  public RbacRule {
+    verbs = verbs.stream().sorted().toList();
+  }
+
+  /** Access to the objects of a kind. */
+  static RbacRule of(JobKind kind, String... verbs) {
+    return new RbacRule(kind.group(), kind.plural(), List.of(verbs));
+  }
+
+  /** Access to a subresource of the objects of a kind. */
+  static RbacRule ofSubresource(JobKind kind, String subresource, String... verbs) {
+    return new RbacRule(kind.group(), kind.plural() + "/" + subresource, List.of(verbs));
+  }
+
+  /**
+   * What a controller needs that reads, starts and stops the jobs of a kind. Updating the
+   * finalizers is the right to make a Workload block the deletion of its owner.
+   *
+   * @param further verbs that the controller needs besides reading and patching
+   */
+  public static List<RbacRule> ofController(JobKind kind, String... further) {
+    List<String> verbs = new ArrayList<>(List.of("get", "list", "patch", "watch"));
+    verbs.addAll(List.of(further));
+    return List.of(
+        new RbacRule(kind.group(), kind.plural(), verbs),
+        ofSubresource(kind, "status", "patch"),
+        ofSubresource(kind, "finalizers", "update"));
+  }
+
+  /** What it needs to watch the objects of a kind. */
+  public static List<RbacRule> ofWatch(JobKind kind) {
+    return List.of(of(kind, "get", "list", "watch"));
+  }
+
+  /** What MultiKueue needs to send a job of a kind, and to write its status back. */
+  public static List<RbacRule> ofDispatch(JobKind kind) {
+    return List.of(of(kind, "get"), ofSubresource(kind, "status", "patch"));
+  }
+}

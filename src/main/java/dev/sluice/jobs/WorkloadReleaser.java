@@ -1,0 +1,51 @@
+package dev.sluice.jobs;
+
+import dev.sluice.kube.client.Futures;
+import dev.sluice.workload.CachedWorkload;
+import dev.sluice.workload.WorkloadFinalizer;
+import dev.sluice.workload.WorkloadWriter;
+import java.time.Duration;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Removes the finalizer of Workloads whose job doesn't exist any more. */
+public final class WorkloadReleaser {
+
+  /** The delay after which to look again at a Workload that can't be released yet. */
+  public static final Duration AGAIN = Duration.ofSeconds(2);
+
+  private static final Logger LOG = LoggerFactory.getLogger(WorkloadReleaser.class);
+
+  /** A refused write leaves the quota held, so it is repeated. */
+  private static final Duration AFTER_REFUSAL = Duration.ofSeconds(10);
+
+  private final WorkloadWriter writer;
+
+  /** Writes by this writer. */
+  public WorkloadReleaser(WorkloadWriter writer) {
+    this.writer = writer;
+  }
+
+  /**
+   * Removes the finalizer of a Workload.
+   *
+   * @param reason why, for the log
+   * @return the delay after which to try again; empty if nothing is left to do
+   */
+  public Optional<Duration> release(CachedWorkload workload, String reason)
+      throws InterruptedException {
+    WorkloadWriter.Outcome outcome =
+        Futures.forResult(
+            writer.patch(workload.id(), workload.version(), WorkloadFinalizer.removal(workload)));
+    return switch (outcome) {
+      case WorkloadWriter.Outcome.Written written -> {
+        LOG.info("workload={} released, reason=\"{}\"", workload.id(), reason);
+        yield Optional.empty();
+      }
+      case WorkloadWriter.Outcome.Gone gone -> Optional.empty();
+      case WorkloadWriter.Outcome.Conflict conflict -> Optional.of(AGAIN);
+      case WorkloadWriter.Outcome.Refused refused -> Optional.of(AFTER_REFUSAL);
+    };
+  }
+}

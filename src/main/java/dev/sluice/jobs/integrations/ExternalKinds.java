@@ -1,0 +1,110 @@
+package dev.sluice.jobs.integrations;
+
+import dev.sluice.jobs.DescribedKind;
+import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.MultiKueueRules;
+import dev.sluice.jobs.MultiKueueRules.Dropped;
+import dev.sluice.jobs.MultiKueueRules.Entry;
+import dev.sluice.jobs.MultiKueueRules.StatusRules;
+import dev.sluice.jobs.WebhookRules;
+import dev.sluice.jobs.pod.SinglePod;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/** Kinds of jobs that no controller of this program handles yet. */
+final class ExternalKinds {
+
+  private static final String KUBEFLOW = "kubeflow.org";
+  private static final String RAY = "ray.io";
+  private static final List<String> MANAGED_BY = List.of("spec", "managedBy");
+  private static final List<String> SUSPEND = List.of("spec", "suspend");
+
+  private ExternalKinds() {}
+
+  static DescribedKind jobSet() {
+    return DescribedKind.dispatched(
+        JobKind.of("jobset.x-k8s.io", "v1alpha2", "JobSet"),
+        standard().withPodFields("replicatedJobsStatus"));
+  }
+
+  /** A kind of the training operator. */
+  static DescribedKind training(String kind) {
+    return kubeflow("v1", kind);
+  }
+
+  static DescribedKind mpiJob() {
+    return kubeflow("v2beta1", "MPIJob");
+  }
+
+  static DescribedKind trainJob() {
+    return DescribedKind.dispatched(
+        JobKind.of("trainer.kubeflow.org", "v1alpha1", "TrainJob"),
+        standard()
+            .dropping(
+                new Dropped(
+                    List.of(),
+                    List.of(
+                        new Entry(
+                            List.of("spec", "runtimePatches"),
+                            "manager",
+                            "kueue.x-k8s.io/manager"))))
+            .withPodFields("jobsStatus"));
+  }
+
+  static DescribedKind rayJob() {
+    return DescribedKind.dispatched(
+        JobKind.of(RAY, "v1", "RayJob"),
+        standard().withPodFields("rayClusterStatus", "jobDeploymentStatus", "jobStatus"));
+  }
+
+  static DescribedKind rayCluster() {
+    return DescribedKind.dispatched(
+        JobKind.of(RAY, "v1", "RayCluster"),
+        standard().withPodFields("state", "readyWorkerReplicas", "availableWorkerReplicas"));
+  }
+
+  static DescribedKind rayService() {
+    return DescribedKind.dispatched(
+        JobKind.of(RAY, "v1", "RayService"),
+        MultiKueueRules.byStatus(MANAGED_BY, List.of("spec", "rayClusterConfig", "suspend"))
+            .managedByAnyOf(List.of(MANAGED_BY, List.of("spec", "rayClusterConfig", "managedBy")))
+            .pushing(List.of(List.of("spec", "serveConfigV2")))
+            .with(
+                StatusRules.atAnyTime(
+                    List.of("serviceStatus", "numServeEndpoints"), List.of("Ready"))));
+  }
+
+  static DescribedKind appWrapper() {
+    return DescribedKind.dispatched(
+        JobKind.of("workload.codeflare.dev", "v1beta2", "AppWrapper"),
+        standard()
+            .with(
+                StatusRules.atAnyTime(
+                    List.of("phase"), List.of("QuotaReserved", "ResourcesDeployed", "PodsReady"))));
+  }
+
+  static DescribedKind sparkApplication() {
+    return DescribedKind.named(JobKind.of("sparkoperator.k8s.io", "v1beta2", "SparkApplication"));
+  }
+
+  static DescribedKind leaderWorkerSet() {
+    return new DescribedKind(
+        JobKind.of("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet"),
+        WebhookRules.atUpdatesToo(new WebhookRules.Review.Unreviewed()),
+        Optional.empty(),
+        Set.of(SinglePod.KIND));
+  }
+
+  private static MultiKueueRules standard() {
+    return MultiKueueRules.byStatus(MANAGED_BY, SUSPEND);
+  }
+
+  private static DescribedKind kubeflow(String version, String kind) {
+    return DescribedKind.dispatched(
+        JobKind.of(KUBEFLOW, version, kind),
+        MultiKueueRules.byStatus(
+                List.of("spec", "runPolicy", "managedBy"), List.of("spec", "runPolicy", "suspend"))
+            .withPodFields("replicaStatuses"));
+  }
+}

@@ -1,0 +1,37 @@
+package dev.sluice.jobs.pod;
+
+import dev.sluice.jobs.GatedKind;
+import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.RbacRule;
+import dev.sluice.jobs.WebhookRules;
+import java.util.List;
+import java.util.Set;
+
+/** Deployments: each of their pods is a job of its own, so they need no controller. */
+public final class Deployments implements GatedKind {
+
+  /** The kind. */
+  public static final JobKind KIND =
+      new JobKind("apps", "v1", "Deployment", "deployments", "deployment");
+
+  @Override
+  public JobKind kind() {
+    return KIND;
+  }
+
+  @Override
+  public WebhookRules webhooks() {
+    return WebhookRules.atUpdatesToo(new WebhookRules.Review.GatedTemplate(false));
+  }
+
+  @Override
+  public Set<JobKind> watches() {
+    return Set.of(SinglePod.KIND);
+  }
+
+  /** Only the webhooks handle Deployments. */
+  @Override
+  public List<RbacRule> roles() {
+    return List.of();
+  }
+}

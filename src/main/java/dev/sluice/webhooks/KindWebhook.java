@@ -1,0 +1,41 @@
+package dev.sluice.webhooks;
+
+import dev.sluice.jobs.WebhookRules.Review;
+
+/** The webhooks of one kind of job. Stateless and thread-safe. */
+interface KindWebhook {
+
+  /** Sets defaults. */
+  AdmissionResult mutate(AdmissionRequest request);
+
+  /** Validates. */
+  AdmissionResult validate(AdmissionRequest request);
+
+  /** The webhooks that carry out the rules of a kind. */
+  static KindWebhook of(WebhookKind kind, WebhookSettings settings, ClusterLookup cluster) {
+    return switch (kind.review()) {
+      case Review.SuspendField field -> new SuspendFieldWebhook(field, settings, cluster);
+      case Review.Parallelism job -> new BatchJobWebhook(settings, cluster);
+      case Review.GatedPod pod -> new PodWebhook(settings, cluster);
+      case Review.GatedTemplate template ->
+          template.together()
+              ? new StatefulSetWebhook(settings, cluster)
+              : new DeploymentWebhook(settings, cluster);
+      case Review.Unreviewed none -> new AllowingWebhook();
+    };
+  }
+
+  /** Allows every request unchanged. */
+  final class AllowingWebhook implements KindWebhook {
+
+    @Override
+    public AdmissionResult mutate(AdmissionRequest request) {
+      return AdmissionResult.allowed();
+    }
+
+    @Override
+    public AdmissionResult validate(AdmissionRequest request) {
+      return AdmissionResult.allowed();
+    }
+  }
+}

@@ -1,0 +1,29 @@
+package dev.sluice.endtoend;
+
+import dev.sluice.lab.audit.StoreHistory;
+import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.TestCluster;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.ResourceLock;
+
+/** Forty honest Jobs, and an {@linkplain AdversaryEvening adversary} who does all at once. */
+@ControlPlaneTest(
+    exclusive = true,
+    apiServerArguments = {StoreHistory.AS_JSON, StoreHistory.KEPT})
+@ResourceLock(JobLoad.PROCESSORS)
+@Tag("faults")
+class AdversaryIT {
+
+  @Test
+  void honestJobsFinishWithinTheirQuota(ControlPlane controlPlane, TestCluster cluster)
+      throws Exception {
+    new AdversaryEvening(
+            controlPlane,
+            cluster,
+            new AdversaryEvening.Size(20, 4, Duration.ofSeconds(1), 5, 1, Duration.ofMinutes(5)))
+        .play();
+  }
+}

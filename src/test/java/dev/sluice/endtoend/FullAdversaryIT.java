@@ -1,0 +1,32 @@
+package dev.sluice.endtoend;
+
+import dev.sluice.lab.audit.StoreHistory;
+import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.TestCluster;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
+import org.junit.jupiter.api.parallel.ResourceLock;
+
+/** Three hundred honest Jobs, and an {@linkplain AdversaryEvening adversary} with more of all. */
+@ControlPlaneTest(
+    exclusive = true,
+    apiServerArguments = {StoreHistory.AS_JSON, StoreHistory.KEPT})
+@ResourceLock(JobLoad.PROCESSORS)
+@Isolated("needs the processors for itself")
+@Tag("faults")
+class FullAdversaryIT {
+
+  @Test
+  void honestJobsFinishWithinTheirQuota(ControlPlane controlPlane, TestCluster cluster)
+      throws Exception {
+    new AdversaryEvening(
+            controlPlane,
+            cluster,
+            new AdversaryEvening.Size(
+                150, 10, Duration.ofSeconds(2), 10, 5, Duration.ofMinutes(15)))
+        .play();
+  }
+}

@@ -1,0 +1,88 @@
+package dev.sluice.install;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.jobs.JobKindDescription;
+import dev.sluice.jobs.RbacRule;
+import dev.sluice.jobs.integrations.BuiltInIntegrations;
+import dev.sluice.jobs.madeup.Task;
+import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
+import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** The operator's role grants what the integrations of all kinds state, and no more. */
+class JobKindRulesTest {
+
+  private static Stream<String> of(List<JobKindDescription> kinds) {
+    return kinds.stream()
+        .flatMap(kind -> kind.roles().stream())
+        .flatMap(rule -> rule.verbs().stream().map(verb -> access(rule, verb)));
+  }
+
+  private static String access(RbacRule rule, String verb) {
+    return verb + " " + rule.group() + "/" + rule.resource();
+  }
+
+  private static Stream<String> of(PolicyRule rule) {
+    return rule.getApiGroups().stream()
+        .flatMap(
+            group ->
+                rule.getResources().stream()
+                    .flatMap(
+                        resource ->
+                            rule.getVerbs().stream()
+                                .map(
+                                    verb ->
+                                        access(new RbacRule(group, resource, List.of()), verb))));
+  }
+
+  private static Set<String> granted(String manifest) {
+    return InstallFiles.objects(manifest).stream()
+        .filter(object -> object.getMetadata().getName().equals("kueue-manager-role"))
+        .flatMap(role -> ((ClusterRole) role).getRules().stream())
+        .flatMap(JobKindRulesTest::of)
+        .collect(Collectors.toSet());
+  }
+
+  @Test
+  void theShippedRoleGrantsWhatEveryKindNeedsAndNoMoreOfThem() throws Exception {
+    List<JobKindDescription> kinds = BuiltInIntegrations.descriptions();
+    Set<String> resources =
+        kinds.stream()
+            .map(kind -> kind.kind().group() + "/" + kind.kind().plural())
+            .collect(Collectors.toSet());
+
+    Set<String> granted = granted(Files.readString(Path.of(InstallFiles.PLAIN)));
+
+    assertThat(
+            granted.stream()
+                .filter(access -> resources.stream().anyMatch(it -> isOf(access, it)))
+                .toList())
+        .containsExactlyInAnyOrderElementsOf(of(kinds).toList());
+  }
+
+  private static boolean isOf(String access, String resource) {
+    String accessed = access.substring(access.indexOf(' ') + 1);
+    return accessed.equals(resource) || accessed.startsWith(resource + "/");
+  }
+
+  @Test
+  void aKindThatIsAddedIsGranted() {
+    String role = String.join("---\n", InstallManifests.documents(List.of(new Task())));
+
+    assertThat(granted(role))
+        .contains(
+            "get example.com/tasks",
+            "list example.com/tasks",
+            "watch example.com/tasks",
+            "patch example.com/tasks",
+            "patch example.com/tasks/status",
+            "update example.com/tasks/finalizers");
+  }
+}

@@ -1,0 +1,27 @@
+package dev.sluice.kube.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class ConflictBackoffTest {
+
+  private final ConflictBackoff<String> backoff = new ConflictBackoff<>();
+
+  @Test
+  void conflictsInARowAreRetriedLaterAndLater() {
+    assertThat(Stream.generate(() -> backoff.next("a")).limit(7).map(Duration::toMillis))
+        .containsExactly(200L, 400L, 800L, 1600L, 3200L, 6400L, 6400L);
+  }
+
+  @Test
+  void anotherObjectAndASuccessBeginAnew() {
+    var unused = backoff.next("a");
+
+    assertThat(backoff.next("b")).isEqualTo(Duration.ofMillis(200));
+    backoff.reset("a");
+    assertThat(backoff.next("a")).isEqualTo(Duration.ofMillis(200));
+  }
+}

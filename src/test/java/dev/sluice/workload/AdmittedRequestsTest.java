@@ -1,0 +1,58 @@
+package dev.sluice.workload;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import dev.sluice.workload.CachedWorkload.Assignment;
+import dev.sluice.workload.CachedWorkload.PodSet;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Whether a pod is within what its pod set was admitted with. */
+class AdmittedRequestsTest {
+
+  private static final YAMLMapper YAML = new YAMLMapper();
+  private static final Assignment TWO_CPUS_FOR_TWO =
+      new Assignment("main", Map.of("cpu", "plain"), Map.of("cpu", "2"), 2);
+
+  private static JsonNode pod(String requests) {
+    try {
+      return YAML.readTree(
+          "{spec: {containers: [{name: c, resources: {requests: %s}}]}}".formatted(requests));
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException(e);
+    }
+  }
+
+  private static PodSet podSet(String requests) {
+    return new PodSet("main", 2, 0, PodTemplateParser.of(pod(requests)), "", false);
+  }
+
+  @Test
+  void amountsOfOnePodAreAllowed() {
+    AdmittedRequests plain = AdmittedRequests.PLAIN;
+
+    assertThat(plain.excess(pod("{cpu: 1000m}"), podSet("{}"), TWO_CPUS_FOR_TWO)).isEmpty();
+    assertThat(plain.excess(pod("{cpu: 1001m}"), podSet("{}"), TWO_CPUS_FOR_TWO))
+        .contains("cpu: 1001 of 1000");
+    assertThat(plain.excess(pod("{memory: 1Gi}"), podSet("{memory: 1Gi}"), TWO_CPUS_FOR_TWO))
+        .isEmpty();
+    assertThat(plain.excess(pod("{memory: 1Gi}"), podSet("{}"), TWO_CPUS_FOR_TWO))
+        .contains("memory: 1073741824 of 0");
+  }
+
+  @Test
+  void resourcesThatQuotaDoesNotCountAreNotCompared() {
+    assertThat(
+            new AdmittedRequests(List.of("memory"), List.of(), false)
+                .excess(pod("{memory: 1Gi}"), podSet("{}"), TWO_CPUS_FOR_TWO))
+        .isEmpty();
+    assertThat(
+            new AdmittedRequests(List.of(), List.of(), true)
+                .excess(pod("{memory: 1Gi, cpu: 2}"), podSet("{}"), TWO_CPUS_FOR_TWO))
+        .contains("cpu: 2000 of 1000");
+  }
+}
