@@ -30,7 +30,8 @@ public final class Auditor {
       boolean evicted, Map<String, FlavorResourcePair> flavorResourcePairs) {}
 
   /** Last known state of a pod. */
-  private record PodState(Map<FlavorResourcePair, BigDecimal> requests, boolean ended) {}
+  private record PodState(
+      Map<FlavorResourcePair, BigDecimal> requests, boolean terminating, boolean ended) {}
 
   /** Audits a whole history, given in any order. */
   public static AuditReport audit(List<ObjectChange> history) {
@@ -149,10 +150,15 @@ public final class Auditor {
       return;
     }
     PodState file = before == null ? created(objectChange, job) : before;
-    if (!file.ended() && (objectChange.deleted() || ObjectReader.hasEnded(pod))) {
-      job.podEnded(pod.path("status").path("phase").asText());
-      file = new PodState(file.requests(), true);
+    boolean terminating = file.terminating() || pod.path("metadata").has("deletionTimestamp");
+    boolean ended = file.ended() || objectChange.deleted() || ObjectReader.hasEnded(pod);
+    if (!file.terminating() && terminating && !file.ended() && !ObjectReader.hasEnded(pod)) {
+      job.podTerminating();
     }
+    if (!file.ended() && ended) {
+      job.podEnded(pod.path("status").path("phase").asText(), file.terminating());
+    }
+    file = new PodState(file.requests(), terminating, ended);
     pods.put(uid, file);
     running.set(
         uid,
@@ -186,6 +192,7 @@ public final class Auditor {
     // well
     return new PodState(
         oneTooMany ? Map.of() : ObjectReader.requests(objectChange.object(), flavorResourcePairs),
+        false,
         false);
   }
 

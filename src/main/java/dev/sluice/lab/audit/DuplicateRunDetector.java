@@ -51,12 +51,6 @@ public final class DuplicateRunDetector {
     }
   }
 
-  /** The clusters in which a Job has running pods now. */
-  public synchronized List<String> clusters(String namespace, String job) {
-    TreeMap<String, TreeSet<String>> clusters = running.get(namespace + "/" + job);
-    return clusters == null ? List.of() : List.copyOf(clusters.keySet());
-  }
-
   /** How many pods of a Job run in a cluster now. */
   public synchronized int pods(String namespace, String job, String cluster) {
     TreeMap<String, TreeSet<String>> clusters = running.get(namespace + "/" + job);

@@ -17,6 +17,7 @@ final class JobTimeline {
   private int evictions;
   private int podsMade;
   private int podsSucceeded;
+  private int podsSucceededWhileTerminating;
   private int podsLost;
   private String workload = "";
 
@@ -72,10 +73,25 @@ final class JobTimeline {
     podsMade++;
   }
 
-  void podEnded(String phase) {
-    if (phase.equals("Succeeded")) {
+  /**
+   * A pod that has not ended is being deleted: the Job controller counts it as failed from now on
+   * and may replace it (pod replacement policy {@code TerminatingOrFailed}).
+   */
+  void podTerminating() {
+    podsLost++;
+  }
+
+  /**
+   * A pod has ended. One that succeeds while it is being deleted may count either way: it depends
+   * on which of its changes the Job controller observed first.
+   */
+  void podEnded(String phase, boolean terminating) {
+    boolean succeeded = phase.equals("Succeeded");
+    if (succeeded && terminating) {
+      podsSucceededWhileTerminating++;
+    } else if (succeeded) {
       podsSucceeded++;
-    } else {
+    } else if (!terminating) {
       podsLost++;
     }
   }
@@ -131,7 +147,8 @@ final class JobTimeline {
   boolean completedWhole() {
     return !end.equals("Complete")
         || completions == Integer.MAX_VALUE
-        || podsSucceeded == completions;
+        || (podsSucceeded <= completions
+            && podsSucceeded + podsSucceededWhileTerminating >= completions);
   }
 
   JobRecord record() {

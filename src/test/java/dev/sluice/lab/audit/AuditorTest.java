@@ -205,6 +205,50 @@ class AuditorTest {
         .isEmpty();
   }
 
+  /** The Job controller counts a pod that is being deleted as failed, whatever comes of it. */
+  @Test
+  void aPodThatSucceedsWhileItIsBeingDeletedMayBeReplacedOrCounted() {
+    assertThat(
+            broken(
+                oneIsDeletedAndSucceeds(new PlayedHistory())
+                    .pod("one", "one-3", "Pending")
+                    .pod("one", "one-3", "Succeeded")
+                    .completed("one")
+                    .finished("one")
+                    .audit()))
+        .isEmpty();
+    assertThat(
+            broken(
+                oneIsDeletedAndSucceeds(new PlayedHistory())
+                    .completed("one")
+                    .finished("one")
+                    .audit()))
+        .isEmpty();
+    assertThat(
+            broken(
+                oneIsDeletedAndSucceeds(new PlayedHistory())
+                    .pod("one", "one-3", "Succeeded")
+                    .pod("one", "one-4", "Succeeded")
+                    .completed("one")
+                    .finished("one")
+                    .audit()))
+        .containsExactly(Rule.ONE_SET_OF_PODS, Rule.ONE_SET_OF_PODS);
+  }
+
+  private static PlayedHistory oneIsDeletedAndSucceeds(PlayedHistory history) {
+    return history
+        .quota(9)
+        .suspended("one")
+        .admitted("one")
+        .unsuspended("one")
+        .pod("one", "one-1", "Running")
+        .pod("one", "one-2", "Running")
+        .podTerminating("one", "one-1", "Running")
+        .podTerminating("one", "one-1", "Succeeded")
+        .podDeleted("one", "one-1", "Succeeded")
+        .pod("one", "one-2", "Succeeded");
+  }
+
   @Test
   void aPodTooManyIsNotHeldAgainstTheQuotaAsWell() {
     assertThat(

@@ -126,6 +126,13 @@ final class PlayedHistory {
     return put(AuditedKind.POD, podYaml(job, pod, phase));
   }
 
+  PlayedHistory podTerminating(String job, String pod, String phase) {
+    return put(
+        AuditedKind.POD,
+        podYaml(job, pod, phase)
+            .replaceFirst("metadata:", "metadata:\n  deletionTimestamp: 2026-01-01T00:00:00Z"));
+  }
+
   PlayedHistory podDeleted(String job, String pod, String phase) {
     return add(AuditedKind.POD, true, podYaml(job, pod, phase));
   }
