@@ -23,7 +23,7 @@ final class Helm {
 
   private static final Path MODULE = Path.of("tools", "helm");
   private static final Pattern VERSION = Pattern.compile("helm\\.sh/helm/v3 (v[0-9.]+)");
-  private static final Duration BUILD = Duration.ofMinutes(15);
+  private static final Duration BUILD = Duration.ofMinutes(45);
   private static final Duration RUN = Duration.ofMinutes(5);
 
   /**
