@@ -1,6 +1,7 @@
 package dev.sluice.app;
 
 import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.Integration;
 import dev.sluice.jobs.IntegrationRegistry;
 import dev.sluice.jobs.JobKind;
@@ -13,36 +14,46 @@ import java.util.function.Predicate;
 
 /**
  * Workloads whose job somebody attends to: an integration that is turned on, another controller
- * that the configuration names, a worker cluster, or, without a controlling owner, whoever made the
- * Workload. For any other Workload nobody stops pods or reports that they are ready.
+ * that the configuration names, a worker cluster, or, without an owner that is a job, whoever made
+ * the Workload. For any other Workload nobody stops pods or reports that they are ready.
  */
 final class AttendedKinds implements Predicate<CachedWorkload> {
 
   private final List<JobKind> integrated;
+  private final List<JobKind> turnedOff;
   private final List<JobKind> external;
 
   AttendedKinds(OperatorContext context) {
-    Configuration configuration = context.configuration();
+    this(context.configuration(), context::isEnabled);
+  }
+
+  AttendedKinds(Configuration configuration, Predicate<FeatureGate> gates) {
+    List<Integration> all = BuiltInIntegrations.all(new PodIndex());
     integrated =
-        new IntegrationRegistry(
-                BuiltInIntegrations.all(new PodIndex()),
-                configuration.integrations().frameworks(),
-                context::isEnabled)
-            .enabled().stream().map(Integration::kind).toList();
+        new IntegrationRegistry(all, configuration.integrations().frameworks(), gates)
+            .enabled().stream().filter(Integration::isSupported).map(Integration::kind).toList();
+    turnedOff =
+        all.stream().map(Integration::kind).filter(kind -> !integrated.contains(kind)).toList();
     external =
         configuration.integrations().externalFrameworks().stream().map(JobKind::parse).toList();
   }
 
   @Override
   public boolean test(CachedWorkload workload) {
-    return workload.owner().isEmpty()
-        || !workload.status().remotePlacement().cluster().isEmpty()
-        || workload.owner().filter(this::isAttended).isPresent();
+    if (!workload.status().remotePlacement().cluster().isEmpty()) {
+      return true;
+    }
+    return workload.owner().isPresent()
+        ? isAttended(workload.owner().get())
+        : workload.coOwners().stream().noneMatch(owner -> isOneOf(turnedOff, owner));
   }
 
   private boolean isAttended(Owner owner) {
-    return integrated.stream().anyMatch(kind -> kind.is(owner.apiVersion(), owner.kind()))
-        || isExternal(owner);
+    return isOneOf(integrated, owner) || isExternal(owner);
+  }
+
+  private static boolean isOneOf(List<JobKind> kinds, Owner owner) {
+    return kinds.stream().anyMatch(kind -> kind.is(owner.apiVersion(), owner.kind()));
   }
 
   /** Whether an owner is of a kind that another controller of this cluster handles. */

@@ -20,7 +20,7 @@ final class WorkloadLifecycleModule implements OperatorModule {
             workloads.cache(),
             workloads.writer(),
             new CachedQueues(informers.caches()),
-            context.options().lifecycle(),
+            context.options().lifecycle().evicting(new AttendedKinds(context)),
             scheduler.events(),
             context.leadership()::leading,
             context.clock(),

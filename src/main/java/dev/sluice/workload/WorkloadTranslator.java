@@ -88,8 +88,8 @@ public final class WorkloadTranslator {
    *
    * @param avoided the worker clusters whose flavors a Workload must not get
    * @param unsupported what keeps a Workload waiting because it does not exist here
-   * @param attended the Workloads whose pods somebody reports; no other admission waits for the
-   *     pods of others
+   * @param attended the Workloads whose pods somebody reports and stops; no other admission waits
+   *     for the pods of others, and others are not preempted
    */
   public WorkloadTranslator(
       ResourceContext context,
@@ -154,7 +154,8 @@ public final class WorkloadTranslator {
         isFalse(workload, "Requeued")
             || CheckStates.anyRefuses(workload.status().admissionChecks()),
         resolvedShape.defect().or(() -> unsupported.of(workload)),
-        options.preemptionGates() && !workload.closedGates().isEmpty());
+        options.preemptionGates() && !workload.closedGates().isEmpty(),
+        attended.test(workload));
   }
 
   private static boolean isFalse(CachedWorkload workload, String condition) {
@@ -313,7 +314,8 @@ public final class WorkloadTranslator {
             || !attended.test(workload),
         trueCondition(workload, "QuotaReserved")
             .map(Condition::lastTransitionTime)
-            .orElse(workload.createdAt()));
+            .orElse(workload.createdAt()),
+        attended.test(workload));
   }
 
   /** The assigned usage without the pods that are reclaimable. */

@@ -53,6 +53,7 @@ final class PreemptionChecks {
             ReferenceHolder holder = holders.get(victim.id().uid());
             require(holder != null, "the victim holds nothing", victim);
             require(!Objects.requireNonNull(holder).evicted(), "evicted already", victim);
+            require(holder.evictable(), "nobody stops its pods", victim);
             require(evicted.add(victim.id().uid()), "evicted for two", victim);
             require(holder.version() == victim.version(), "not the version looked at", victim);
             require(holder.priority() == victim.priority(), "not its priority", victim);

@@ -150,8 +150,10 @@ final class RandomWorld {
           dice.chance(60) ? Step.EvictionEnd.WRITTEN : dice.pick(Step.EvictionEnd.values()));
     } else if (thrown < 91) {
       return new Step.Leave(dice.below(10));
-    } else if (thrown < 94) {
+    } else if (thrown < 93) {
       return new Step.Reprioritize(dice.below(10), dice.below(4));
+    } else if (thrown < 94) {
+      return new Step.Attend(dice.below(10), dice.chanceOfHalf());
     } else if (thrown < 96) {
       return new Step.Shrink(dice.below(10));
     } else if (thrown < 97) {

@@ -265,6 +265,7 @@ final class ReferenceCycle {
             false,
             false,
             false,
+            workload.evictable(),
             Optional.of(workload.version()));
     return new Admission(entry.id, workload.version(), queue, result.podSets());
   }

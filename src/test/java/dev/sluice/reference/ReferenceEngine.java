@@ -171,18 +171,7 @@ final class ReferenceEngine {
           Holding holding = Objects.requireNonNull(entry.holding);
           entry.version = version;
           entry.pending = null;
-          entry.holding =
-              new Holding(
-                  holding.clusterQueue(),
-                  holding.localQueue(),
-                  holding.podSets(),
-                  holding.priority(),
-                  holding.queuedAt(),
-                  holding.reservedAt(),
-                  holding.evicted(),
-                  admitted,
-                  holding.podsReady(),
-                  Optional.empty());
+          entry.holding = holding.written(admitted);
         }
       }
       case SchedulerEvent.LocalQueueUsed used -> {
@@ -269,19 +258,7 @@ final class ReferenceEngine {
     }
     entry.version = workload.version();
     entry.pending = null;
-    hold(
-        entry,
-        new Holding(
-            workload.clusterQueue(),
-            workload.localQueue(),
-            workload.podSets(),
-            workload.priority(),
-            workload.queuedAt(),
-            workload.reservedAt(),
-            workload.evicted(),
-            workload.admitted(),
-            workload.podsReady(),
-            Optional.empty()));
+    hold(entry, Holding.of(workload));
     if (workload.evicted()) {
       entry.eviction = Optional.empty();
     }
@@ -317,7 +294,8 @@ final class ReferenceEngine {
         || (holding != null
             && holding.clusterQueue().equals(before.clusterQueue())
             && holding.usage().equals(before.usage())
-            && holding.priority() == before.priority())) {
+            && holding.priority() == before.priority()
+            && holding.evictable() == before.evictable())) {
       return;
     }
     generations.merge(before.clusterQueue(), 1L, Long::sum);

@@ -5,6 +5,7 @@ import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.RequestShape;
+import dev.sluice.core.model.ReservingWorkload;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
@@ -32,7 +33,40 @@ final class ReferenceEntry {
       boolean evicted,
       boolean admitted,
       boolean podsReady,
+      boolean evictable,
       Optional<Long> decidedAt) {
+
+    /** What the API server says that a Workload holds. */
+    static Holding of(ReservingWorkload workload) {
+      return new Holding(
+          workload.clusterQueue(),
+          workload.localQueue(),
+          workload.podSets(),
+          workload.priority(),
+          workload.queuedAt(),
+          workload.reservedAt(),
+          workload.evicted(),
+          workload.admitted(),
+          workload.podsReady(),
+          workload.evictable(),
+          Optional.empty());
+    }
+
+    /** The same once the decision is written. */
+    Holding written(boolean andAdmitted) {
+      return new Holding(
+          clusterQueue,
+          localQueue,
+          podSets,
+          priority,
+          queuedAt,
+          reservedAt,
+          evicted,
+          andAdmitted,
+          podsReady,
+          evictable,
+          Optional.empty());
+    }
 
     /**
      * Whether its pods have to get ready: it is admitted, or will be as soon as that is written.
@@ -114,7 +148,8 @@ final class ReferenceEntry {
         && a.notBefore().equals(b.notBefore())
         && a.held() == b.held()
         && a.defect().equals(b.defect())
-        && a.gated() == b.gated();
+        && a.gated() == b.gated()
+        && a.evictable() == b.evictable();
   }
 
   boolean waits() {
@@ -144,6 +179,7 @@ final class ReferenceEntry {
         held.priority(),
         held.queuedAt(),
         held.reservedAt(),
-        held.evicted() || eviction.isPresent());
+        held.evicted() || eviction.isPresent(),
+        held.evictable());
   }
 }

@@ -102,7 +102,7 @@ final class ReferenceFairPreemption {
                     || (policies.reclaimWithinCohort() == ReclaimWithinCohort.LOWER_PRIORITY
                         && lower));
       }
-      if (allowed && holder.usesAnyOf(needed)) {
+      if (allowed && holder.evictable() && holder.usesAnyOf(needed)) {
         candidates.add(holder);
       }
     }

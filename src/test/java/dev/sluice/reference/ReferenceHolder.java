@@ -6,7 +6,10 @@ import java.time.Instant;
 import java.util.Map;
 import java.util.Set;
 
-/** A Workload that holds quota, as preemption sees it; {@code evicted} if it is on its way out. */
+/**
+ * A Workload that holds quota, as preemption sees it; {@code evicted} if it is on its way out,
+ * {@code evictable} if somebody stops its pods.
+ */
 record ReferenceHolder(
     WorkloadId id,
     long version,
@@ -15,10 +18,12 @@ record ReferenceHolder(
     long priority,
     Instant queuedAt,
     Instant reservedAt,
-    boolean evicted) {
+    boolean evicted,
+    boolean evictable) {
 
   ReferenceHolder withVersion(long another) {
-    return new ReferenceHolder(id, another, queue, usage, priority, queuedAt, reservedAt, evicted);
+    return new ReferenceHolder(
+        id, another, queue, usage, priority, queuedAt, reservedAt, evicted, evictable);
   }
 
   boolean usesAnyOf(Set<FlavorResource> pairs) {

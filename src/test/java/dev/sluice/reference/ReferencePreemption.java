@@ -120,11 +120,16 @@ final class ReferencePreemption {
             case LOWER_PRIORITY -> lower;
             case LOWER_OR_NEWER_EQUAL_PRIORITY -> lower || newerEqual;
           };
-      if (holder.queue().equals(self.name()) && allowed && holder.usesAnyOf(needed)) {
+      if (holder.queue().equals(self.name()) && allowed && mayGo(holder)) {
         candidates.add(new Candidate(holder, Variant.WITHIN_QUEUE));
       }
     }
     return candidates;
+  }
+
+  /** Whether it has what is needed, and somebody stops its pods. */
+  private boolean mayGo(ReferenceHolder holder) {
+    return holder.evictable() && holder.usesAnyOf(needed);
   }
 
   /** The walk from the parent to the root. */
@@ -170,7 +175,7 @@ final class ReferencePreemption {
         boolean allowed =
             policies.reclaimWithinCohort() == ReclaimWithinCohort.ANY
                 || holder.priority() < preemptor.priority();
-        if (holder.queue().equals(child.name()) && allowed && holder.usesAnyOf(needed)) {
+        if (holder.queue().equals(child.name()) && allowed && mayGo(holder)) {
           candidates.add(new Candidate(holder, variant(holder, advantage)));
         }
       }

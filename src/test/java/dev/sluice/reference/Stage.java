@@ -27,6 +27,10 @@ abstract class Stage {
   private final Map<String, Long> versions = new HashMap<>();
   private final Map<String, PendingWorkload> last = new HashMap<>();
   Instant now = START;
+
+  /** Whether somebody stops the pods of a Workload, where it changed. */
+  private final Map<String, Boolean> attended = new HashMap<>();
+
   private final Map<Integer, Integer> deleted = new HashMap<>();
   private long version = 1;
 
@@ -111,6 +115,13 @@ abstract class Stage {
                     hold(
                         uid, version++, held.podSets(), priority, held.evicted(), held.podsReady());
                   });
+      case Step.Attend(var nth, var evictable) ->
+          pick(asked().holders(), nth)
+              .ifPresent(
+                  uid -> {
+                    attended.put(uid, evictable);
+                    hold(uid, version++, asked().heldBy(uid));
+                  });
       case Step.PodsReady(var nth, var ready) ->
           pick(asked().holders(), nth)
               .ifPresent(
@@ -148,6 +159,11 @@ abstract class Stage {
     return false;
   }
 
+  /** Whether somebody stops the pods: of one in six Workloads nobody does, unless that changed. */
+  private boolean isEvictable(String uid, int number) {
+    return attended.getOrDefault(uid, number % 6 != 5);
+  }
+
   /** A Workload that is made anew after it was deleted has another UID. */
   private String uid(int number) {
     int before = deleted.getOrDefault(number, 0);
@@ -176,7 +192,8 @@ abstract class Stage {
         workload.notBefore(),
         workload.held(),
         workload.defect(),
-        workload.gated());
+        workload.gated(),
+        workload.evictable());
   }
 
   private static PendingWorkload withGate(PendingWorkload workload, boolean closed) {
@@ -191,7 +208,8 @@ abstract class Stage {
         workload.notBefore(),
         workload.held(),
         workload.defect(),
-        closed);
+        closed,
+        workload.evictable());
   }
 
   private void submit(Step.Submit submit) {
@@ -215,7 +233,8 @@ abstract class Stage {
                 : Optional.of(now.plusSeconds(submit.restsFor())),
             submit.held(),
             submit.defective() ? Optional.of("requests exceed limits") : Optional.empty(),
-            submit.gated()));
+            submit.gated(),
+            isEvictable(uid, submit.number())));
   }
 
   private void release(String uid) {
@@ -245,7 +264,9 @@ abstract class Stage {
             START,
             Optional.empty(),
             false,
-            Optional.empty()));
+            Optional.empty(),
+            false,
+            isEvictable(uid, intrude.number())));
     PodSetAssignment podSet =
         new PodSetAssignment(
             "main",
@@ -265,7 +286,8 @@ abstract class Stage {
                 false,
                 true,
                 true,
-                now)));
+                now,
+                isEvictable(uid, intrude.number()))));
   }
 
   private void hold(String uid, long at, List<PodSetAssignment> podSets) {
@@ -295,7 +317,8 @@ abstract class Stage {
                 evicted,
                 true,
                 podsReady,
-                held.decidedAt().isPresent() ? now : held.reservedAt())));
+                held.decidedAt().isPresent() ? now : held.reservedAt(),
+                attended.getOrDefault(uid, held.evictable()))));
   }
 
   private static List<PodSetAssignment> halved(List<PodSetAssignment> podSets) {

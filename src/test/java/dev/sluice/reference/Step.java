@@ -92,6 +92,9 @@ sealed interface Step {
   /** The n-th holder gets another priority. */
   record Reprioritize(int nth, long priority) implements Step {}
 
+  /** Somebody stops the pods of the n-th holder from now on, or nobody does. */
+  record Attend(int nth, boolean evictable) implements Step {}
+
   /** A preemption gate of a Workload that waits is closed or opened. */
   record Gate(int number, boolean closed) implements Step {}
 

@@ -351,4 +351,27 @@ class WorkloadTranslatorTest {
           .isEqualTo(!attended);
     }
   }
+
+  @Test
+  void onlyAWorkloadThatSomebodyAttendsToMayBeEvicted() {
+    for (boolean attended : List.of(true, false)) {
+      WorkloadTranslator translator =
+          new WorkloadTranslator(
+              context,
+              TranslationOptions.DEFAULT,
+              workload -> Set.of(),
+              UnsupportedRequests.NONE,
+              workload -> attended);
+      assertThat(
+              ((SchedulerEvent.WorkloadReserving) translator.of(workload(RESERVING)))
+                  .workload()
+                  .evictable())
+          .isEqualTo(attended);
+      assertThat(
+              ((SchedulerEvent.WorkloadPending) translator.of(workload(PENDING)))
+                  .workload()
+                  .evictable())
+          .isEqualTo(attended);
+    }
+  }
 }

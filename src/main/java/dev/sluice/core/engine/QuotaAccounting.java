@@ -69,7 +69,8 @@ final class QuotaAccounting {
       return;
     }
     activeQueues.markChanged(cache.node());
-    if (before.quotaHolder().priority() != after.quotaHolder().priority()) {
+    if (before.quotaHolder().priority() != after.quotaHolder().priority()
+        || before.quotaHolder().evictable() != after.quotaHolder().evictable()) {
       inadmissibleIndex.released(cache.node());
     }
   }

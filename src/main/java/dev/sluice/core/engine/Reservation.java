@@ -39,7 +39,8 @@ record Reservation(
             workload.reservedAt(),
             pairs(sums),
             amounts(sums),
-            evicting || workload.evicted());
+            evicting || workload.evicted(),
+            workload.evictable());
     return new Reservation(
         workload.clusterQueue(),
         quotaHolder,
@@ -64,7 +65,8 @@ record Reservation(
             now,
             pairs(sums),
             amounts(sums),
-            false);
+            false,
+            item.evictable());
     return new Reservation(clusterQueue, quotaHolder, false, true);
   }
 

@@ -97,7 +97,8 @@ final class WorkloadTable {
             Optional.empty(),
             workload.held(),
             workload.defect(),
-            workload.gated());
+            workload.gated(),
+            workload.evictable());
   }
 
   private static boolean isUnchanged(QueuedWorkload item, PendingWorkload workload) {
@@ -105,6 +106,7 @@ final class WorkloadTable {
         && workload.notBefore().isEmpty()
         && workload.defect().equals(item.defect())
         && workload.gated() == item.gated()
+        && workload.evictable() == item.evictable()
         && item.equivalenceClass().priority() == workload.priority()
         && item.queuedAt().equals(workload.queuedAt())
         && item.equivalenceClass().shape().equals(workload.shape());
@@ -368,6 +370,7 @@ final class WorkloadTable {
         notBefore,
         false,
         item.defect(),
-        item.gated());
+        item.gated(),
+        item.evictable());
   }
 }

@@ -21,6 +21,7 @@ import java.util.Optional;
  *     if it can
  * @param gated whether the Workload may not preempt yet because one of its preemption gates is
  *     closed
+ * @param evictable whether somebody stops the pods when the Workload is evicted
  */
 public record PendingWorkload(
     WorkloadId id,
@@ -33,9 +34,10 @@ public record PendingWorkload(
     Optional<Instant> notBefore,
     boolean held,
     Optional<String> defect,
-    boolean gated) {
+    boolean gated,
+    boolean evictable) {
 
-  /** A Workload without closed preemption gates. */
+  /** A Workload that may be evicted, without closed preemption gates. */
   public PendingWorkload(
       WorkloadId id,
       long version,
@@ -49,7 +51,7 @@ public record PendingWorkload(
       Optional<String> defect) {
     this(
         id, version, queueName, shape, priority, createdAt, queuedAt, notBefore, held, defect,
-        false);
+        false, true);
   }
 
   /** The LocalQueue of the Workload. */

@@ -20,6 +20,7 @@ import java.util.List;
  * @param podsReady whether no other Workload has to wait for the pods: the pods are ready, or
  *     waiting for pods is disabled
  * @param reservedAt the time at which the quota was reserved
+ * @param evictable whether somebody stops the pods when the Workload is evicted
  */
 public record ReservingWorkload(
     WorkloadId id,
@@ -32,10 +33,39 @@ public record ReservingWorkload(
     boolean evicted,
     boolean admitted,
     boolean podsReady,
-    Instant reservedAt) {
+    Instant reservedAt,
+    boolean evictable) {
 
   public ReservingWorkload {
     podSets = List.copyOf(podSets);
+  }
+
+  /** A Workload that may be evicted. */
+  public ReservingWorkload(
+      WorkloadId id,
+      long version,
+      String queueName,
+      String clusterQueue,
+      List<PodSetAssignment> podSets,
+      long priority,
+      Instant queuedAt,
+      boolean evicted,
+      boolean admitted,
+      boolean podsReady,
+      Instant reservedAt) {
+    this(
+        id,
+        version,
+        queueName,
+        clusterQueue,
+        podSets,
+        priority,
+        queuedAt,
+        evicted,
+        admitted,
+        podsReady,
+        reservedAt,
+        true);
   }
 
   /** The LocalQueue of the Workload. */

@@ -42,6 +42,7 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
   private final long queuedAtMicros;
   private final @Nullable String defect;
   private final boolean gated;
+  private final boolean evictable;
   private @Nullable Explanation heldFor;
   private @Nullable Explanation reportedAs;
   private @Nullable FlavorProgress flavorProgress;
@@ -56,6 +57,7 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
     this.queuedAtMicros = Instants.micros(workload.queuedAt());
     this.defect = workload.defect().orElse(null);
     this.gated = workload.gated();
+    this.evictable = workload.evictable();
   }
 
   /** Identity of the Workload. */
@@ -116,6 +118,11 @@ public final class QueuedWorkload extends IndexedHeap.Entry {
   /** Whether a closed preemption gate forbids preemption. */
   public boolean gated() {
     return gated;
+  }
+
+  /** Whether somebody stops the pods when the Workload is evicted. */
+  public boolean evictable() {
+    return evictable;
   }
 
   void held(@Nullable Explanation reason) {

@@ -36,6 +36,7 @@ public final class QuotaHolder {
   private final int[] pairs;
   private final long[] amounts;
   private final boolean evicted;
+  private final boolean evictable;
   private boolean usageRemoved;
 
   /**
@@ -49,6 +50,7 @@ public final class QuotaHolder {
    * @param pairs the numbers of the reserved pairs
    * @param amounts the reserved amount of each pair
    * @param evicted whether the Workload is being evicted, or its eviction is decided
+   * @param evictable whether the Workload may be a preemption target
    */
   public QuotaHolder(
       WorkloadId id,
@@ -58,7 +60,8 @@ public final class QuotaHolder {
       Instant reservedAt,
       int[] pairs,
       long[] amounts,
-      boolean evicted) {
+      boolean evicted,
+      boolean evictable) {
     this(
         id,
         localQueue,
@@ -67,7 +70,8 @@ public final class QuotaHolder {
         Instants.micros(reservedAt),
         pairs,
         amounts,
-        evicted);
+        evicted,
+        evictable);
   }
 
   private QuotaHolder(
@@ -78,7 +82,8 @@ public final class QuotaHolder {
       long reservedAtMicros,
       int[] pairs,
       long[] amounts,
-      boolean evicted) {
+      boolean evicted,
+      boolean evictable) {
     this.id = id;
     this.localQueue = localQueue;
     this.priority = priority;
@@ -87,12 +92,21 @@ public final class QuotaHolder {
     this.pairs = pairs;
     this.amounts = amounts;
     this.evicted = evicted;
+    this.evictable = evictable;
   }
 
   /** The same holder, being evicted or not. */
   public QuotaHolder evicting(boolean evicting) {
     return new QuotaHolder(
-        id, localQueue, priority, queuedAtMicros, reservedAtMicros, pairs, amounts, evicting);
+        id,
+        localQueue,
+        priority,
+        queuedAtMicros,
+        reservedAtMicros,
+        pairs,
+        amounts,
+        evicting,
+        evictable);
   }
 
   /** Identity of the Workload. */
@@ -118,6 +132,11 @@ public final class QuotaHolder {
   /** Whether the Workload is being evicted, or its eviction is decided. */
   public boolean evicted() {
     return evicted;
+  }
+
+  /** Whether the Workload may be a preemption target: somebody would stop its pods. */
+  public boolean evictable() {
+    return evictable;
   }
 
   /** Whether {@link #removeUsage} removed the usage for the current decision. */
@@ -193,6 +212,7 @@ public final class QuotaHolder {
     return id.equals(other.id)
         && priority == other.priority
         && evicted == other.evicted
+        && evictable == other.evictable
         && queuedAtMicros == other.queuedAtMicros
         && reservedAtMicros == other.reservedAtMicros
         && localQueue.equals(other.localQueue)

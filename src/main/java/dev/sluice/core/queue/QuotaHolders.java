@@ -16,7 +16,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The holders of one queue's quota, in the order of preemption. Confined to the scheduler thread.
+ * The holders of one queue's quota, in the order of preemption. Holders that nobody can evict are
+ * kept apart, and are no candidates. Confined to the scheduler thread.
  */
 public final class QuotaHolders {
 
@@ -24,11 +25,17 @@ public final class QuotaHolders {
   private final Map<LocalQueueUsage, NavigableSet<QuotaHolder>> evicted = new HashMap<>(2);
   private final Map<LocalQueueUsage, NavigableSet<QuotaHolder>> notEvicted = new HashMap<>(2);
   private final UsageByPriority byPriority = new UsageByPriority();
+  private final NavigableSet<QuotaHolder> notEvictable =
+      new TreeSet<>(QuotaHolder.PREEMPTION_ORDER);
   private @Nullable Function<LocalQueueId, LocalQueueUsage> usageOf;
   private int size;
 
   /** Adds a holder. */
   public void add(QuotaHolder quotaHolder) {
+    if (!quotaHolder.evictable()) {
+      size += notEvictable.add(quotaHolder) ? 1 : 0;
+      return;
+    }
     NavigableSet<QuotaHolder> group =
         of(quotaHolder.evicted())
             .computeIfAbsent(
@@ -41,6 +48,10 @@ public final class QuotaHolders {
 
   /** Removes a holder. */
   public void remove(QuotaHolder quotaHolder) {
+    if (!quotaHolder.evictable()) {
+      size -= notEvictable.remove(quotaHolder) ? 1 : 0;
+      return;
+    }
     LocalQueueUsage usage = usage(quotaHolder);
     NavigableSet<QuotaHolder> group = of(quotaHolder.evicted()).get(usage);
     if (group != null && group.remove(quotaHolder)) {
@@ -52,31 +63,42 @@ public final class QuotaHolders {
     }
   }
 
-  /** The amount of a pair that holders of a lower priority reserve. */
+  /** The amount of a pair that candidates of a lower priority reserve. */
   public long amountBelow(long priority, int pair) {
     return byPriority.below(priority, pair);
   }
 
   /**
-   * The amount of a pair that holders of this priority reserve, if any of them was queued after
+   * The amount of a pair that candidates of this priority reserve, if any of them was queued after
    * this time; otherwise 0.
    */
   public long amountOfNewerEquals(long priority, int pair, long queuedAtMicros) {
     return byPriority.newerEquals(priority, pair, queuedAtMicros, this::forEach);
   }
 
-  /** The lowest priority of all holders; {@link Long#MAX_VALUE} if there are none. */
+  /** Whether a holder that nobody can evict reserves an amount of one of these pairs. */
+  public boolean anyNotEvictableUses(int[] wanted) {
+    for (QuotaHolder quotaHolder : notEvictable) {
+      if (quotaHolder.usesAny(wanted)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** The lowest priority of all candidates; {@link Long#MAX_VALUE} if there are none. */
   public long lowestPriority() {
     return byPriority.lowest();
   }
 
-  /** Calls {@code action} with each holder, in the order of preemption. */
+  /** Calls {@code action} with each holder: candidates in the order of preemption, then others. */
   public void forEach(Consumer<QuotaHolder> action) {
     groups(true).forEachRemaining(group -> group.forEachRemaining(action));
     groups(false).forEachRemaining(group -> group.forEachRemaining(action));
+    notEvictable.forEach(action);
   }
 
-  /** Whether there is no holder that is being evicted, or none that is not. */
+  /** Whether there is no candidate that is being evicted, or none that is not. */
   public boolean isEmpty(boolean ofEvicted) {
     return of(ofEvicted).isEmpty();
   }
@@ -103,6 +125,7 @@ public final class QuotaHolders {
     forEach(all::add);
     evicted.clear();
     notEvicted.clear();
+    notEvictable.clear();
     size = 0;
     usageOf = of;
     byPriority.clear();
@@ -110,8 +133,8 @@ public final class QuotaHolders {
   }
 
   /**
-   * The holders that are being evicted, or those that are not, in groups of LocalQueues with equal
-   * usage; the groups and the holders of each group are in the order of preemption.
+   * The candidates that are being evicted, or those that are not, in groups of LocalQueues with
+   * equal usage; the groups and the holders of each group are in the order of preemption.
    */
   public Iterator<Iterator<QuotaHolder>> groups(boolean ofEvicted) {
     Map<LocalQueueUsage, NavigableSet<QuotaHolder>> sets = of(ofEvicted);

@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reserved amounts of one queue by priority, so that an upper bound on preemption needs no
- * iteration over all holders. There are few priorities. Confined to the scheduler thread.
+ * Reserved amounts of the candidates of one queue by priority, so that an upper bound on preemption
+ * needs no iteration over all holders. There are few priorities. Confined to the scheduler thread.
  */
 final class UsageByPriority {
 
@@ -107,7 +107,7 @@ final class UsageByPriority {
       level.newestLeft = false;
       forEachHolder.accept(
           quotaHolder -> {
-            if (quotaHolder.priority() == priority) {
+            if (quotaHolder.evictable() && quotaHolder.priority() == priority) {
               level.newestMicros = Math.max(level.newestMicros, quotaHolder.queuedAtMicros());
             }
           });

@@ -15,7 +15,6 @@ import dev.sluice.core.scheduling.preemption.PreemptionStrategy;
 import dev.sluice.core.scheduling.preemption.PreemptionTarget;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -146,6 +145,22 @@ final class Nominator {
     if (!assignment.needsPreemption()) {
       return List.of();
     }
+    return preemption
+        .find(request(head, queue, assignment))
+        .map(PreemptionStrategy.Found::preemptionTargets)
+        .orElse(List.of());
+  }
+
+  /**
+   * Whether a Workload that nobody can evict reserves what an assignment needs, where candidates
+   * are looked for.
+   */
+  boolean meetsNotEvictable(QueuedWorkload head, ClusterQueueCache queue, Assignment assignment) {
+    return preemption.meetsNotEvictable(request(head, queue, assignment));
+  }
+
+  private static PreemptionRequest request(
+      QueuedWorkload head, ClusterQueueCache queue, Assignment assignment) {
     int size = assignment.usage().size();
     int[] pairs = new int[size];
     long[] amounts = new long[size];
@@ -153,8 +168,6 @@ final class Nominator {
       pairs[i] = assignment.usage().get(i).pair();
       amounts[i] = assignment.usage().get(i).amount();
     }
-    Optional<PreemptionStrategy.Found> found =
-        preemption.find(PreemptionRequest.of(head, queue, pairs, amounts, assignment.needed()));
-    return found.map(PreemptionStrategy.Found::preemptionTargets).orElse(List.of());
+    return PreemptionRequest.of(head, queue, pairs, amounts, assignment.needed());
   }
 }

@@ -67,6 +67,9 @@ public final class SchedulingCycle {
       "preemption does not help: no workloads that it may preempt would free everything it needs at"
           + " once";
 
+  private static final String NOT_EVICTABLE_LEFT_OUT =
+      " (not counted: workloads of kinds that are not managed here, whose pods nobody would stop)";
+
   private static final String GATE_CLOSED =
       "preemption would make room for it, but a preemption gate of the workload is closed";
 
@@ -267,9 +270,9 @@ public final class SchedulingCycle {
     return reserved;
   }
 
-  private static String detail(NominatedWorkload entry) {
+  private String detail(NominatedWorkload entry) {
     Assignment minimum = entry.minimumAssignment();
-    String preemption = preemption(minimum, entry.queue());
+    String preemption = preemption(entry.item(), minimum, entry.queue());
     if (entry.fewestPods() == null) {
       return preemption;
     }
@@ -295,19 +298,24 @@ public final class SchedulingCycle {
         + ")";
   }
 
-  private static String preemption(Assignment assignment, ClusterQueueCache queue) {
+  private String preemption(QueuedWorkload head, Assignment assignment, ClusterQueueCache queue) {
     if (!queue.mayPreempt()) {
       return mayNeverFit(assignment) ? "" : PREEMPTION_OFF;
     }
     if (!assignment.needsPreemption()) {
       return "";
     }
+    return (hasTargetsForAny(assignment) ? NO_TARGETS_FOR_ALL : NO_SUFFICIENT_TARGETS)
+        + (nominator.meetsNotEvictable(head, queue, assignment) ? NOT_EVICTABLE_LEFT_OUT : "");
+  }
+
+  private static boolean hasTargetsForAny(Assignment assignment) {
     for (FlavorAttempt attempt : assignment.attempts()) {
       if (attempt.mode() == AssignmentMode.PREEMPT || attempt.mode() == AssignmentMode.RECLAIM) {
-        return NO_TARGETS_FOR_ALL;
+        return true;
       }
     }
-    return NO_SUFFICIENT_TARGETS;
+    return false;
   }
 
   private void recordProgress(NominatedWorkload entry, int searchCycles) {

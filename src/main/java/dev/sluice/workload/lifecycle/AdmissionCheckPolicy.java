@@ -8,6 +8,7 @@ import dev.sluice.workload.Evictions;
 import dev.sluice.workload.StatusPatch;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
+import dev.sluice.workload.lifecycle.LifecycleOptions.Eviction;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -52,13 +53,16 @@ final class AdmissionCheckPolicy {
   }
 
   /** The action on a Workload with quota that a check refuses; empty if no check refuses it. */
-  static Optional<LifecycleAction> refused(CachedWorkload workload, Instant now) {
+  static Optional<LifecycleAction> refused(
+      CachedWorkload workload, Eviction eviction, Instant now) {
     List<CheckState> rejecting = in(CheckState.REJECTED, workload);
     if (!rejecting.isEmpty()) {
       return Optional.of(rejected(workload, rejecting, now));
     }
     List<CheckState> retrying = in(CheckState.RETRY, workload);
-    return retrying.isEmpty() ? Optional.empty() : Optional.of(retried(workload, retrying, now));
+    return retrying.isEmpty()
+        ? Optional.empty()
+        : Optional.of(retried(workload, retrying, eviction, now));
   }
 
   private static LifecycleAction rejected(
@@ -74,11 +78,16 @@ final class AdmissionCheckPolicy {
   }
 
   private static LifecycleAction retried(
-      CachedWorkload workload, List<CheckState> by, Instant now) {
+      CachedWorkload workload, List<CheckState> by, Eviction eviction, Instant now) {
     String message = "Admission checks ask for another try: " + eventOf(by);
     StatusPatch patch = StatusPatch.of(workload, now);
     backOff(patch, workload, now);
     Evictions.evict(patch, workload, now, ADMISSION_CHECK, "", message);
+    if (eviction == Eviction.AT_ONCE) {
+      patch
+          .dropReservation("PendingEvaluation", message)
+          .condition("Requeued", false, ADMISSION_CHECK, message);
+    }
     return LifecycleAction.of(
         new PatchStatus(
             patch.build(),

@@ -1,8 +1,10 @@
 package dev.sluice.workload.lifecycle;
 
 import dev.sluice.api.config.Configuration.WaitForPodsReady;
+import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * Options of the life cycle of Workloads, from configuration and feature gates.
@@ -15,21 +17,59 @@ import java.util.Optional;
  *     before the first evaluation (gate UnadmittedWorkloadsExplicitStatus)
  * @param preemptionGates whether preemption gates exist (gates MultiKueueOrchestratedPreemption and
  *     ConcurrentAdmission)
+ * @param evictable whether somebody stops the pods of a Workload when it is evicted; no eviction of
+ *     another Workload that runs is started, because nobody would finish it
  */
 public record LifecycleOptions(
     Optional<WaitForPodsReady> podsReady,
     Optional<Duration> afterFinished,
     boolean finishOrphans,
     boolean explicitStatus,
-    boolean preemptionGates) {
+    boolean preemptionGates,
+    Predicate<CachedWorkload> evictable) {
 
-  /** Options without preemption gates. */
+  /** Options where every Workload may be evicted. */
+  public LifecycleOptions(
+      Optional<WaitForPodsReady> podsReady,
+      Optional<Duration> afterFinished,
+      boolean finishOrphans,
+      boolean explicitStatus,
+      boolean preemptionGates) {
+    this(
+        podsReady, afterFinished, finishOrphans, explicitStatus, preemptionGates, workload -> true);
+  }
+
+  /** Options without preemption gates, where every Workload may be evicted. */
   public LifecycleOptions(
       Optional<WaitForPodsReady> podsReady,
       Optional<Duration> afterFinished,
       boolean finishOrphans,
       boolean explicitStatus) {
     this(podsReady, afterFinished, finishOrphans, explicitStatus, false);
+  }
+
+  /** The same options, with these Workloads evictable. */
+  public LifecycleOptions evicting(Predicate<CachedWorkload> workloads) {
+    return new LifecycleOptions(
+        podsReady, afterFinished, finishOrphans, explicitStatus, preemptionGates, workloads);
+  }
+
+  /** What may be done to a Workload that has to go. */
+  enum Eviction {
+    /** Whoever runs the job stops it; then the quota is released. */
+    WITH_JOB,
+    /** Nobody stops the job, which has not been started: the quota is released at once. */
+    AT_ONCE,
+    /** Nobody stops the job, which may run. */
+    IMPOSSIBLE
+  }
+
+  /** How a Workload can be evicted. */
+  Eviction evictionOf(CachedWorkload workload) {
+    if (!workload.quotaReserved() || evictable.test(workload)) {
+      return Eviction.WITH_JOB;
+    }
+    return workload.admitted() || workload.evicted() ? Eviction.IMPOSSIBLE : Eviction.AT_ONCE;
   }
 
   /** Options without time limits: pods may take any time, and nothing is deleted. */

@@ -14,6 +14,7 @@ import dev.sluice.workload.lifecycle.LifecycleAction.Delete;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
 import dev.sluice.workload.lifecycle.LifecycleAction.RemoveFinalizer;
+import dev.sluice.workload.lifecycle.LifecycleOptions.Eviction;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -51,10 +52,10 @@ public final class LifecyclePolicy {
       return gates(gates.get());
     }
     if (!workload.spec().active()) {
-      return inactive(workload, now);
+      return inactive(workload, rules.evictionOf(workload), now);
     }
     Optional<Condition> target = deactivationTarget(workload);
-    if (target.isPresent()) {
+    if (target.isPresent() && rules.evictionOf(workload) != Eviction.IMPOSSIBLE) {
       return LifecycleAction.of(new Deactivate("deactivated, reason=" + target.get().reason()));
     }
     return workload.quotaReserved()
@@ -133,7 +134,10 @@ public final class LifecyclePolicy {
    * Evicts a Workload that was deactivated, unless it was evicted for that already, and removes the
    * requeue backoff and the deactivation target.
    */
-  private static LifecycleAction inactive(CachedWorkload workload, Instant now) {
+  private static LifecycleAction inactive(CachedWorkload workload, Eviction eviction, Instant now) {
+    if (eviction == Eviction.IMPOSSIBLE) {
+      return LifecycleAction.NOTHING;
+    }
     StatusPatch patch = StatusPatch.of(workload, now);
     Optional<Condition> target = deactivationTarget(workload);
     boolean evicts = !isDeactivated(workload, "Evicted");
@@ -145,7 +149,7 @@ public final class LifecyclePolicy {
     if (evicts) {
       Evictions.evict(patch, workload, now, Evictions.DEACTIVATED, cause, message);
     }
-    if (!workload.quotaReserved()) {
+    if (!workload.quotaReserved() || eviction == Eviction.AT_ONCE) {
       patch.dropReservation(
           Evictions.DEACTIVATED,
           evicts ? message : reasonToStay(workload).orElse("The workload is deactivated"));

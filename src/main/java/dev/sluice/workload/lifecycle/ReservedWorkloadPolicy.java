@@ -8,6 +8,7 @@ import dev.sluice.workload.Evictions;
 import dev.sluice.workload.StatusPatch;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
 import dev.sluice.workload.lifecycle.LifecycleAction.PatchStatus;
+import dev.sluice.workload.lifecycle.LifecycleOptions.Eviction;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
@@ -27,6 +28,7 @@ final class ReservedWorkloadPolicy {
   private final QueueLookup queueLookup;
   private final LifecycleOptions rules;
   private final Instant now;
+  private final Eviction eviction;
 
   private ReservedWorkloadPolicy(
       CachedWorkload workload, QueueLookup queueLookup, LifecycleOptions rules, Instant now) {
@@ -34,6 +36,7 @@ final class ReservedWorkloadPolicy {
     this.queueLookup = queueLookup;
     this.rules = rules;
     this.now = now;
+    this.eviction = rules.evictionOf(workload);
   }
 
   static LifecycleAction decide(
@@ -43,25 +46,32 @@ final class ReservedWorkloadPolicy {
     if (workload.evicted()) {
       return LifecycleAction.NOTHING;
     }
-    Optional<LifecycleAction> refused = AdmissionCheckPolicy.refused(workload, now);
-    if (refused.isPresent()) {
-      return refused.get();
+    if (decisions.eviction != Eviction.IMPOSSIBLE) {
+      Optional<LifecycleAction> refused =
+          AdmissionCheckPolicy.refused(workload, decisions.eviction, now);
+      if (refused.isPresent()) {
+        return refused.get();
+      }
     }
     return workload.admitted() ? decisions.running() : decisions.notYetAdmitted();
   }
 
   private LifecycleAction running() {
-    if (queueLookup.local() == QueueState.DRAINED) {
+    boolean mayEvict = eviction != Eviction.IMPOSSIBLE;
+    if (mayEvict && queueLookup.local() == QueueState.DRAINED) {
       return evict("LocalQueueStopped", "The LocalQueue is stopped");
     }
-    if (queueLookup.cluster() == QueueState.DRAINED) {
+    if (mayEvict && queueLookup.cluster() == QueueState.DRAINED) {
       return evict("ClusterQueueStopped", "The ClusterQueue is stopped");
     }
     StatusPatch patch = StatusPatch.of(workload, now);
     AdmissionCheckPolicy.synced(patch, workload, queueLookup, now);
-    return patch.isEmpty()
+    if (!patch.isEmpty()) {
+      return LifecyclePolicy.action(patch, "checks in step", List.of());
+    }
+    return mayEvict
         ? PodsReadyPolicy.decide(workload, rules.podsReady(), now).or(this::timeLimit)
-        : LifecyclePolicy.action(patch, "checks in step", List.of());
+        : LifecycleAction.NOTHING;
   }
 
   private LifecycleAction evict(String reason, String message) {

@@ -225,7 +225,8 @@ final class SchedulerFixture {
                 Optional.empty(),
                 false,
                 Optional.empty(),
-                closed)));
+                closed,
+                true)));
   }
 
   static RequestShape shape(long cpu) {
@@ -244,6 +245,49 @@ final class SchedulerFixture {
   /** How many pods each pod set of one was admitted with. */
   List<Integer> counts(String name) {
     return admission(name).podSets().stream().map(PodSetAssignment::count).toList();
+  }
+
+  /** The API server says of a Workload of flavor f that it runs, and whether anybody stops it. */
+  void running(String name, String queue, long cpu, long priority, boolean evictable) {
+    tell(
+        new SchedulerEvent.WorkloadReserving(
+            new ReservingWorkload(
+                new WorkloadId("uid-" + name, "ns", name),
+                version++,
+                queue,
+                queue,
+                List.of(
+                    new PodSetAssignment(
+                        "main",
+                        new TreeMap<>(Map.of("cpu", "f")),
+                        new TreeMap<>(Map.of("cpu", cpu)),
+                        1)),
+                priority,
+                START,
+                false,
+                true,
+                true,
+                START,
+                evictable)));
+  }
+
+  /** One whose pods nobody would stop. */
+  void submitNotEvictable(String name, String queue, long cpu, long priority) {
+    tell(
+        new SchedulerEvent.WorkloadPending(
+            new PendingWorkload(
+                new WorkloadId("uid-" + name, "ns", name),
+                version++,
+                queue,
+                shape(cpu),
+                priority,
+                START,
+                START,
+                Optional.empty(),
+                false,
+                Optional.empty(),
+                false,
+                false)));
   }
 
   /** The API server says of one that was admitted here that its pods are ready, or not. */

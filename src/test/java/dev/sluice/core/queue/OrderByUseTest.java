@@ -192,6 +192,7 @@ class OrderByUseTest {
         START.plusSeconds(random.nextInt(3)),
         new int[] {0},
         new long[] {1},
-        random.nextInt(4) == 0);
+        random.nextInt(4) == 0,
+        true);
   }
 }

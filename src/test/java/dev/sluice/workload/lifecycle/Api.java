@@ -155,6 +155,21 @@ final class Api {
                     .isEqualTo(wanted));
   }
 
+  /** Awaits that the message of a condition of a Workload contains this. */
+  void awaitMessage(String workload, String type, String part) {
+    await(workload + " " + type)
+        .atMost(LIMIT)
+        .pollInterval(Duration.ofMillis(50))
+        .untilAsserted(
+            () ->
+                assertThat(get("Workload", workload).at("/status/conditions"))
+                    .filteredOn(condition -> condition.path("type").asText().equals(type))
+                    .singleElement()
+                    .extracting(condition -> condition.path("message").asText())
+                    .asString()
+                    .contains(part));
+  }
+
   String condition(String kind, String name, String type) {
     return condition(get(kind, name), type);
   }

@@ -65,8 +65,8 @@ class OwnerlessWorkloadsIT {
     api.awaitGone("ResourceFlavor", cluster.name("flavor"));
   }
 
-  @Test
-  void oneWhoseOwnerOfAnotherKindIsDeletedIsGoneWithIt() {
+  /** Admitted, and owned by an object of a kind whose jobs nobody here runs. */
+  private void givenForeignWorkload() {
     String uid =
         cluster
             .applyText(
@@ -82,6 +82,56 @@ class OwnerlessWorkloadsIT {
         "{apiVersion: v1, kind: ServiceAccount, name: owner, controller: true, uid: %s}"
             .formatted(uid));
     api.awaitCondition("Workload", "imported", "Admitted", "True Admitted");
+  }
+
+  /** Nobody would stop its pods, so that its quota would never come back. */
+  @Test
+  void oneWhoseOwnerNobodyHereRunsIsNeitherPreemptedNorDrained() {
+    api.patch(
+        "ClusterQueue",
+        cluster.name("cq"),
+        "{'spec': {'preemption': {'withinClusterQueue': 'LowerPriority'}, 'resourceGroups':"
+            + " [{'coveredResources': ['cpu'], 'flavors': [{'name': '"
+            + cluster.name("flavor")
+            + "', 'resources': [{'name': 'cpu', 'nominalQuota': '2'}]}]}]}}");
+    givenForeignWorkload();
+    api.submit("own", 1);
+    String own = api.awaitRunning("own", 1);
+    api.submit(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: WorkloadPriorityClass
+        metadata: {name: "urgent-${suffix}"}
+        value: 100
+        ---
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: urgent
+          namespace: "${namespace}"
+          labels: {kueue.x-k8s.io/queue-name: lq, kueue.x-k8s.io/priority-class: "urgent-${suffix}"}
+        spec:
+          parallelism: 2
+          completions: 2
+          template:
+            spec:
+              restartPolicy: Never
+              containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+        """);
+    api.awaitMessage(api.workloadOf("urgent"), "QuotaReserved", "whose pods nobody would stop");
+    assertThat(api.condition("Workload", own, "Evicted")).isEqualTo("absent");
+
+    api.patch("ClusterQueue", cluster.name("cq"), "{'spec': {'stopPolicy': 'HoldAndDrain'}}");
+
+    api.awaitCondition("Workload", own, "Requeued", "False ClusterQueueStopped");
+    assertThat(api.condition("Workload", "imported", "Evicted")).isEqualTo("absent");
+    assertThat(api.condition("Workload", "imported", "Admitted")).isEqualTo("True Admitted");
+    api.awaitUsage("1");
+  }
+
+  @Test
+  void oneWhoseOwnerOfAnotherKindIsDeletedIsGoneWithIt() {
+    givenForeignWorkload();
     assertThat(api.condition("Workload", "imported", "Finished")).isEqualTo("absent");
 
     cluster.client().serviceAccounts().inNamespace(cluster.namespace()).withName("owner").delete();

@@ -42,6 +42,18 @@ final class CandidateQueues {
     return candidateQueues.found;
   }
 
+  /** Whether one of these queues has a holder of a needed pair that nobody can evict. */
+  static boolean meetNotEvictable(
+      Function<QuotaNode, @Nullable ClusterQueueCache> queues,
+      PreemptionRequest preemptionRequest) {
+    for (CandidateQueue candidateQueue : of(queues, preemptionRequest)) {
+      if (candidateQueue.queue().holders().anyNotEvictableUses(preemptionRequest.needed())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   private void collectFromAncestors() {
     long[] remaining = preemptionRequest.amounts().clone();
     QuotaNode visited = preemptionRequest.queue().node();

@@ -49,6 +49,11 @@ public final class ClassicalPreemption implements PreemptionStrategy {
   }
 
   @Override
+  public boolean meetsNotEvictable(PreemptionRequest preemptionRequest) {
+    return CandidateQueues.meetNotEvictable(queues, preemptionRequest);
+  }
+
+  @Override
   public PreemptionUpperBound upperBound(QuotaNode root) {
     return new ClassicalUpperBound(root, this, queues);
   }

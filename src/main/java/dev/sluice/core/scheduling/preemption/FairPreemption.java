@@ -71,6 +71,11 @@ public final class FairPreemption implements PreemptionStrategy {
   }
 
   @Override
+  public boolean meetsNotEvictable(PreemptionRequest preemptionRequest) {
+    return CandidateQueues.meetNotEvictable(queues, preemptionRequest);
+  }
+
+  @Override
   public PreemptionUpperBound upperBound(QuotaNode root) {
     return new FairUpperBound(root, this, shares, queues);
   }

@@ -36,6 +36,12 @@ public interface PreemptionStrategy {
    */
   PreemptionUpperBound upperBound(QuotaNode root);
 
+  /**
+   * Whether a Workload that nobody can evict reserves a needed pair in a queue whose Workloads the
+   * preemptor may preempt.
+   */
+  boolean meetsNotEvictable(PreemptionRequest preemptionRequest);
+
   /** Whether a queue may preempt while its request borrows, whatever its other policies. */
   default boolean mayPreemptBorrowing(ClusterQueueCache queue) {
     return queue.spec().preemption().borrowWithinCohort();

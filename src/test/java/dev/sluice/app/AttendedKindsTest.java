@@ -1,0 +1,74 @@
+package dev.sluice.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.api.config.ConfigurationLoader;
+import dev.sluice.workload.WorkloadParser;
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Whose pods somebody stops, by the owners of a Workload and the frameworks that are turned on. */
+class AttendedKindsTest {
+
+  private static boolean isAttended(String frameworks, String owners, String status)
+      throws Exception {
+    AttendedKinds attended =
+        new AttendedKinds(
+            ConfigurationLoader.parse(
+                """
+                apiVersion: config.kueue.x-k8s.io/v1beta2
+                kind: Configuration
+                integrations: {frameworks: [%s]}
+                """
+                    .formatted(frameworks),
+                "test",
+                () -> "own"),
+            gate -> false);
+    String json =
+        "{'metadata': {'name': 'w', 'namespace': 'team', 'ownerReferences': [%s]}, 'status': {%s}}"
+            .formatted(owners, status)
+            .replace('\'', '"');
+    return attended.test(new WorkloadParser().parse(json.getBytes(StandardCharsets.UTF_8)));
+  }
+
+  private static String owner(String apiVersion, String kind, boolean controller) {
+    return "{'apiVersion': '%s', 'kind': '%s', 'name': 'o', 'uid': 'u', 'controller': %s}"
+        .formatted(apiVersion, kind, controller);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "batch/job,                           batch/v1,               Job,         true",
+    "pod,                                 batch/v1,               Job,         false",
+    "batch/job,                           example.test/v1,        Flow,        false",
+    "batch/job,                           example.test/v1,        Job,         false",
+    "jobset.x-k8s.io/jobset,              jobset.x-k8s.io/v1,     JobSet,      false",
+    "statefulset,                         v1,                     Pod,         true",
+    "batch/job,                           v1,                     Pod,         false"
+  })
+  void theControllersKindDecides(
+      String frameworks, String apiVersion, String kind, boolean attended) throws Exception {
+    assertThat(isAttended(frameworks, owner(apiVersion, kind, true), "")).isEqualTo(attended);
+  }
+
+  @Test
+  void whoMadeAWorkloadWithoutOwnerStopsItsPods() throws Exception {
+    assertThat(isAttended("batch/job", "", "")).isTrue();
+    assertThat(isAttended("batch/job", owner("v1", "ConfigMap", false), "")).isTrue();
+  }
+
+  @Test
+  void nobodyStopsAGroupOfPodsWhereTheseAreNotManaged() throws Exception {
+    assertThat(isAttended("pod", owner("v1", "Pod", false), "")).isTrue();
+    assertThat(isAttended("batch/job", owner("v1", "Pod", false), "")).isFalse();
+  }
+
+  @Test
+  void aWorkerClusterStopsWhatRunsThere() throws Exception {
+    String owner = owner("jobset.x-k8s.io/v1alpha2", "JobSet", true);
+    assertThat(isAttended("batch/job", owner, "'clusterName': 'remote'")).isTrue();
+    assertThat(isAttended("batch/job", owner, "'nominatedClusterNames': ['remote']")).isFalse();
+  }
+}
