@@ -4,6 +4,7 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.CachedWorkload.Condition;
 import dev.sluice.workload.Evictions;
+import dev.sluice.workload.PodsReady;
 import dev.sluice.workload.StatusPatch;
 import dev.sluice.workload.lifecycle.LifecycleAction.EventSpec;
 import java.time.Instant;
@@ -56,6 +57,9 @@ final class PendingWorkloadPolicy {
     }
     if (workload.admitted()) {
       patch.dropReservation(reason().orElse("PendingEvaluation"), message());
+    }
+    if (rules.podsReady().isPresent() && workload.owned() && !patch.isEmpty()) {
+      PodsReady.initial(patch);
     }
     LifecycleAction lifecycleAction = LifecyclePolicy.action(patch, change(), eventSpec);
     return new LifecycleAction(lifecycleAction.action(), backsOff ? backOff : Optional.empty());

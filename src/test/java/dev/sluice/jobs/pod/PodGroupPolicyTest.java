@@ -440,6 +440,21 @@ class PodGroupPolicyTest {
                   pods));
       assertThat(condition(status, "PodsReady")).isEqualTo("True Started");
     }
+
+    /** As for a job: a group that is not admitted has no pods that could be ready. */
+    @Test
+    void isNotReadyWhileItIsNotAdmitted() {
+      rules = rules(true);
+      GivenPod[] pods = {member("a", 2), member("b", 2)};
+      GivenGroupWorkload before =
+          workload("worker", 2).ownedBy(pods).condition("PodsReady", "True", "Started", "");
+      assertThat(condition(only(PatchStatus.class, given(before, pods)), "PodsReady"))
+          .isEqualTo("False WaitForStart");
+
+      assertThat(given(workload("worker", 2).ownedBy(pods), pods)).isEmpty();
+      rules = rules(false);
+      assertThat(given(before, pods)).isEmpty();
+    }
   }
 
   @Nested

@@ -57,6 +57,17 @@ class PodsReadyPolicyTest {
     return "absent";
   }
 
+  /** Who waits because of a gate has no pods either. */
+  @Test
+  void whatIsKeptOutIsNotReady() {
+    assertThat(condition(status(at(0, workload().gatedBy("example.test/a"))), "PodsReady"))
+        .isEqualTo("False WaitForStart");
+    assertThat(
+            condition(
+                status(at(0, workload().neverOwned().gatedBy("example.test/a"))), "PodsReady"))
+        .isEqualTo("absent");
+  }
+
   private static GivenWorkload notReady(String reason) {
     return workload().admitted().condition("PodsReady", "False", reason, "");
   }
