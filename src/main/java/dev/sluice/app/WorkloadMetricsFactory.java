@@ -37,9 +37,10 @@ record WorkloadMetricsFactory(
     reader.listen(census);
     reader.listen(new WorkloadTransitions(workloads, schedulerViews, role, clock));
     metrics.forgetting(workloads);
+    RemovedQueueObserver.connect(informerCaches, workloads);
     metrics.include(
         new QueueGauges(
-            schedulerViews,
+            new ExistingQueueViews(schedulerViews, informerCaches),
             census,
             role,
             reported,

@@ -219,7 +219,30 @@ public final class WorkloadMetrics {
     preempted.labelValues(MetricFamilies.values(role.get(), preemptingClusterQueue, reason)).inc();
   }
 
-  /** Removes the series of deleted queues and cohorts. */
+  /** A ClusterQueue was deleted: its series end. */
+  public void clusterQueueRemoved(String name) {
+    byQueue.forEach(metric -> metric.removeIf(labels -> labels.get(0).equals(name)));
+  }
+
+  /** A LocalQueue was deleted: its series end. */
+  public void localQueueRemoved(LocalQueueId id) {
+    byLocalQueue.forEach(
+        metric ->
+            metric.removeIf(
+                labels -> labels.get(0).equals(id.name()) && labels.get(1).equals(id.namespace())));
+  }
+
+  /**
+   * A Cohort object was deleted: its series end. A cohort that queues still name is counted anew.
+   */
+  public void cohortRemoved(String name) {
+    cohortAdmitted.removeIf(labels -> labels.get(0).equals(name));
+  }
+
+  /**
+   * Removes series of queues and cohorts that don't exist: a late transition of a Workload may have
+   * begun them again.
+   */
   void forgetRemoved() {
     byQueue.forEach(
         m -> m.removeIf(labels -> schedulerViews.clusterQueue(labels.get(0)).isEmpty()));

@@ -16,13 +16,14 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /** Views that a test says. */
-final class FixedViews implements SchedulerViews {
+public final class FixedViews implements SchedulerViews {
 
   private final Map<String, ClusterQueueView> clusterQueues = new TreeMap<>();
   private final Map<LocalQueueId, LocalQueueView> localQueues = new TreeMap<>();
   private final Map<String, CohortView> cohorts = new TreeMap<>();
 
-  FixedViews clusterQueue(
+  /** With one more, or another one of this name. */
+  public FixedViews clusterQueue(
       String name, String cohort, List<InactiveReason> problems, FlavorUsage... usage) {
     String root = cohort.isEmpty() ? "" : "root";
     clusterQueues.put(
@@ -30,7 +31,9 @@ final class FixedViews implements SchedulerViews {
     return this;
   }
 
-  FixedViews localQueue(String namespace, String name, String clusterQueue, FlavorUsage... usage) {
+  /** With one more, or another one of this name. */
+  public FixedViews localQueue(
+      String namespace, String name, String clusterQueue, FlavorUsage... usage) {
     LocalQueueId id = new LocalQueueId(namespace, name);
     localQueues.put(
         id, new LocalQueueView(id, clusterQueue, List.of(), 3, 4, 2, 1, List.of(usage)));
@@ -38,7 +41,7 @@ final class FixedViews implements SchedulerViews {
   }
 
   /** What a LocalQueue that is there used in the past, in one number. */
-  FixedViews pastUse(String namespace, String name, double amount) {
+  public FixedViews pastUse(String namespace, String name, double amount) {
     localQueues.computeIfPresent(
         new LocalQueueId(namespace, name),
         (id, queue) ->
@@ -55,12 +58,14 @@ final class FixedViews implements SchedulerViews {
     return this;
   }
 
-  FixedViews cohort(String name, String parent, FlavorUsage... usage) {
+  /** With one more, or another one of this name. */
+  public FixedViews cohort(String name, String parent, FlavorUsage... usage) {
     cohorts.put(name, new CohortView(name, parent, "root", List.of(usage)));
     return this;
   }
 
-  void remove(String clusterQueue) {
+  /** Without this queue and its LocalQueues. */
+  public void remove(String clusterQueue) {
     clusterQueues.remove(clusterQueue);
     localQueues.values().removeIf(queue -> queue.clusterQueue().equals(clusterQueue));
   }

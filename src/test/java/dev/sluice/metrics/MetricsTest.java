@@ -226,6 +226,34 @@ class MetricsTest {
   }
 
   @Test
+  void whatIsRemovedEndsAndNothingElse() {
+    views
+        .clusterQueue("other", "leaf", List.of(), CPU)
+        .localQueue("team", "other", "other", CPU)
+        .localQueue("lab", "lq", "other", CPU);
+    QueueRef other = new QueueRef("other", new LocalQueueId("team", "other"), "high");
+    WorkloadMetrics metrics = workloadMetrics(all -> true);
+    metrics.admitted(QUEUE, Duration.ZERO, Duration.ZERO);
+    metrics.admitted(other, Duration.ZERO, Duration.ZERO);
+    metrics.finished(
+        new QueueRef("other", new LocalQueueId("lab", "lq"), "high"), Duration.ofSeconds(1));
+    metrics.preempted("cq", "InClusterQueue");
+
+    metrics.clusterQueueRemoved("cq");
+    assertThat(text())
+        .doesNotContain("cluster_queue=\"cq\"")
+        .contains("cluster_queue=\"other\"", "name=\"lq\",namespace=\"team\"");
+
+    metrics.localQueueRemoved(QUEUE.localQueue());
+    assertThat(text())
+        .doesNotContain("name=\"lq\",namespace=\"team\"")
+        .contains("name=\"lq\",namespace=\"lab\"", "name=\"other\",namespace=\"team\"");
+
+    metrics.cohortRemoved("leaf");
+    assertThat(text()).doesNotContain("{cohort=\"leaf\"").contains("{cohort=\"root\"");
+  }
+
+  @Test
   void localQueuesThatAreNotSelectedHaveNoCounters() {
     workloadMetrics(none -> false).admitted(QUEUE, Duration.ZERO, Duration.ZERO);
 

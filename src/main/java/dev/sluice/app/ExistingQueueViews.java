@@ -1,0 +1,69 @@
+package dev.sluice.app;
+
+import dev.sluice.core.engine.ClusterQueueView;
+import dev.sluice.core.engine.CohortView;
+import dev.sluice.core.engine.LocalQueueView;
+import dev.sluice.core.engine.SchedulerViews;
+import dev.sluice.core.model.LocalQueueId;
+import dev.sluice.queues.cache.InformerCaches;
+import java.util.Collection;
+import java.util.Optional;
+
+/**
+ * The published views of queues whose objects exist: a deleted queue has no view from the moment
+ * its deletion is known, not only when the scheduler has published again. A cohort has a view as
+ * long as its object exists or another object names it.
+ */
+record ExistingQueueViews(SchedulerViews published, InformerCaches caches)
+    implements SchedulerViews {
+
+  @Override
+  public Optional<ClusterQueueView> clusterQueue(String name) {
+    return published.clusterQueue(name).filter(this::exists);
+  }
+
+  @Override
+  public Optional<LocalQueueView> localQueue(LocalQueueId id) {
+    return published.localQueue(id).filter(this::exists);
+  }
+
+  @Override
+  public Optional<CohortView> cohort(String name) {
+    return published.cohort(name).filter(this::exists);
+  }
+
+  @Override
+  public Collection<ClusterQueueView> clusterQueues() {
+    return published.clusterQueues().stream().filter(this::exists).toList();
+  }
+
+  @Override
+  public Collection<LocalQueueView> localQueues() {
+    return published.localQueues().stream().filter(this::exists).toList();
+  }
+
+  @Override
+  public Collection<CohortView> cohorts() {
+    return published.cohorts().stream().filter(this::exists).toList();
+  }
+
+  private boolean exists(ClusterQueueView queue) {
+    return caches.clusterQueues().find(queue.name()).isPresent();
+  }
+
+  private boolean exists(LocalQueueView queue) {
+    return caches.localQueues().find(queue.id().namespace(), queue.id().name()).isPresent();
+  }
+
+  private boolean exists(CohortView cohort) {
+    return caches.cohorts().find(cohort.name()).isPresent() || isNamed(cohort.name());
+  }
+
+  private boolean isNamed(String cohort) {
+    return published.clusterQueues().stream()
+            .anyMatch(queue -> queue.cohort().equals(cohort) && exists(queue))
+        || caches.cohorts().all().stream()
+            .anyMatch(
+                child -> child.getSpec() != null && cohort.equals(child.getSpec().parentName()));
+  }
+}
