@@ -4,7 +4,6 @@ import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.Decision;
 import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.InactiveReason;
-import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.queue.ClusterQueueCache;
@@ -123,8 +122,15 @@ public final class Engine {
           dirtySet.everything |= specRegistry.declare(cohort);
       case SchedulerEvent.CohortRemoved(var name) ->
           dirtySet.everything |= specRegistry.removeCohort(name);
-      case SchedulerEvent.LocalQueueChanged(var queue) -> setLocalQueue(queue.id(), queue);
-      case SchedulerEvent.LocalQueueRemoved(var id) -> setLocalQueue(id, null);
+      case SchedulerEvent.LocalQueueChanged(var queue) ->
+          setLocalQueue(specRegistry.localQueue(queue.id()), queue);
+      case SchedulerEvent.LocalQueueRemoved(var id) -> {
+        LocalQueueState queue = specRegistry.localQueues.get(id);
+        if (queue != null) {
+          setLocalQueue(queue, null);
+          specRegistry.forgetIfUnused(queue);
+        }
+      }
       case SchedulerEvent.LocalQueueUsed used -> usageLedger.usageReported(used);
       case SchedulerEvent.NamespaceChanged(var name, var labels) -> {
         Map<String, String> before = specRegistry.namespaces.put(name, labels);
@@ -187,8 +193,7 @@ public final class Engine {
     dirtySet.everything = true;
   }
 
-  private void setLocalQueue(LocalQueueId id, @Nullable LocalQueueSpec spec) {
-    LocalQueueState localQueue = specRegistry.localQueue(id);
+  private void setLocalQueue(LocalQueueState localQueue, @Nullable LocalQueueSpec spec) {
     if (Objects.equals(spec, localQueue.spec)) {
       return;
     }
@@ -196,7 +201,7 @@ public final class Engine {
     specRegistry.declare(localQueue, spec);
     workloads.requeueAll(localQueue, former);
     usageLedger.specChanged(localQueue);
-    dirtySet.localQueues.add(id);
+    dirtySet.localQueues.add(localQueue.id);
   }
 
   /** Reconsiders Workloads that are held because of their namespace or limits. */

@@ -22,6 +22,10 @@ final class LocalQueueState {
   final UsageVector admitted = new UsageVector();
   final LocalQueueUsage usage = new LocalQueueUsage();
   int reserving;
+
+  /** Number of Workloads that the engine knows in this LocalQueue. */
+  int workloads;
+
   int admittedCount;
 
   /** Usage over time; null without admission fair sharing. */

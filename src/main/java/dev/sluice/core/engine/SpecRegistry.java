@@ -47,6 +47,16 @@ final class SpecRegistry {
     return localQueues.computeIfAbsent(id, LocalQueueState::new);
   }
 
+  /**
+   * Forgets a LocalQueue that doesn't exist, unless a Workload names it or an event has reported
+   * its usage already.
+   */
+  void forgetIfUnused(LocalQueueState queue) {
+    if (!queue.exists() && queue.workloads == 0 && queue.reportedUsage == null) {
+      localQueues.remove(queue.id, queue);
+    }
+  }
+
   @Nullable ClusterQueueCache cacheOf(String clusterQueue) {
     ClusterQueueState queue = clusterQueues.get(clusterQueue);
     return queue == null ? null : queue.cache;

@@ -131,8 +131,9 @@ final class UsageLedger {
     if (isCounted && queue.history == null) {
       queue.history = newHistory(queue, parameters);
       schedule(queue, queue.history);
-    } else if (!isCounted) {
+    } else if (!isCounted && queue.history != null) {
       queue.history = null;
+      samples.removeIf(scheduled -> scheduled.queue == queue);
     }
     if (!queue.exists()) {
       queue.reportedUsage = null;

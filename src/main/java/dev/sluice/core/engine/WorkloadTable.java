@@ -166,12 +166,18 @@ final class WorkloadTable {
       return;
     }
     withdraw(entry);
-    entries.remove(id.uid());
     ClusterQueueState queue = specRegistry.clusterQueues.get(entry.localQueue.clusterQueue());
     if (queue != null) {
       queue.pending.forget(id);
     }
     dirtySet.touched(entry.localQueue.clusterQueue(), entry.localQueue.id);
+    forget(entry);
+  }
+
+  private void forget(WorkloadEntry entry) {
+    entries.remove(entry.id.uid());
+    entry.localQueue.workloads--;
+    specRegistry.forgetIfUnused(entry.localQueue);
   }
 
   /**
@@ -346,12 +352,13 @@ final class WorkloadTable {
     }
     if (entry != null && !entry.localQueue.id.equals(queue)) {
       withdraw(entry);
-      entries.remove(id.uid());
+      forget(entry);
       entry = null;
     }
     if (entry == null) {
       entry = new WorkloadEntry(id, specRegistry.localQueue(queue));
       entry.version = version;
+      entry.localQueue.workloads++;
       entries.put(id.uid(), entry);
     }
     return entry;

@@ -20,6 +20,9 @@ final class LocalQueueLane extends IndexedHeap.Entry {
   private final LocalQueueUsage usage;
   private final IndexedHeap<EquivalenceClass> classes = new IndexedHeap<>(EquivalenceClass.BY_RANK);
 
+  /** Number of classes of the lane, active or not. */
+  private int size;
+
   LocalQueueLane(LocalQueueUsage usage) {
     this.usage = usage;
   }
@@ -30,6 +33,16 @@ final class LocalQueueLane extends IndexedHeap.Entry {
 
   IndexedHeap<EquivalenceClass> classes() {
     return classes;
+  }
+
+  /** Counts a class of the lane that was created, or with -1 one that was dropped. */
+  void count(int more) {
+    size += more;
+  }
+
+  /** Whether the lane has no classes. */
+  boolean isUnused() {
+    return size == 0;
   }
 
   EquivalenceClass firstClass() {

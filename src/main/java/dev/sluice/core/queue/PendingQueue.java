@@ -71,7 +71,10 @@ public final class PendingQueue {
     LocalQueueLane lane = usageOf == null ? sharedLane : laneOf(usageOf.apply(localQueue));
     return classes.computeIfAbsent(
         new ClassKey(lane, shape, priority),
-        key -> new EquivalenceClass(this, key.lane, key.shape, key.priority));
+        key -> {
+          key.lane.count(1);
+          return new EquivalenceClass(this, key.lane, key.shape, key.priority);
+        });
   }
 
   private LocalQueueLane laneOf(LocalQueueUsage usage) {
@@ -376,11 +379,15 @@ public final class PendingQueue {
   }
 
   private void dropIfUnused(EquivalenceClass equivalenceClass) {
-    if (equivalenceClass.isUnused()) {
-      classes.remove(
-          new ClassKey(
-              equivalenceClass.lane(), equivalenceClass.shape(), equivalenceClass.priority()),
-          equivalenceClass);
+    LocalQueueLane lane = equivalenceClass.lane();
+    if (equivalenceClass.isUnused()
+        && classes.remove(
+            new ClassKey(lane, equivalenceClass.shape(), equivalenceClass.priority()),
+            equivalenceClass)) {
+      lane.count(-1);
+      if (lane.isUnused()) {
+        lanes.remove(lane.usage(), lane);
+      }
     }
   }
 }
