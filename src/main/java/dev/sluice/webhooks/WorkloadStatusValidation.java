@@ -104,13 +104,11 @@ final class WorkloadStatusValidation {
 
   private static void usage(FieldPath path, JsonNode assignment, FieldErrors bad) {
     long count = JsonFields.at(assignment, "count").asLong();
-    if (count <= 0) {
-      return;
-    }
     for (Map.Entry<String, JsonNode> entry :
         JsonFields.at(assignment, "resourceUsage").properties()) {
       FieldPath at = path.key(entry.getKey());
       QuantityValidation.checkNonNegative(at, entry.getValue(), bad)
+          .filter(amount -> count > 0)
           .map(amount -> units(entry.getKey(), amount))
           .filter(units -> units.remainder(BigDecimal.valueOf(count)).signum() != 0)
           .ifPresent(

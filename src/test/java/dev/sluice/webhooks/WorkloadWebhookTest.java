@@ -104,6 +104,8 @@ class WorkloadWebhookTest {
           /status/admission | {podSetAssignments: [{name: other, count: 1}]} | status.admission.podSetAssignments[0].name: Unsupported value: "other": supported values: "extra", "main"
           /status/admission | {podSetAssignments: [{name: main, count: 3, resourceUsage: {cpu: 1}}]} | status.admission.podSetAssignments[0].resourceUsage[cpu]: Invalid value: 1: is not a multiple of count, 3
           /status/admission | {podSetAssignments: [{name: main, count: 3, resourceUsage: {cpu: "-3"}}]} | status.admission.podSetAssignments[0].resourceUsage[cpu]: Invalid value: "-3": must be greater than or equal to 0
+          /status/admission | {podSetAssignments: [{name: main, count: 0, resourceUsage: {cpu: "-3"}}]} | status.admission.podSetAssignments[0].resourceUsage[cpu]: Invalid value: "-3": must be greater than or equal to 0
+          /status/admission | {podSetAssignments: [{name: main, resourceUsage: {cpu: "9e30"}}]} | status.admission.podSetAssignments[0].resourceUsage[cpu]: Invalid value: "9e30": must be less than or equal to
           /status/reclaimablePods | [{name: other, count: 1}] | status.reclaimablePods[0].name: Unsupported value: "other": supported values: "extra", "main"
           /status/reclaimablePods | [{name: main, count: 4}] | status.reclaimablePods[0].count: Invalid value: 4: should be less than or equal to the count of the pod set, 3
           /status/admissionChecks | [{name: a, podSetUpdates: [{name: other}]}] | status.admissionChecks[0].podSetUpdates[0].name: Unsupported value: "other"
