@@ -136,12 +136,9 @@ public final class MultiKueueWorkloadReconciler implements WorkloadListener, Aut
     this.placementPlanner = new PlacementPlanner(options.workloadPlacement(), workloadStateReader);
     this.orphanCollector =
         new OrphanCollector(
-            connections,
+            OrphanCollector.workers(connections, workloadStateReader, jobs, actionExecutor),
             workloads,
-            workloadStateReader,
-            jobs,
-            actionExecutor,
-            leadership,
+            leadership::leading,
             connectionContext.io(),
             this::enqueue);
     options.reader().listen(this);

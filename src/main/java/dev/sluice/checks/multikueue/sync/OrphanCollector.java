@@ -3,11 +3,13 @@ package dev.sluice.checks.multikueue.sync;
 import dev.sluice.checks.multikueue.remote.RemoteConnections;
 import dev.sluice.checks.multikueue.remote.RemoteObjects;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
-import dev.sluice.kube.leader.Leadership;
 import dev.sluice.workload.WorkloadLister;
 import java.util.Collection;
+import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
  * Searches for orphans in workers: remote Workloads whose Workload is gone, and remote jobs without
@@ -15,52 +17,96 @@ import java.util.function.Consumer;
  */
 final class OrphanCollector {
 
-  private final RemoteConnections connections;
+  private final Workers workers;
   private final WorkloadLister workloads;
-  private final WorkloadStateReader workloadStateReader;
-  private final RemoteJobInformers jobs;
-  private final ActionExecutor actionExecutor;
-  private final Leadership leadership;
+  private final BooleanSupplier leading;
   private final Executor io;
   private final Consumer<Key> enqueue;
 
+  /** The objects of this manager in all workers, as last seen. */
+  interface Workers {
+
+    /** The keys of the Workloads of which a worker has a copy; a key may come twice. */
+    Stream<Key> copies();
+
+    /** The workers that have a copy of this Workload. */
+    Set<String> clustersOf(Key workload);
+
+    /** Visits all jobs. */
+    void visitJobs(RemoteJobInformers.Visitor visitor);
+
+    /** Deletes a job whose Workload is gone, unless it turns out to be another one. */
+    void remove(String cluster, MultiKueueKind kind, Key workload, String name);
+  }
+
+  /**
+   * Creates a collector.
+   *
+   * @param leading whether this process may write now
+   * @param io runs deletions
+   * @param enqueue requests the reconciliation of a Workload, which withdraws its copies
+   */
   OrphanCollector(
-      RemoteConnections connections,
+      Workers workers,
       WorkloadLister workloads,
-      WorkloadStateReader workloadStateReader,
-      RemoteJobInformers jobs,
-      ActionExecutor actionExecutor,
-      Leadership leadership,
+      BooleanSupplier leading,
       Executor io,
       Consumer<Key> enqueue) {
-    this.connections = connections;
+    this.workers = workers;
     this.workloads = workloads;
-    this.workloadStateReader = workloadStateReader;
-    this.jobs = jobs;
-    this.actionExecutor = actionExecutor;
-    this.leadership = leadership;
+    this.leading = leading;
     this.io = io;
     this.enqueue = enqueue;
   }
 
+  /** The objects that these connections and informers know. */
+  static Workers workers(
+      RemoteConnections connections,
+      WorkloadStateReader workloadStateReader,
+      RemoteJobInformers jobs,
+      ActionExecutor actionExecutor) {
+    return new Workers() {
+      @Override
+      public Stream<Key> copies() {
+        return connections.connected().keySet().stream()
+            .flatMap(cluster -> connections.workloads(cluster).stream())
+            .map(RemoteObjects::all)
+            .flatMap(Collection::stream)
+            .map(Key::of);
+      }
+
+      @Override
+      public Set<String> clustersOf(Key workload) {
+        return workloadStateReader.copies(workload).keySet();
+      }
+
+      @Override
+      public void visitJobs(RemoteJobInformers.Visitor visitor) {
+        jobs.visit(visitor);
+      }
+
+      @Override
+      public void remove(String cluster, MultiKueueKind kind, Key workload, String name) {
+        actionExecutor.remove(cluster, kind, workload, name);
+      }
+    };
+  }
+
   /** Enqueues the Workloads of orphaned copies and deletes orphaned jobs. */
   void collect() {
-    for (String cluster : connections.connected().keySet()) {
-      connections.workloads(cluster).map(RemoteObjects::all).stream()
-          .flatMap(Collection::stream)
-          .map(Key::of)
-          .filter(
-              key ->
-                  workloads.get(key.namespace(), key.name()).filter(it -> !it.deleting()).isEmpty())
-          .forEach(enqueue);
-    }
-    jobs.visit(
+    workers
+        .copies()
+        .filter(
+            key ->
+                workloads.get(key.namespace(), key.name()).filter(it -> !it.deleting()).isEmpty())
+        .forEach(enqueue);
+    workers.visitJobs(
         (cluster, kind, job, key) -> {
-          if (leadership.leading()
+          if (leading.getAsBoolean()
               && !isExpectedIn(cluster, key)
-              && !workloadStateReader.copies(key).containsKey(cluster)) {
+              && !workers.clustersOf(key).contains(cluster)) {
             String name = job.getMetadata().getName();
-            io.execute(() -> actionExecutor.remove(cluster, kind, key, name));
+            io.execute(() -> workers.remove(cluster, kind, key, name));
           }
         });
   }
