@@ -52,13 +52,20 @@ record WorkloadMetricsFactory(
 
   private Predicate<LocalQueueId> reported(InformerCaches informerCaches) {
     var local = configuration.metrics().localQueueMetrics();
+    boolean enabled = reportsLocalQueues(configuration);
     return id ->
-        local.enable()
+        enabled
             && informerCaches
                 .localQueues()
                 .find(id.namespace(), id.name())
                 .map(queue -> queue.getMetadata().getLabels())
                 .map(labels -> local.localQueueSelector().matches(labels))
                 .orElseGet(() -> local.localQueueSelector().matches(Map.of()));
+  }
+
+  /** Whether LocalQueues have series of their own: block and gate are both on. */
+  static boolean reportsLocalQueues(Configuration configuration) {
+    return configuration.metrics().localQueueMetrics().enable()
+        && configuration.featureGates().enabled(FeatureGate.LOCAL_QUEUE_METRICS);
   }
 }

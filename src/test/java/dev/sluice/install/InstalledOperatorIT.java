@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.MetricsEndpoint;
 import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
@@ -11,28 +12,20 @@ import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.events.v1.Event;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.Resource;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
-import java.security.KeyStore;
-import java.security.cert.CertificateFactory;
 import java.time.Duration;
-import java.util.Base64;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
@@ -137,31 +130,18 @@ class InstalledOperatorIT {
   @Test
   @Order(2)
   void metricsAreForThoseWhoMayReadThem(TestCluster cluster) throws Exception {
-    KubernetesClient client = cluster.client();
-    cluster.applyText(
-        """
-        apiVersion: v1
-        kind: ServiceAccount
-        metadata: {name: scraper, namespace: kueue-system}
-        ---
-        apiVersion: rbac.authorization.k8s.io/v1
-        kind: ClusterRoleBinding
-        metadata: {name: scraper}
-        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: kueue-metrics-reader}
-        subjects:
-        - {kind: ServiceAccount, name: scraper, namespace: kueue-system}
-        """);
+    MetricsEndpoint metrics = new MetricsEndpoint(cluster.client(), operator.metricsPort());
     cluster.apply(InstalledOperatorIT.class, "queues.yaml");
     cluster.apply(InstalledOperatorIT.class, "job.yaml");
 
-    assertThat(scrape(client, "nonsense").statusCode()).isEqualTo(401);
-    assertThat(scrape(client, operator.token("default")).statusCode()).isEqualTo(403);
-    String scraper = operator.token("scraper");
+    assertThat(metrics.get("nonsense").statusCode()).isEqualTo(401);
+    assertThat(metrics.get(operator.token("default")).statusCode()).isEqualTo(403);
+    String scraper = metrics.token();
     await()
         .atMost(LIMIT)
         .untilAsserted(
             () ->
-                assertThat(names(scrape(client, scraper).body()))
+                assertThat(names(metrics.get(scraper).body()))
                     .as("every metric that a rule looks at is there")
                     .containsAll(names(expressions())));
   }
@@ -225,42 +205,6 @@ class InstalledOperatorIT {
 
   private static Set<String> names(String text) {
     return METRIC.matcher(text).results().map(MatchResult::group).collect(Collectors.toSet());
-  }
-
-  private HttpResponse<String> scrape(KubernetesClient client, String token) throws Exception {
-    try (HttpClient http = HttpClient.newBuilder().sslContext(trusting(client)).build()) {
-      return http.send(
-          HttpRequest.newBuilder(
-                  URI.create("https://127.0.0.1:" + operator.metricsPort() + "/metrics"))
-              .header("Authorization", "Bearer " + token)
-              .build(),
-          BodyHandlers.ofString());
-    }
-  }
-
-  /** Trusts what the ServiceMonitor trusts. */
-  private static SSLContext trusting(KubernetesClient client)
-      throws IOException, GeneralSecurityException {
-    String authority =
-        client
-            .secrets()
-            .inNamespace(InstallManifests.NAMESPACE)
-            .withName("kueue-webhook-server-cert")
-            .require()
-            .getData()
-            .getOrDefault("ca.crt", "");
-    KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
-    store.load(null, null);
-    store.setCertificateEntry(
-        "authority",
-        CertificateFactory.getInstance("X.509")
-            .generateCertificate(new ByteArrayInputStream(Base64.getDecoder().decode(authority))));
-    TrustManagerFactory trust =
-        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-    trust.init(store);
-    SSLContext context = SSLContext.getInstance("TLS");
-    context.init(null, trust.getTrustManagers(), null);
-    return context;
   }
 
   private int statusOf(String path) throws IOException, InterruptedException {

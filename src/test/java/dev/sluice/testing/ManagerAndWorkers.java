@@ -185,6 +185,12 @@ public final class ManagerAndWorkers implements AutoCloseable {
     return plane(MANAGER).client();
   }
 
+  /** Where the manager's operator serves its metrics. */
+  public MetricsEndpoint managerMetrics() {
+    LocalOperator operator = Objects.requireNonNull(operators.get(MANAGER));
+    return new MetricsEndpoint(manager(), operator.settings().metricsPort());
+  }
+
   /** A client of a worker with all rights; don't close it. */
   public KubernetesClient worker(String name) {
     return plane(name).client();

@@ -156,6 +156,11 @@ public final class MultiCluster implements AutoCloseable {
     return clusters.manager();
   }
 
+  /** Where the manager's operator serves its metrics. */
+  public MetricsEndpoint managerMetrics() {
+    return clusters.managerMetrics();
+  }
+
   /** A client of a worker with all rights; don't close it. */
   public KubernetesClient worker(String name) {
     return clusters.worker(name);

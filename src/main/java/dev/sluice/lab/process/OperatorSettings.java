@@ -15,6 +15,7 @@ import java.util.random.RandomGenerator;
  * @param lease how long a leader that is not heard of stays leader
  * @param renewDeadline how long a leader tries to renew before it gives up
  * @param retryPeriod time between two tries to lead
+ * @param moreMetrics further fields of {@code metrics}, as YAML in flow style; may be empty
  * @param more further top level fields, as YAML; may be empty
  */
 public record OperatorSettings(
@@ -25,6 +26,7 @@ public record OperatorSettings(
     Duration lease,
     Duration renewDeadline,
     Duration retryPeriod,
+    String moreMetrics,
     String more) {
 
   /** Ports that are free now, and the operator's own defaults for leader election. */
@@ -38,6 +40,7 @@ public record OperatorSettings(
         Duration.ofSeconds(15),
         Duration.ofSeconds(10),
         Duration.ofSeconds(2),
+        "",
         "");
   }
 
@@ -52,6 +55,7 @@ public record OperatorSettings(
         otherLease,
         otherRenew,
         otherRetry,
+        moreMetrics,
         more);
   }
 
@@ -65,7 +69,22 @@ public record OperatorSettings(
         lease,
         renewDeadline,
         retryPeriod,
+        moreMetrics,
         fields);
+  }
+
+  /** The same with further fields of {@code metrics}, such as {@code a: true, b: false}. */
+  public OperatorSettings withMetrics(String fields) {
+    return new OperatorSettings(
+        webhookPort,
+        healthPort,
+        metricsPort,
+        visibilityPort,
+        lease,
+        renewDeadline,
+        retryPeriod,
+        fields,
+        more);
   }
 
   /** The configuration file. */
@@ -78,8 +97,7 @@ public record OperatorSettings(
       port: %d
     health:
       healthProbeBindAddress: 127.0.0.1:%d
-    metrics:
-      bindAddress: 127.0.0.1:%d
+    metrics: {bindAddress: "127.0.0.1:%d"%s}
     visibilityServer:
       bindAddress: 127.0.0.1
       bindPort: %d
@@ -93,6 +111,7 @@ public record OperatorSettings(
                 webhookPort,
                 healthPort,
                 metricsPort,
+                moreMetrics.isEmpty() ? "" : ", " + moreMetrics,
                 visibilityPort,
                 lease.toMillis(),
                 renewDeadline.toMillis(),

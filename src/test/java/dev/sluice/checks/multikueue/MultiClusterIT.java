@@ -3,12 +3,16 @@ package dev.sluice.checks.multikueue;
 import static dev.sluice.testing.MultiCluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.metrics.MetricsPage;
 import dev.sluice.testing.ManagerAndWorkers;
 import dev.sluice.testing.MultiCluster;
 import dev.sluice.testing.MultiClusterTest;
+import dev.sluice.testing.Workload;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.batch.v1.JobStatus;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import java.util.ArrayList;
 import java.util.List;
@@ -144,5 +148,36 @@ class MultiClusterIT {
     clusters.endPods(clusters.worker(clusters.cluster("paused")), "job-name", "paused");
     clusters.awaitComplete("paused", 2);
     clusters.awaitNothingLeft("paused");
+  }
+
+  @Test
+  void metricsOfWorkersAreThoseOfThePage() throws Exception {
+    clusters.apply(
+        clusters.manager(),
+        clusters
+            .scenario("jobs/01-small.yaml")
+            .replace("name: small", "name: counted")
+            .replace(
+                "  template:\n",
+                "  template:\n    metadata: {annotations: {sluice.dev/run-for: 10m}}\n"));
+    eventually(() -> assertThat(clusters.job("counted").getStatus().getActive()).isEqualTo(2));
+    clusters
+        .worker(clusters.cluster("counted"))
+        .resources(Workload.class)
+        .inNamespace(clusters.namespace())
+        .withName(clusters.workload("counted").getMetadata().getName())
+        .patch(PatchContext.of(PatchType.JSON_MERGE), "{\"spec\":{\"active\":false}}");
+
+    MetricsPage page = MetricsPage.read();
+    String token = clusters.managerMetrics().token();
+    eventually(
+        () ->
+            assertThat(
+                    page.differences(
+                        clusters.managerMetrics().get(token).body(),
+                        "multikueue_",
+                        // counted in a worker whose manager falls silent; MultiKueueMetricsTest
+                        Set.of("multikueue_workloads_fenced_total")))
+                .isEmpty());
   }
 }

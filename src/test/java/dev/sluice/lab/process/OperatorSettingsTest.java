@@ -22,6 +22,7 @@ class OperatorSettingsTest {
             Duration.ofMillis(2500),
             Duration.ofSeconds(2),
             Duration.ofMillis(500),
+            "enableClusterQueueResources: true",
             "");
 
     Configuration read = ConfigurationLoader.parse(settings.yaml(), "", () -> "kueue-system");
@@ -30,6 +31,7 @@ class OperatorSettingsTest {
     assertThat(read.webhook().host()).isEqualTo("127.0.0.1");
     assertThat(read.health().bindAddress()).contains(new BindAddress("127.0.0.1", 20_002));
     assertThat(read.metrics().bindAddress()).contains(new BindAddress("127.0.0.1", 20_003));
+    assertThat(read.metrics().enableClusterQueueResources()).isTrue();
     assertThat(read.visibilityServer().bindPort()).isEqualTo(20_004);
     assertThat(read.leaderElection().leaderElect()).isTrue();
     assertThat(read.leaderElection().leaseDuration()).isEqualTo(Duration.ofMillis(2500));
