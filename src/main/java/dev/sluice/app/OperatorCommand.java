@@ -2,6 +2,7 @@ package dev.sluice.app;
 
 import dev.sluice.api.config.ConfigurationException;
 import dev.sluice.kube.client.ApiErrorText;
+import dev.sluice.kube.client.KubeconfigOption;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.nio.file.NoSuchFileException;
@@ -11,6 +12,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -31,7 +33,8 @@ import picocli.CommandLine.Spec;
       "0:it was told to end, and did",
       "1:it could not start, or had to end (its lease was lost); the log says why",
       "2:the command line or the configuration is wrong",
-      "3:what it needs is missing: kubeconfig, API server, definitions, or its namespace"
+      "3:what it needs is missing: kubeconfig, API server, definitions, its namespace, or webhook"
+          + " registrations for what it manages"
     })
 public final class OperatorCommand implements Callable<Integer> {
 
@@ -39,14 +42,9 @@ public final class OperatorCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
-  @Option(
-      names = "--kubeconfig",
-      paramLabel = "FILE",
-      description = "The cluster; found as any client finds it unless given.")
-  private @Nullable Path kubeconfig;
+  @Mixin private KubeconfigOption kubeconfig = new KubeconfigOption();
 
-  @Option(names = "--config", paramLabel = "FILE", description = "The configuration file.")
-  private @Nullable Path config;
+  @Mixin private ConfigurationOption config = new ConfigurationOption();
 
   @Option(
       names = "--feature-gates",
@@ -102,8 +100,8 @@ public final class OperatorCommand implements Callable<Integer> {
     try {
       return OperatorRunner.run(
           new OperatorRunner.Options(
-              Optional.ofNullable(kubeconfig),
-              Optional.ofNullable(config),
+              kubeconfig.file(),
+              config.file(),
               Optional.ofNullable(featureGates),
               install,
               webhookHost,

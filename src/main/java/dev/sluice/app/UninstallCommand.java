@@ -5,16 +5,15 @@ import dev.sluice.api.config.ConfigurationException;
 import dev.sluice.api.config.ConfigurationLoader;
 import dev.sluice.install.Installer;
 import dev.sluice.kube.client.ApiErrorText;
-import dev.sluice.kube.client.ClientConfigs;
+import dev.sluice.kube.client.KubeconfigOption;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
@@ -40,17 +39,9 @@ public final class UninstallCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec = CommandSpec.create();
 
-  @Option(
-      names = "--kubeconfig",
-      paramLabel = "FILE",
-      description = "The cluster; found as any client finds it unless given.")
-  private @Nullable Path kubeconfig;
+  @Mixin private KubeconfigOption kubeconfig = new KubeconfigOption();
 
-  @Option(
-      names = "--config",
-      paramLabel = "FILE",
-      description = "The operator's configuration file, for its namespace.")
-  private @Nullable Path config;
+  @Mixin private ConfigurationOption config = new ConfigurationOption();
 
   @Option(
       names = "--definitions",
@@ -60,12 +51,9 @@ public final class UninstallCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     try (KubernetesClient client =
-        new KubernetesClientBuilder()
-            .withConfig(ClientConfigs.of(Optional.ofNullable(kubeconfig)))
-            .build()) {
+        new KubernetesClientBuilder().withConfig(kubeconfig.config()).build()) {
       Configuration configuration =
-          ConfigurationLoader.load(
-              Optional.ofNullable(config), Optional.empty(), OperatorRunner::ownNamespace);
+          ConfigurationLoader.load(config.file(), Optional.empty(), OperatorRunner::ownNamespace);
       new Installer(client, configuration, Optional.empty()).uninstall(definitions);
       spec.commandLine().getOut().println("uninstalled");
       return 0;

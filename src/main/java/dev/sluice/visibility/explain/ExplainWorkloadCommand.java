@@ -1,7 +1,7 @@
 package dev.sluice.visibility.explain;
 
 import dev.sluice.kube.client.ApiErrorText;
-import dev.sluice.kube.client.ClientConfigs;
+import dev.sluice.kube.client.KubeconfigOption;
 import io.fabric8.kubernetes.client.Config;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
@@ -17,6 +17,7 @@ import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -56,8 +57,7 @@ public final class ExplainWorkloadCommand implements Callable<Integer> {
       description = "Its namespace; that of the kubeconfig's context unless given.")
   private @Nullable String namespace;
 
-  @Option(names = "--kubeconfig", paramLabel = "FILE", description = "The cluster to ask.")
-  private @Nullable Path kubeconfig;
+  @Mixin private KubeconfigOption kubeconfig = new KubeconfigOption();
 
   @Option(
       names = "--operator",
@@ -108,7 +108,7 @@ public final class ExplainWorkloadCommand implements Callable<Integer> {
   }
 
   private KubernetesClient client() throws IOException {
-    Config config = ClientConfigs.of(Optional.ofNullable(kubeconfig));
+    Config config = kubeconfig.config();
     config.setRequestRetryBackoffLimit(RETRIES);
     return new KubernetesClientBuilder().withConfig(config).build();
   }
