@@ -17,5 +17,8 @@ record InstallModule(OperatorContext context, Optional<Installer> installer)
       installer.get().install();
     }
     StartRequirements.check(context.client(), context.configuration().namespace());
+    if (installer.isEmpty()) {
+      StartRequirements.checkRegistrations(context.client(), context.configuration());
+    }
   }
 }

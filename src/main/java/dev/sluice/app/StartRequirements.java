@@ -2,17 +2,29 @@ package dev.sluice.app;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.ApiVersions;
+import dev.sluice.api.config.Configuration;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.install.Installer;
+import dev.sluice.kube.client.ApiErrorText;
+import dev.sluice.webhooks.RegistrationCheck;
+import dev.sluice.webhooks.WebhookConfigurations;
+import dev.sluice.webhooks.WebhookRegistration;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
-/** What the operator needs in a cluster before it starts: definitions and its namespace. */
+/**
+ * What the operator needs in a cluster before it starts: definitions, its namespace, and webhook
+ * registrations for everything that it manages.
+ */
 final class StartRequirements {
 
+  private static final Logger LOG = LoggerFactory.getLogger(StartRequirements.class);
   private static final int FORBIDDEN = 403;
   private static final String HOW = "; install the chart or deploy/sluice.yaml, or use --install";
 
@@ -50,6 +62,52 @@ final class StartRequirements {
     }
     if (!namespaceExists(client, namespace)) {
       throw new MissingException("the namespace " + namespace + " does not exist" + HOW);
+    }
+  }
+
+  /**
+   * Checks that the API server asks about everything that this configuration manages. Who may not
+   * read the registrations is not refused.
+   *
+   * @throws MissingException with everything that the registrations lack
+   * @throws KubernetesClientException if the API server can't be asked
+   */
+  static void checkRegistrations(KubernetesClient client, Configuration configuration)
+      throws MissingException {
+    RegistrationCheck.Result result;
+    try {
+      var registrations = client.admissionRegistration().v1();
+      result =
+          RegistrationCheck.compare(
+              Optional.ofNullable(
+                  registrations
+                      .mutatingWebhookConfigurations()
+                      .withName(WebhookConfigurations.MUTATING)
+                      .get()),
+              Optional.ofNullable(
+                  registrations
+                      .validatingWebhookConfigurations()
+                      .withName(WebhookConfigurations.VALIDATING)
+                      .get()),
+              WebhookRegistration.of(configuration, WebhookRegistration.service(configuration)));
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == FORBIDDEN) {
+        LOG.warn("registrations checked=false reason=\"{}\"", ApiErrorText.of(e));
+        return;
+      }
+      throw e;
+    }
+    if (!result.missing().isEmpty()) {
+      throw new MissingException(
+          "the webhook registrations lack what the configuration needs: "
+              + String.join("; ", result.missing())
+              + ". Upgrade the chart with this configuration, or start once with --install");
+    }
+    if (!result.failingOpen().isEmpty()) {
+      LOG.warn(
+          "registrations failurePolicy=Ignore for=\"{}\" reason=\"what is created while no operator"
+              + " answers is not held\"",
+          String.join("; ", result.failingOpen()));
     }
   }
 

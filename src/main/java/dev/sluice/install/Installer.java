@@ -15,7 +15,6 @@ import java.io.InputStream;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -154,23 +153,9 @@ public final class Installer {
   }
 
   private WebhookRegistration registration() {
-    WebhookRegistration.Target target =
+    return WebhookRegistration.of(
+        configuration,
         url.<WebhookRegistration.Target>map(WebhookRegistration.Url::new)
-            .orElseGet(
-                () ->
-                    new WebhookRegistration.Service(
-                        configuration.internalCertManagement().webhookServiceName(),
-                        configuration.namespace(),
-                        443));
-    return new WebhookRegistration(
-        target,
-        "",
-        configuration.namespace(),
-        Set.copyOf(configuration.integrations().frameworks()),
-        Set.of(),
-        configuration.manageJobsWithoutQueueName(),
-        Optional.of(configuration.managedJobsNamespaceSelector()),
-        Optional.empty(),
-        "Never");
+            .orElseGet(() -> WebhookRegistration.service(configuration)));
   }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.webhooks;
 
+import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.Selector;
 import java.util.List;
 import java.util.Map;
@@ -76,6 +77,28 @@ public record WebhookRegistration(
         Optional.empty(),
         Optional.of(user),
         "Never");
+  }
+
+  /** What this configuration needs, without a CA bundle and without a trusted user. */
+  public static WebhookRegistration of(Configuration configuration, Target target) {
+    return new WebhookRegistration(
+        target,
+        "",
+        configuration.namespace(),
+        Set.copyOf(configuration.integrations().frameworks()),
+        Set.of(),
+        configuration.manageJobsWithoutQueueName(),
+        Optional.of(configuration.managedJobsNamespaceSelector()),
+        Optional.empty(),
+        "Never");
+  }
+
+  /** The Service of the operator that has this configuration. */
+  public static Service service(Configuration configuration) {
+    return new Service(
+        configuration.internalCertManagement().webhookServiceName(),
+        configuration.namespace(),
+        443);
   }
 
   /** Whether objects of this kind are reviewed. */

@@ -2,6 +2,7 @@ package dev.sluice.api.config;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,7 +20,8 @@ public final class ConfigurationLoader {
   private ConfigurationLoader() {}
 
   /**
-   * The configuration of a file and the command line; without a file every default applies.
+   * The configuration of a file and the command line. Without a file every kind of job that works
+   * is managed, as in the shipped manifests, and every other default applies.
    *
    * @param file the value of {@code --config}
    * @param featureGates the value of {@code --feature-gates}, such as {@code A=true,B=false}
@@ -31,12 +33,14 @@ public final class ConfigurationLoader {
       throws ConfigurationException {
     String gates = featureGates.orElse("");
     if (file.isEmpty()) {
-      JsonNode empty =
+      ObjectNode shipped =
           JsonNodeFactory.instance
               .objectNode()
               .put("apiVersion", ConfigurationVersion.V1BETA2.apiVersion())
               .put("kind", KIND);
-      return settle("the command line", empty, new ValidationErrors(), gates, defaultNamespace);
+      SupportedFeatures.FRAMEWORKS.forEach(
+          shipped.putObject("integrations").putArray("frameworks")::add);
+      return settle("the command line", shipped, new ValidationErrors(), gates, defaultNamespace);
     }
     ValidationErrors errors = new ValidationErrors();
     String source = "configuration file " + file.get();

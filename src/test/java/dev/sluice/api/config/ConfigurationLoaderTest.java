@@ -54,8 +54,29 @@ class ConfigurationLoaderTest {
     assertThat(c.controller().concurrency("Job.batch")).isEqualTo(1);
     assertThat(c.controller().cacheSyncTimeout()).isEqualTo(Duration.ofMinutes(2));
     assertThat(c.clientConnection()).isEqualTo(new Configuration.ClientConnection(300, 500));
-    assertThat(c.integrations().frameworks()).containsExactly("batch/job");
     assertThat(c.visibilityServer().bindPort()).isEqualTo(8082);
+  }
+
+  @Test
+  void withoutFileTheKindsOfTheShippedManifestsAreManaged() throws Exception {
+    Configuration none =
+        ConfigurationLoader.load(Optional.empty(), Optional.empty(), () -> "kueue-system");
+    String shipped = Files.readString(Path.of("deploy", "sluice.yaml"));
+    String listed = shipped.substring(shipped.indexOf("      frameworks:\n"));
+    List<String> frameworks =
+        listed
+            .lines()
+            .skip(1)
+            .takeWhile(line -> line.startsWith("      - "))
+            .map(line -> line.substring("      - ".length()))
+            .toList();
+
+    assertThat(none.integrations().frameworks())
+        .isNotEmpty()
+        .containsExactlyInAnyOrderElementsOf(frameworks);
+    assertThat(load("namespace: own").integrations().frameworks())
+        .as("of a file that doesn't name any")
+        .containsExactly("batch/job");
   }
 
   @Test

@@ -1,0 +1,113 @@
+package dev.sluice.app;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.install.InstallManifests;
+import dev.sluice.lab.process.OperatorSettings;
+import dev.sluice.testing.ControlPlaneTest;
+import dev.sluice.testing.LocalOperator;
+import dev.sluice.testing.TestCluster;
+import dev.sluice.webhooks.WebhookConfigurations;
+import dev.sluice.webhooks.WebhookRegistration;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** An operator that installs nothing starts only if the API server asks about what it manages. */
+@ControlPlaneTest(exclusive = true, fresh = false)
+class RegistrationsIT {
+
+  private static final String JOBS = "integrations: {frameworks: [batch/job]}\n";
+  private static final String PODS = "integrations: {frameworks: [batch/job, pod]}\n";
+
+  private final OperatorSettings settings = OperatorSettings.onFreePorts(new Random());
+
+  @Test
+  void aStartWithMoreKindsThanAreRegisteredIsRefused(TestCluster cluster, @TempDir Path directory)
+      throws Exception {
+    LocalOperator.start("installs-jobs", cluster.kubeconfig(), settings.with(JOBS)).close();
+
+    OperatorRunner.Options pods = options(cluster, directory, PODS);
+    assertThatThrownBy(() -> OperatorRunner.start(pods, end -> {}))
+        .isInstanceOf(StartRequirements.MissingException.class)
+        .hasMessageStartingWith(
+            "the webhook registrations lack what the configuration needs:"
+                + " MutatingWebhookConfiguration kueue-mutating-webhook-configuration has no rule"
+                + " for CREATE of pods; ")
+        .hasMessageEndingWith(
+            "Upgrade the chart with this configuration, or start once with --install");
+
+    try (OperatorApplication same =
+        OperatorRunner.start(options(cluster, directory, JOBS), end -> {})) {
+      assertThat(same).isNotNull();
+    }
+
+    cluster
+        .client()
+        .admissionRegistration()
+        .v1()
+        .validatingWebhookConfigurations()
+        .withName(WebhookConfigurations.VALIDATING)
+        .delete();
+    assertThatThrownBy(
+            () -> OperatorRunner.start(options(cluster, directory, JOBS), end -> {}).close())
+        .isInstanceOf(StartRequirements.MissingException.class)
+        .hasMessageContaining(
+            "needs: ValidatingWebhookConfiguration kueue-validating-webhook-configuration does not"
+                + " exist.");
+  }
+
+  @Test
+  void uninstallTakesAwayWhatInstallApplied(TestCluster cluster) {
+    LocalOperator.start("to-be-uninstalled", cluster.kubeconfig(), settings.with(JOBS)).close();
+    List<HasMetadata> objects = new ArrayList<>(InstallManifests.permissions("kueue-system"));
+    objects.removeIf(object -> object.getKind().equals("Namespace"));
+    objects.addAll(
+        InstallManifests.webhooks(
+            WebhookRegistration.shipped("kueue-system", "kueue-webhook-service", "operator")));
+    assertThat(objects)
+        .allSatisfy(object -> assertThat(cluster.client().resource(object).get()).isNotNull());
+
+    int code =
+        Main.commandLine().execute("uninstall", "--kubeconfig", cluster.kubeconfig().toString());
+
+    assertThat(code).isZero();
+    assertThat(objects)
+        .allSatisfy(object -> assertThat(cluster.client().resource(object).get()).isNull());
+    assertThat(
+            cluster
+                .client()
+                .apiextensions()
+                .v1()
+                .customResourceDefinitions()
+                .withName("workloads.kueue.x-k8s.io")
+                .get())
+        .as("definitions stay without --definitions")
+        .isNotNull();
+    assertThat(
+            Main.commandLine()
+                .execute("uninstall", "--kubeconfig", cluster.kubeconfig().toString()))
+        .as("once more")
+        .isZero();
+  }
+
+  private OperatorRunner.Options options(TestCluster cluster, Path directory, String fields)
+      throws Exception {
+    Path file = directory.resolve("configuration.yaml");
+    Files.writeString(file, settings.with(fields).yaml());
+    return new OperatorRunner.Options(
+        Optional.of(cluster.kubeconfig()),
+        Optional.of(file),
+        Optional.empty(),
+        false,
+        "127.0.0.1",
+        Optional.empty());
+  }
+}
