@@ -172,7 +172,12 @@ public final class ControlPlane implements AutoCloseable {
       throw new ControlPlaneException("control plane " + name() + " is stopped");
     }
     processes.put(
-        program, launcher.start(program.file(), processArguments.of(program), layout.log(program)));
+        program,
+        launcher.start(
+            program.file(),
+            processArguments.of(program),
+            layout.log(program),
+            processArguments.environment()));
     state.write(processes);
   }
 

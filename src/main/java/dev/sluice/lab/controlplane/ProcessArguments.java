@@ -4,7 +4,9 @@ import dev.sluice.lab.controlplane.binaries.Binaries;
 import dev.sluice.lab.controlplane.binaries.Program;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** The command line of each program of one control plane. */
 final class ProcessArguments {
@@ -12,6 +14,10 @@ final class ProcessArguments {
   /** The address of the service {@code kubernetes}. */
   static final String FIRST_SERVICE_ADDRESS = "10.96.0.1";
 
+  /** An address of this machine where nothing listens. */
+  private static final String NOBODY = "http://127.0.0.1:1";
+
+  private static final String AGGREGATOR_ROUTING = "--enable-aggregator-routing=true";
   private static final String SERVICE_RANGE = "10.96.0.0/16";
   private static final String POD_RANGE = "10.64.0.1/10";
   private static final long STORE_LIMIT_BYTES = 8L << 30;
@@ -40,6 +46,26 @@ final class ProcessArguments {
           case KWOK -> kwok();
         });
     return command;
+  }
+
+  /**
+   * Variables of every program's environment. Go programs send requests to other hosts than the
+   * loopback address through the proxy that these name. Nothing listens there, so such a request
+   * fails at once, before any name is looked up: a webhook's Service, which would otherwise be
+   * asked of the machine's name server or connected to at an address of somebody else's network.
+   *
+   * <p>With aggregator routing the API server connects to the endpoints that somebody wrote for a
+   * Service; these are reached.
+   */
+  Map<String, String> environment() {
+    String exempt = spec.apiServerArguments().contains(AGGREGATOR_ROUTING) ? ".svc" : "";
+    Map<String, String> environment = new HashMap<>();
+    for (String name : List.of("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")) {
+      environment.put(name, NOBODY);
+    }
+    environment.put("NO_PROXY", exempt);
+    environment.put("no_proxy", exempt);
+    return environment;
   }
 
   private List<String> store() {

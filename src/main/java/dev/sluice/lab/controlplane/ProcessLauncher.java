@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 
 /**
@@ -32,13 +33,24 @@ public final class ProcessLauncher {
    * @throws ControlPlaneException when it cannot be started
    */
   public ManagedProcess start(String name, List<String> command, Path log) {
+    return start(name, command, log, Map.of());
+  }
+
+  /**
+   * The same with variables that are added to this process's environment, or replace those of the
+   * same name.
+   */
+  ManagedProcess start(
+      String name, List<String> command, Path log, Map<String, String> environment) {
     List<String> line = new ArrayList<>();
     ownSession().ifPresent(line::add);
     line.addAll(List.of("sh", "-c", script(), "sh", log.toString()));
     line.addAll(command);
     try {
-      Process shell =
-          new ProcessBuilder(line).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+      ProcessBuilder builder =
+          new ProcessBuilder(line).redirectError(ProcessBuilder.Redirect.DISCARD);
+      builder.environment().putAll(environment);
+      Process shell = builder.start();
       long pid = readPid(shell, name);
       return switch (lifetime) {
         case WITH_THIS_PROCESS -> ManagedProcess.supervised(name, pid, log, shell);
