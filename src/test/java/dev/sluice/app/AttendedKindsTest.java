@@ -23,7 +23,7 @@ class AttendedKindsTest {
                 integrations: {frameworks: [%s]}
                 """
                     .formatted(frameworks),
-                "test",
+                "",
                 () -> "own"),
             gate -> false);
     String json =
