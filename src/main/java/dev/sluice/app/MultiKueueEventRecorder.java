@@ -38,7 +38,9 @@ final class MultiKueueEventRecorder implements DispatchListener {
     reported(
         workload,
         true,
-        "Switched off: the manager that sent it was not heard of for as long as it allows");
+        "Deactivated: the manager cluster that sent the workload, origin \""
+            + origin
+            + "\", was not heard of in time");
   }
 
   @Override

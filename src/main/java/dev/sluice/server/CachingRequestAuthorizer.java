@@ -79,7 +79,7 @@ public final class CachingRequestAuthorizer implements RequestAuthorizer {
       return known.get();
     }
     if (!requestPermits.tryAcquire()) {
-      throw new KubernetesClientException("too many questions at a time");
+      throw new KubernetesClientException("too many access reviews at a time");
     }
     try {
       Decision decision = authorizer.decide(token);

@@ -94,7 +94,7 @@ public final class ExplainEndpoint implements HttpHandler {
       return Response.json(JsonMappers.JSON.writeValueAsBytes(body(id, waiting)));
     } catch (TimeoutException e) {
       return Response.text(
-          503, "the engine didn't answer within " + QUERY_TIMEOUT.toSeconds() + " s");
+          503, "the engine didn't answer within " + QUERY_TIMEOUT.toSeconds() + "s");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return Response.text(503, "the operator is stopping");

@@ -188,7 +188,7 @@ final class PodWebhook implements KindWebhook {
         && !"false".equals(now.annotations().get(KueueConstants.RETRIABLE_IN_GROUP))) {
       bad.forbidden(
           JobMetadata.ANNOTATIONS.key(KueueConstants.RETRIABLE_IN_GROUP),
-          "\"false\" can't be taken back");
+          "must stay \"false\" once it is");
     }
     return bad.errors();
   }

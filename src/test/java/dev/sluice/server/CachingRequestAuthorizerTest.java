@@ -87,7 +87,7 @@ class CachingRequestAuthorizerTest {
 
       assertThatThrownBy(() -> slow.decide("one more"))
           .isInstanceOf(KubernetesClientException.class)
-          .hasMessageContaining("too many questions");
+          .hasMessageContaining("too many access reviews");
       answered.countDown();
     }
   }

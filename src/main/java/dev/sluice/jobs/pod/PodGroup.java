@@ -236,7 +236,7 @@ final class PodGroup {
       String index = pod.job().labels().getOrDefault(KueueConstants.POD_GROUP_POD_INDEX, "");
       if (!index.isEmpty() && !isBelow(index, totalCount())) {
         return Optional.of(
-            "label %s of pod %s is \"%s\", which has to be a number from 0 to %d"
+            "label %s of pod %s is \"%s\", which must be a number from 0 to %d"
                 .formatted(
                     KueueConstants.POD_GROUP_POD_INDEX, pod.name(), index, totalCount() - 1));
       }

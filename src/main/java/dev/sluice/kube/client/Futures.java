@@ -23,7 +23,7 @@ public final class Futures {
     } catch (ExecutionException e) {
       throw new IllegalStateException("request failed", e.getCause());
     } catch (TimeoutException e) {
-      throw new IllegalStateException("no answer within " + SECONDS + " s", e);
+      throw new IllegalStateException("no answer within " + SECONDS + "s", e);
     }
   }
 }

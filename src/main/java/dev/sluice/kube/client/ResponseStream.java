@@ -79,7 +79,7 @@ public final class ResponseStream extends FilterInputStream {
       throw new ConnectionLostException("request failed: " + e.getCause(), e);
     } catch (TimeoutException e) {
       answer.thenAccept(late -> closeQuietly(late.body()));
-      throw new ResponseTimeoutException("no answer within " + patience.toSeconds() + " s", e);
+      throw new ResponseTimeoutException("no answer within " + patience.toSeconds() + "s", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new InterruptedIOException("interrupted");

@@ -216,7 +216,7 @@ public final class LeaseElector implements Leadership, AutoCloseable {
 
   private void checkDeadline() {
     if (stage.get() == Stage.LEADING && nanoTime.getAsLong() - leadsUntil >= 0) {
-      lose("the lease was not renewed within " + settings.renewDeadline().toSeconds() + " s");
+      lose("the lease was not renewed within " + settings.renewDeadline().toSeconds() + "s");
     }
   }
 
@@ -259,7 +259,7 @@ public final class LeaseElector implements Leadership, AutoCloseable {
           .filter(lease -> holder(lease).equals(settings.identity()))
           .ifPresent(this::release);
     } catch (RuntimeException e) {
-      LOG.warn("lease not let go reason=\"{}\"", ApiErrorText.of(e));
+      LOG.warn("lease released=false reason=\"{}\"", ApiErrorText.of(e));
     }
   }
 
@@ -284,7 +284,7 @@ public final class LeaseElector implements Leadership, AutoCloseable {
     try {
       return store.write(free).isPresent();
     } catch (RuntimeException e) {
-      LOG.warn("lease not let go reason=\"{}\"", ApiErrorText.of(e));
+      LOG.warn("lease released=false reason=\"{}\"", ApiErrorText.of(e));
       return false;
     }
   }

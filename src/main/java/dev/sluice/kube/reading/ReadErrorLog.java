@@ -107,7 +107,7 @@ public final class ReadErrorLog {
       try {
         listener.unreadable(fault, news);
       } catch (RuntimeException e) {
-        LOG.error("a fault could not be told", e);
+        LOG.error("readError event=lost reason=\"a listener failed\"", e);
       }
     }
   }

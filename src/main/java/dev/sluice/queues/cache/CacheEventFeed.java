@@ -109,7 +109,7 @@ public final class CacheEventFeed {
     try {
       submission.run();
     } catch (RuntimeException | StackOverflowError e) {
-      LOG.error("an object could not be told to the engine", e);
+      LOG.error("engine event=lost reason=\"an object of the cache could not be passed on\"", e);
     }
   }
 

@@ -52,7 +52,7 @@ record CheckCombinations(
             reason ->
                 new InactiveReason(
                     reason,
-                    "%s: %s are all of %s; only one may be"
+                    "%s: %s belong to controller %s; only one check of it is allowed"
                         .formatted(FIELD, names(own), controller.name())));
   }
 
@@ -68,7 +68,7 @@ record CheckCombinations(
             reason ->
                 new InactiveReason(
                     reason,
-                    "%s: %s is of %s and must apply to all flavors: leave onFlavors out"
+                    "%s: %s belongs to controller %s and must apply to all flavors: leave onFlavors out"
                         .formatted(FIELD, names(perFlavor), controller.name())));
   }
 

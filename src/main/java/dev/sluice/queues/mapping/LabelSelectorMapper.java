@@ -93,8 +93,7 @@ public final class LabelSelectorMapper {
   private static void requireNoValues(
       List<String> values, String operator, String field, List<String> faults) {
     if (!values.isEmpty()) {
-      faults.add(
-          "%s.values: %s has to be empty with operator %s".formatted(field, values, operator));
+      faults.add("%s.values: %s must be empty with operator %s".formatted(field, values, operator));
     }
   }
 

@@ -112,7 +112,7 @@ final class ResourceGroupMapper {
       if (amount >= 0) {
         return amount;
       }
-      faults.add("%s: %s is negative; it has to be 0 or more".formatted(field, quantity));
+      faults.add("%s: %s is negative; it must be 0 or more".formatted(field, quantity));
     } catch (IllegalArgumentException e) {
       faults.add("%s: %s".formatted(field, e.getMessage()));
     }

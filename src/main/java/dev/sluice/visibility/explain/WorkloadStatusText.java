@@ -145,7 +145,7 @@ final class WorkloadStatusText {
         .formatted(
             ahead.size(),
             ahead.size() == 1 ? "" : "s",
-            strict ? ", whom nobody overtakes in a StrictFIFO queue" : "",
+            strict ? ", which nobody overtakes in a StrictFIFO queue" : "",
             first.id().namespace(),
             first.id().name(),
             first.spec().priority(),

@@ -144,7 +144,7 @@ class PodGroupPolicyTest {
           only(Warn.class, decide(member("a", 1).label(KueueConstants.POD_GROUP_POD_INDEX, "1")));
       assertThat(warn.note())
           .isEqualTo(
-              "label kueue.x-k8s.io/pod-group-pod-index of pod a is \"1\", which has to be a number"
+              "label kueue.x-k8s.io/pod-group-pod-index of pod a is \"1\", which must be a number"
                   + " from 0 to 0");
       only(
           CreateWorkload.class,

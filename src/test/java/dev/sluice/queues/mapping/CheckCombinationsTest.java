@@ -59,7 +59,8 @@ class CheckCombinationsTest {
         .containsExactly(
             new InactiveReason(
                 "MultipleMultiKueueAdmissionChecks",
-                FIELD + "[away, far] are all of kueue.x-k8s.io/multikueue; only one may be"));
+                FIELD
+                    + "[away, far] belong to controller kueue.x-k8s.io/multikueue; only one check of it is allowed"));
   }
 
   @Test
@@ -69,7 +70,7 @@ class CheckCombinationsTest {
             new InactiveReason(
                 "MultiKueueAdmissionCheckAppliedPerFlavor",
                 FIELD
-                    + "[away] is of kueue.x-k8s.io/multikueue and must apply to all flavors:"
+                    + "[away] belongs to controller kueue.x-k8s.io/multikueue and must apply to all flavors:"
                     + " leave onFlavors out"));
   }
 

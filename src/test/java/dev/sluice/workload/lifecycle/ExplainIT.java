@@ -169,7 +169,7 @@ class ExplainIT {
                 + " (cpu 1)");
     assertThat(explained(cluster, "waits behind", behind))
         .contains(
-            "why: it waits behind 1 other, whom nobody overtakes in a StrictFIFO queue; the first"
+            "why: it waits behind 1 other, which nobody overtakes in a StrictFIFO queue; the first"
                 + " is "
                 + cluster.namespace()
                 + "/"

@@ -69,7 +69,7 @@ public final class KubeconfigFiles {
         return path;
       }
     } catch (InvalidPathException e) {
-      throw InvalidAccessException.bad(FIELD, "is no path", "an absolute path");
+      throw InvalidAccessException.bad(FIELD, "is not a path", "an absolute path");
     }
     throw InvalidAccessException.bad(
         FIELD, "\"" + location + "\" is not absolute", "an absolute path");

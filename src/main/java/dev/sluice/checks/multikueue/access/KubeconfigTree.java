@@ -49,7 +49,7 @@ final class KubeconfigTree {
         return Optional.empty();
       }
       if (!value.isTextual()) {
-        throw InvalidAccessException.bad(path(field), "is no text", "a text");
+        throw InvalidAccessException.bad(path(field), "is not text", "a text");
       }
       return Optional.of(value.textValue()).filter(text -> !text.isEmpty());
     }
@@ -62,7 +62,7 @@ final class KubeconfigTree {
       JsonNode root = mapper.readTree(text);
       if (root == null || !root.isObject()) {
         throw InvalidAccessException.bad(
-            "kubeconfig", "is no object", "a kubeconfig in YAML or JSON");
+            "kubeconfig", "is not an object", "a kubeconfig in YAML or JSON");
       }
       return new KubeconfigTree(root);
     } catch (JsonProcessingException e) {
@@ -93,7 +93,7 @@ final class KubeconfigTree {
     }
     if (!array.isArray()) {
       throw InvalidAccessException.bad(
-          list, "is no list", "a list of entries with a name and a " + field);
+          list, "is not a list", "a list of entries with a name and a " + field);
     }
     Map<String, Entry> entries = new LinkedHashMap<>();
     for (JsonNode each : array) {
@@ -101,7 +101,7 @@ final class KubeconfigTree {
       String path = list + "[" + name + "]";
       JsonNode fields = each.path(field);
       if (!fields.isObject() && !fields.isNull() && !fields.isMissingNode()) {
-        throw InvalidAccessException.bad(path + "." + field, "is no object", "an object");
+        throw InvalidAccessException.bad(path + "." + field, "is not an object", "an object");
       }
       if (entries.put(name, new Entry(path + "." + field, fields)) != null) {
         throw InvalidAccessException.bad(path, "is given twice", "each name once");

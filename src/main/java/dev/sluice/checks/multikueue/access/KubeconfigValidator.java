@@ -222,7 +222,7 @@ public final class KubeconfigValidator {
       try {
         byte[] unused = Base64.getDecoder().decode(text.get());
       } catch (IllegalArgumentException e) {
-        throw InvalidAccessException.bad(entry.path(field), "is no base64", "base64 of PEM");
+        throw InvalidAccessException.bad(entry.path(field), "is not base64", "base64 of PEM");
       }
     }
     return text;

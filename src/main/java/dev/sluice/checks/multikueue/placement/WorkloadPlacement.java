@@ -151,7 +151,8 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       return managerState.check() == Check.READY
           ? PlacementPlan.of(
               new PlacementAction.Retry(
-                  clusterMessage(cluster, "is out of step: " + ending.message())))
+                  clusterMessage(
+                      cluster, "has another job than this cluster: " + ending.message())))
           : PlacementPlan.nothing();
     }
 
@@ -173,7 +174,8 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
                 return managerState.check() == Check.READY
                     ? Optional.of(
                         PlacementPlan.of(
-                            new PlacementAction.Retry(clusterMessage(cluster, "sent it back"))))
+                            new PlacementAction.Retry(
+                                clusterMessage(cluster, "evicted the workload"))))
                     : Optional.empty();
               });
     }
@@ -239,7 +241,7 @@ public record WorkloadPlacement(Dispatcher dispatcher, Duration workerLostTimeou
       return Optional.of(
           gone
               ? PlacementPlan.of(
-                  new PlacementAction.Retry(clusterMessage(cluster, "has it no more")))
+                  new PlacementAction.Retry(clusterMessage(cluster, "has the workload no more")))
               : PlacementPlan.nothing());
     }
 

@@ -103,7 +103,7 @@ final class ExecCredentialProvider {
       CompletableFuture<byte[]> stdout =
           CompletableFuture.supplyAsync(() -> read(process.getInputStream()), io);
       if (!process.waitFor(timeout.toMillis(), TimeUnit.MILLISECONDS)) {
-        throw failed(plugin, "took longer than " + timeout.toSeconds() + " s");
+        throw failed(plugin, "took longer than " + timeout.toSeconds() + "s");
       }
       if (process.exitValue() != 0) {
         throw failed(plugin, "ended with " + process.exitValue());
@@ -160,7 +160,7 @@ final class ExecCredentialProvider {
       throw failed(plugin, "gave neither token nor client certificate");
     }
     if (token.isPresent() && !token.get().chars().allMatch(c -> c > ' ' && c < 0x7f)) {
-      throw failed(plugin, "gave a token with a character no token has");
+      throw failed(plugin, "gave a token with a character that tokens do not have");
     }
     return new Login(token, certificate, key, expiry(plugin, status));
   }
@@ -170,7 +170,7 @@ final class ExecCredentialProvider {
     try {
       return text.map(Instant::parse);
     } catch (DateTimeException e) {
-      throw failed(plugin, "gave an expirationTimestamp that is no time");
+      throw failed(plugin, "gave an expirationTimestamp that is not a time");
     }
   }
 

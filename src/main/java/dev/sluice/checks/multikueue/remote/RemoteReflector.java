@@ -154,7 +154,7 @@ final class RemoteReflector implements RemoteSession {
       version = object.path("metadata").path("resourceVersion").asText(version);
     }
     if (opened.wasCut()) {
-      throw new IOException("nothing was heard for " + SILENCE_LIMIT.toSeconds() + " s");
+      throw new IOException("nothing was heard for " + SILENCE_LIMIT.toSeconds() + "s");
     }
     if (!any && clock.instant().isBefore(begun.plus(SHORTEST_WATCH))) {
       throw new IOException("the watch ended at once");

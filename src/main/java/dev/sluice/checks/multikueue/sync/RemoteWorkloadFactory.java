@@ -100,7 +100,7 @@ final class RemoteWorkloadFactory {
    */
   static String reports(CachedWorkload copy) {
     if (!copy.spec().active()) {
-      return "switched off there";
+      return "is deactivated there";
     }
     if (copy.evicted()) {
       return "sent it back: " + reported(copy, "Evicted");

@@ -69,8 +69,8 @@ class KubeconfigValidatorTest {
     String address = "allowed: https://host, or https://host:port";
     return Stream.of(
         // not a kubeconfig
-        arguments("", bad, "kubeconfig: is no object; allowed: a kubeconfig in YAML or JSON"),
-        arguments("[]", bad, "kubeconfig: is no object; allowed: a kubeconfig in YAML or JSON"),
+        arguments("", bad, "kubeconfig: is not an object; allowed: a kubeconfig in YAML or JSON"),
+        arguments("[]", bad, "kubeconfig: is not an object; allowed: a kubeconfig in YAML or JSON"),
         arguments(
             "a: {",
             bad,
@@ -159,7 +159,7 @@ class KubeconfigValidatorTest {
             Pems.CERTIFICATE,
             "'%%%'",
             bad,
-            SITE + ".certificate-authority-data: is no base64; allowed: base64 of PEM"),
+            SITE + ".certificate-authority-data: is not base64; allowed: base64 of PEM"),
         changed(
             Pems.CERTIFICATE,
             "bm8=",
@@ -206,7 +206,7 @@ class KubeconfigValidatorTest {
             bad,
             ROBOT
                 + ".token: has a space or another character no token has; allowed: a bearer token"),
-        ofUser("token: 12", bad, ROBOT + ".token: is no text; allowed: a text"),
+        ofUser("token: 12", bad, ROBOT + ".token: is not text; allowed: a text"),
         ofUser(
             "client-certificate-data: " + Pems.CERTIFICATE,
             bad,

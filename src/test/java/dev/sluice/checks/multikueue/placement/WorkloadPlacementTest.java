@@ -188,7 +188,9 @@ class WorkloadPlacementTest {
     has("b", finished("OutOfSync"));
 
     assertThat(plan(runningIn("b")).placementActions())
-        .containsExactly(new PlacementAction.Retry("Worker cluster \"b\" is out of step: the end"));
+        .containsExactly(
+            new PlacementAction.Retry(
+                "Worker cluster \"b\" has another job than this cluster: the end"));
     assertThat(plan(waiting())).isEqualTo(PlacementPlan.nothing());
   }
 
@@ -207,7 +209,8 @@ class WorkloadPlacementTest {
 
     assertThat(plan(runningIn("b")))
         .isEqualTo(
-            PlacementPlan.of(new PlacementAction.Retry("Worker cluster \"b\" sent it back")));
+            PlacementPlan.of(
+                new PlacementAction.Retry("Worker cluster \"b\" evicted the workload")));
   }
 
   @Test
@@ -281,11 +284,13 @@ class WorkloadPlacementTest {
   void whatIsGoneThereIsOfferedAnewAtOnce() {
     assertThat(plan(runningIn("b")))
         .isEqualTo(
-            PlacementPlan.of(new PlacementAction.Retry("Worker cluster \"b\" has it no more")));
+            PlacementPlan.of(
+                new PlacementAction.Retry("Worker cluster \"b\" has the workload no more")));
     workerStates.remove("b");
     assertThat(plan(runningIn("b")))
         .isEqualTo(
-            PlacementPlan.of(new PlacementAction.Retry("Worker cluster \"b\" has it no more")));
+            PlacementPlan.of(
+                new PlacementAction.Retry("Worker cluster \"b\" has the workload no more")));
   }
 
   @Test

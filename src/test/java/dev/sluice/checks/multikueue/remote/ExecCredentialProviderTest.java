@@ -108,8 +108,8 @@ class ExecCredentialProviderTest {
           echo '{"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1beta1"}' | printed no ExecCredential of client.authentication.k8s.io/v1
           echo '{"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1"}' | gave neither token nor client certificate
           echo '{"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1", "status": {"clientKeyData": "x"}}' | gave only one of clientCertificateData and clientKeyData
-          echo '{"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1", "status": {"token": "a b"}}' | gave a token with a character no token has
-          echo '{"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1", "status": {"token": "x", "expirationTimestamp": "soon"}}' | gave an expirationTimestamp that is no time
+          echo '{"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1", "status": {"token": "a b"}}' | gave a token with a character that tokens do not have
+          echo '{"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1", "status": {"token": "x", "expirationTimestamp": "soon"}}' | gave an expirationTimestamp that is not a time
           """)
   void whatIsNoLoginIsAFailureThatTellsNoSecret(String text, String what) throws Exception {
     Path file = script(text + "\n");
@@ -128,7 +128,7 @@ class ExecCredentialProviderTest {
 
     assertThatThrownBy(() -> hasty.run(plugin(file)))
         .isInstanceOf(IOException.class)
-        .hasMessageEndingWith("took longer than 1 s");
+        .hasMessageEndingWith("took longer than 1s");
   }
 
   @Test
