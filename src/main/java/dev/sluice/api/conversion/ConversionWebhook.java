@@ -3,6 +3,7 @@ package dev.sluice.api.conversion;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
@@ -197,7 +198,7 @@ public final class ConversionWebhook {
         head.check();
         find(parser);
         for (int index = 0; parser.nextToken() != JsonToken.END_ARRAY; index++) {
-          JsonNode object = MAPPER.readTree(parser);
+          JsonNode object = read(parser, index);
           if (!(object instanceof ObjectNode valid)) {
             throw new ConversionException(
                 "request.objects[%d]: %s, and must be an object"
@@ -208,6 +209,16 @@ public final class ConversionWebhook {
         return Optional.empty();
       } catch (ConversionException e) {
         return Optional.of(String.valueOf(e.getMessage()));
+      }
+    }
+
+    /** Reads what the first look skipped, such as a text that is too long. */
+    private static JsonNode read(JsonParser parser, int index) throws IOException {
+      try {
+        return MAPPER.readTree(parser);
+      } catch (JsonProcessingException e) {
+        throw new ConversionException(
+            "request.objects[%d]: %s".formatted(index, e.getOriginalMessage()));
       }
     }
 

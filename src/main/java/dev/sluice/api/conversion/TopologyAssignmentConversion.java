@@ -16,6 +16,16 @@ final class TopologyAssignmentConversion {
 
   private static final String FIELD = "topologyAssignment";
 
+  /** As many levels as a Topology may have. */
+  private static final int MOST_LEVELS = 16;
+
+  /**
+   * Domains of an assignment, beyond those that its runs list one by one. Two domains differ in a
+   * value that is listed, so runs that a scheduler writes have no such domains but the first of
+   * each.
+   */
+  private static final int MOST_UNLISTED = 1000;
+
   private TopologyAssignmentConversion() {}
 
   /**
@@ -27,7 +37,7 @@ final class TopologyAssignmentConversion {
   static void up(JsonNode podSetAssignment, ArrayNode written) {
     if (podSetAssignment.get(FIELD) instanceof ObjectNode assignment
         && assignment.remove("domains") instanceof ArrayNode domains) {
-      int levels = assignment.path("levels").size();
+      int levels = levels(assignment);
       boolean same = !written.isEmpty() && expanded(written, levels).equals(domains);
       assignment.set("slices", same ? written : compact(domains, levels));
     }
@@ -39,7 +49,7 @@ final class TopologyAssignmentConversion {
   static ArrayNode down(JsonNode podSetAssignment) {
     if (podSetAssignment.get(FIELD) instanceof ObjectNode assignment
         && assignment.remove("slices") instanceof ArrayNode slices) {
-      int levels = assignment.path("levels").size();
+      int levels = levels(assignment);
       ArrayNode domains = expanded(slices, levels);
       assignment.set("domains", domains);
       return compact(domains, levels).equals(slices) ? slices.arrayNode() : slices;
@@ -47,10 +57,23 @@ final class TopologyAssignmentConversion {
     return JsonNodeFactory.instance.arrayNode();
   }
 
+  private static int levels(JsonNode assignment) {
+    return Math.min(MOST_LEVELS, assignment.path("levels").size());
+  }
+
+  /**
+   * The domains of runs. A run may claim billions of domains in a few bytes; then only the first
+   * ones are written, so that the size of the result is bounded by the size of the runs.
+   */
   private static ArrayNode expanded(ArrayNode slices, int levels) {
     ArrayNode domains = slices.arrayNode();
+    int unlisted = MOST_UNLISTED;
     for (JsonNode slice : slices) {
-      for (int index = 0; index < slice.path("domainCount").asInt(); index++) {
+      int claimed = slice.path("domainCount").asInt();
+      int listed = Math.min(claimed, listed(slice, levels));
+      int further = Math.min(claimed - listed, unlisted);
+      unlisted -= further;
+      for (int index = 0; index < listed + further; index++) {
         ObjectNode domain = domains.addObject();
         ArrayNode values = domain.putArray("values");
         for (int level = 0; level < levels; level++) {
@@ -60,6 +83,16 @@ final class TopologyAssignmentConversion {
       }
     }
     return domains;
+  }
+
+  /** How many domains a run lists one by one; at least one. */
+  private static int listed(JsonNode slice, int levels) {
+    int most = Math.max(1, slice.path("podCounts").path("individual").size());
+    for (int level = 0; level < levels; level++) {
+      JsonNode values = slice.path("valuesPerLevel").path(level);
+      most = Math.max(most, values.path("individual").path("roots").size());
+    }
+    return most;
   }
 
   private static String value(JsonNode level, int index) {

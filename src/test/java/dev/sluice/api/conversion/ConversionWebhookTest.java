@@ -56,6 +56,28 @@ class ConversionWebhookTest {
                 """));
   }
 
+  /** An API server sends none of these; who else reaches the port may. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 9 * 1024 * 1024})
+  void anAnswerIsWholeWhateverTextAnObjectHolds(int length) throws IOException {
+    String text =
+        """
+        {"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview",
+         "request": {"uid": "7", "desiredAPIVersion": "kueue.x-k8s.io/v1beta2", "objects": [
+          {"apiVersion": "kueue.x-k8s.io/v1beta1", "kind": "ClusterQueue",
+           "metadata": {"name": "a\\ud800%s"}, "spec": {}}]}}
+        """
+            .formatted("x".repeat(length));
+    ByteArrayOutputStream out = new ByteArrayOutputStream();
+
+    reviews.read(() -> new ByteArrayInputStream(text.getBytes(UTF_8))).writeAnswer(out);
+
+    JsonNode response = new ObjectMapper().readTree(out.toByteArray()).path("response");
+    assertThat(response.at("/result/status").asText())
+        .isEqualTo(length == 0 ? "Success" : "Failed");
+    assertThat(response.path("convertedObjects")).hasSize(length == 0 ? 1 : 0);
+  }
+
   @Test
   void oneBadObjectFailsTheReviewAndIsNamed() {
     JsonNode answer =
