@@ -44,7 +44,11 @@ public record PodTemplateHash(String full, String withoutTolerations) {
   private static ArrayNode containers(JsonNode containers) {
     ArrayNode result = JsonNodeFactory.instance.arrayNode();
     for (JsonNode container : containers) {
-      ObjectNode copy = container.deepCopy();
+      if (!(container instanceof ObjectNode valid)) {
+        result.add(container.deepCopy());
+        continue;
+      }
+      ObjectNode copy = valid.deepCopy();
       if (copy.path("imagePullPolicy").asText().equals(defaultPullPolicy(copy))) {
         copy.remove("imagePullPolicy");
       }

@@ -6,17 +6,15 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.ThrowableProxy;
 import ch.qos.logback.core.AppenderBase;
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.StreamWriteConstraints;
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import dev.sluice.api.config.ConfigurationLoader;
+import dev.sluice.kube.reading.GuardedListeners;
 import dev.sluice.kube.reading.ReadErrorLog;
-import dev.sluice.kube.reconcile.ObservableItemStore;
 import dev.sluice.queues.cache.CacheEventFeed;
+import dev.sluice.testing.HostileSamples;
+import dev.sluice.testing.Mutations;
 import dev.sluice.webhooks.ClusterLookup;
 import dev.sluice.webhooks.WebhookKind;
 import dev.sluice.webhooks.WebhookRouter;
@@ -26,11 +24,8 @@ import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.ByteArrayInputStream;
-import java.io.IOException;
-import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -53,26 +48,17 @@ class HostileReadingTest {
 
   private static final long OBJECTS = Long.getLong("sluice.fuzz.objects", 10_000);
   private static final long SEED = Long.getLong("sluice.fuzz.seed", 1);
-  private static final ObjectMapper YAML = new ObjectMapper(new YAMLFactory());
-
-  private static final ObjectMapper DEEP =
-      new ObjectMapper(
-          JsonFactory.builder()
-              .streamWriteConstraints(
-                  StreamWriteConstraints.builder().maxNestingDepth(100_000).build())
-              .build());
-
   private final AtomicLong unreadable = new AtomicLong();
   private final ReadErrorLog faults = new ReadErrorLog();
   private final KubernetesSerialization serialization = KubernetesClients.serialization(faults);
-  private final Map<String, ObjectNode> samples = samples();
+  private final Map<String, ObjectNode> samples = HostileSamples.byKind();
   private final HostileWorld world = new HostileWorld();
 
   @Test
   void whateverIsInAnObjectReadingEndsWithAnObject() {
     faults.listen((fault, news) -> unreadable.incrementAndGet());
-    Map<String, Integer> ignored = new TreeMap<>();
-    quiet(ignored);
+    Map<String, Integer> thrown = new TreeMap<>();
+    quiet(thrown);
     List<ObjectNode> all = new ArrayList<>(samples.values());
     for (ObjectNode sample : all) {
       feed(sample, 0);
@@ -86,35 +72,37 @@ class HostileReadingTest {
       try {
         feed(mutant, seed);
       } catch (RuntimeException | StackOverflowError | AssertionError e) {
-        if (failures.merge(where(e), 1, Integer::sum) == 1) {
+        if (failures.merge(HostileSamples.place(e), 1, Integer::sum) == 1) {
           System.out.println("seed " + seed + ": " + cut(mutant) + "\n  " + trace(e));
         }
       }
     }
     System.out.printf(
-        "hostile objects: %d fed of %d kinds, %d reported unreadable, %d failures%n",
-        OBJECTS, all.size(), unreadable.get(), failures.values().stream().mapToInt(it -> it).sum());
-    System.out.println("logged: " + ignored);
+        "hostile objects: %d fed of %d kinds, %d reported unreadable, %d failures, peak of"
+            + " heap %d MiB%n",
+        OBJECTS,
+        all.size(),
+        unreadable.get(),
+        failures.values().stream().mapToInt(it -> it).sum(),
+        HostileSamples.peakOfHeap() >> 20);
     assertThat(failures).isEmpty();
+    assertThat(thrown).as("caught on the way to the engine").isEmpty();
   }
 
-  /** Counts what is logged instead of printing it. */
+  /** Counts exceptions that are logged instead of printing them. */
   private static void quiet(Map<String, Integer> counts) {
     AppenderBase<ILoggingEvent> counter =
         new AppenderBase<>() {
           @Override
           protected void append(ILoggingEvent event) {
-            counts.merge(
-                event.getThrowableProxy() instanceof ThrowableProxy it
-                    ? where(it.getThrowable())
-                    : event.getMessage(),
-                1,
-                Integer::sum);
+            if (event.getThrowableProxy() instanceof ThrowableProxy it) {
+              counts.merge(HostileSamples.place(it.getThrowable()), 1, Integer::sum);
+            }
           }
         };
     counter.start();
     for (Class<?> noisy :
-        List.of(CacheEventFeed.class, ObservableItemStore.class, ReadErrorLog.class)) {
+        List.of(CacheEventFeed.class, GuardedListeners.class, ReadErrorLog.class)) {
       Logger logger = (Logger) LoggerFactory.getLogger(noisy);
       logger.setAdditive(false);
       logger.addAppender(counter);
@@ -122,9 +110,14 @@ class HostileReadingTest {
   }
 
   private void feed(ObjectNode object, long seed) {
-    String text = text(object);
+    String text = HostileSamples.text(object);
     String kind = object.path("kind").asText();
     Class<? extends HasMetadata> type = HostileWorld.TYPES.get(kind);
+    if (kind.equals("ClusterProfile")) {
+      world.clusterProfile(
+          Objects.requireNonNull(serialization.unmarshal(text, GenericKubernetesResource.class)));
+      return;
+    }
     if (type != null) {
       HasMetadata read = Objects.requireNonNull(serialization.unmarshal(text, type));
       assertThat(read.getMetadata()).isNotNull();
@@ -136,14 +129,6 @@ class HostileReadingTest {
       assertThat(serialization.unmarshal(text, GenericKubernetesResource.class)).isNotNull();
     }
     webhooks(object, kind);
-  }
-
-  private static String text(JsonNode object) {
-    try {
-      return DEEP.writeValueAsString(object);
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
-    }
   }
 
   private void webhooks(ObjectNode object, String kind) {
@@ -177,13 +162,14 @@ class HostileReadingTest {
     if (operation.equals("UPDATE")) {
       request.set("oldObject", before);
     }
-    return text(review).getBytes(StandardCharsets.UTF_8);
+    return HostileSamples.text(review).getBytes(StandardCharsets.UTF_8);
   }
 
   private final WebhookRouter router =
       new WebhookRouter(Webhooks.functions(settings(), new Facts()));
 
-  private static WebhookSettings settings() {
+  /** All kinds are managed. */
+  static WebhookSettings settings() {
     try {
       WebhookSettings plain =
           WebhookSettings.of(
@@ -199,7 +185,8 @@ class HostileReadingTest {
     }
   }
 
-  private static final class Facts implements ClusterLookup {
+  /** A cluster in which everything is set. */
+  static final class Facts implements ClusterLookup {
 
     @Override
     public boolean hasDefaultLocalQueue(String namespace) {
@@ -227,15 +214,6 @@ class HostileReadingTest {
     }
   }
 
-  private static String where(Throwable e) {
-    for (StackTraceElement frame : e.getStackTrace()) {
-      if (frame.getClassName().startsWith("dev.sluice.")) {
-        return e.getClass().getSimpleName() + " at " + frame;
-      }
-    }
-    return e.toString();
-  }
-
   private static String trace(Throwable e) {
     List<String> frames = new ArrayList<>(List.of(String.valueOf(e)));
     for (StackTraceElement frame : e.getStackTrace()) {
@@ -247,19 +225,7 @@ class HostileReadingTest {
   }
 
   private static String cut(JsonNode object) {
-    String text = text(object);
+    String text = HostileSamples.text(object);
     return text.length() > 1500 ? text.substring(0, 1500) + "…" : text;
-  }
-
-  private static Map<String, ObjectNode> samples() {
-    Map<String, ObjectNode> samples = new LinkedHashMap<>();
-    try (InputStream file = HostileReadingTest.class.getResourceAsStream("hostile-samples.yaml")) {
-      YAML.readerFor(ObjectNode.class)
-          .<ObjectNode>readValues(Objects.requireNonNull(file))
-          .forEachRemaining(sample -> samples.put(sample.path("kind").asText(), sample));
-    } catch (IOException e) {
-      throw new IllegalStateException(e);
-    }
-    return samples;
   }
 }

@@ -2,6 +2,7 @@ package dev.sluice.app;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.config.MultiKueue.AccessProvider;
 import dev.sluice.api.v1beta2.AdmissionCheck;
 import dev.sluice.api.v1beta2.ClusterQueue;
 import dev.sluice.api.v1beta2.ClusterSource;
@@ -13,6 +14,7 @@ import dev.sluice.api.v1beta2.ResourceFlavor;
 import dev.sluice.api.v1beta2.Topology;
 import dev.sluice.api.v1beta2.WorkloadPriorityClass;
 import dev.sluice.checks.BuiltInCheckControllers;
+import dev.sluice.checks.multikueue.access.ClusterProfileValidator;
 import dev.sluice.checks.multikueue.access.KubeconfigFiles;
 import dev.sluice.checks.multikueue.access.WorkerCredentialsResolver;
 import dev.sluice.jobs.CachedJob;
@@ -41,6 +43,7 @@ import dev.sluice.workload.ResourceContext;
 import dev.sluice.workload.TranslationOptions;
 import dev.sluice.workload.WorkloadParser;
 import dev.sluice.workload.WorkloadTranslator;
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.LimitRange;
 import io.fabric8.kubernetes.api.model.Namespace;
@@ -78,6 +81,14 @@ final class HostileWorld {
           Map.entry("WorkloadPriorityClass", WorkloadPriorityClass.class),
           Map.entry("MultiKueueCluster", MultiKueueCluster.class),
           Map.entry("MultiKueueConfig", MultiKueueConfig.class));
+
+  private static final String LOGIN_V1 = "client.authentication.k8s.io/v1";
+  private static final ClusterProfileValidator PROFILES =
+      new ClusterProfileValidator(
+          List.of(
+              provider("cloud", LOGIN_V1, "Never"),
+              provider("asks", LOGIN_V1, "Always"),
+              provider("old", "client.authentication.k8s.io/v1alpha1", "Never")));
 
   private static final int REMEMBERED = 200;
 
@@ -168,6 +179,16 @@ final class HostileWorld {
                 new KubeconfigFiles(KubeconfigFiles.ROOT, true),
                 Optional.empty())
             .of(source));
+  }
+
+  /** What a ClusterProfile gives access to, with several configured login programs. */
+  void clusterProfile(GenericKubernetesResource profile) {
+    show(PROFILES.read("a", mapper.valueToTree(profile)));
+  }
+
+  private static AccessProvider provider(String name, String version, String mode) {
+    return new AccessProvider(
+        name, "/plugins/login", version, mode, List.of("--quiet"), Map.of("REGION", "eu"), true);
   }
 
   private void decide(JobIntegration adapter, CachedJob job) {

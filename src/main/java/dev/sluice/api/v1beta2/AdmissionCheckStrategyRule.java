@@ -10,6 +10,7 @@ public record AdmissionCheckStrategyRule(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public AdmissionCheckStrategyRule {
+    name = Defaults.or(name, "");
     onFlavors = Defaults.orEmpty(onFlavors);
   }
 }

@@ -10,6 +10,7 @@ public record FlavorQuotas(
 
   /** Takes what is absent for its default; lists and maps become immutable. */
   public FlavorQuotas {
+    name = Defaults.or(name, "");
     resources = Defaults.orEmpty(resources);
   }
 }

@@ -10,4 +10,10 @@ public record ResourceQuota(
     String name,
     Quantity nominalQuota,
     @Nullable Quantity borrowingLimit,
-    @Nullable Quantity lendingLimit) {}
+    @Nullable Quantity lendingLimit) {
+
+  /** Takes what is absent for its default. */
+  public ResourceQuota {
+    name = Defaults.or(name, "");
+  }
+}

@@ -54,8 +54,19 @@ record AvailableQuota(boolean active, long pending, List<Group> groups) {
     }
   }
 
-  /** Reads the object of a ClusterQueue. */
+  /**
+   * Reads the object of a ClusterQueue. One with amounts that can't be read has no room: a worker
+   * doesn't keep Workloads from others by what it writes.
+   */
   static AvailableQuota of(JsonNode clusterQueue) {
+    try {
+      return read(clusterQueue);
+    } catch (IllegalArgumentException e) {
+      return new AvailableQuota(false, 0, List.of());
+    }
+  }
+
+  private static AvailableQuota read(JsonNode clusterQueue) {
     boolean active = true;
     for (JsonNode condition : clusterQueue.path("status").path("conditions")) {
       if (condition.path("type").asText().equals("Active")) {

@@ -15,6 +15,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Watches the queues of all connected workers. If a worker does not permit reading its queues, its
@@ -84,12 +85,21 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
           .<NominalQuota>map(NominalQuota.Unreadable::new)
           .orElseGet(NominalQuota.NotYet::new);
     }
+    return sum(
+        localQueues.stream()
+            .flatMap(queue -> worker.clusterQueueOf(queue).stream())
+            .distinct()
+            .flatMap(name -> worker.clusterQueue(name).stream()));
+  }
+
+  /** The nominal quota of these ClusterQueues together; unreadable if one amount of them is. */
+  static NominalQuota sum(Stream<JsonNode> clusterQueues) {
     Map<String, Long> sum = new HashMap<>();
-    localQueues.stream()
-        .flatMap(queue -> worker.clusterQueueOf(queue).stream())
-        .distinct()
-        .flatMap(name -> worker.clusterQueue(name).stream())
-        .forEach(queue -> add(queue, sum));
+    try {
+      clusterQueues.forEach(queue -> add(queue, sum));
+    } catch (IllegalArgumentException e) {
+      return new NominalQuota.Unreadable(String.valueOf(e.getMessage()));
+    }
     return new NominalQuota.Known(sum);
   }
 
@@ -121,11 +131,17 @@ public final class WorkerQueues implements CapacityEstimator, AutoCloseable {
                                 .resourceUsage()
                                 .forEach(
                                     (resource, quantity) ->
-                                        total.merge(
-                                            resource,
-                                            Quantities.parse(quantity),
-                                            BigDecimal::add))));
+                                        total.merge(resource, amount(quantity), BigDecimal::add))));
     return total;
+  }
+
+  /** Treats an invalid quantity as zero; the API server rejects such quantities. */
+  private static BigDecimal amount(String quantity) {
+    try {
+      return Quantities.parse(quantity);
+    } catch (IllegalArgumentException e) {
+      return BigDecimal.ZERO;
+    }
   }
 
   @Override

@@ -45,8 +45,8 @@ final class PodStatuses {
     ArrayNode conditions = wanted.putArray("conditions");
     boolean scheduled = isTrue(there, SCHEDULED);
     for (JsonNode condition : there.path("status").path("conditions")) {
-      if (scheduled || !isOf(condition, SCHEDULED)) {
-        ObjectNode copy = condition.deepCopy();
+      if (condition instanceof ObjectNode valid && (scheduled || !isOf(valid, SCHEDULED))) {
+        ObjectNode copy = valid.deepCopy();
         copy.remove("observedGeneration");
         conditions.add(copy);
       }
@@ -87,8 +87,7 @@ final class PodStatuses {
       }
     }
     for (JsonNode container : wanted.path(CONTAINERS)) {
-      if (!container.path("state").has("terminated")) {
-        ObjectNode status = (ObjectNode) container;
+      if (container instanceof ObjectNode status && !status.path("state").has("terminated")) {
         status.put("ready", false).put("started", false);
         ObjectNode end = status.putObject("state").putObject("terminated");
         end.put("exitCode", 137).put("reason", "ContainerStatusUnknown");

@@ -80,9 +80,25 @@ final class RemoteWorkloadFactory {
     return copy;
   }
 
-  /** The state of a remote Workload, compared with the manager's Workload if that exists. */
-  WorkerState.Copy read(JsonNode remote, Optional<CachedWorkload> local) throws IOException {
-    CachedWorkload copy = parser.parse(JsonMappers.JSON.writeValueAsBytes(remote));
+  /**
+   * The state of a remote Workload, compared with the manager's Workload if that exists. A remote
+   * Workload that can't be read counts as one that has not answered, so that one worker doesn't
+   * keep the Workload from running in another one.
+   */
+  WorkerState.Copy read(JsonNode remote, Optional<CachedWorkload> local) {
+    try {
+      return state(parser.parse(JsonMappers.JSON.writeValueAsBytes(remote)), local);
+    } catch (IOException | RuntimeException e) {
+      return new WorkerState.Copy(
+          Optional.empty(),
+          Optional.empty(),
+          Optional.empty(),
+          Difference.NONE,
+          "its Workload can't be read");
+    }
+  }
+
+  private static WorkerState.Copy state(CachedWorkload copy, Optional<CachedWorkload> local) {
     Optional<Condition> evicted = current(copy, "Evicted");
     return new WorkerState.Copy(
         current(copy, "Finished").map(end -> new WorkerState.Ending(end.reason(), end.message())),

@@ -78,8 +78,7 @@ final class WorkloadStateReader {
    *
    * @param leadingSince since when this process is the leader
    */
-  Map<String, WorkerState> remotes(WorkloadGroup workloadGroup, Instant leadingSince)
-      throws IOException {
+  Map<String, WorkerState> remotes(WorkloadGroup workloadGroup, Instant leadingSince) {
     Map<String, WorkerState> result = new LinkedHashMap<>();
     for (Map.Entry<String, Boolean> link : connections.connected().entrySet()) {
       JsonNode object = workloadGroup.copies().get(link.getKey());

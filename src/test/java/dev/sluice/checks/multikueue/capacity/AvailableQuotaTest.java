@@ -2,11 +2,13 @@ package dev.sluice.checks.multikueue.capacity;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class AvailableQuotaTest {
@@ -54,6 +56,15 @@ class AvailableQuotaTest {
 
   private static Map<String, BigDecimal> cpu(String amount) {
     return Map.of("cpu", new BigDecimal(amount));
+  }
+
+  @Test
+  void aQueueWithAmountsThatCannotBeReadHasNoRoomAndHidesNoOther() throws IOException {
+    JsonNode broken = YAML.readTree(QUEUE.replace("nominalQuota: 4}", "nominalQuota: many}"));
+
+    assertThat(AvailableQuota.of(broken).fits(Map.of())).isFalse();
+    assertThat(WorkerQueues.sum(Stream.of(YAML.readTree(QUEUE), broken)))
+        .isInstanceOf(NominalQuota.Unreadable.class);
   }
 
   @Test

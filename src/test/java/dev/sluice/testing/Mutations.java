@@ -1,4 +1,4 @@
-package dev.sluice.app;
+package dev.sluice.testing;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
@@ -14,7 +14,7 @@ import java.util.SplittableRandom;
 import java.util.stream.Stream;
 
 /** Changes objects in ways that nobody who means well would: the same ways for the same seed. */
-final class Mutations {
+public final class Mutations {
 
   private static final JsonNodeFactory JSON = JsonNodeFactory.instance;
 
@@ -62,7 +62,8 @@ final class Mutations {
 
   private final SplittableRandom random;
 
-  Mutations(long seed) {
+  /** Changes that this seed decides. */
+  public Mutations(long seed) {
     this.random = new SplittableRandom(seed);
   }
 
@@ -91,7 +92,7 @@ final class Mutations {
   }
 
   /** A copy with one to six changes. */
-  ObjectNode of(ObjectNode object) {
+  public ObjectNode of(ObjectNode object) {
     ObjectNode copy = object.deepCopy();
     int changes = 1 + random.nextInt(6);
     for (int i = 0; i < changes; i++) {
