@@ -5,7 +5,8 @@ import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.CachedJobLookups;
 import dev.sluice.jobs.IntegrationRegistry;
 import dev.sluice.jobs.JobControllerContext;
-import dev.sluice.jobs.JobKindController;
+import dev.sluice.jobs.JobControllers;
+import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.JobReconciler;
 import dev.sluice.jobs.KubernetesJobClient;
@@ -16,19 +17,23 @@ import dev.sluice.jobs.RemoteExecutionLookup;
 import dev.sluice.jobs.integrations.BuiltInIntegrations;
 import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.jobs.statefulset.StatefulSetWorkloads;
+import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
 import dev.sluice.webhooks.CachedClusterLookup;
 import dev.sluice.webhooks.ClusterLookup;
 import dev.sluice.workload.CachedWorkload;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The controllers of all kinds of jobs that the configuration enables. */
 final class JobModule implements OperatorModule {
+
+  private static final Logger LOG = LoggerFactory.getLogger(JobModule.class);
 
   /** Every request of a controller ends within a minute, and one reconciliation makes a few. */
   private static final Duration STUCK_AFTER = Duration.ofMinutes(10);
@@ -39,7 +44,8 @@ final class JobModule implements OperatorModule {
   private final JobOptions options;
   private final OwnerChainResolver owners;
   private final CachedClusterLookup clusterLookup;
-  private final List<JobKindController> controllers;
+  private final ServedDefinitions definitions;
+  private final JobControllers controllers;
   private final OwnerlessWorkloads ownerless;
 
   /** Jobs are not acted on before the Workload cache has what the previous leader wrote. */
@@ -77,7 +83,7 @@ final class JobModule implements OperatorModule {
                 statefulSetWorkloads.isInUse(namespace, owner.name(), owner.uid()),
             new OperatorIdentity(context.client(), context.configuration().namespace()));
     JobControllerContext controllerContext = controllerContext(registry, workloads);
-    controllers = registry.controllers(controllerContext);
+    definitions = new ServedDefinitions(context.client(), context.informers());
     ownerless =
         new OwnerlessWorkloads(
             controllerContext.dependencies(),
@@ -85,6 +91,8 @@ final class JobModule implements OperatorModule {
             controllerContext.leading(),
             (namespace, owner) -> isCached(registry, podIndex, namespace, owner),
             new AttendedKinds(context)::isExternal);
+    controllers = new JobControllers(controllerContext, definitions::serves, ownerless::check);
+    definitions.observe(controllers::definitionChanged);
   }
 
   private static boolean isCached(
@@ -142,9 +150,17 @@ final class JobModule implements OperatorModule {
 
   @Override
   public void start(CacheSyncWaiter cacheSync) throws IOException {
-    Map<String, CompletableFuture<Void>> listings = new LinkedHashMap<>();
-    controllers.forEach(controller -> listings.put(controller.name(), controller.start()));
-    for (var listing : listings.entrySet()) {
+    if (controllers.dependOnDefinitions()) {
+      cacheSync.await("customresourcedefinitions", definitions.start());
+    }
+    List<JobKind> absent = controllers.absent();
+    if (!absent.isEmpty()) {
+      LOG.warn(
+          "integrations.frameworks: not installed in the cluster, so that jobs are managed from the"
+              + " moment that the definitions are: {}",
+          absent.stream().map(JobKind::definition).collect(Collectors.joining(", ")));
+    }
+    for (var listing : controllers.start().entrySet()) {
       cacheSync.await(listing.getKey(), listing.getValue());
     }
   }
@@ -152,13 +168,13 @@ final class JobModule implements OperatorModule {
   @Override
   public void leadershipStarted() {
     started = true;
-    controllers.forEach(JobKindController::leadershipStarted);
+    controllers.leadershipStarted();
     ownerless.leadershipStarted();
   }
 
   /** Whether no controller has been at one object for longer than {@link #STUCK_AFTER}. */
   boolean alive() {
-    return controllers.stream().allMatch(each -> each.longestHandling().compareTo(STUCK_AFTER) < 0);
+    return controllers.longestHandling().compareTo(STUCK_AFTER) < 0;
   }
 
   @Override
@@ -169,11 +185,8 @@ final class JobModule implements OperatorModule {
   /** Closes all controllers at once: each waits for its writes for a limited time. */
   @Override
   public void stop() {
-    CompletableFuture.allOf(
-            controllers.stream()
-                .map(each -> CompletableFuture.runAsync(each::close, context.executor()))
-                .toArray(CompletableFuture[]::new))
-        .join();
+    definitions.close();
+    controllers.close(context.executor());
     ownerless.close();
   }
 }

@@ -55,17 +55,14 @@ public final class IntegrationRegistry {
     return enabled;
   }
 
-  /** Makes the controllers of all kinds that are turned on; none of them is started. */
-  public List<JobKindController> controllers(JobControllerContext context) {
-    return enabled.stream()
-        .flatMap(entry -> entry.controller().stream())
-        .map(factory -> factory.apply(context))
-        .toList();
-  }
-
   /** From now on jobs of this kind are found by {@code finder}. */
   public void register(JobKind kind, Finder finder) {
     finders.put(kind, finder);
+  }
+
+  /** From now on no jobs of this kind are found: the API server doesn't serve it any more. */
+  public void unregister(JobKind kind) {
+    finders.remove(kind);
   }
 
   /** Whether an owner reference with these fields names a kind whose jobs can be found. */

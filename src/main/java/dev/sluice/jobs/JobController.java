@@ -33,6 +33,7 @@ public final class JobController implements JobKindController, WorkloadListener 
   private final OrphanedWorkloads orphanedWorkloads;
   private final WorkQueue<ObjectKey> queue;
   private final WorkQueue<ObjectKey> finalizing;
+  private final Runnable unlisten;
 
   /** Jobs that were deleted and whose Workloads have not been released yet, by UID. */
   private final Map<ObjectKey, Map<String, CachedJob>> deleted = new ConcurrentHashMap<>();
@@ -65,8 +66,15 @@ public final class JobController implements JobKindController, WorkloadListener 
     dependencies.informerSupervisor().keep(kind.plural(), informer);
     jobs.observe(this::jobChanged);
     context.registry().register(kind, jobs::find);
+    AdmissionCheckEvents checkEvents =
+        new AdmissionCheckEvents(kind, dependencies.events(), leading);
+    this.unlisten =
+        () -> {
+          dependencies.workloads().unlisten(this);
+          dependencies.workloads().unlisten(checkEvents);
+        };
     dependencies.workloads().listen(this);
-    dependencies.workloads().listen(new AdmissionCheckEvents(kind, dependencies.events(), leading));
+    dependencies.workloads().listen(checkEvents);
   }
 
   @Override
@@ -98,6 +106,7 @@ public final class JobController implements JobKindController, WorkloadListener 
 
   @Override
   public void close() {
+    unlisten.run();
     informer.stop();
     queue.close();
     finalizing.close();

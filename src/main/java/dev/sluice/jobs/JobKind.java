@@ -46,6 +46,19 @@ public record JobKind(String group, String version, String kind, String plural, 
     return y ? singular.substring(0, singular.length() - 1) + "ies" : singular + "s";
   }
 
+  /**
+   * Whether the API server has the kind by itself. Groups of definitions have a dot, and groups
+   * without one are the API server's.
+   */
+  public boolean isBuiltIn() {
+    return group.indexOf('.') < 0;
+  }
+
+  /** The name of the CustomResourceDefinition of a kind that the API server does not have. */
+  public String definition() {
+    return plural + "." + group;
+  }
+
   /** {@code group/version}, or the version alone in the core group. */
   public String apiVersion() {
     return group.isEmpty() ? version : group + "/" + version;

@@ -29,7 +29,10 @@ public interface JobKindController extends AutoCloseable {
   /** For how long the object that is handled longest is being handled; zero if none is. */
   Duration longestHandling();
 
-  /** Ends the watches, drops what is queued, and waits for writes for a limited time. */
+  /**
+   * Ends the watches, drops what is queued, and waits for writes for a limited time. The controller
+   * is not started again; a kind that comes back gets a new one.
+   */
   @Override
   void close();
 }

@@ -81,6 +81,11 @@ public final class OwnerlessWorkloads implements WorkloadListener, AutoCloseable
     queue.enqueueAfter(ALL, GRACE);
   }
 
+  /** Looks at all Workloads soon: a kind of owner is not watched any more. */
+  public void check() {
+    queue.enqueueAfter(ALL, GRACE);
+  }
+
   @Override
   public void synced() {
     synced = true;

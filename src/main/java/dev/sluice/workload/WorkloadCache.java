@@ -32,6 +32,7 @@ public final class WorkloadCache implements WorkloadLister {
   private final Object change = new Object();
   private int size;
   private int listing;
+  private boolean synced;
   private long position;
 
   /** The entry of one Workload; its record is replaced, the entry stays. */
@@ -44,9 +45,24 @@ public final class WorkloadCache implements WorkloadLister {
     }
   }
 
-  /** Adds a listener for later changes. */
+  /**
+   * Adds a listener for later changes. One that is added after the first listing is told at once
+   * that the cache contains all Workloads.
+   */
   public void listen(WorkloadListener listener) {
-    listeners.add(listener);
+    boolean complete;
+    synchronized (change) {
+      listeners.add(listener);
+      complete = synced;
+    }
+    if (complete) {
+      listener.synced();
+    }
+  }
+
+  /** Takes a listener out. */
+  public void unlisten(WorkloadListener listener) {
+    listeners.remove(listener);
   }
 
   @Override
@@ -298,6 +314,9 @@ public final class WorkloadCache implements WorkloadLister {
 
   /** Notifies listeners that the first listing is complete. */
   void synced() {
-    listeners.tell("all", WorkloadListener::synced);
+    synchronized (change) {
+      synced = true;
+      listeners.tell("all", WorkloadListener::synced);
+    }
   }
 }

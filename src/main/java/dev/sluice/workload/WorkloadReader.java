@@ -5,8 +5,14 @@ import java.util.concurrent.CompletableFuture;
 /** Reads all Workloads of the cluster and follows their changes, across lost connections. */
 public interface WorkloadReader extends AutoCloseable {
 
-  /** Adds a listener; to be called before {@link #start}. */
+  /**
+   * Adds a listener for later changes. One that is added after the first listing is told at once
+   * that the store contains all Workloads.
+   */
   void listen(WorkloadListener listener);
+
+  /** Takes a listener out. */
+  void unlisten(WorkloadListener listener);
 
   /** Starts reading; completes when the first listing is complete and listeners were told. */
   CompletableFuture<Void> start();

@@ -93,6 +93,11 @@ public final class WorkloadReflector implements WorkloadReader {
   }
 
   @Override
+  public void unlisten(WorkloadListener listener) {
+    index.unlisten(listener);
+  }
+
+  @Override
   public WorkloadLister store() {
     return index;
   }

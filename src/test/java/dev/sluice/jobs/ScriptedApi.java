@@ -164,6 +164,9 @@ final class ScriptedApi implements JobClient, WorkloadReader, WorkloadWriter, Wo
   public void listen(WorkloadListener listener) {}
 
   @Override
+  public void unlisten(WorkloadListener listener) {}
+
+  @Override
   public CompletableFuture<Void> start() {
     return CompletableFuture.completedFuture(null);
   }

@@ -28,6 +28,11 @@ public final class GuardedListeners<L> {
     listeners.add(listener);
   }
 
+  /** Takes a listener out; it is not called any more, except by a call that has begun already. */
+  public void remove(L listener) {
+    listeners.remove(listener);
+  }
+
   /** How many calls failed for good. */
   public long failures() {
     return failures.get();

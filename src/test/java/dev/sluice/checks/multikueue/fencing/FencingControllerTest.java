@@ -90,6 +90,11 @@ class FencingControllerTest {
     }
 
     @Override
+    public void unlisten(WorkloadListener listener) {
+      listeners.remove(listener);
+    }
+
+    @Override
     public CompletableFuture<Void> start() {
       throw new UnsupportedOperationException();
     }
