@@ -7,7 +7,8 @@ import java.util.Optional;
 
 /**
  * Finds the managed ancestor of a job along its controlling owners. The walk passes through kinds
- * that the registry knows; an owner of any other kind ends it.
+ * that the registry knows; an owner of any other kind ends it, and so does one that can't have
+ * created what names it ({@link ControllerKinds}).
  */
 public final class OwnerChainResolver {
 
@@ -74,7 +75,12 @@ public final class OwnerChainResolver {
   }
 
   private Optional<CachedJob> parent(CachedJob job) {
-    return job.controller().flatMap(owner -> jobs.find(job.ref().namespace(), owner));
+    return job.controller()
+        .filter(
+            owner ->
+                ControllerKinds.mayCreate(
+                    owner.apiVersion(), owner.kind(), job.ref().kind().kind()))
+        .flatMap(owner -> jobs.find(job.ref().namespace(), owner));
   }
 
   private boolean isKnown(CachedJob.Controller owner) {

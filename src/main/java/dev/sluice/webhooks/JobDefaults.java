@@ -7,6 +7,7 @@ import dev.sluice.api.QueueNames;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.api.placement.LocalClusterAnnotations;
+import dev.sluice.jobs.ControllerKinds;
 import dev.sluice.jobs.WebhookRules.Review.SuspendField;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -113,20 +114,27 @@ final class JobDefaults {
     }
   }
 
-  /** Whether the owner of the object is managed, so that the object itself is not. */
+  /**
+   * Whether the owner of the object is managed, so that the object itself is not. An owner that
+   * can't have created the object isn't believed.
+   */
   boolean isOwnerManaged(AdmissionRequest request) {
     if (madeUpOwner.test(request)) {
       return false;
     }
     for (JsonNode owner : JsonFields.list(request.object(), "metadata", "ownerReferences")) {
       if (JsonFields.at(owner, "controller").asBoolean()) {
-        return cluster.isManaged(
-            request.namespace(),
-            new ClusterLookup.Owner(
+        return ControllerKinds.mayCreate(
                 JsonFields.text(owner, "apiVersion"),
                 JsonFields.text(owner, "kind"),
-                JsonFields.text(owner, "name"),
-                JsonFields.text(owner, "uid")));
+                request.kind())
+            && cluster.isManaged(
+                request.namespace(),
+                new ClusterLookup.Owner(
+                    JsonFields.text(owner, "apiVersion"),
+                    JsonFields.text(owner, "kind"),
+                    JsonFields.text(owner, "name"),
+                    JsonFields.text(owner, "uid")));
       }
     }
     return false;

@@ -177,6 +177,29 @@ class BatchJobWebhookTest {
         .containsExactly(SUSPEND);
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "batch/v1, Job",
+    "apps/v1, StatefulSet",
+    "apps/v1, Deployment",
+    "apps/v1, ReplicaSet",
+    "v1, Pod"
+  })
+  void aManagedOwnerThatCreatesNoJobsChangesNothing(String apiVersion, String kind) {
+    String owner =
+        "[{apiVersion: %s, kind: %s, name: s, uid: u, controller: true}]"
+            .formatted(apiVersion, kind);
+    JsonNode owned = edited(QUEUED, set("/metadata/ownerReferences", owner));
+    JsonNode withoutQueue = edited(PLAIN, set("/metadata/ownerReferences", owner));
+    Reviews.Cluster cluster = new Reviews.Cluster(false, false, true, Map.of());
+
+    assertThat(Reviews.patch(rules(cluster).mutate(create(owned)))).containsExactly(SUSPEND);
+    assertThat(
+            Reviews.patch(
+                new BatchJobWebhook(settings(true), cluster).mutate(create(withoutQueue))))
+        .containsExactly(SUSPEND);
+  }
+
   @Test
   void jobsWithoutQueueAreSuspendedWhereThatIsAskedFor() {
     WebhookSettings all = settings(true);

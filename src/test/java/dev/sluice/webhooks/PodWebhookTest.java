@@ -124,6 +124,19 @@ class PodWebhookTest {
   }
 
   @Test
+  void aPodThatNamesAManagedPodAsItsControllerIsHeldBack() {
+    PodWebhook ofManaged = rules(new Reviews.Cluster(true, true, true, Map.of()));
+    JsonNode ofPod =
+        edited(
+            QUEUED,
+            set(
+                "/metadata/ownerReferences",
+                "[{apiVersion: v1, kind: Pod, name: p, uid: u, controller: true}]"));
+
+    assertThat(Reviews.patch(ofManaged.mutate(create(ofPod)))).contains(LABEL, GATES);
+  }
+
+  @Test
   void inAnUnmanagedNamespaceNothingIsDone() {
     PodWebhook elsewhere = rules(new Reviews.Cluster(true, true, false, Map.of("managed", "no")));
 

@@ -1,0 +1,61 @@
+package dev.sluice.jobs;
+
+import static dev.sluice.jobs.GivenJob.job;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.jobs.batch.BatchJob;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** Which owners of a job are believed to hold its quota. */
+class OwnerChainResolverTest {
+
+  private static final JobKind GROUPED = JobKind.of("example.com", "v1", "Grouped");
+
+  private final IntegrationRegistry registry =
+      new IntegrationRegistry(List.of(), List.of(), gate -> true);
+  private final OwnerChainResolver resolver =
+      new OwnerChainResolver(JobOptions.defaults("kueue-system"), new ScriptedApi(), registry);
+
+  private static CachedJob ownedBy(String apiVersion, String kind, String uid) {
+    GivenJob dependent = job();
+    dependent
+        .object()
+        .withObjectProperty("metadata")
+        .put("uid", "dependent")
+        .putArray("ownerReferences")
+        .addObject()
+        .put("apiVersion", apiVersion)
+        .put("kind", kind)
+        .put("name", "owner")
+        .put("uid", uid)
+        .put("controller", true);
+    return dependent.view();
+  }
+
+  private ManagementStatus status(JobKind known, CachedJob dependent) {
+    CachedJob owner = job().view();
+    registry.register(
+        known, (namespace, name) -> Optional.of(owner).filter(it -> name.equals("owner")));
+    return resolver.status(dependent);
+  }
+
+  @Test
+  void aJobOfAManagedOwnerThatCreatesJobsIsAPartOfIt() {
+    String uid = job().view().ref().uid();
+    assertThat(status(GROUPED, ownedBy("example.com/v1", "Grouped", uid)))
+        .isInstanceOf(ManagementStatus.ChildOfManaged.class);
+  }
+
+  @Test
+  void aJobWhoseOwnerCannotHaveCreatedItStandsForItself() {
+    String uid = job().view().ref().uid();
+    assertThat(status(BatchJob.KIND, ownedBy("batch/v1", "Job", uid)))
+        .isInstanceOf(ManagementStatus.Own.class);
+    assertThat(status(GROUPED, ownedBy("example.com/v1", "Grouped", "another uid")))
+        .isInstanceOf(ManagementStatus.Own.class);
+    assertThat(status(GROUPED, ownedBy("example.com/v1", "Unknown", uid)))
+        .isInstanceOf(ManagementStatus.Own.class);
+  }
+}
