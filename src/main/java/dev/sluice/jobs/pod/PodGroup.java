@@ -171,11 +171,11 @@ final class PodGroup {
         : Optional.empty();
   }
 
-  /** Whether all its pods are ready, or through. */
-  private boolean isReady() {
+  /** Whether all its pods are ready, or through, but for some that it doesn't have any more. */
+  boolean isReady(int removed) {
     long ready =
         pods.stream().filter(pod -> pod.job().state().podsReady() || succeeded(pod)).count();
-    return totalCount() > 0 && ready >= totalCount();
+    return totalCount() > 0 && ready >= totalCount() - removed;
   }
 
   private Map<String, Integer> reclaimable() {
@@ -283,7 +283,7 @@ final class PodGroup {
             false,
             !active().isEmpty(),
             end(),
-            isReady(),
+            isReady(0),
             reclaimable());
     return new CachedJob(
         oldest

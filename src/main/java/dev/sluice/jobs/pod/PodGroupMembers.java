@@ -56,6 +56,17 @@ final class PodGroupMembers {
                 CachedWorkload.PodSet::name, CachedWorkload.PodSet::count, Integer::sum));
   }
 
+  /**
+   * How many pods of the role of a pod the Workload has, without those whose quota was given back.
+   * Of a group that has an end, those are pods that have succeeded, and count.
+   */
+  static int needed(PodGroup group, CachedWorkload workload, CachedPod pod) {
+    int count = counts(workload).getOrDefault(pod.role(), 0);
+    return group.serving()
+        ? count - workload.status().reclaimablePods().getOrDefault(pod.role(), 0)
+        : count;
+  }
+
   private static List<CachedPod> after(List<CachedPod> pods, int count) {
     return pods.stream().sorted(SENIORITY).skip(count).toList();
   }

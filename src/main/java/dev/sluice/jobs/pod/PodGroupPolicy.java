@@ -216,7 +216,10 @@ final class PodGroupPolicy {
     if (!rules.podsReady()) {
       return List.of();
     }
-    boolean ready = job.state().podsReady();
+    boolean ready =
+        situation.group().serving()
+            ? situation.group().isReady(known.values().stream().mapToInt(count -> count).sum())
+            : job.state().podsReady();
     ObjectNode status = WorkloadStatuses.podsReady(workload, ready, situation.now());
     return status.isEmpty() ? List.of() : status(job, workload, status, "podsReady=" + ready);
   }

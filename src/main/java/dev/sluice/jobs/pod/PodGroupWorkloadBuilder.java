@@ -209,7 +209,8 @@ final class PodGroupWorkloadBuilder {
         if (start == null || refused.isPresent()) {
           steps.add(
               new PodGroupAction(pod.job(), refused.orElseGet(() -> noPodSet(workload, pod))));
-        } else if (taken.merge(pod.role(), 1, Integer::sum) <= start.count()) {
+        } else if (taken.merge(pod.role(), 1, Integer::sum)
+            <= Math.min(start.count(), PodGroupMembers.needed(situation.group(), workload, pod))) {
           steps.add(
               new PodGroupAction(
                   pod.job(),

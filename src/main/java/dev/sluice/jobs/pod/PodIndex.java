@@ -1,5 +1,7 @@
 package dev.sluice.jobs.pod;
 
+import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.CachedJob;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -18,6 +20,7 @@ public final class PodIndex {
 
   private final Map<Place, CachedPod> pods = new ConcurrentHashMap<>();
   private final Map<Place, Map<String, CachedPod>> groups = new ConcurrentHashMap<>();
+  private final Map<String, Map<String, CachedPod>> parents = new ConcurrentHashMap<>();
   private final List<BiConsumer<String, String>> observers = new CopyOnWriteArrayList<>();
 
   /**
@@ -58,6 +61,31 @@ public final class PodIndex {
     return List.copyOf(members.values());
   }
 
+  /** The pods that the object with this UID controls and holds back. */
+  public List<CachedPod> controlledBy(String uid) {
+    return List.copyOf(parents.getOrDefault(uid, Map.of()).values());
+  }
+
+  /** The UID of the object that controls a pod and holds it back. */
+  private static Optional<String> parent(CachedPod pod) {
+    return pod.job()
+        .controller()
+        .filter(owner -> pod.job().annotations().containsKey(KueueConstants.POD_SUSPENDING_PARENT))
+        .map(CachedJob.Controller::uid);
+  }
+
+  private void leaveParent(CachedPod pod) {
+    parent(pod)
+        .ifPresent(
+            uid ->
+                parents.computeIfPresent(
+                    uid,
+                    (same, known) -> {
+                      known.remove(pod.name());
+                      return known.isEmpty() ? null : known;
+                    }));
+  }
+
   /** Whether any pod names this group. */
   boolean hasGroup(String namespace, String group) {
     return groups.containsKey(new Place(namespace, group));
@@ -78,6 +106,18 @@ public final class PodIndex {
     Place place = new Place(pod.namespace(), pod.name());
     Optional<CachedPod> before = Optional.ofNullable(pods.put(place, pod));
     before.filter(known -> !sameGroup(known, pod)).ifPresent(this::leaveGroup);
+    before.filter(known -> !parent(known).equals(parent(pod))).ifPresent(this::leaveParent);
+    parent(pod)
+        .ifPresent(
+            uid ->
+                parents.compute(
+                    uid,
+                    (same, known) -> {
+                      Map<String, CachedPod> pods =
+                          known == null ? new ConcurrentHashMap<>() : known;
+                      pods.put(pod.name(), pod);
+                      return pods;
+                    }));
     pod.group()
         .ifPresent(
             group ->
@@ -104,6 +144,7 @@ public final class PodIndex {
     CachedPod known = pods.remove(new Place(pod.namespace(), pod.name()));
     if (known != null) {
       leaveGroup(known);
+      leaveParent(known);
       notifyObservers(known);
     }
   }

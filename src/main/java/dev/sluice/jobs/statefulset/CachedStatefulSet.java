@@ -55,15 +55,8 @@ public record CachedStatefulSet(
     return index < firstIndex + replicas;
   }
 
-  /** The same set with no more than {@code most} replicas. */
-  CachedStatefulSet limitedTo(int most) {
-    return new CachedStatefulSet(
-        job,
-        Math.min(replicas, most),
-        present,
-        currentRevision,
-        updateRevision,
-        firstIndex,
-        partition);
+  /** How many pods of the set come before the pod of this index. */
+  int place(int index) {
+    return index - firstIndex;
   }
 }

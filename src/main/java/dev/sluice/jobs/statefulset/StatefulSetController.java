@@ -11,6 +11,7 @@ import dev.sluice.jobs.pod.PodResource;
 import dev.sluice.kube.workqueue.WorkQueue;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadListener;
+import dev.sluice.workload.WorkloadLister;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
@@ -20,7 +21,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +45,8 @@ public final class StatefulSetController implements JobKindController, WorkloadL
   private final SharedIndexInformer<StatefulSetResource> sets;
   private final SharedIndexInformer<PodResource> unmarked;
   private final WorkQueue<ObjectKey> queue;
+  private final Map<ObjectKey, Set<String>> workloadNames = new ConcurrentHashMap<>();
+  private final WorkloadLister workloads;
   private volatile boolean workloadsSynced;
 
   /**
@@ -52,6 +58,7 @@ public final class StatefulSetController implements JobKindController, WorkloadL
     JobReconciler.Dependencies dependencies = context.dependencies();
     this.reconciler = new StatefulSetReconciler(context);
     this.marked = marked;
+    this.workloads = dependencies.workloads().store();
     this.leading = context.leading();
     this.queue = new WorkQueue<>(this::reconcile, context.queue());
     KubernetesClient client = context.client();
@@ -138,11 +145,34 @@ public final class StatefulSetController implements JobKindController, WorkloadL
     CachedWorkload either = after == null ? Objects.requireNonNull(before) : after;
     if (StatefulSetPolicy.OWNER_GVK.equals(
         either.annotations().get(KueueConstants.JOB_OWNER_GVK))) {
-      queue.enqueue(
+      ObjectKey set =
           new ObjectKey(
               either.id().namespace(),
-              either.annotations().getOrDefault(KueueConstants.JOB_OWNER_NAME, "")));
+              either.annotations().getOrDefault(KueueConstants.JOB_OWNER_NAME, ""));
+      note(set, either.id().name(), after != null);
+      queue.enqueue(set);
     }
+  }
+
+  private void note(ObjectKey set, String workload, boolean exists) {
+    workloadNames.compute(
+        set,
+        (same, known) -> {
+          Set<String> names = new TreeSet<>(known == null ? Set.of() : known);
+          if (exists) {
+            names.add(workload);
+          } else {
+            names.remove(workload);
+          }
+          return names.isEmpty() ? null : names;
+        });
+  }
+
+  /** The Workloads that name a set as their job. */
+  private List<CachedWorkload> workloadsOf(ObjectKey set) {
+    return workloadNames.getOrDefault(set, Set.of()).stream()
+        .flatMap(name -> workloads.get(set.namespace(), name).stream())
+        .toList();
   }
 
   private Optional<CachedStatefulSet> find(ObjectKey key) {
@@ -156,13 +186,15 @@ public final class StatefulSetController implements JobKindController, WorkloadL
       return Optional.empty();
     }
     Optional<CachedStatefulSet> set = find(key);
-    return set.isEmpty() ? Optional.empty() : reconciler.reconcile(set.get(), pods(key, set.get()));
+    return set.isEmpty()
+        ? Optional.empty()
+        : reconciler.reconcile(set.get(), pods(key, set.get()), () -> workloadsOf(key));
   }
 
   private List<CachedPod> pods(ObjectKey key, CachedStatefulSet set) {
     List<CachedPod> pods = new ArrayList<>();
     unmarked.getIndexer().byIndex(BY_SET, key.toString()).forEach(pod -> pods.add(pod.pod()));
-    pods.addAll(marked.group(key.namespace(), reconciler.workloadOf(set)));
+    pods.addAll(marked.controlledBy(set.job().ref().uid()));
     return pods;
   }
 

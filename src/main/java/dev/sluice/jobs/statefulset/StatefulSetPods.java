@@ -39,9 +39,9 @@ final class StatefulSetPods {
   /**
    * The write that a pod of the set needs; empty when it needs none.
    *
-   * @param set the set, with no more replicas than its Workload was admitted with
-   * @param workload name of the set's Workload
+   * @param workload name of the Workload that the pod belongs to
    * @param role the pod set of that Workload
+   * @param total the number of pods of that Workload
    * @param waitsHere whether that is not admitted, and nothing of the set runs in another cluster
    * @param byAnnotation whether the Workload and the group are named by annotations, else by labels
    *     where the name is short enough
@@ -50,6 +50,7 @@ final class StatefulSetPods {
       CachedStatefulSet set,
       String workload,
       String role,
+      int total,
       boolean waitsHere,
       boolean byAnnotation,
       CachedPod pod) {
@@ -60,11 +61,19 @@ final class StatefulSetPods {
     boolean leaving = set.replaces(pod.job().labels().getOrDefault(REVISION, ""), index);
     return leaving && waitsHere
         ? Optional.of(removeGate(pod))
-        : annotate(set, workload, role, byAnnotation, pod);
+        : annotate(set, workload, role, total, byAnnotation, pod);
+  }
+
+  /** Whether a pod waits in a group that isn't the one of this Workload; it can't change groups. */
+  static boolean isInAnotherGroup(String workload, CachedPod pod) {
+    return pod.gated()
+        && !pod.job().deleting()
+        && !pod.ended()
+        && pod.group().filter(group -> !group.name().equals(workload)).isPresent();
   }
 
   /** The index of a pod: the number at the end of its name. */
-  private static int index(CachedPod pod) {
+  static int index(CachedPod pod) {
     try {
       return Integer.parseInt(pod.name().substring(pod.name().lastIndexOf('-') + 1));
     } catch (NumberFormatException notMadeByTheController) {
@@ -101,10 +110,15 @@ final class StatefulSetPods {
   }
 
   private static Optional<JobPatch> annotate(
-      CachedStatefulSet set, String workload, String role, boolean byAnnotation, CachedPod pod) {
+      CachedStatefulSet set,
+      String workload,
+      String role,
+      int total,
+      boolean byAnnotation,
+      CachedPod pod) {
     ObjectNode patch = JsonNodeFactory.instance.objectNode();
     Map<String, String> labels = labels(set);
-    Map<String, String> annotations = annotations(set, role);
+    Map<String, String> annotations = annotations(total, role);
     Map<String, String> names =
         byAnnotation || workload.length() > WorkloadNames.SHORT ? annotations : labels;
     names.put(KueueConstants.PREBUILT_WORKLOAD_NAME, workload);
@@ -141,9 +155,9 @@ final class StatefulSetPods {
     return labels;
   }
 
-  private static Map<String, String> annotations(CachedStatefulSet set, String role) {
+  private static Map<String, String> annotations(int total, String role) {
     Map<String, String> annotations = new LinkedHashMap<>();
-    annotations.put(KueueConstants.POD_GROUP_TOTAL_COUNT, Integer.toString(set.replicas()));
+    annotations.put(KueueConstants.POD_GROUP_TOTAL_COUNT, Integer.toString(total));
     annotations.put(KueueConstants.POD_GROUP_FAST_ADMISSION, "true");
     annotations.put(KueueConstants.POD_GROUP_SERVING, "true");
     annotations.put(KueueConstants.ROLE_HASH, role);

@@ -15,10 +15,12 @@ import dev.sluice.jobs.JobAction.Warn;
 import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.JobRef;
 import dev.sluice.jobs.ManagementStatus;
+import dev.sluice.jobs.PodSetTemplate;
 import dev.sluice.jobs.PrioritySource;
 import dev.sluice.jobs.ReconcileContext;
 import dev.sluice.jobs.WorkloadActions;
 import dev.sluice.jobs.WorkloadFactory;
+import dev.sluice.jobs.WorkloadStatuses;
 import dev.sluice.jobs.WorkloadSynchronizer;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.Evictions;
@@ -27,6 +29,7 @@ import dev.sluice.workload.StatusPatch;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Decides what to do about the Workload of a StatefulSet: a pure function. The policy of pod groups
@@ -37,6 +40,7 @@ final class StatefulSetPolicy {
   /** The value of {@code kueue.x-k8s.io/job-owner-gvk} for a StatefulSet. */
   static final String OWNER_GVK = "apps/v1, Kind=StatefulSet";
 
+  private static final String OTHER_NUMBER = "the StatefulSet has another number of replicas";
   private static final Duration RETRY = Duration.ofSeconds(5);
 
   private final JobOptions rules;
@@ -54,9 +58,11 @@ final class StatefulSetPolicy {
    * The actions for a StatefulSet; empty if nothing has to be done.
    *
    * @param reconcileContext the set as a job; its Workload, if it exists, is the prebuilt one
-   * @param name the name of the set's Workload
+   * @param name the name of the set's first Workload
+   * @param ranges the Workloads of the set; the first one is that of {@code reconcileContext}
    */
-  List<JobAction> decide(CachedStatefulSet set, ReconcileContext reconcileContext, String name) {
+  List<JobAction> decide(
+      CachedStatefulSet set, ReconcileContext reconcileContext, String name, ReplicaRanges ranges) {
     if (set.job().deleting() || !set.gated()) {
       return List.of();
     }
@@ -67,7 +73,7 @@ final class StatefulSetPolicy {
           List.of(new Warn("JobNestingTooDeep", "more than 10 owners up the chain; not handled"));
       case ManagementStatus.Own own ->
           reconcileContext.prebuilt().isPresent()
-              ? withWorkload(set, reconcileContext, reconcileContext.prebuilt().get())
+              ? withWorkload(set, reconcileContext, reconcileContext.prebuilt().get(), ranges)
               : withoutWorkload(set, reconcileContext, name);
     };
   }
@@ -82,12 +88,14 @@ final class StatefulSetPolicy {
       return List.of();
     }
     return WorkloadActions.withPriority(
-        reconcileContext, priority -> new CreateWorkload(compose(set, name, priority)));
+        reconcileContext,
+        priority -> new CreateWorkload(compose(set, name, set.replicas(), priority)));
   }
 
-  private ObjectNode compose(CachedStatefulSet set, String name, PrioritySource.Found priority) {
+  private ObjectNode compose(
+      CachedStatefulSet set, String name, int count, PrioritySource.Found priority) {
     CachedJob job = set.job();
-    ObjectNode workload = composer.compose(job, name, actions.podSets(job), priority);
+    ObjectNode workload = composer.compose(job, name, podSets(job, count), priority);
     ObjectNode metadata = workload.withObjectProperty("metadata");
     metadata.putArray("ownerReferences").add(reference(job.ref()));
     metadata.withObjectProperty("labels").put(KueueConstants.JOB_UID, job.ref().uid());
@@ -99,8 +107,21 @@ final class StatefulSetPolicy {
     return workload;
   }
 
+  /** The pod set of the template, with this many pods. */
+  private List<PodSetTemplate> podSets(CachedJob job, int count) {
+    return actions.podSets(job).stream()
+        .map(
+            podSet ->
+                new PodSetTemplate(
+                    podSet.name(), count, 0, podSet.template(), podSet.topologyRequest()))
+        .toList();
+  }
+
   private List<JobAction> withWorkload(
-      CachedStatefulSet set, ReconcileContext reconcileContext, CachedWorkload workload) {
+      CachedStatefulSet set,
+      ReconcileContext reconcileContext,
+      CachedWorkload workload,
+      ReplicaRanges ranges) {
     if (workload.deleting() || workload.finished()) {
       return List.of();
     }
@@ -118,42 +139,107 @@ final class StatefulSetPolicy {
     if (set.isSent()) {
       return List.of();
     }
+    if (!ranges.superfluous().isEmpty()) {
+      return List.of(
+          new DeleteWorkload(
+              ranges.superfluous().getLast(),
+              "its replicas are gone or belong to another Workload of the StatefulSet"));
+    }
     if (set.replicas() == 0) {
       return hold(set, workload, reconcileContext);
     }
-    if (workload.quotaReserved()) {
-      return reserved(set, reconcileContext, workload);
-    }
-    return waiting(set, reconcileContext, workload);
+    return workload.quotaReserved()
+        ? reserved(set, reconcileContext, workload, ranges)
+        : waiting(set, reconcileContext, ReplicaRange.of(0, workload));
   }
 
-  /** More replicas than were admitted don't concern the pods that run: the others stay gated. */
+  /** Quota that is held is never requested again: only the difference is. */
   private List<JobAction> reserved(
-      CachedStatefulSet set, ReconcileContext reconcileContext, CachedWorkload workload) {
-    int count = StatefulSetWorkloads.count(workload);
-    if (workload.spec().podSets().size() != 1 || set.replicas() < count) {
-      return List.of(
-          new DeleteWorkload(workload, "the StatefulSet has another number of replicas"));
+      CachedStatefulSet set,
+      ReconcileContext reconcileContext,
+      CachedWorkload workload,
+      ReplicaRanges ranges) {
+    if (workload.spec().podSets().size() != 1) {
+      return List.of(new DeleteWorkload(workload, OTHER_NUMBER));
+    }
+    ReplicaRange last = ranges.list().getLast();
+    if (last.workload().deleting() || last.workload().finished()) {
+      return List.of();
+    }
+    if (last.end() > set.replicas() && last.isReserved()) {
+      return giveBack(set, last, ranges);
     }
     List<JobAction> steps = new ArrayList<>();
-    if (set.replicas() > count) {
-      steps.add(
+    for (ReplicaRange range : ranges.list()) {
+      if (steps.isEmpty()) {
+        steps.addAll(
+            range.isReserved()
+                ? upkeep.synchronize(reconcileContext, range.workload())
+                : waiting(set, reconcileContext, range));
+      }
+    }
+    if (last.end() >= set.replicas() || !last.isReserved()) {
+      return steps;
+    }
+    if (ranges.remote()) {
+      steps.addFirst(
           new Warn(
               "ReplicasNotAdmitted",
               "%d of %d replicas are admitted; the others stay gated. To queue the StatefulSet with all replicas, scale it to 0 and up again"
-                  .formatted(count, set.replicas())));
+                  .formatted(last.end(), set.replicas())));
+      return steps;
     }
-    steps.addAll(upkeep.synchronize(reconcileContext, workload));
-    return steps;
+    return steps.isEmpty() ? add(set, reconcileContext, last.end(), ranges.next()) : steps;
+  }
+
+  /** Requests quota for the replicas that were added, without touching what the others hold. */
+  private List<JobAction> add(
+      CachedStatefulSet set, ReconcileContext reconcileContext, int first, String name) {
+    return WorkloadActions.withPriority(
+        reconcileContext,
+        priority -> {
+          ObjectNode workload = compose(set, name, set.replicas() - first, priority);
+          workload
+              .withObjectProperty("metadata")
+              .withObjectProperty("annotations")
+              .put(StatefulSetWorkloads.FIRST_REPLICA, Integer.toString(first));
+          return new CreateWorkload(workload);
+        });
+  }
+
+  /**
+   * Gives back the quota of removed replicas, once their pods are gone. Where that can't be done by
+   * pods, the Workload is made anew.
+   */
+  private List<JobAction> giveBack(CachedStatefulSet set, ReplicaRange last, ReplicaRanges ranges) {
+    List<CachedWorkload.PodSet> podSets = last.workload().spec().podSets();
+    if (!rules.reclaimablePods() || ranges.remote() || podSets.size() != 1) {
+      return List.of(new DeleteWorkload(last.workload(), OTHER_NUMBER));
+    }
+    if (ranges.awaitsPods(set)) {
+      return List.of();
+    }
+    CachedWorkload.PodSet podSet = podSets.getFirst();
+    int removed = podSet.count() - (set.replicas() - last.first());
+    return List.of(
+        new PatchStatus(
+            last.workload(),
+            WorkloadStatuses.reclaimable(Map.of(podSet.name(), removed)),
+            "gives back the quota of removed replicas"));
   }
 
   private List<JobAction> waiting(
-      CachedStatefulSet set, ReconcileContext reconcileContext, CachedWorkload workload) {
-    if (!sameCount(set, workload) || !sameTemplate(set, workload)) {
-      return actions.rewrite(
-          reconcileContext,
-          workload,
-          "Updated Workload " + workload.id() + " to what the StatefulSet says now");
+      CachedStatefulSet set, ReconcileContext reconcileContext, ReplicaRange range) {
+    CachedWorkload workload = range.workload();
+    int wanted = set.replicas() - range.first();
+    if (workload.spec().podSets().size() != 1
+        || range.count() != wanted
+        || !sameTemplate(set, workload)) {
+      return workload.status().reclaimablePods().isEmpty()
+          ? rewrite(reconcileContext, workload, wanted)
+          : List.of(
+              new PatchStatus(
+                  workload, WorkloadStatuses.reclaimable(Map.of()), "requests all pods again"));
     }
     if (StatefulSetWorkloads.isOnHold(workload)) {
       StatusPatch patch =
@@ -162,6 +248,18 @@ final class StatefulSetPolicy {
       return List.of(new PatchStatus(workload, patch.build(), "taken from hold"));
     }
     return upkeep.synchronize(reconcileContext, workload);
+  }
+
+  private List<JobAction> rewrite(
+      ReconcileContext reconcileContext, CachedWorkload workload, int count) {
+    CachedJob job = reconcileContext.job();
+    return WorkloadActions.withPriority(
+        reconcileContext,
+        priority ->
+            new PatchWorkload(
+                workload,
+                composer.rewrite(job, podSets(job, count), priority),
+                "Updated Workload " + workload.id() + " to what the StatefulSet says now"));
   }
 
   /** Releases the quota of a set that must not run, when none of its pods runs any more. */
@@ -178,11 +276,6 @@ final class StatefulSetPolicy {
     }
     Evictions.resetPlacement(patch, workload, reconcileContext.now());
     return List.of(new PatchStatus(workload, patch.build(), "put on hold"));
-  }
-
-  private static boolean sameCount(CachedStatefulSet set, CachedWorkload workload) {
-    List<CachedWorkload.PodSet> podSets = workload.spec().podSets();
-    return podSets.size() == 1 && podSets.getFirst().count() == set.replicas();
   }
 
   private static boolean sameTemplate(CachedStatefulSet set, CachedWorkload workload) {

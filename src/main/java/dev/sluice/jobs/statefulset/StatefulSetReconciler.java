@@ -6,11 +6,13 @@ import dev.sluice.jobs.JobControllerContext;
 import dev.sluice.jobs.JobExecutor;
 import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.JobReconciler;
+import dev.sluice.jobs.JobRef;
 import dev.sluice.jobs.ManagementStatus;
 import dev.sluice.jobs.OwnerChainResolver;
 import dev.sluice.jobs.ReconcileContext;
 import dev.sluice.jobs.RemoteExecutionCheck;
 import dev.sluice.jobs.pod.CachedPod;
+import dev.sluice.jobs.pod.SinglePod;
 import dev.sluice.kube.client.ApiOutcome;
 import dev.sluice.kube.client.ConflictBackoff;
 import dev.sluice.kube.client.Futures;
@@ -19,6 +21,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -68,17 +71,32 @@ final class StatefulSetReconciler {
   /**
    * Does what the set and its pods need now.
    *
-   * @param pods the gated pods of the set; pods of others may be among them
+   * @param pods the pods of the set as far as they are managed or gated; pods of others may be
+   *     among them
+   * @param own the Workloads that name the set as their job
    * @return the delay after which to reconcile again even without an event; empty if an event will
    *     follow
    */
-  Optional<Duration> reconcile(CachedStatefulSet set, List<CachedPod> pods)
+  Optional<Duration> reconcile(
+      CachedStatefulSet set, List<CachedPod> pods, Supplier<List<CachedWorkload>> own)
       throws InterruptedException {
     if (executor.unseen(set.job())) {
       return Optional.of(UNTIL_SEEN);
     }
-    Optional<Duration> again = workload(set);
-    return again.isPresent() ? again : pods(set, pods);
+    List<CachedPod> ofSet = pods.stream().filter(pod -> StatefulSetPods.isOf(set, pod)).toList();
+    List<JobAction> actions = decide(set, ofSet, own);
+    if (!actions.isEmpty()) {
+      Optional<Duration> again = workload(set, ofSet, own, actions);
+      // What the pods are told depends on the Workloads as they were left by the write.
+      if (again.isPresent() || actions.stream().anyMatch(StatefulSetReconciler::isWrite)) {
+        return again.or(() -> Optional.of(UNTIL_SEEN));
+      }
+    }
+    return pods(set, ofSet, own.get());
+  }
+
+  private static boolean isWrite(JobAction action) {
+    return !(action instanceof JobAction.Warn) && !(action instanceof JobAction.Requeue);
   }
 
   /** Forgets a set that is deleted. */
@@ -86,17 +104,28 @@ final class StatefulSetReconciler {
     executor.forget(set.job().ref());
   }
 
-  private Optional<Duration> workload(CachedStatefulSet set) throws InterruptedException {
-    List<JobAction> actions = decide(set);
-    if (actions.isEmpty()) {
-      return Optional.empty();
-    }
+  private Optional<Duration> workload(
+      CachedStatefulSet set,
+      List<CachedPod> pods,
+      Supplier<List<CachedWorkload>> own,
+      List<JobAction> decided)
+      throws InterruptedException {
     writers.acquire();
     try {
-      if (actions.getFirst() instanceof JobAction.DeleteWorkload) {
-        Futures.forResult(
-            dependencies.workloads().refresh(set.job().ref().namespace(), workloadOf(set)));
-        actions = decide(set);
+      List<JobAction> actions = decided;
+      String namespace = set.job().ref().namespace();
+      if (actions.getFirst() instanceof JobAction.DeleteWorkload delete) {
+        String name = workloadOf(set);
+        Futures.forResult(dependencies.workloads().refresh(namespace, name));
+        String deleted = delete.workload().id().name();
+        if (!deleted.equals(name)) {
+          Futures.forResult(dependencies.workloads().refresh(namespace, deleted));
+        }
+        actions = decide(set, pods, own);
+      }
+      if (actions.stream().anyMatch(StatefulSetReconciler::givesBack)
+          && isThere(set, ranges(set, pods, own.get()).end())) {
+        return Optional.of(UNTIL_SEEN);
       }
       return executor.execute(set.job(), actions);
     } finally {
@@ -104,7 +133,31 @@ final class StatefulSetReconciler {
     }
   }
 
-  private List<JobAction> decide(CachedStatefulSet set) {
+  private static boolean givesBack(JobAction action) {
+    return action instanceof JobAction.PatchStatus patch
+        && !patch.status().path("reclaimablePods").isEmpty();
+  }
+
+  /**
+   * Whether the API server has a pod of the set beyond its replicas. The caches don't tell for
+   * sure: a pod that has just got its label may be in none of them.
+   */
+  private boolean isThere(CachedStatefulSet set, int end) throws InterruptedException {
+    JobRef ref = set.job().ref();
+    for (int place = set.replicas(); place < end; place++) {
+      String name = ref.name() + "-" + (set.firstIndex() + place);
+      boolean found =
+          Futures.forResult(dependencies.objects().read(SinglePod.KIND.path(ref.namespace(), name)))
+              .isPresent();
+      if (found) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private List<JobAction> decide(
+      CachedStatefulSet set, List<CachedPod> pods, Supplier<List<CachedWorkload>> own) {
     String name = workloadOf(set);
     ReconcileContext reconcileContext =
         new ReconcileContext(
@@ -115,41 +168,84 @@ final class StatefulSetReconciler {
             dependencies.flavors(),
             dependencies.priorities(),
             dependencies.clock().instant());
-    return policy.decide(set, reconcileContext, name);
+    return policy.decide(set, reconcileContext, name, ranges(set, pods, own.get()));
   }
 
   private Optional<CachedWorkload> find(CachedStatefulSet set, String name) {
     return workloads.store().get(set.job().ref().namespace(), name);
   }
 
-  private Optional<Duration> pods(CachedStatefulSet set, List<CachedPod> pods)
+  private ReplicaRanges ranges(
+      CachedStatefulSet set, List<CachedPod> pods, List<CachedWorkload> own) {
+    Optional<CachedWorkload> base = find(set, workloadOf(set));
+    List<ReplicaRange> list = base.map(it -> workloads.ranges(set, it)).orElse(List.of());
+    List<CachedWorkload> superfluous =
+        own.stream()
+            .filter(it -> StatefulSetWorkloads.isForAddedReplicas(set, it) && !it.deleting())
+            .filter(it -> list.stream().noneMatch(range -> range.workload().id().equals(it.id())))
+            .toList();
+    int end = list.isEmpty() ? 0 : list.getLast().end();
+    return new ReplicaRanges(
+        list,
+        superfluous,
+        workloads.nameFrom(set, end),
+        base.filter(it -> remoteExecutionCheck.runs(set.job(), it)).isPresent(),
+        pods.stream().mapToInt(pod -> set.place(StatefulSetPods.index(pod)) + 1).max().orElse(0));
+  }
+
+  private Optional<Duration> pods(
+      CachedStatefulSet set, List<CachedPod> pods, List<CachedWorkload> own)
       throws InterruptedException {
     if (!(ownerChainResolver.status(set.job()) instanceof ManagementStatus.Own)) {
       return Optional.empty();
     }
-    String name = workloadOf(set);
-    Optional<CachedWorkload> workload = find(set, name);
-    boolean waitsHere =
-        workload
-            .filter(it -> !it.admitted() && !remoteExecutionCheck.runs(set.job(), it))
-            .isPresent();
-    String role = workload.flatMap(StatefulSetWorkloads::podSet).orElse(StatefulSets.POD_SET);
-    CachedStatefulSet admitted =
-        workload
-            .filter(CachedWorkload::quotaReserved)
-            .map(it -> set.limitedTo(StatefulSetWorkloads.count(it)))
-            .orElse(set);
-    Optional<Duration> again = Optional.empty();
+    ReplicaRanges ranges = ranges(set, pods, own);
+    Optional<Duration> again = ranges.awaitsPods(set) ? Optional.of(UNTIL_SEEN) : Optional.empty();
     for (CachedPod pod : pods) {
-      Optional<JobPatch> patch =
-          StatefulSetPods.isOf(set, pod)
-              ? StatefulSetPods.needed(admitted, name, role, waitsHere, identifierAnnotations, pod)
-              : Optional.empty();
-      if (patch.isPresent()) {
-        again = earliest(again, write(set, pod.job(), patch.get()));
-      }
+      again = earliest(again, pod(set, ranges, pod));
     }
     return again;
+  }
+
+  /** Adds a gated pod to the group of its Workload. */
+  private Optional<Duration> pod(CachedStatefulSet set, ReplicaRanges ranges, CachedPod pod)
+      throws InterruptedException {
+    int index = StatefulSetPods.index(pod);
+    Optional<CachedWorkload> workload = ranges.find(set.place(index)).map(ReplicaRange::workload);
+    if (!set.wants(index) || (workload.isEmpty() && !ranges.list().isEmpty())) {
+      return Optional.empty();
+    }
+    String name = workload.map(it -> it.id().name()).orElseGet(() -> workloadOf(set));
+    if (StatefulSetPods.isInAnotherGroup(name, pod)) {
+      return delete(set, pod.job());
+    }
+    Optional<JobPatch> patch =
+        StatefulSetPods.needed(
+            set,
+            name,
+            workload.flatMap(StatefulSetWorkloads::podSet).orElse(StatefulSets.POD_SET),
+            workload.map(StatefulSetWorkloads::count).orElse(set.replicas()),
+            workload
+                .filter(it -> !it.admitted() && !remoteExecutionCheck.runs(set.job(), it))
+                .isPresent(),
+            identifierAnnotations,
+            pod);
+    return patch.isEmpty() ? Optional.empty() : write(set, pod.job(), patch.get());
+  }
+
+  /** Deletes a gated pod, so that the StatefulSet makes it anew and it can join its group. */
+  private Optional<Duration> delete(CachedStatefulSet set, CachedJob pod)
+      throws InterruptedException {
+    writers.acquire();
+    try {
+      return outcome(
+          set,
+          pod,
+          Futures.forResult(dependencies.objects().delete(pod.ref())),
+          "deleted, since it waits in the group of another Workload");
+    } finally {
+      writers.release();
+    }
   }
 
   private static Optional<Duration> earliest(Optional<Duration> one, Optional<Duration> other) {
@@ -162,33 +258,41 @@ final class StatefulSetReconciler {
       throws InterruptedException {
     writers.acquire();
     try {
-      return switch (Futures.forResult(
-          dependencies.objects().patch(pod.ref(), pod.version(), patch))) {
-        case ApiOutcome.Written written -> {
-          conflicts.reset(pod.ref().uid());
-          LOG.info("job=\"{}\" pod={} joins its group or leaves it", set.job().ref(), pod.ref());
-          yield Optional.empty();
-        }
-        case ApiOutcome.Conflict conflict -> Optional.of(conflicts.next(pod.ref().uid()));
-        case ApiOutcome.Gone gone -> {
-          conflicts.reset(pod.ref().uid());
-          yield Optional.empty();
-        }
-        case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
-        case ApiOutcome.Refused refused -> {
-          LOG.warn(
-              "job=\"{}\" pod={} not written, reason=\"{}\"",
-              set.job().ref(),
-              pod.ref(),
-              refused.message());
-          dependencies
-              .events()
-              .warning(pod.ref(), "WriteRefused", "Not written: " + refused.message());
-          yield Optional.of(LATER);
-        }
-      };
+      return outcome(
+          set,
+          pod,
+          Futures.forResult(dependencies.objects().patch(pod.ref(), pod.version(), patch)),
+          "joins its group or leaves it");
     } finally {
       writers.release();
     }
+  }
+
+  private Optional<Duration> outcome(
+      CachedStatefulSet set, CachedJob pod, ApiOutcome outcome, String change) {
+    return switch (outcome) {
+      case ApiOutcome.Written written -> {
+        conflicts.reset(pod.ref().uid());
+        LOG.info("job=\"{}\" pod={} {}", set.job().ref(), pod.ref(), change);
+        yield Optional.empty();
+      }
+      case ApiOutcome.Conflict conflict -> Optional.of(conflicts.next(pod.ref().uid()));
+      case ApiOutcome.Gone gone -> {
+        conflicts.reset(pod.ref().uid());
+        yield Optional.empty();
+      }
+      case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
+      case ApiOutcome.Refused refused -> {
+        LOG.warn(
+            "job=\"{}\" pod={} not written, reason=\"{}\"",
+            set.job().ref(),
+            pod.ref(),
+            refused.message());
+        dependencies
+            .events()
+            .warning(pod.ref(), "WriteRefused", "Not written: " + refused.message());
+        yield Optional.of(LATER);
+      }
+    };
   }
 }

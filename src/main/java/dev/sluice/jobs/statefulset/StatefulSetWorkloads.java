@@ -4,6 +4,8 @@ import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.WorkloadNames;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadLister;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
@@ -14,6 +16,11 @@ import java.util.stream.Stream;
  * @param longestName how long the name of a Workload may become
  */
 public record StatefulSetWorkloads(WorkloadLister store, int longestName) {
+
+  /**
+   * The annotation of a Workload for added replicas: how many pods of the set come before its pods.
+   */
+  static final String FIRST_REPLICA = "sluice.dev/first-replica";
 
   private static final String KIND = "StatefulSet";
   private static final String GROUP = "apps";
@@ -54,6 +61,48 @@ public record StatefulSetWorkloads(WorkloadLister store, int longestName) {
   /** The Workload of a StatefulSet, if it is there; {@code uid} as for its name. */
   public Optional<CachedWorkload> find(String namespace, String statefulSet, String uid) {
     return store.get(namespace, nameInUse(namespace, statefulSet, uid));
+  }
+
+  /** The name of a Workload for the pods of a StatefulSet from {@code first} on. */
+  String nameFrom(CachedStatefulSet set, int first) {
+    return WorkloadNames.of(
+        KIND,
+        GROUP,
+        set.job().ref().name(),
+        set.uidOfOrigin(),
+        Integer.toString(first),
+        longestName);
+  }
+
+  /**
+   * The ranges that follow each other from the first pod on. A Workload without quota is the last
+   * one: it is for all pods that the ones before it don't hold quota for.
+   */
+  List<ReplicaRange> ranges(CachedStatefulSet set, CachedWorkload base) {
+    List<ReplicaRange> ranges = new ArrayList<>();
+    ranges.add(ReplicaRange.of(0, base));
+    while (true) {
+      ReplicaRange last = ranges.getLast();
+      boolean endless = ranges.size() > 1 && last.count() == 0;
+      if (endless || !last.isReserved() || last.end() >= set.replicas()) {
+        return ranges;
+      }
+      Optional<CachedWorkload> next =
+          store
+              .get(set.job().ref().namespace(), nameFrom(set, last.end()))
+              .filter(workload -> isForAddedReplicas(set, workload));
+      if (next.isEmpty()) {
+        return ranges;
+      }
+      ranges.add(ReplicaRange.of(last.end(), next.get()));
+    }
+  }
+
+  /** Whether a Workload was made for replicas that were added to this StatefulSet. */
+  static boolean isForAddedReplicas(CachedStatefulSet set, CachedWorkload workload) {
+    return workload.annotations().containsKey(FIRST_REPLICA)
+        && workload.coOwners().stream()
+            .anyMatch(owner -> owner.uid().equals(set.job().ref().uid()));
   }
 
   /** The name of the only pod set of a Workload; empty if it has several. */

@@ -53,7 +53,7 @@ class StatefulSetPodsTest {
           """);
 
   private static Optional<JsonNode> needed(CachedStatefulSet set, boolean started, CachedPod pod) {
-    return StatefulSetPods.needed(set, "w", "main", !started, true, pod).map(JobPatch::body);
+    return StatefulSetPods.needed(set, "w", "main", 3, !started, true, pod).map(JobPatch::body);
   }
 
   @Test
@@ -64,20 +64,30 @@ class StatefulSetPodsTest {
   }
 
   @Test
-  void aPodBeyondWhatWasAdmittedDoesNotJoin() {
+  void aPodBeyondTheReplicasDoesNotJoin() {
     CachedPod fourth = pod(with("/metadata/name", "web-3"));
     CachedStatefulSet four = set(with("/spec/replicas", "4"));
-    assertThat(needed(four.limitedTo(3), true, fourth)).isEmpty();
-    assertThat(needed(four.limitedTo(3), true, pod())).contains(yaml(TOLD));
-    assertThat(needed(four, true, fourth)).isPresent();
+    assertThat(needed(set(), true, fourth)).isEmpty();
+    assertThat(needed(four, true, fourth)).contains(yaml(TOLD));
     assertThat(needed(set(with("/spec/ordinals", "{start: 1}")), true, fourth))
         .contains(yaml(TOLD));
   }
 
   @Test
+  void aPodThatWaitsInTheGroupOfAnotherWorkloadIsRecognised() {
+    assertThat(StatefulSetPods.isInAnotherGroup("w", pod())).isFalse();
+    assertThat(StatefulSetPods.isInAnotherGroup("w", pod(MEMBER_LABELS, MEMBER))).isFalse();
+    assertThat(StatefulSetPods.isInAnotherGroup("v", pod(MEMBER_LABELS, MEMBER))).isTrue();
+    assertThat(
+            StatefulSetPods.isInAnotherGroup(
+                "v", pod(MEMBER_LABELS, MEMBER, with("/spec/schedulingGates", "null"))))
+        .isFalse();
+  }
+
+  @Test
   void aPodJoinsThePodSetOfItsWorkloadWhateverThatIsCalled() {
     assertThat(
-            StatefulSetPods.needed(set(), "w", "bf90803c", false, true, pod())
+            StatefulSetPods.needed(set(), "w", "bf90803c", 3, false, true, pod())
                 .orElseThrow()
                 .body()
                 .at("/metadata/annotations/kueue.x-k8s.io~1role-hash")
@@ -88,7 +98,7 @@ class StatefulSetPodsTest {
   @Test
   void labelsNameTheGroupWhereTheGateAsksForThem() {
     JsonNode patch =
-        StatefulSetPods.needed(set(), "w", "main", false, false, pod()).orElseThrow().body();
+        StatefulSetPods.needed(set(), "w", "main", 3, false, false, pod()).orElseThrow().body();
 
     for (String key : List.of("prebuilt-workload-name", "pod-group-name")) {
       assertThat(patch.at("/metadata/labels/kueue.x-k8s.io~1" + key).asText()).isEqualTo("w");
@@ -96,7 +106,7 @@ class StatefulSetPodsTest {
     }
     String longer = "w".repeat(64);
     assertThat(
-            StatefulSetPods.needed(set(), longer, "main", false, false, pod())
+            StatefulSetPods.needed(set(), longer, "main", 3, false, false, pod())
                 .orElseThrow()
                 .body()
                 .at("/metadata/annotations/kueue.x-k8s.io~1pod-group-name")

@@ -52,7 +52,13 @@ class StatefulSetPolicyTest {
         set,
         new ReconcileContext(
             set.job(), managementStatus, List.of(), workload, cluster, cluster, GivenCluster.NOW),
-        NAME);
+        NAME,
+        new ReplicaRanges(
+            workload.map(it -> List.of(ReplicaRange.of(0, it))).orElse(List.of()),
+            List.of(),
+            "next",
+            true,
+            0));
   }
 
   private ObjectNode created(CachedStatefulSet set) {
@@ -278,7 +284,7 @@ class StatefulSetPolicyTest {
   }
 
   @Test
-  void whatWasScaledBehindOurBackKeepsWhatRunsOrWaitsAnew() {
+  void whatWasScaledAndRunsInAnotherClusterKeepsWhatRunsOrWaitsAnew() {
     ObjectNode created = created(set());
     CachedStatefulSet four = set(with("/spec/replicas", "4"));
 

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -111,23 +112,82 @@ class StatefulSetsIT {
   }
 
   @Test
-  void moreReplicasByScaleWaitWhileTheOthersRunOn() {
+  void moreReplicasByScaleStartWhereThereIsQuotaWhileTheOthersRunOn() {
     api.givenQueues(4);
-    api.serve("StatefulSet", "web", 2, PARALLEL);
-    api.awaitPods(Map.of("Running", 2));
-    String uid = api.workload().at("/metadata/uid").asText();
+    api.serve("StatefulSet", "web", 3, PARALLEL);
+    api.awaitPods(Map.of("Running", 3));
+    List<String> before = uids();
 
-    api.scale("StatefulSet", "web", 3);
+    api.scale("StatefulSet", "web", 4);
 
-    api.awaitPods(Map.of("Running", 2, "Gated", 1));
-    assertThat(api.workload().at("/metadata/uid").asText()).isEqualTo(uid);
-    api.awaitUsage("2");
+    api.awaitPods(Map.of("Running", 4));
+    api.awaitUsage("4");
+    assertThat(uids()).containsAll(before);
+    assertThat(api.all("Workload")).hasSize(2);
 
     api.scale("StatefulSet", "web", 0);
     api.awaitPods(Map.of());
     api.awaitUsage("0");
+    assertThat(api.all("Workload")).hasSize(1);
     api.scale("StatefulSet", "web", 3);
     api.awaitPods(Map.of("Running", 3));
+  }
+
+  @Test
+  void moreReplicasByScaleWaitForQuotaWhileTheOthersRunOn() {
+    api.givenQueues(3);
+    api.serve("StatefulSet", "web", 3, PARALLEL);
+    api.awaitPods(Map.of("Running", 3));
+    String first = api.workload().at("/metadata/uid").asText();
+    List<String> before = uids();
+
+    api.scale("StatefulSet", "web", 5);
+
+    api.awaitPods(Map.of("Running", 3, "Gated", 2));
+    ServingApi.soon("a Workload of the added pods")
+        .untilAsserted(
+            () ->
+                assertThat(api.all("Workload"))
+                    .extracting(it -> it.at("/spec/podSets/0/count").asInt())
+                    .containsExactlyInAnyOrder(3, 2));
+    api.awaitUsage("3");
+
+    api.scale("StatefulSet", "web", 4);
+    api.awaitPods(Map.of("Running", 3, "Gated", 1));
+    api.setQuota(4);
+    api.awaitPods(Map.of("Running", 4));
+    api.awaitUsage("4");
+    assertThat(uids()).containsAll(before);
+    assertThat(api.all("Workload"))
+        .extracting(it -> it.at("/metadata/uid").asText())
+        .contains(first);
+  }
+
+  @Test
+  void fewerReplicasByScaleGiveQuotaBackWhileTheOthersRunOn() {
+    api.givenQueues(4);
+    api.serve("StatefulSet", "web", 4, PARALLEL);
+    api.awaitPods(Map.of("Running", 4));
+    String first = api.workload().at("/metadata/uid").asText();
+    List<String> before = uids();
+
+    api.scale("StatefulSet", "web", 2);
+
+    api.awaitPods(Map.of("Running", 2));
+    api.awaitUsage("2");
+    assertThat(before).containsAll(uids());
+    assertThat(api.workload().at("/metadata/uid").asText()).isEqualTo(first);
+
+    api.setQuota(3);
+    api.scale("StatefulSet", "web", 4);
+    api.awaitPods(Map.of("Running", 2, "Gated", 2));
+    api.setQuota(4);
+    api.awaitPods(Map.of("Running", 4));
+    api.awaitUsage("4");
+  }
+
+  private List<String> uids() {
+    return api.all("Pod").stream().map(pod -> pod.at("/metadata/uid").asText()).toList();
   }
 
   @Test
