@@ -18,6 +18,7 @@ import dev.sluice.workload.WorkloadLister;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
@@ -134,7 +135,8 @@ class StatefulSetScalingTest {
   @Test
   void podsBelongToTheWorkloadThatHasTheirQuota() {
     CachedWorkload added = givenAdded(true);
-    List<ReplicaRange> list = workloads.ranges(replicas(6), store.get(NAME));
+    List<ReplicaRange> list =
+        workloads.ranges(replicas(6), Objects.requireNonNull(store.get(NAME)));
     ReplicaRanges ranges = new ReplicaRanges(list, List.of(), "next", false, 0);
 
     for (int place = 0; place < 3; place++) {
