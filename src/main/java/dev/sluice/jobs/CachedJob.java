@@ -25,8 +25,9 @@ import java.util.regex.Pattern;
  * @param finalizers its finalizers
  * @param labels its labels
  * @param annotations its annotations, without those of kubectl
- * @param state how it stands, by its own status alone
- * @param told how it stands by what it tells of another cluster, if it tells anything; unproven
+ * @param state its state, by its own status alone
+ * @param remoteStatus its state in another cluster, as its annotations report it; unproven. Empty
+ *     without such a report
  * @param podSets its pod sets
  * @param priorityClass the priority class that the kind itself names; empty when it names none
  * @param text the object as JSON, without managed fields; empty unless it is suspended and has not
@@ -42,7 +43,7 @@ public record CachedJob(
     Map<String, String> labels,
     Map<String, String> annotations,
     JobState state,
-    Optional<JobState> told,
+    Optional<JobState> remoteStatus,
     List<PodSet> podSets,
     String priorityClass,
     String text) {
@@ -56,8 +57,8 @@ public record CachedJob(
     podSets = List.copyOf(podSets);
   }
 
-  /** The same job, standing otherwise. */
-  CachedJob standing(JobState other) {
+  /** The same job in another state. */
+  CachedJob withState(JobState other) {
     return new CachedJob(
         ref,
         version,

@@ -32,7 +32,7 @@ public final class CachedJobParser {
         strings(metadata.path("labels")),
         annotations(metadata),
         state,
-        adapter.told(object),
+        adapter.remoteStatus(object),
         podSets(adapter, object),
         adapter.priorityClass(object),
         mayStart ? text(object) : "");

@@ -20,7 +20,7 @@ public interface JobIntegration extends JobKindDescription {
    * such a report. Users can write these annotations: a caller must know from elsewhere that the
    * job runs in another cluster before it relies on the report.
    */
-  default Optional<JobState> told(JsonNode object) {
+  default Optional<JobState> remoteStatus(JsonNode object) {
     return Optional.empty();
   }
 

@@ -83,9 +83,9 @@ public final class JobPolicy {
   private ReconcileContext believed(ReconcileContext given) {
     return given
         .job()
-        .told()
-        .filter(told -> remoteExecutionCheck.isTelling(given.job(), given.owned()))
-        .map(told -> given.with(given.job().standing(told)))
+        .remoteStatus()
+        .filter(status -> remoteExecutionCheck.isTelling(given.job(), given.owned()))
+        .map(status -> given.with(given.job().withState(status)))
         .orElse(given);
   }
 

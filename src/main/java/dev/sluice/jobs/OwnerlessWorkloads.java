@@ -33,8 +33,6 @@ public final class OwnerlessWorkloads implements WorkloadListener, AutoCloseable
 
   private static final Logger LOG = LoggerFactory.getLogger(OwnerlessWorkloads.class);
   private static final ObjectKey ALL = new ObjectKey("", "");
-  private static final Duration AGAIN = Duration.ofSeconds(2);
-  private static final Duration AFTER_REFUSAL = Duration.ofSeconds(10);
 
   /** The garbage collector and the controllers of kinds go first. */
   private static final Duration GRACE = Duration.ofSeconds(5);
@@ -172,18 +170,13 @@ public final class OwnerlessWorkloads implements WorkloadListener, AutoCloseable
                     WorkloadWriter.Urgency.DECISION)
                 : writer.patch(
                     workload.id(), workload.version(), WorkloadFinalizer.removal(workload)));
-    return switch (outcome) {
-      case Outcome.Written written -> {
-        LOG.info(
-            "workload={} {}, reason=OwnerNotFound",
-            workload.id(),
-            finishes ? "finished" : "released");
-        yield Optional.empty();
-      }
-      case Outcome.Gone gone -> Optional.empty();
-      case Outcome.Conflict conflict -> Optional.of(AGAIN);
-      case Outcome.Refused refused -> Optional.of(AFTER_REFUSAL);
-    };
+    if (outcome instanceof Outcome.Written) {
+      LOG.info(
+          "workload={} {}, reason=OwnerNotFound",
+          workload.id(),
+          finishes ? "finished" : "released");
+    }
+    return WorkloadReleaser.retryDelay(outcome);
   }
 
   private ObjectNode finished(CachedWorkload workload) {

@@ -38,11 +38,19 @@ public final class WorkloadReleaser {
     WorkloadWriter.Outcome outcome =
         Futures.forResult(
             writer.patch(workload.id(), workload.version(), WorkloadFinalizer.removal(workload)));
+    if (outcome instanceof WorkloadWriter.Outcome.Written) {
+      LOG.info("workload={} released, reason=\"{}\"", workload.id(), reason);
+    }
+    return retryDelay(outcome);
+  }
+
+  /**
+   * The delay after which to repeat a write that gives back quota; empty if it was written or is
+   * not needed any more.
+   */
+  static Optional<Duration> retryDelay(WorkloadWriter.Outcome outcome) {
     return switch (outcome) {
-      case WorkloadWriter.Outcome.Written written -> {
-        LOG.info("workload={} released, reason=\"{}\"", workload.id(), reason);
-        yield Optional.empty();
-      }
+      case WorkloadWriter.Outcome.Written written -> Optional.empty();
       case WorkloadWriter.Outcome.Gone gone -> Optional.empty();
       case WorkloadWriter.Outcome.Conflict conflict -> Optional.of(AGAIN);
       case WorkloadWriter.Outcome.Refused refused -> Optional.of(AFTER_REFUSAL);

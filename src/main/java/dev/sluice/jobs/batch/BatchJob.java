@@ -98,7 +98,7 @@ public final class BatchJob implements JobIntegration {
   }
 
   @Override
-  public Optional<JobState> told(JsonNode job) {
+  public Optional<JobState> remoteStatus(JsonNode job) {
     return RemoteStatusAnnotation.of(job)
         .map(
             status -> {

@@ -103,8 +103,8 @@ class BatchJobTest {
               .annotation("sluice.dev/remote-status", "{\"succeeded\":3,\"ready\":3,\"active\":0}");
 
       assertThat(adapter.state(forged.object())).isEqualTo(adapter.state(honest.object()));
-      assertThat(adapter.told(honest.object())).isEmpty();
-      assertThat(adapter.told(forged.object()).orElseThrow().podsReady()).isTrue();
+      assertThat(adapter.remoteStatus(honest.object())).isEmpty();
+      assertThat(adapter.remoteStatus(forged.object()).orElseThrow().podsReady()).isTrue();
     }
 
     @Test
@@ -112,7 +112,7 @@ class BatchJobTest {
       for (String told : List.of("{\"completedIndexes\":\"5-3\"}", "[[[", "7", "")) {
         GivenJob job =
             job().spec("completionMode", "Indexed").annotation("sluice.dev/remote-status", told);
-        assertThat(adapter.told(job.object()).orElseThrow().reclaimable()).isEmpty();
+        assertThat(adapter.remoteStatus(job.object()).orElseThrow().reclaimable()).isEmpty();
       }
     }
   }
