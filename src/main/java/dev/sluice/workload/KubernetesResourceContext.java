@@ -1,6 +1,7 @@
 package dev.sluice.workload;
 
 import dev.sluice.api.Quantities;
+import dev.sluice.kube.reading.GuardedEventHandler;
 import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.workload.NamespaceLimits.ItemRules;
 import io.fabric8.kubernetes.api.model.LimitRange;
@@ -44,9 +45,11 @@ public final class KubernetesResourceContext implements ResourceContext, AutoClo
     runtimeClasses = client.resources(RuntimeClass.class).runnableInformer(0);
     informerSupervisor.keep("limitranges", limitRanges);
     informerSupervisor.keep("runtimeclasses", runtimeClasses);
-    limitRanges.addEventHandler(
+    GuardedEventHandler.add(
+        limitRanges,
         new Changes<LimitRange>(range -> rulesChanged(range.getMetadata().getNamespace())));
-    runtimeClasses.addEventHandler(
+    GuardedEventHandler.add(
+        runtimeClasses,
         new Changes<RuntimeClass>(kind -> overheadChanged(kind.getMetadata().getName())));
   }
 

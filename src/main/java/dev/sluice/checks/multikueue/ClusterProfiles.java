@@ -3,6 +3,7 @@ package dev.sluice.checks.multikueue;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
+import dev.sluice.kube.reading.GuardedEventHandler;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.ListOptionsBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -100,7 +101,7 @@ final class ClusterProfiles implements AutoCloseable {
     } finally {
       lock.unlock();
     }
-    newInformer.addEventHandler(new ChangeHandler());
+    GuardedEventHandler.add(newInformer, new ChangeHandler());
     var unused = newInformer.start().whenComplete((any, failure) -> onListResult(failure));
   }
 

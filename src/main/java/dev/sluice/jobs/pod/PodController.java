@@ -7,6 +7,7 @@ import dev.sluice.jobs.JobKindController;
 import dev.sluice.jobs.JobReconciler;
 import dev.sluice.jobs.JobRef;
 import dev.sluice.jobs.ObjectKey;
+import dev.sluice.kube.reading.GuardedEventHandler;
 import dev.sluice.kube.workqueue.WorkQueue;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadListener;
@@ -82,7 +83,7 @@ public final class PodController implements JobKindController, WorkloadListener 
     this.unwatched =
         new WorkQueue<>(
             pod -> mayAct() ? restorer.restore(pod) : Optional.of(UNTIL_LEADING), context.queue());
-    informer.addEventHandler(new Watch());
+    GuardedEventHandler.add(informer, new Watch());
     dependencies.workloads().listen(this);
     dependencies
         .workloads()

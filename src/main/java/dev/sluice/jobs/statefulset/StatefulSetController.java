@@ -8,6 +8,7 @@ import dev.sluice.jobs.ObjectKey;
 import dev.sluice.jobs.pod.CachedPod;
 import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.jobs.pod.PodResource;
+import dev.sluice.kube.reading.GuardedEventHandler;
 import dev.sluice.kube.workqueue.WorkQueue;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadListener;
@@ -80,8 +81,8 @@ public final class StatefulSetController implements JobKindController, WorkloadL
     dependencies.informerSupervisor().keep(name(), sets);
     dependencies.informerSupervisor().keep("unmarked-pods", unmarked);
     unmarked.addIndexers(Map.of(BY_SET, pod -> setOf(pod.pod()).map(ObjectKey::toString).toList()));
-    sets.addEventHandler(new Watch());
-    unmarked.addEventHandler(new PodWatch());
+    GuardedEventHandler.add(sets, new Watch());
+    GuardedEventHandler.add(unmarked, new PodWatch());
     context
         .registry()
         .register(

@@ -2,6 +2,7 @@ package dev.sluice.checks.multikueue.capacity;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.kube.reading.GuardedEventHandler;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
@@ -49,7 +50,7 @@ final class RemoteQueueInformer {
           changed.run();
           return true;
         });
-    informer.addEventHandler(new SpecChangeHandler(changed));
+    GuardedEventHandler.add(informer, new SpecChangeHandler(changed));
     var unused = informer.start().thenRun(changed);
     return informer;
   }

@@ -3,6 +3,7 @@ package dev.sluice.checks.multikueue.fencing;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
+import dev.sluice.kube.reading.GuardedEventHandler;
 import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadListener;
@@ -90,7 +91,7 @@ public final class FencingController
             .withLabel(FenceAnnotations.ORIGIN)
             .runnableInformer(0);
     dependencies.informerSupervisor().keep("fences", informer);
-    informer.addEventHandler(this);
+    GuardedEventHandler.add(informer, this);
     dependencies.reader().listen(this);
   }
 

@@ -7,6 +7,7 @@ import dev.sluice.api.json.JsonMappers;
 import dev.sluice.checks.multikueue.remote.ConnectionContext;
 import dev.sluice.checks.multikueue.remote.ConnectionScope;
 import dev.sluice.checks.multikueue.remote.RemoteObjects.Key;
+import dev.sluice.kube.reading.GuardedEventHandler;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
@@ -226,7 +227,7 @@ final class RemoteJobInformers implements PodStatusSync.RemotePods, AutoCloseabl
       informer.addIndexers(
           Map.of(
               BY_WORKLOAD, job -> workload(job).map(RemoteJobInformers::index).stream().toList()));
-      informer.addEventHandler(new JobEventHandler());
+      GuardedEventHandler.add(informer, new JobEventHandler());
       var unused = informer.start();
       worker.informers.put(kind, informer);
     } finally {
