@@ -12,6 +12,7 @@ import dev.sluice.jobs.JobReconciler;
 import dev.sluice.jobs.KubernetesJobClient;
 import dev.sluice.jobs.OwnerChainResolver;
 import dev.sluice.jobs.OwnerlessWorkloads;
+import dev.sluice.jobs.PodAdmissionLookup;
 import dev.sluice.jobs.RemoteExecutionCheck;
 import dev.sluice.jobs.RemoteExecutionLookup;
 import dev.sluice.jobs.integrations.BuiltInIntegrations;
@@ -81,7 +82,8 @@ final class JobModule implements OperatorModule {
             this::isManaged,
             (namespace, owner) ->
                 statefulSetWorkloads.isInUse(namespace, owner.name(), owner.uid()),
-            new OperatorIdentity(context.client(), context.configuration().namespace()));
+            new OperatorIdentity(context.client(), context.configuration().namespace()),
+            new PodAdmissionLookup(workloads.cache(), options.admittedRequests()));
     JobControllerContext controllerContext = controllerContext(registry, workloads);
     definitions = new ServedDefinitions(context.client(), context.informers());
     ownerless =

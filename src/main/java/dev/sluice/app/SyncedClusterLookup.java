@@ -1,9 +1,11 @@
 package dev.sluice.app;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.webhooks.ClusterLookup;
 import dev.sluice.webhooks.ClusterNotListedException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -87,6 +89,11 @@ final class SyncedClusterLookup implements ClusterLookup {
   @Override
   public boolean hasWorkloadInUse(String namespace, Owner job) {
     return synced().hasWorkloadInUse(namespace, job);
+  }
+
+  @Override
+  public Optional<String> admissionExcess(String namespace, JsonNode before, JsonNode pod) {
+    return synced().admissionExcess(namespace, before, pod);
   }
 
   @Override

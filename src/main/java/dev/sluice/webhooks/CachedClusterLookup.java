@@ -1,6 +1,8 @@
 package dev.sluice.webhooks;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.QueueNames;
+import dev.sluice.jobs.PodAdmissionLookup;
 import dev.sluice.queues.cache.InformerCaches;
 import dev.sluice.queues.cache.LocalClusters;
 import java.util.Map;
@@ -16,6 +18,7 @@ public final class CachedClusterLookup implements ClusterLookup {
   private final BiPredicate<String, Owner> managed;
   private final BiPredicate<String, Owner> inUse;
   private final Predicate<String> operator;
+  private final PodAdmissionLookup admissions;
 
   /**
    * Creates a lookup.
@@ -26,18 +29,21 @@ public final class CachedClusterLookup implements ClusterLookup {
    *     integrations answer it
    * @param inUse whether the object in this namespace has a Workload that is not on hold
    * @param operator whether a user is the operator itself
+   * @param admissions what pods were admitted with
    */
   public CachedClusterLookup(
       InformerCaches informerCaches,
       LocalClusters localClusters,
       BiPredicate<String, Owner> managed,
       BiPredicate<String, Owner> inUse,
-      Predicate<String> operator) {
+      Predicate<String> operator,
+      PodAdmissionLookup admissions) {
     this.informerCaches = informerCaches;
     this.localClusters = localClusters;
     this.managed = managed;
     this.inUse = inUse;
     this.operator = operator;
+    this.admissions = admissions;
   }
 
   @Override
@@ -88,6 +94,11 @@ public final class CachedClusterLookup implements ClusterLookup {
   @Override
   public boolean hasWorkloadInUse(String namespace, Owner job) {
     return inUse.test(namespace, job);
+  }
+
+  @Override
+  public Optional<String> admissionExcess(String namespace, JsonNode before, JsonNode pod) {
+    return admissions.excess(namespace, before, pod);
   }
 
   @Override

@@ -1,6 +1,8 @@
 package dev.sluice.webhooks;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.util.Map;
+import java.util.Optional;
 
 /** Facts about the cluster that webhooks need. All answers come from caches, without I/O. */
 public interface ClusterLookup {
@@ -42,6 +44,16 @@ public interface ClusterLookup {
   /** Whether the object has a Workload that is not on hold. */
   default boolean hasWorkloadInUse(String namespace, Owner job) {
     return false;
+  }
+
+  /**
+   * What a pod would request beyond the amounts that it was admitted with, and didn't request
+   * before; empty if it is within them, or runs without quota.
+   *
+   * @return for example {@code cpu: 2000 of 1000}, in thousandths for cpu, in whole units otherwise
+   */
+  default Optional<String> admissionExcess(String namespace, JsonNode before, JsonNode pod) {
+    return Optional.empty();
   }
 
   /**

@@ -37,6 +37,14 @@ final class JobMatchConditions {
           + "(has(o.metadata.labels) && [%s].exists(k, k in o.metadata.labels))"
           + " || (has(o.metadata.annotations) && [%s].exists(k, k in o.metadata.annotations))))";
 
+  /** A resize of a pod that was started by the operator, or that a Job controls. */
+  private static final String RESIZES =
+      " || (request.subResource == 'resize' && ("
+          + "(has(object.metadata.labels)"
+          + " && object.metadata.labels.exists(k, k.startsWith('%1$s/')))"
+          + " || (has(object.metadata.ownerReferences)"
+          + " && object.metadata.ownerReferences.exists(r, r.kind == 'Job'))))";
+
   private JobMatchConditions() {}
 
   /** The expression that an object of this kind requests queueing. */
@@ -51,19 +59,20 @@ final class JobMatchConditions {
   static String usesOurKeys(WebhookKind kind) {
     return kind.isPod()
         ? POD_SPEAKS_TO_US.formatted(
-            quoted(
-                KueueConstants.QUEUE_NAME,
-                KueueConstants.MANAGED,
-                KueueConstants.POD_GROUP_NAME,
-                KueueConstants.PREBUILT_WORKLOAD_NAME,
-                KueueConstants.MAX_EXEC_TIME_SECONDS),
-            quoted(
-                KueueConstants.QUEUE_NAME,
-                KueueConstants.POD_SUSPENDING_PARENT,
-                KueueConstants.POD_GROUP_NAME,
-                KueueConstants.POD_GROUP_TOTAL_COUNT,
-                KueueConstants.PREBUILT_WORKLOAD_NAME,
-                KueueConstants.ADMISSION_GATED_BY))
+                quoted(
+                    KueueConstants.QUEUE_NAME,
+                    KueueConstants.MANAGED,
+                    KueueConstants.POD_GROUP_NAME,
+                    KueueConstants.PREBUILT_WORKLOAD_NAME,
+                    KueueConstants.MAX_EXEC_TIME_SECONDS),
+                quoted(
+                    KueueConstants.QUEUE_NAME,
+                    KueueConstants.POD_SUSPENDING_PARENT,
+                    KueueConstants.POD_GROUP_NAME,
+                    KueueConstants.POD_GROUP_TOTAL_COUNT,
+                    KueueConstants.PREBUILT_WORKLOAD_NAME,
+                    KueueConstants.ADMISSION_GATED_BY))
+            + RESIZES.formatted(KueueConstants.GROUP)
         : SPEAKS_TO_US.formatted(
             KueueConstants.GROUP,
             quoted(MisnamedQueueLabels.WITHOUT_PREFIX.toArray(String[]::new)));

@@ -66,11 +66,14 @@ public record WebhookKind(
             .map(each -> each.kind().framework())
             .collect(Collectors.toUnmodifiableSet());
     return new WebhookKind(
-        job.kind(),
-        job.webhooks().mutating(),
-        List.of(job.kind().plural()),
-        enabledBy,
-        job.webhooks().review());
+        job.kind(), job.webhooks().mutating(), reviewed(job), enabledBy, job.webhooks().review());
+  }
+
+  private static List<String> reviewed(JobKindDescription job) {
+    String plural = job.kind().plural();
+    return job.webhooks().review() instanceof WebhookRules.Review.GatedPod
+        ? List.of(plural, plural + "/" + PodResizeProtection.RESIZE)
+        : List.of(plural);
   }
 
   /** The name of the kind. */

@@ -30,11 +30,11 @@ public final class Webhooks {
       if (!kind.mutating().isEmpty()) {
         functions.put(kind.mutatingPath(), webhook::mutate);
       }
+      AdmissionFunction validate =
+          kind.isPod() ? new PodResizeProtection(cluster, webhook::validate) : webhook::validate;
       functions.put(
           kind.validatingPath(),
-          kind.isOwn()
-              ? webhook::validate
-              : new RemoteStatusProtection(cluster, webhook::validate));
+          kind.isOwn() ? validate : new RemoteStatusProtection(cluster, validate));
     }
     ownKinds(settings, functions);
     return Map.copyOf(functions);

@@ -62,6 +62,13 @@ public final class AdmittedRequests {
     return Optional.empty();
   }
 
+  /** Whether one pod requests more of any counted resource than another. */
+  public boolean isLarger(JsonNode pod, JsonNode other) {
+    SortedMap<String, Long> counted = counted(PodTemplateParser.of(other));
+    return counted(PodTemplateParser.of(pod)).entrySet().stream()
+        .anyMatch(requested -> requested.getValue() > counted.getOrDefault(requested.getKey(), 0L));
+  }
+
   /** The API server has written limits and overhead of the namespace into an existing pod. */
   private SortedMap<String, Long> counted(PodTemplate template) {
     return transformer.of(

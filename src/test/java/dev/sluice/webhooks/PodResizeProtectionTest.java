@@ -1,0 +1,98 @@
+package dev.sluice.webhooks;
+
+import static dev.sluice.webhooks.Reviews.edited;
+import static dev.sluice.webhooks.Reviews.set;
+import static dev.sluice.webhooks.Reviews.update;
+import static dev.sluice.webhooks.Reviews.yaml;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+/** A pod that is resized in place. */
+class PodResizeProtectionTest {
+
+  private static final JsonNode POD =
+      yaml(
+          """
+          kind: Pod
+          metadata: {name: a, namespace: team}
+          spec:
+            containers:
+            - {name: b, resources: {requests: {cpu: "1"}}}
+            - {name: c, resources: {requests: {cpu: "1"}}}
+          """);
+  private static final JsonNode LARGER =
+      edited(POD, set("/spec/containers/1/resources/requests/cpu", "\"2\""));
+
+  private static AdmissionFunction protection(Optional<String> excess) {
+    ClusterLookup cluster =
+        new ClusterLookup() {
+          @Override
+          public boolean hasDefaultLocalQueue(String namespace) {
+            return false;
+          }
+
+          @Override
+          public boolean hasDefaultPriorityClass() {
+            return false;
+          }
+
+          @Override
+          public Map<String, String> namespaceLabels(String namespace) {
+            return Map.of();
+          }
+
+          @Override
+          public boolean isManaged(String namespace, Owner owner) {
+            return false;
+          }
+
+          @Override
+          public Optional<String> admissionExcess(String namespace, JsonNode before, JsonNode pod) {
+            return excess.filter(it -> before.equals(POD) && pod.equals(LARGER));
+          }
+        };
+    return new PodResizeProtection(cluster, request -> AdmissionResult.allowed());
+  }
+
+  private static AdmissionRequest resize(JsonNode before, JsonNode now) {
+    AdmissionRequest update = update(before, now);
+    return new AdmissionRequest(
+        update.uid(),
+        update.operation(),
+        "resize",
+        update.group(),
+        update.kind(),
+        update.namespace(),
+        update.name(),
+        update.user(),
+        update.object(),
+        update.oldObject());
+  }
+
+  @Test
+  void aPodMayNotGrowAboveWhatItWasAdmittedWith() {
+    assertThat(
+            Reviews.messages(
+                protection(Optional.of("cpu: 3000 of 2000")).review(resize(POD, LARGER))))
+        .singleElement()
+        .asString()
+        .contains("spec.containers[1].resources")
+        .contains("\"2\"")
+        .contains("may not request more than it was admitted with")
+        .contains("cpu: 3000 of 2000");
+  }
+
+  @Test
+  void whatIsWithinTheAdmissionAndWhatIsNoResizeIsAllowed() {
+    assertThat(Reviews.messages(protection(Optional.empty()).review(resize(POD, LARGER))))
+        .isEmpty();
+    assertThat(
+            Reviews.messages(
+                protection(Optional.of("cpu: 3000 of 2000")).review(update(POD, LARGER))))
+        .isEmpty();
+  }
+}
