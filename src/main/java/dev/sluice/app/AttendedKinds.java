@@ -1,5 +1,6 @@
 package dev.sluice.app;
 
+import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.Configuration;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.Integration;
@@ -14,8 +15,9 @@ import java.util.function.Predicate;
 
 /**
  * Workloads whose job somebody attends to: an integration that is turned on, another controller
- * that the configuration names, a worker cluster, or, without an owner that is a job, whoever made
- * the Workload. For any other Workload nobody stops pods or reports that they are ready.
+ * that the configuration names, a worker cluster, a manager cluster, or, without an owner that is a
+ * job, whoever made the Workload. For any other Workload nobody stops pods or reports that they are
+ * ready.
  */
 final class AttendedKinds implements Predicate<CachedWorkload> {
 
@@ -40,7 +42,8 @@ final class AttendedKinds implements Predicate<CachedWorkload> {
 
   @Override
   public boolean test(CachedWorkload workload) {
-    if (!workload.status().remotePlacement().cluster().isEmpty()) {
+    if (!workload.status().remotePlacement().cluster().isEmpty()
+        || workload.labels().containsKey(KueueConstants.MULTIKUEUE_ORIGIN)) {
       return true;
     }
     return workload.owner().isPresent()

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 /** Whose pods somebody stops, by the owners of a Workload and the frameworks that are turned on. */
 class AttendedKindsTest {
 
-  private static boolean isAttended(String frameworks, String owners, String status)
+  private static boolean isAttended(String frameworks, String owners, String status, String labels)
       throws Exception {
     AttendedKinds attended =
         new AttendedKinds(
@@ -27,10 +27,15 @@ class AttendedKindsTest {
                 () -> "own"),
             gate -> false);
     String json =
-        "{'metadata': {'name': 'w', 'namespace': 'team', 'ownerReferences': [%s]}, 'status': {%s}}"
-            .formatted(owners, status)
+        "{'metadata': {'name': 'w', 'namespace': 'team', 'labels': {%s}, 'ownerReferences': [%s]}, 'status': {%s}}"
+            .formatted(labels, owners, status)
             .replace('\'', '"');
     return attended.test(new WorkloadParser().parse(json.getBytes(StandardCharsets.UTF_8)));
+  }
+
+  private static boolean isAttended(String frameworks, String owners, String status)
+      throws Exception {
+    return isAttended(frameworks, owners, status, "");
   }
 
   private static String owner(String apiVersion, String kind, boolean controller) {
@@ -70,5 +75,13 @@ class AttendedKindsTest {
     String owner = owner("jobset.x-k8s.io/v1alpha2", "JobSet", true);
     assertThat(isAttended("batch/job", owner, "'clusterName': 'remote'")).isTrue();
     assertThat(isAttended("batch/job", owner, "'nominatedClusterNames': ['remote']")).isFalse();
+  }
+
+  /** Above all where the fence stops the copy: the manager counts on it. */
+  @Test
+  void aManagerMayStopItsCopiesWhateverTheirKind() throws Exception {
+    String owner = owner("jobset.x-k8s.io/v1alpha2", "JobSet", true);
+    assertThat(isAttended("batch/job", owner, "", "'kueue.x-k8s.io/multikueue-origin': 'hub'"))
+        .isTrue();
   }
 }
