@@ -245,7 +245,7 @@ class HostileBodiesTest {
         return Arrays.copyOf(bytes, at);
       }
       case 1 -> result[at] = (byte) random.nextInt(256);
-      case 2 -> result[at] = (byte) ("{}[],:\"\\0-e".charAt(random.nextInt(11)));
+      case 2 -> result[at] = (byte) "{}[],:\"\\0-e".charAt(random.nextInt(11));
       default -> {
         int more = random.nextInt(64);
         result = Arrays.copyOf(bytes, bytes.length + more);

@@ -16,20 +16,23 @@ import dev.sluice.testing.TestCluster;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.security.SecureRandom;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Collectors;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * Everything that people who mean harm do, at the same time, against an operator with little
- * memory: poison objects, hostile connections to the webhooks, a restart of the API server and a
- * kill of the operator, while honest Jobs of two teams run.
+ * memory: poison objects, hostile connections to the webhooks, a worker cluster that is cut off and
+ * loses its operator, a restart of the API server and a kill of the operator, while honest Jobs of
+ * two teams run here and those of a third one in two workers. The attacks last from the first Job
+ * to the last.
  */
 final class AdversaryEvening {
 
@@ -46,6 +49,9 @@ final class AdversaryEvening {
    */
   private static final Duration LEASE = Duration.ofSeconds(120);
 
+  /** So long after a worker was cut off its Jobs go to another one. */
+  private static final Duration WORKER_LOST = Duration.ofSeconds(30);
+
   private static final String REVIEWS = "/validate-batch-v1-job";
   private static final Duration START = Duration.ofMinutes(5);
   private static final long SEED = 7;
@@ -54,22 +60,33 @@ final class AdversaryEvening {
   private static final Set<Rule> FOR_ALL =
       Set.of(Rule.QUOTA_KEPT, Rule.PODS_WITHIN_QUOTA, Rule.HELD_UNTIL_ADMITTED);
 
+  /** The pods of a copy that the manager withdraws end after its Workload. */
+  private static final Set<Rule> IN_WORKERS = Set.of(Rule.QUOTA_KEPT, Rule.HELD_UNTIL_ADMITTED);
+
   private final ControlPlane controlPlane;
   private final TestCluster cluster;
   private final Size size;
+  private final List<String> teams = new ArrayList<>();
 
   /**
    * How much of everything.
    *
    * @param jobs of each of the two teams
-   * @param room how many of them fit at a time into the quota of a team
+   * @param sent Jobs of the team whose Jobs run in workers
+   * @param room how many Jobs of a team fit at a time into its quota
    * @param runFor how long their pods run
-   * @param connections how many connections of each of ten kinds, twice
-   * @param rounds how often poison objects of all kinds are written, before the restart and after
-   *     the kill
+   * @param connections how many connections of each of ten kinds, four times
+   * @param rounds how often poison objects of all kinds are written at least; up to five times as
+   *     often while Jobs run
    * @param limit for all Jobs to finish
    */
-  record Size(int jobs, int room, Duration runFor, int connections, int rounds, Duration limit) {}
+  record Size(
+      int jobs, int sent, int room, Duration runFor, int connections, int rounds, Duration limit) {
+
+    int all() {
+      return 2 * jobs + sent;
+    }
+  }
 
   AdversaryEvening(ControlPlane controlPlane, TestCluster cluster, Size size) {
     this.controlPlane = controlPlane;
@@ -81,7 +98,10 @@ final class AdversaryEvening {
   void play() throws Exception {
     OperatorSettings settings =
         OperatorSettings.onFreePorts(new SecureRandom())
-            .withLeases(LEASE, LEASE.minusSeconds(10), Duration.ofSeconds(1));
+            .withLeases(LEASE, LEASE.minusSeconds(10), Duration.ofSeconds(1))
+            .with(
+                "multiKueue: {workerLostTimeout: %ds, gcInterval: 5s}\n"
+                    .formatted(WORKER_LOST.toSeconds()));
     Outages outages = new Outages(cluster.client());
     Report report;
     try (Restarts operator =
@@ -90,45 +110,56 @@ final class AdversaryEvening {
         HostileConnections hostile = new HostileConnections(settings.webhookPort(), REVIEWS)) {
       operator.awaitLeading(START);
       String own = namespace("mallory");
-      List<String> teams = List.of(namespace("team-a"), namespace("team-b"));
-      PoisonObjects poison = new PoisonObjects(cluster, teams, own, SEED);
-      try (JobLoad one = new JobLoad(cluster, teams.getFirst(), size.runFor());
-          JobLoad two = new JobLoad(cluster, teams.getLast(), size.runFor())) {
+      teams.add(namespace("team-a"));
+      teams.add(namespace("team-b"));
+      try (WorkersUnderAttack workers = new WorkersUnderAttack(cluster.client(), size.limit());
+          JobLoad one = new JobLoad(cluster, teams.getFirst(), size.runFor());
+          JobLoad two = new JobLoad(cluster, teams.getLast(), size.runFor());
+          JobLoad sent = new JobLoad(cluster, WorkersUnderAttack.NAMESPACE, size.runFor())) {
         others.scheduleWithFixedDelay(operator::watch, 1, 1, TimeUnit.SECONDS);
-        List<JobLoad> loads = List.of(one, two);
-        loads.forEach(load -> load.submit(size.jobs()));
-        awaitCompleted(loads, 1);
-
-        Future<?> before = others.submit(() -> write(poison));
+        List<JobLoad> loads = List.of(one, two, sent);
+        PoisonObjects poison =
+            new PoisonObjects(
+                cluster,
+                List.of(teams.getFirst(), teams.getLast(), WorkersUnderAttack.NAMESPACE),
+                own,
+                SEED);
+        AtomicBoolean over = new AtomicBoolean();
+        Future<?> writes = others.submit(() -> write(poison, over));
         hostile.attack(size.connections());
-        awaitCompleted(loads, size.jobs() / 2);
+        one.submit(size.jobs());
+        two.submit(size.jobs());
+        sent.submit(size.sent());
+
+        workers.partition();
+        hostile.attack(size.connections());
+        awaitCompleted(loads, size.all() / 4);
         outages.begin();
         controlPlane.restart(Program.API_SERVER);
         outages.end(others);
 
-        awaitCompleted(loads, size.jobs());
+        awaitCompleted(loads, size.all() / 2);
         operator.kill();
         deleteLease();
-        Future<?> after = others.submit(() -> write(poison));
+        hostile.attack(size.connections());
         operator.awaitLeading(START);
         hostile.attack(size.connections());
+        workers.mend();
 
-        await()
-            .atMost(size.limit())
-            .pollInterval(Duration.ofSeconds(1))
-            .until(
-                () ->
-                    loads.stream().allMatch(load -> load.isComplete(size.jobs()))
-                        && outages.over());
-        before.get();
-        after.get();
+        awaitCompleted(loads, size.all());
+        over.set(true);
+        writes.get();
+        await().atMost(size.limit()).until(outages::over);
+        workers.judge(IN_WORKERS);
+        operator.watch();
+        report = new Report(poison, hostile, operator);
+        LOG.info("{}", report);
       } finally {
         others.shutdownNow();
       }
-      report = new Report(poison, operator);
     }
-    LOG.info("{}", report);
     judge(outages);
+    assertThat(report.rounds()).isGreaterThanOrEqualTo(size.rounds());
     assertThat(report.accepted()).isGreaterThan(40 * size.rounds());
     assertThat(report.refused()).isPositive();
     assertThat(report.ends()).as("operators that ended by themselves").isZero();
@@ -136,9 +167,16 @@ final class AdversaryEvening {
   }
 
   /** What happened besides. */
-  private record Report(int accepted, int refused, int ends, long peakResident) {
-    Report(PoisonObjects poison, Restarts operator) {
-      this(poison.accepted(), poison.refused(), operator.ends(), operator.peakResidentBytes());
+  private record Report(
+      int rounds, int accepted, int refused, int connections, int ends, long peakResident) {
+    Report(PoisonObjects poison, HostileConnections hostile, Restarts operator) {
+      this(
+          poison.rounds(),
+          poison.accepted(),
+          poison.refused(),
+          hostile.opened(),
+          operator.ends(),
+          operator.peakResidentBytes());
     }
   }
 
@@ -152,9 +190,11 @@ final class AdversaryEvening {
         .delete();
   }
 
-  private void write(PoisonObjects poison) {
-    for (int round = 0; round < size.rounds(); round++) {
-      poison.write();
+  private void write(PoisonObjects poison, AtomicBoolean over) {
+    for (int round = 0; round < 5 * size.rounds(); round++) {
+      if ((round < size.rounds() || !over.get()) && !Thread.currentThread().isInterrupted()) {
+        poison.write();
+      }
     }
   }
 
@@ -206,20 +246,37 @@ final class AdversaryEvening {
             .filter(
                 violation -> !isPoison(violation.subject()) || FOR_ALL.contains(violation.rule()))
             .filter(violation -> !made.contains(violation))
+            .filter(
+                violation ->
+                    violation.rule() != Rule.ONE_SET_OF_PODS || !isSent(violation.subject()))
             .toList();
     LOG.info("{}; pods made twice while answers got lost: {}", report.summary(), made);
 
     assertThat(violations).isEmpty();
     List<JobRecord> honest = report.jobs().stream().filter(job -> !isPoison(job.name())).toList();
-    assertThat(honest).hasSize(2 * size.jobs());
+    assertThat(honest).hasSize(size.all());
     assertThat(honest).extracting(JobRecord::end).containsOnly("Complete");
-    assertThat(honest).extracting(JobRecord::starts).containsOnly(1);
+    assertThat(honest)
+        .filteredOn(job -> !isSent(job.name()))
+        .hasSize(2 * size.jobs())
+        .extracting(JobRecord::starts)
+        .containsOnly(1);
+    assertThat(honest)
+        .filteredOn(job -> isSent(job.name()))
+        .hasSize(size.sent())
+        .extracting(JobRecord::pods)
+        .containsOnly(0);
     assertThat(report.peaks().keySet().stream().map(it -> it.clusterQueue()))
-        .as("both teams used their quota")
-        .containsAll(
-            honest.stream()
-                .map(job -> PoisonObjects.pool(job.name().replaceFirst("/.*", "")))
-                .collect(Collectors.toSet()));
+        .as("all teams used their quota")
+        .contains(
+            PoisonObjects.pool(teams.getFirst()),
+            PoisonObjects.pool(teams.getLast()),
+            WorkersUnderAttack.NAMESPACE);
+  }
+
+  /** Of a Job whose pods are in a worker. */
+  private static boolean isSent(String job) {
+    return job.startsWith(WorkersUnderAttack.NAMESPACE + "/");
   }
 
   private static boolean isPoison(String subject) {

@@ -2,6 +2,7 @@ package dev.sluice.endtoend;
 
 import dev.sluice.lab.audit.StoreHistory;
 import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import java.time.Duration;
@@ -14,6 +15,8 @@ import org.junit.jupiter.api.parallel.ResourceLock;
     exclusive = true,
     apiServerArguments = {StoreHistory.AS_JSON, StoreHistory.KEPT})
 @ResourceLock(JobLoad.PROCESSORS)
+@ResourceLock(AdditionalControlPlane.PLACE_A)
+@ResourceLock(AdditionalControlPlane.PLACE_B)
 @Tag("faults")
 class AdversaryIT {
 
@@ -23,7 +26,8 @@ class AdversaryIT {
     new AdversaryEvening(
             controlPlane,
             cluster,
-            new AdversaryEvening.Size(20, 4, Duration.ofSeconds(1), 5, 1, Duration.ofMinutes(5)))
+            new AdversaryEvening.Size(
+                15, 10, 4, Duration.ofSeconds(2), 3, 1, Duration.ofMinutes(15)))
         .play();
   }
 }

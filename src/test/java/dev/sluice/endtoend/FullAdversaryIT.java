@@ -2,6 +2,7 @@ package dev.sluice.endtoend;
 
 import dev.sluice.lab.audit.StoreHistory;
 import dev.sluice.lab.controlplane.ControlPlane;
+import dev.sluice.testing.AdditionalControlPlane;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.TestCluster;
 import java.time.Duration;
@@ -15,6 +16,8 @@ import org.junit.jupiter.api.parallel.ResourceLock;
     exclusive = true,
     apiServerArguments = {StoreHistory.AS_JSON, StoreHistory.KEPT})
 @ResourceLock(JobLoad.PROCESSORS)
+@ResourceLock(AdditionalControlPlane.PLACE_A)
+@ResourceLock(AdditionalControlPlane.PLACE_B)
 @Isolated("needs the processors for itself")
 @Tag("faults")
 class FullAdversaryIT {
@@ -26,7 +29,7 @@ class FullAdversaryIT {
             controlPlane,
             cluster,
             new AdversaryEvening.Size(
-                150, 10, Duration.ofSeconds(2), 10, 5, Duration.ofMinutes(15)))
+                120, 60, 10, Duration.ofSeconds(3), 5, 4, Duration.ofMinutes(30)))
         .play();
   }
 }

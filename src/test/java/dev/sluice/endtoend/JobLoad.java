@@ -118,6 +118,7 @@ final class JobLoad implements AutoCloseable {
         .endMetadata()
         .withNewSpec()
         .withRestartPolicy("Never")
+        .withTerminationGracePeriodSeconds(1L)
         .addNewContainer()
         .withName("main")
         .withImage("registry.example/test/image:1")

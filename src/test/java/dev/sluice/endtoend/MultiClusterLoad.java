@@ -3,6 +3,7 @@ package dev.sluice.endtoend;
 import static org.awaitility.Awaitility.await;
 
 import dev.sluice.api.v1beta2.MultiKueueCluster;
+import dev.sluice.lab.audit.StoreHistory;
 import dev.sluice.lab.controlplane.TcpProxy;
 import dev.sluice.lab.controlplane.binaries.Program;
 import dev.sluice.lab.process.OperatorProcess;
@@ -42,9 +43,9 @@ final class MultiClusterLoad implements AutoCloseable {
     private OperatorProcess operator;
     private int used;
 
-    private Worker(String name) {
+    private Worker(String name, String... apiServerArguments) {
       this.name = name;
-      this.plane = AdditionalControlPlane.start(name);
+      this.plane = AdditionalControlPlane.start(name, apiServerArguments);
       this.tcpProxies =
           List.of(
               TcpProxy.to(plane.controlPlane().server()),
@@ -66,6 +67,16 @@ final class MultiClusterLoad implements AutoCloseable {
       operator.kill();
       operator = startOperator();
       operator.awaitReady();
+    }
+
+    /** All that was ever written there, if its API server keeps that. */
+    StoreHistory history() {
+      return new StoreHistory(plane.controlPlane().store());
+    }
+
+    /** Whether the operator that was started last still runs. */
+    boolean hasOperator() {
+      return operator.isAlive();
     }
 
     /** The manager is neither answered nor refused any more, until it is mended. */
@@ -110,10 +121,10 @@ final class MultiClusterLoad implements AutoCloseable {
   }
 
   /** Starts so many workers; {@code manager} has an operator that is ready. */
-  MultiClusterLoad(KubernetesClient manager, int workers) {
+  MultiClusterLoad(KubernetesClient manager, int workers, String... apiServerArguments) {
     this.manager = manager;
     for (int i = 0; i < workers; i++) {
-      this.workers.add(new Worker("worker-" + (char) ('a' + i)));
+      this.workers.add(new Worker("worker-" + (char) ('a' + i), apiServerArguments));
     }
   }
 

@@ -37,6 +37,12 @@ final class PoisonObjects {
   /** More CPUs than any quota, and just less than the largest amount that can be counted. */
   private static final String TOO_MUCH = "9000000000000000";
 
+  /**
+   * With {@code 1e999999999} a kube-apiserver computes for minutes, long after it has given up the
+   * request: that is an attack on the API server alone, which no webhook can prevent.
+   */
+  private static final String LARGE_EXPONENT = "1e9999";
+
   private static final List<String> KEYS =
       List.of(
           "sluice.dev/remote-status",
@@ -77,6 +83,7 @@ final class PoisonObjects {
   private final List<String> teams;
   private final String own;
   private final Random random;
+  private final AtomicInteger rounds = new AtomicInteger();
   private final AtomicInteger number = new AtomicInteger();
   private final AtomicInteger accepted = new AtomicInteger();
   private final AtomicInteger refused = new AtomicInteger();
@@ -92,6 +99,11 @@ final class PoisonObjects {
     this.teams = teams;
     this.own = own;
     this.random = new Random(seed);
+  }
+
+  /** How often {@link #write} has written all kinds. */
+  int rounds() {
+    return rounds.get();
   }
 
   /** How many writes the API server took. */
@@ -119,6 +131,7 @@ final class PoisonObjects {
     negativeUsage();
     madeUpChildren();
     localQueues();
+    rounds.incrementAndGet();
   }
 
   private void annotatedJobs(String namespace, String cpu, int count) {
@@ -143,8 +156,7 @@ final class PoisonObjects {
         .put("parallelism", Integer.MAX_VALUE)
         .put("activeDeadlineSeconds", Long.MAX_VALUE);
     createJob(namespace, deep);
-    ObjectNode exponent = job("1e999999999");
-    createJob(namespace, exponent);
+    createJob(namespace, job(LARGE_EXPONENT));
   }
 
   /** Jobs that name Workloads of other Jobs as made for them. */

@@ -25,8 +25,8 @@ public final class AdditionalControlPlane implements AutoCloseable {
   }
 
   /** Starts one; its name begins with {@code stem}. */
-  public static AdditionalControlPlane start(String stem) {
-    return new AdditionalControlPlane(RunningControlPlane.start(stem));
+  public static AdditionalControlPlane start(String stem, String... apiServerArguments) {
+    return new AdditionalControlPlane(RunningControlPlane.start(stem, apiServerArguments));
   }
 
   /** The same of a store and an API server alone, see {@link ControlPlaneTest#controllers}. */

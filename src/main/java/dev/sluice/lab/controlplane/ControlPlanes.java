@@ -28,7 +28,7 @@ import java.util.random.RandomGenerator;
  */
 public final class ControlPlanes {
 
-  private static final Duration START_LIMIT = Duration.ofMinutes(3);
+  private static final Duration START_LIMIT = Duration.ofMinutes(10);
   private static final int ATTEMPTS = 3;
   private static final String PORT_TAKEN = "address already in use";
 
