@@ -131,9 +131,14 @@ public final class OperatorRunner {
     Configuration configuration =
         ConfigurationLoader.load(
             options.config(), options.featureGates(), OperatorRunner::ownNamespace);
-    LOG.info("configuration {}", configuration.effective());
-    configuration.notices().forEach(LOG::warn);
+    log(configuration, LOG);
     return configuration;
+  }
+
+  /** Logs the configuration in force, an entry for each line of a file that says the same. */
+  static void log(Configuration configuration, Logger log) {
+    configuration.effective().lines().forEach(line -> log.info("configuration: {}", line));
+    configuration.notices().forEach(log::warn);
   }
 
   private static OperatorApplication application(
