@@ -14,7 +14,9 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
+@Timeout(60) // a client that is not cut off would wait for ever
 class BodyBudgetTest {
 
   private static final Duration LONG = Duration.ofMinutes(5);

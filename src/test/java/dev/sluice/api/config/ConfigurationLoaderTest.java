@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -649,6 +650,31 @@ class ConfigurationLoaderTest {
       })
   void gatesOfTheCommandLineAreChecked(String flag, String message) {
     assertThat(problems(HEAD, flag)).singleElement().asString().startsWith(message);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "RecomputeAssignmentUponPreemptionTargetsOverlap, true",
+    "SkipReassignmentForPodOwnedWorkloads, false",
+    "SkipReassignmentForPodOwnedWorkloads, true",
+    "PrioritizePreemptorWorkloads, false",
+    "PrioritizePreemptorWorkloads, true",
+    "ReclaimablePods, false",
+    "ReclaimablePods, true",
+    "PrioritySortingWithinCohort, false",
+    "PrioritySortingWithinCohort, true",
+    "WorkloadIdentifierAnnotations, false",
+    "WorkloadIdentifierAnnotations, true"
+  })
+  void gatesAreAcceptedWithEveryValueThatWorks(String name, boolean value) throws Exception {
+    Configuration c = load("featureGates: {%s: %s}".formatted(name, value));
+
+    FeatureGate gate =
+        Stream.of(FeatureGate.values())
+            .filter(each -> each.text().equals(name))
+            .findFirst()
+            .orElseThrow();
+    assertThat(c.featureGates().enabled(gate)).isEqualTo(value);
   }
 
   @Test
