@@ -66,6 +66,9 @@ class RemovedQueuesTest {
     public void listen(WorkloadListener listener) {}
 
     @Override
+    public void unlisten(WorkloadListener listener) {}
+
+    @Override
     public CompletableFuture<Void> start() {
       return CompletableFuture.completedFuture(null);
     }
