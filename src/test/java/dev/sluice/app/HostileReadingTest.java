@@ -177,7 +177,7 @@ class HostileReadingTest {
       return new WebhookSettings(
           true,
           labels -> true,
-          Set.of("batch/job", "pod", "deployment", "statefulset"),
+          Set.of("batch/job", "jobset.x-k8s.io/jobset", "pod", "deployment", "statefulset"),
           plain.gates(),
           plain.working());
     } catch (Exception e) {

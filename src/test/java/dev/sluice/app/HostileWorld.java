@@ -28,7 +28,7 @@ import dev.sluice.jobs.ManagementStatus;
 import dev.sluice.jobs.ParsedJobs;
 import dev.sluice.jobs.ReconcileContext;
 import dev.sluice.jobs.RemoteExecutionCheck;
-import dev.sluice.jobs.batch.BatchJob;
+import dev.sluice.jobs.integrations.BuiltInIntegrations;
 import dev.sluice.jobs.pod.PodResource;
 import dev.sluice.jobs.pod.PodsTaken;
 import dev.sluice.jobs.pod.SinglePod;
@@ -56,6 +56,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** What the operator makes of objects that were read, where that is a function of them alone. */
 final class HostileWorld {
@@ -64,6 +65,7 @@ final class HostileWorld {
   static final Map<String, Class<? extends HasMetadata>> TYPES =
       Map.ofEntries(
           Map.entry("Job", ParsedJobs.TYPE),
+          Map.entry("JobSet", ParsedJobs.TYPE),
           Map.entry("Pod", PodResource.class),
           Map.entry("StatefulSet", StatefulSetResource.class),
           Map.entry("Namespace", Namespace.class),
@@ -90,6 +92,13 @@ final class HostileWorld {
               provider("asks", LOGIN_V1, "Always"),
               provider("old", "client.authentication.k8s.io/v1alpha1", "Never")));
 
+  /** The integrations of the kinds that are parsed after they were read, by the kind's name. */
+  private static final Map<String, JobIntegration> INTEGRATIONS =
+      BuiltInIntegrations.descriptions().stream()
+          .filter(JobIntegration.class::isInstance)
+          .map(JobIntegration.class::cast)
+          .collect(Collectors.toMap(it -> it.kind().kind(), it -> it));
+
   private static final int REMEMBERED = 200;
 
   private final ObjectMapper mapper = new ObjectMapper();
@@ -108,7 +117,7 @@ final class HostileWorld {
     }
     InformerCaches informerCaches = InformerCaches.empty(BuiltInCheckControllers.all());
     switch (read) {
-      case HasMetadata job when ParsedJobs.TYPE.isInstance(job) -> batchJob(job);
+      case HasMetadata job when ParsedJobs.TYPE.isInstance(job) -> job(job);
       case PodResource pod -> {
         if (++taken % REMEMBERED == 0) {
           pods = new PodsTaken();
@@ -140,11 +149,12 @@ final class HostileWorld {
     }
   }
 
-  /** A Job is parsed after it was read, which may show that it is unreadable. */
-  private void batchJob(HasMetadata read) {
-    CachedJob job = ParsedJobs.parse(read, new BatchJob());
+  /** A job is parsed after it was read, which may show that it is unreadable. */
+  private void job(HasMetadata read) {
+    JobIntegration integration = Objects.requireNonNull(INTEGRATIONS.get(read.getKind()));
+    CachedJob job = ParsedJobs.parse(read, integration);
     if (!UnreadableMetadata.is(read)) {
-      decide(new BatchJob(), job);
+      decide(integration, job);
     }
   }
 

@@ -101,7 +101,7 @@ class InstallFilesTest {
             .toList();
 
     assertThat(rules.stream().flatMap(rule -> rule.getResources().stream()))
-        .containsExactlyInAnyOrder("jobs", "pods", "workloads");
+        .containsExactlyInAnyOrder("jobs", "jobsets", "pods", "workloads");
     assertThat(Files.readString(Path.of("docs/install.md")))
         .contains("deletes Jobs, pods and Workloads")
         .doesNotContain("nor deletes jobs");

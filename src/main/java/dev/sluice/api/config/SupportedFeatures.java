@@ -9,7 +9,8 @@ import java.util.List;
 final class SupportedFeatures {
 
   /** The job frameworks that are there. */
-  static final List<String> FRAMEWORKS = List.of("batch/job", "deployment", "pod", "statefulset");
+  static final List<String> FRAMEWORKS =
+      List.of("batch/job", "deployment", "jobset.x-k8s.io/jobset", "pod", "statefulset");
 
   /** Fields that can't be used yet, and how the operator behaves without them. */
   private static final List<List<String>> MISSING =

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.placement.RemoteStatusAnnotation;
+import dev.sluice.jobs.JobConditions;
 import dev.sluice.jobs.JobIntegration;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.JobPatch;
@@ -89,10 +90,10 @@ public final class BatchJob implements JobIntegration {
     boolean begun = job.path("status").has("startTime");
     return new JobState(
         suspended,
-        suspended && !active && (!begun || condition(job, "Suspended").isPresent()),
+        suspended && !active && (!begun || JobConditions.isTrue(job, "Suspended")),
         job.path("metadata").path("annotations").has(KueueConstants.STOPPING),
         active,
-        end(job),
+        JobConditions.end(job, "Complete", "Failed"),
         podsReady(job),
         reclaimable(job));
   }
@@ -120,24 +121,6 @@ public final class BatchJob implements JobIntegration {
     shown.set("spec", job.path("spec"));
     shown.set("status", status);
     return shown;
-  }
-
-  private static Optional<JobState.End> end(JsonNode job) {
-    Optional<JsonNode> complete = condition(job, "Complete");
-    return complete
-        .or(() -> condition(job, "Failed"))
-        .map(end -> new JobState.End(complete.isPresent(), end.path("message").asText()));
-  }
-
-  /** The condition of this type, if it is True. */
-  private static Optional<JsonNode> condition(JsonNode job, String type) {
-    for (JsonNode condition : job.path("status").path("conditions")) {
-      if (condition.path("type").asText().equals(type)
-          && condition.path("status").asText().equals("True")) {
-        return Optional.of(condition);
-      }
-    }
-    return Optional.empty();
   }
 
   private static boolean podsReady(JsonNode job) {

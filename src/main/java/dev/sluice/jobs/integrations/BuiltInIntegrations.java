@@ -7,6 +7,7 @@ import static dev.sluice.jobs.Integration.withoutController;
 import dev.sluice.jobs.Integration;
 import dev.sluice.jobs.JobKindDescription;
 import dev.sluice.jobs.batch.BatchJob;
+import dev.sluice.jobs.jobset.JobSet;
 import dev.sluice.jobs.pod.Deployments;
 import dev.sluice.jobs.pod.PodController;
 import dev.sluice.jobs.pod.PodIndex;
@@ -28,7 +29,7 @@ public final class BuiltInIntegrations {
   public static List<Integration> all(PodIndex pods) {
     return List.of(
         of(new BatchJob()),
-        withoutController(ExternalKinds.jobSet()),
+        of(new JobSet()),
         withoutController(ExternalKinds.training("PyTorchJob")),
         withoutController(ExternalKinds.training("TFJob")),
         withoutController(ExternalKinds.training("XGBoostJob")),

@@ -22,12 +22,6 @@ final class ExternalKinds {
 
   private ExternalKinds() {}
 
-  static DescribedKind jobSet() {
-    return DescribedKind.dispatched(
-        JobKind.of("jobset.x-k8s.io", "v1alpha2", "JobSet"),
-        standard().withPodFields("replicatedJobsStatus"));
-  }
-
   /** A kind of the training operator. */
   static DescribedKind training(String kind) {
     return kubeflow("v1", kind);

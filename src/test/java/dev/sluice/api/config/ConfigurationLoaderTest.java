@@ -129,9 +129,9 @@ class ConfigurationLoaderTest {
         .containsExactly(
             "integrations.frameworks: not integrated yet, so that their jobs are not managed:"
                 + " kubeflow.org/mpijob, ray.io/rayjob, ray.io/raycluster, ray.io/rayservice,"
-                + " jobset.x-k8s.io/jobset, workload.codeflare.dev/appwrapper,"
+                + " workload.codeflare.dev/appwrapper,"
                 + " trainer.kubeflow.org/trainjob, leaderworkerset.x-k8s.io/leaderworkerset;"
-                + " integrated: batch/job, deployment, pod, statefulset");
+                + " integrated: batch/job, deployment, jobset.x-k8s.io/jobset, pod, statefulset");
     assertThat(ConfigurationLoader.parse(c.effective(), "", () -> "x")).isEqualTo(c);
   }
 

@@ -1,0 +1,181 @@
+package dev.sluice.jobs;
+
+import com.fasterxml.jackson.core.JsonPointer;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.kube.json.JsonMergePatch;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * A kind of job that a field suspends and whose objects hold the pod template of every pod set. A
+ * subclass tells where the templates are and how the status is read; starting and stopping follow
+ * from that. One patch suspends the job and restores its templates, so a stop has no halves.
+ */
+public abstract class TemplatedJob implements JobIntegration {
+
+  /** What a start gives to templates, and what therefore tells a template of a started job. */
+  private static final List<String> LABELS =
+      List.of(
+          KueueConstants.PODSET,
+          KueueConstants.LOCAL_QUEUE_NAME,
+          KueueConstants.CLUSTER_QUEUE_NAME);
+
+  /**
+   * A pod set, and where the object holds its template.
+   *
+   * @param name its name
+   * @param count how many pods; at least 0
+   * @param template path of the pod template in the object
+   * @param topologyRequest what it asks of the topology, in the API's form
+   */
+  public record PodSetSlot(
+      String name, int count, JsonPointer template, Optional<ObjectNode> topologyRequest) {
+
+    /** A pod set whose template is at a path such as {@code /spec/template}. */
+    public static PodSetSlot of(
+        JsonNode object, String name, long count, String path, Index index) {
+      JsonPointer pointer = JsonPointer.compile(path);
+      return new PodSetSlot(
+          name,
+          (int) Math.clamp(count, 0, Integer.MAX_VALUE),
+          pointer,
+          index.requestOf(object.at(pointer)));
+    }
+  }
+
+  /**
+   * The labels by which pods of a pod set tell their place.
+   *
+   * @param label the pod's place in the pod set, or in its group
+   * @param groupLabel the place of the pod's group; empty if the pod set has no groups
+   * @param groups how many groups the pod set has
+   */
+  public record Index(String label, String groupLabel, int groups) {
+
+    /** Of a pod set without groups. */
+    public static Index of(String label) {
+      return new Index(label, "", 0);
+    }
+
+    private Optional<ObjectNode> requestOf(JsonNode template) {
+      Optional<ObjectNode> request = TopologyRequests.of(template, label);
+      if (!groupLabel.isEmpty()) {
+        request.ifPresent(
+            it -> it.put("subGroupIndexLabel", groupLabel).put("subGroupCount", groups));
+      }
+      return request;
+    }
+  }
+
+  /** The pod sets of the job, in the order in which its Workload lists them. */
+  protected abstract List<PodSetSlot> slots(JsonNode object);
+
+  /** Whether pods of the job run. */
+  protected abstract boolean active(JsonNode object);
+
+  /** Whether all pods of the job are ready or done. */
+  protected abstract boolean podsReady(JsonNode object);
+
+  /** How the job ended, if it has. */
+  protected abstract Optional<JobState.End> end(JsonNode object);
+
+  /** Pods that need no quota any more, by pod set; only amounts above zero. */
+  protected Map<String, Integer> reclaimable(JsonNode object) {
+    return Map.of();
+  }
+
+  @Override
+  public final JobState state(JsonNode object) {
+    boolean suspended = isSuspended(object);
+    boolean active = active(object);
+    return new JobState(
+        suspended,
+        suspended && !active,
+        suspended && slots(object).stream().anyMatch(slot -> looksStarted(object, slot)),
+        active,
+        end(object),
+        podsReady(object),
+        reclaimable(object));
+  }
+
+  private boolean isSuspended(JsonNode object) {
+    return JsonFields.at(object, suspendField().toArray(String[]::new)).asBoolean();
+  }
+
+  private static boolean looksStarted(JsonNode object, PodSetSlot slot) {
+    return object.at(slot.template()).path("metadata").path("labels").has(KueueConstants.PODSET);
+  }
+
+  @Override
+  public final List<PodSetTemplate> podSets(JsonNode object) {
+    return slots(object).stream()
+        .map(
+            slot ->
+                new PodSetTemplate(
+                    slot.name(),
+                    slot.count(),
+                    0,
+                    object.at(slot.template()) instanceof ObjectNode template
+                        ? template
+                        : JsonNodeFactory.instance.objectNode(),
+                    slot.topologyRequest()))
+        .toList();
+  }
+
+  @Override
+  public final List<JobPatch> start(ObjectNode object, List<PodSetInfo> starts)
+      throws StartConflictException {
+    ObjectNode started = object.deepCopy();
+    for (PodSetInfo start : starts) {
+      PodTemplateMerger.merge(template(started, start.name()), start);
+    }
+    suspend(started, false);
+    return List.of(new JobPatch(false, JsonMergePatch.between(object, started)));
+  }
+
+  private ObjectNode template(ObjectNode object, String podSet) throws StartConflictException {
+    for (PodSetSlot slot : slots(object)) {
+      if (slot.name().equals(podSet) && object.at(slot.template()) instanceof ObjectNode found) {
+        return found;
+      }
+    }
+    throw new StartConflictException("the job has no template of pod set " + podSet);
+  }
+
+  @Override
+  public final Optional<JobPatch> nextStopStep(
+      JsonNode object, Optional<List<PodSetTemplate>> original) {
+    ObjectNode stopped = object.deepCopy();
+    suspend(stopped, true);
+    for (PodSetSlot slot : slots(object)) {
+      if (looksStarted(object, slot) && stopped.at(slot.template()) instanceof ObjectNode found) {
+        original
+            .flatMap(all -> all.stream().filter(it -> it.name().equals(slot.name())).findFirst())
+            .ifPresentOrElse(
+                it -> PodTemplateMerger.restore(found, it.template()), () -> unmark(found));
+      }
+    }
+    ObjectNode patch = JsonMergePatch.between(object, stopped);
+    return patch.isEmpty() ? Optional.empty() : Optional.of(new JobPatch(false, patch));
+  }
+
+  /** Without the original, what is known to come from a start is removed, and the rest stays. */
+  private static void unmark(ObjectNode template) {
+    if (template.path("metadata").path("labels") instanceof ObjectNode labels) {
+      labels.remove(LABELS);
+    }
+  }
+
+  private void suspend(ObjectNode object, boolean suspended) {
+    ObjectNode parent = object;
+    for (String field : suspendField().subList(0, suspendField().size() - 1)) {
+      parent = parent.get(field) instanceof ObjectNode present ? present : parent.putObject(field);
+    }
+    parent.put(suspendField().getLast(), suspended);
+  }
+}

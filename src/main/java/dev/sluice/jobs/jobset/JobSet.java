@@ -1,0 +1,124 @@
+package dev.sluice.jobs.jobset;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.JobConditions;
+import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.JobState;
+import dev.sluice.jobs.MultiKueueRules;
+import dev.sluice.jobs.TemplatedJob;
+import dev.sluice.jobs.WebhookRules;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+
+/** JobSets: a pod set per replicated job. The Jobs that a JobSet creates are left alone. */
+public final class JobSet extends TemplatedJob {
+
+  /** The kind. */
+  public static final JobKind KIND = JobKind.of("jobset.x-k8s.io", "v1alpha2", "JobSet");
+
+  private static final String CONTROLLER = "jobset.sigs.k8s.io/jobset-controller";
+  private static final String INDEX_LABEL = "batch.kubernetes.io/job-completion-index";
+  private static final String JOB_INDEX_LABEL = "jobset.sigs.k8s.io/job-index";
+
+  @Override
+  public JobKind kind() {
+    return KIND;
+  }
+
+  @Override
+  public WebhookRules webhooks() {
+    return WebhookRules.suspendField(suspendField(), managedByField(), CONTROLLER);
+  }
+
+  @Override
+  public Optional<MultiKueueRules> multiKueue() {
+    return Optional.of(
+        MultiKueueRules.byStatus(managedByField(), suspendField())
+            .withPodFields("replicatedJobsStatus"));
+  }
+
+  @Override
+  protected List<PodSetSlot> slots(JsonNode object) {
+    List<PodSetSlot> slots = new ArrayList<>();
+    List<JsonNode> jobs = replicatedJobs(object);
+    for (int i = 0; i < jobs.size(); i++) {
+      JsonNode job = jobs.get(i);
+      slots.add(
+          PodSetSlot.of(
+              object,
+              podSet(job),
+              (long) replicas(job) * podsPerJob(job),
+              "/spec/replicatedJobs/" + i + "/template/spec/template",
+              new Index(INDEX_LABEL, JOB_INDEX_LABEL, replicas(job))));
+    }
+    return slots;
+  }
+
+  private static List<JsonNode> replicatedJobs(JsonNode object) {
+    return JsonFields.list(object, "spec", "replicatedJobs");
+  }
+
+  private static String podSet(JsonNode job) {
+    return job.path("name").asText().toLowerCase(Locale.ROOT);
+  }
+
+  private static int replicas(JsonNode job) {
+    return Math.max(0, job.path("replicas").asInt(1));
+  }
+
+  private static int podsPerJob(JsonNode job) {
+    JsonNode spec = job.path("template").path("spec");
+    int parallelism = spec.path("parallelism").asInt(1);
+    return Math.max(0, Math.min(parallelism, spec.path("completions").asInt(parallelism)));
+  }
+
+  /** What the status says of a replicated job; a missing node if it says nothing. */
+  private static JsonNode status(JsonNode object, JsonNode job) {
+    return JsonFields.list(object, "status", "replicatedJobsStatus").stream()
+        .filter(status -> status.path("name").equals(job.path("name")))
+        .findFirst()
+        .orElseGet(MissingNode::getInstance);
+  }
+
+  @Override
+  protected boolean active(JsonNode object) {
+    return JsonFields.list(object, "status", "replicatedJobsStatus").stream()
+        .anyMatch(status -> status.path("active").asInt() > 0);
+  }
+
+  @Override
+  protected boolean podsReady(JsonNode object) {
+    long wanted = 0;
+    long ready = 0;
+    for (JsonNode job : replicatedJobs(object)) {
+      JsonNode status = status(object, job);
+      wanted += replicas(job);
+      ready += (long) status.path("ready").asInt() + status.path("succeeded").asInt();
+    }
+    return ready == wanted;
+  }
+
+  @Override
+  protected Optional<JobState.End> end(JsonNode object) {
+    return JobConditions.end(object, "Completed", "Failed");
+  }
+
+  @Override
+  protected Map<String, Integer> reclaimable(JsonNode object) {
+    Map<String, Integer> reclaimable = new LinkedHashMap<>();
+    for (JsonNode job : replicatedJobs(object)) {
+      int succeeded = Math.min(status(object, job).path("succeeded").asInt(), replicas(job));
+      long pods = Math.min((long) succeeded * podsPerJob(job), Integer.MAX_VALUE);
+      if (pods > 0) {
+        reclaimable.put(podSet(job), (int) pods);
+      }
+    }
+    return reclaimable;
+  }
+}

@@ -1,0 +1,30 @@
+package dev.sluice.lab.player;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.jobs.JobKind;
+import java.util.List;
+
+/**
+ * How the own controller of a kind is played. An implementation is a description: pure functions of
+ * objects, without state, clock or requests. Its Javadoc says where the real controller differs.
+ */
+public interface PlayedKind {
+
+  /** The kind. */
+  JobKind kind();
+
+  /**
+   * The objects that the controller wants to exist for an object, Jobs or pods: metadata with a
+   * name that stays the same, and spec. Owner and namespace are added by the player. What exists
+   * and isn't wanted is deleted.
+   */
+  List<ObjectNode> children(JsonNode object);
+
+  /**
+   * The status that the controller writes.
+   *
+   * @param children the objects that exist, as the API server has them
+   */
+  ObjectNode status(JsonNode object, List<ObjectNode> children);
+}
