@@ -157,11 +157,19 @@ public abstract class TemplatedJob implements JobIntegration {
         original
             .flatMap(all -> all.stream().filter(it -> it.name().equals(slot.name())).findFirst())
             .ifPresentOrElse(
-                it -> PodTemplateMerger.restore(found, it.template()), () -> unmark(found));
+                it -> restore(found, it.template()), () -> unmark(found));
       }
     }
     ObjectNode patch = JsonMergePatch.between(object, stopped);
     return patch.isEmpty() ? Optional.empty() : Optional.of(new JobPatch(false, patch));
+  }
+
+  /** Metadata that a start added to a template without any goes, too. */
+  private static void restore(ObjectNode template, JsonNode original) {
+    PodTemplateMerger.restore(template, original);
+    if (!original.has("metadata") && template.path("metadata").isEmpty()) {
+      template.remove("metadata");
+    }
   }
 
   /** Without the original, what is known to come from a start is removed, and the rest stays. */

@@ -188,6 +188,21 @@ class JobSetTest {
   }
 
   @Test
+  void aTemplateWithoutMetadataIsRestoredWithoutMetadata() throws StartConflictException {
+    ObjectNode plain =
+        yaml(
+            """
+            spec:
+              suspend: true
+              replicatedJobs:
+              - {name: a, template: {spec: {template: {spec: {containers: [{name: c, image: i}]}}}}}
+            """);
+
+    assertThat(stopped(kind, started(kind, plain), Optional.of(kind.podSets(plain))))
+        .isEqualTo(plain);
+  }
+
+  @Test
   void aStartOfATemplateWithOtherValuesFails() {
     ObjectNode other =
         yaml(SET.toString().replace("\"disk\":\"fast\"", "\"pool\":\"of-somebody\""));
