@@ -2,12 +2,14 @@ package dev.sluice.checks.multikueue;
 
 import static dev.sluice.testing.MultiCluster.eventually;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.sluice.metrics.MetricsPage;
 import dev.sluice.testing.ManagerAndWorkers;
 import dev.sluice.testing.MultiCluster;
 import dev.sluice.testing.MultiClusterTest;
 import dev.sluice.testing.Workload;
+import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.api.model.batch.v1.Job;
 import io.fabric8.kubernetes.api.model.batch.v1.JobStatus;
 import io.fabric8.kubernetes.client.KubernetesClient;
@@ -21,15 +23,24 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Jobs of the scenario of many clusters: one manager, two workers, an operator in each. */
 @MultiClusterTest
 class MultiClusterIT {
+
+  private static final Set<String> OWN_LABELS =
+      Set.of(
+          "controller-uid",
+          "batch.kubernetes.io/controller-uid",
+          "job-name",
+          "batch.kubernetes.io/job-name");
 
   private final Map<String, Seen> seen = new TreeMap<>();
   private final List<AutoCloseable> watches = new ArrayList<>();
@@ -179,5 +190,178 @@ class MultiClusterIT {
                         // counted in a worker whose manager falls silent; MultiKueueMetricsTest
                         Set.of("multikueue_workloads_fenced_total")))
                 .isEmpty());
+  }
+
+  /** Has a worker refuse to delete Jobs and Workloads of this test. */
+  private List<HasMetadata> guard(KubernetesClient worker) {
+    List<HasMetadata> policy =
+        clusters.apply(
+            worker,
+            """
+            apiVersion: admissionregistration.k8s.io/v1
+            kind: ValidatingAdmissionPolicy
+            metadata: {name: "keep-${suffix}"}
+            spec:
+              matchConstraints:
+                resourceRules:
+                - apiGroups: ["batch", "kueue.x-k8s.io"]
+                  apiVersions: ["*"]
+                  operations: ["DELETE"]
+                  resources: ["jobs", "workloads"]
+              validations: [{expression: "false", message: "is kept"}]
+            ---
+            apiVersion: admissionregistration.k8s.io/v1
+            kind: ValidatingAdmissionPolicyBinding
+            metadata: {name: "keep-${suffix}"}
+            spec:
+              policyName: "keep-${suffix}"
+              validationActions: ["Deny"]
+              matchResources:
+                namespaceSelector:
+                  matchLabels: {kubernetes.io/metadata.name: "${namespace}"}
+            """);
+    eventually(
+        () ->
+            assertThatThrownBy(
+                    () ->
+                        worker
+                            .batch()
+                            .v1()
+                            .jobs()
+                            .inNamespace(clusters.namespace())
+                            .withName("victim")
+                            .dryRun()
+                            .delete())
+                .hasMessageContaining("is kept"));
+    return policy;
+  }
+
+  /** Makes a Workload that preempts all others of the worker. */
+  private void preempt(KubernetesClient worker, String cpu) {
+    worker
+        .genericKubernetesResources("kueue.x-k8s.io/v1beta2", "ClusterQueue")
+        .withName(clusters.name(MultiCluster.CLUSTER_QUEUE))
+        .patch(
+            PatchContext.of(PatchType.JSON_MERGE),
+            "{\"spec\": {\"preemption\": {\"withinClusterQueue\": \"LowerPriority\"}}}");
+    clusters.apply(
+        worker,
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: urgent, namespace: "${namespace}"}
+        spec:
+          queueName: analysis
+          priority: 100
+          podSets:
+          - name: main
+            count: 1
+            template:
+              spec:
+                restartPolicy: Never
+                containers: [{name: main, image: none, resources: {requests: {cpu: "%s"}}}]
+        """
+            .formatted(cpu));
+  }
+
+  private static Workload workload(KubernetesClient client, String namespace, String name) {
+    return client.resources(Workload.class).inNamespace(namespace).withName(name).require();
+  }
+
+  /**
+   * The Workload in the worker holds the labels that the manager's API server derived from the
+   * Job's uid there, or those of another Job, if it is prebuilt.
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aJobThatItsWorkerPreemptsIsRestoredThereAndRunsInTheOther(boolean prebuilt) {
+    clusters.apply(
+        clusters.manager(),
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: prebuilt, namespace: "${namespace}"}
+        spec:
+          queueName: analysis
+          active: false
+          podSets:
+          - name: main
+            count: 1
+            template:
+              metadata:
+                labels:
+                  controller-uid: 3f0c9f52-0000-4000-8000-000000000001
+                  batch.kubernetes.io/controller-uid: 3f0c9f52-0000-4000-8000-000000000001
+                  job-name: another
+                  batch.kubernetes.io/job-name: another
+              spec:
+                restartPolicy: Never
+                containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+        ---
+        apiVersion: batch/v1
+        kind: Job
+        metadata:
+          name: victim
+          namespace: "${namespace}"
+          labels: {kueue.x-k8s.io/queue-name: analysis%s}
+        spec:
+          suspend: true
+          template:
+            metadata: {annotations: {sluice.dev/run-for: 10m}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+        """
+            .formatted(prebuilt ? ", kueue.x-k8s.io/prebuilt-workload-name: prebuilt" : ""));
+    if (prebuilt) {
+      eventually(() -> clusters.activate("victim", true)); // not before it belongs to the Job
+    }
+    eventually(() -> assertThat(clusters.job("victim").getStatus().getActive()).isEqualTo(1));
+    String cluster = clusters.cluster("victim");
+    KubernetesClient worker = clusters.worker(cluster);
+    String name = clusters.workload("victim").getMetadata().getName();
+    assertThat(name.equals("prebuilt")).isEqualTo(prebuilt);
+    Map<String, String> own =
+        jobIn(worker).getSpec().getTemplate().getMetadata().getLabels().entrySet().stream()
+            .filter(label -> OWN_LABELS.contains(label.getKey()))
+            .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue));
+    assertThat(own)
+        .containsEntry("batch.kubernetes.io/controller-uid", jobIn(worker).getMetadata().getUid());
+    List<HasMetadata> policy = guard(worker);
+
+    preempt(worker, cluster.equals(ManagerAndWorkers.ONSITE) ? "4" : "64");
+
+    eventually(
+        () -> {
+          Job job = jobIn(worker);
+          assertThat(job.getSpec().getSuspend()).isTrue();
+          assertThat(job.getStatus().getActive()).isNull();
+          assertThat(job.getMetadata().getAnnotations())
+              .doesNotContainKey("kueue.x-k8s.io/stopping");
+          assertThat(job.getSpec().getTemplate().getMetadata().getLabels()).isEqualTo(own);
+          assertThat(workload(worker, clusters.namespace(), name).getStatus().admission()).isNull();
+          assertThat(workload(worker, clusters.namespace(), "urgent").getStatus().admission())
+              .isNotNull();
+        });
+
+    policy.reversed().forEach(each -> worker.resource(each).delete());
+    eventually(
+        () -> {
+          assertThat(clusters.cluster("victim")).isEqualTo(MultiCluster.other(cluster));
+          assertThat(clusters.job("victim").getStatus().getActive()).isEqualTo(1);
+        });
+    clusters.endPods(clusters.worker(MultiCluster.other(cluster)), "job-name", "victim");
+    clusters.awaitComplete("victim", 1);
+    clusters.awaitNothingLeft("victim");
+  }
+
+  private Job jobIn(KubernetesClient client) {
+    return client
+        .batch()
+        .v1()
+        .jobs()
+        .inNamespace(clusters.namespace())
+        .withName("victim")
+        .require();
   }
 }
