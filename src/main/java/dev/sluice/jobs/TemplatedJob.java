@@ -156,8 +156,7 @@ public abstract class TemplatedJob implements JobIntegration {
       if (looksStarted(object, slot) && stopped.at(slot.template()) instanceof ObjectNode found) {
         original
             .flatMap(all -> all.stream().filter(it -> it.name().equals(slot.name())).findFirst())
-            .ifPresentOrElse(
-                it -> restore(found, it.template()), () -> unmark(found));
+            .ifPresentOrElse(it -> restore(found, it.template()), () -> unmark(found));
       }
     }
     ObjectNode patch = JsonMergePatch.between(object, stopped);
