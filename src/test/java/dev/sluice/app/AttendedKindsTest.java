@@ -49,7 +49,8 @@ class AttendedKindsTest {
     "pod,                                 batch/v1,               Job,         false",
     "batch/job,                           example.test/v1,        Flow,        false",
     "batch/job,                           example.test/v1,        Job,         false",
-    "jobset.x-k8s.io/jobset,              jobset.x-k8s.io/v1,     JobSet,      false",
+    "jobset.x-k8s.io/jobset,              jobset.x-k8s.io/v1,     JobSet,      true",
+    "kubeflow.org/tfjob,                  kubeflow.org/v1,        TFJob,       false",
     "statefulset,                         v1,                     Pod,         true",
     "batch/job,                           v1,                     Pod,         false"
   })

@@ -441,8 +441,8 @@ class PodWebhookTest {
     assertThat(messages(rules::validate, update(GROUPED, last))).isEmpty();
     assertThat(messages(rules::validate, update(last, edited(last, set(key, "\"true\"")))))
         .containsExactly(
-            "metadata.annotations[kueue.x-k8s.io/retriable-in-group]: Forbidden: \"false\" can't be"
-                + " taken back");
+            "metadata.annotations[kueue.x-k8s.io/retriable-in-group]: Forbidden: must stay \"false\""
+                + " once it is");
     assertThat(messages(rules::validate, update(last, GROUPED))).hasSize(1);
   }
 

@@ -81,7 +81,11 @@ class RegistrationCheckTest {
             "ValidatingWebhookConfiguration kueue-validating-webhook-configuration has no rule for"
                 + " CREATE of pods",
             "ValidatingWebhookConfiguration kueue-validating-webhook-configuration has no rule for"
-                + " UPDATE of pods");
+                + " CREATE of pods/resize",
+            "ValidatingWebhookConfiguration kueue-validating-webhook-configuration has no rule for"
+                + " UPDATE of pods",
+            "ValidatingWebhookConfiguration kueue-validating-webhook-configuration has no rule for"
+                + " UPDATE of pods/resize");
     assertThat(compare(registration(JOBS), registration(Set.of("deployment"))).missing())
         .anyMatch(line -> line.endsWith("CREATE of deployments.apps"))
         .anyMatch(line -> line.endsWith("CREATE of pods"));

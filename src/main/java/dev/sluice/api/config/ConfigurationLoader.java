@@ -38,7 +38,7 @@ public final class ConfigurationLoader {
               .objectNode()
               .put("apiVersion", ConfigurationVersion.V1BETA2.apiVersion())
               .put("kind", KIND);
-      SupportedFeatures.FRAMEWORKS.forEach(
+      SupportedFeatures.SHIPPED_FRAMEWORKS.forEach(
           shipped.putObject("integrations").putArray("frameworks")::add);
       return settle("the command line", shipped, new ValidationErrors(), gates, defaultNamespace);
     }

@@ -12,6 +12,10 @@ final class SupportedFeatures {
   static final List<String> FRAMEWORKS =
       List.of("batch/job", "deployment", "jobset.x-k8s.io/jobset", "pod", "statefulset");
 
+  /** The job frameworks that the shipped manifests and the chart turn on. */
+  static final List<String> SHIPPED_FRAMEWORKS =
+      List.of("batch/job", "pod", "deployment", "statefulset");
+
   /** Fields that can't be used yet, and how the operator behaves without them. */
   private static final List<List<String>> MISSING =
       List.of(

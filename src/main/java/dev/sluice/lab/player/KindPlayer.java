@@ -13,6 +13,7 @@ import dev.sluice.kube.client.ApiRequest;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.kube.client.ObjectPath;
 import dev.sluice.kube.json.JsonMergePatch;
+import dev.sluice.kube.reading.GuardedEventHandler;
 import dev.sluice.kube.reading.InformerSupervisor;
 import dev.sluice.kube.workqueue.WorkQueue;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
@@ -76,7 +77,8 @@ public final class KindPlayer implements AutoCloseable {
                 .genericKubernetesResources(definition(played.kind()))
                 .inAnyNamespace()
                 .runnableInformer(0));
-    objects.addEventHandler(handler(object -> key(object, object.getMetadata().getName())));
+    GuardedEventHandler.add(
+        objects, handler(object -> key(object, object.getMetadata().getName())));
     this.children =
         Stream.of(JobKind.of("batch", "v1", "Job"), JobKind.of("", "v1", "Pod"))
             .map(
@@ -89,7 +91,7 @@ public final class KindPlayer implements AutoCloseable {
                             .withLabel(PLAYED, played.kind().kind())
                             .runnableInformer(0)))
             .toList();
-    children.forEach(each -> each.addEventHandler(handler(KindPlayer::owner)));
+    children.forEach(each -> GuardedEventHandler.add(each, handler(KindPlayer::owner)));
     // A kind that was just installed may refuse its first listing; the listing is repeated.
     children.forEach(each -> each.start().toCompletableFuture().join());
     objects.start().toCompletableFuture().join();
