@@ -39,7 +39,7 @@ final class JobMatchConditions {
 
   /** A resize of a pod that was started by the operator, or that a Job controls. */
   private static final String RESIZES =
-      " || (request.subResource == 'resize' && ("
+      " || (has(request.subResource) && request.subResource == 'resize' && ("
           + "(has(object.metadata.labels)"
           + " && object.metadata.labels.exists(k, k.startsWith('%1$s/')))"
           + " || (has(object.metadata.ownerReferences)"

@@ -1,12 +1,14 @@
 package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
 import java.util.List;
 
 /**
  * Refuses to resize a pod in place above what it was admitted with: quota was computed from that,
- * and nothing else would notice.
+ * and nothing else would notice. A pod that is a job of its own isn't resized at all, because it
+ * would differ from its Workload and be stopped.
  */
 final class PodResizeProtection implements AdmissionFunction {
 
@@ -32,10 +34,27 @@ final class PodResizeProtection implements AdmissionFunction {
       return others.review(request);
     }
     FieldErrors bad = new FieldErrors();
+    if (isItsOwnJob(request.oldObject())) {
+      bad.forbidden(
+          FieldPath.of("spec", "containers"),
+          "the resources of a pod that is queued by itself can't change: its Workload says what it requests");
+      return AdmissionResult.of(bad.errors(), List.of());
+    }
     cluster
         .admissionExcess(request.namespace(), request.oldObject(), request.object())
         .ifPresent(excess -> refuse(request, excess, bad));
     return AdmissionResult.of(bad.errors(), List.of());
+  }
+
+  /**
+   * Whether a pod has a Workload of its own. Once the pod differs from that Workload, it is
+   * stopped.
+   */
+  private static boolean isItsOwnJob(JsonNode pod) {
+    JsonNode metadata = pod.path("metadata");
+    return metadata.path("labels").path(KueueConstants.MANAGED).asText().equals("true")
+        && !metadata.path("labels").has(KueueConstants.POD_GROUP_NAME)
+        && !metadata.path("annotations").has(KueueConstants.POD_GROUP_NAME);
   }
 
   private static void refuse(AdmissionRequest request, String excess, FieldErrors bad) {

@@ -19,9 +19,12 @@ import java.util.Optional;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** An operator that installs nothing starts only if the API server asks about what it manages. */
 @ControlPlaneTest(exclusive = true, fresh = false)
+@Execution(ExecutionMode.SAME_THREAD)
 class RegistrationsIT {
 
   private static final String JOBS = "integrations: {frameworks: [batch/job]}\n";

@@ -87,6 +87,25 @@ class PodResizeProtectionTest {
   }
 
   @Test
+  void aPodThatIsAJobOfItsOwnIsNotResized() {
+    JsonNode managed =
+        edited(POD, set("/metadata/labels", "{\"kueue.x-k8s.io/managed\": \"true\"}"));
+    JsonNode larger = edited(managed, set("/spec/containers/1/resources/requests/cpu", "\"500m\""));
+
+    assertThat(Reviews.messages(protection(Optional.empty()).review(resize(managed, larger))))
+        .containsExactly(
+            "spec.containers: Forbidden: the resources of a pod that is queued by itself can't change:"
+                + " its Workload says what it requests");
+    for (String map : new String[] {"labels", "annotations"}) {
+      String group =
+          "{\"kueue.x-k8s.io/managed\": \"true\", \"kueue.x-k8s.io/pod-group-name\": \"g\"}";
+      JsonNode member = edited(managed, set("/metadata/" + map, group));
+      assertThat(Reviews.messages(protection(Optional.empty()).review(resize(member, larger))))
+          .isEmpty();
+    }
+  }
+
+  @Test
   void whatIsWithinTheAdmissionAndWhatIsNoResizeIsAllowed() {
     assertThat(Reviews.messages(protection(Optional.empty()).review(resize(POD, LARGER))))
         .isEmpty();

@@ -12,9 +12,15 @@ import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** JobSets in a queue of a real control plane; their own controller is played. */
+/**
+ * JobSets in a queue of a real control plane; their own controller is played. One method after the
+ * other: one of them takes the definition away.
+ */
 @OperatorTest(configuration = "integrations: {frameworks: [batch/job, jobset.x-k8s.io/jobset]}")
+@Execution(ExecutionMode.SAME_THREAD)
 class JobSetsIT {
 
   private static final String SET = "jobset.x-k8s.io/v1alpha2/JobSet";

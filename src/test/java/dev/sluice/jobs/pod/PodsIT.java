@@ -1,12 +1,18 @@
 package dev.sluice.jobs.pod;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.lab.controlplane.NodeGroup;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
+import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -105,6 +111,40 @@ class PodsIT {
     api.delete("Workload", api.workloadOf("first"));
     api.awaitGone("Pod", "first");
     api.awaitField("Pod", "second", "/status/phase", "Running");
+  }
+
+  @Test
+  void aPodThatRunsIsNotResized() {
+    api.givenQueues(2);
+    pod("sized", "", "10m");
+    api.awaitField("Pod", "sized", "/status/phase", "Running");
+    // what a kubelet that can resize pods reports; the API server asks for it
+    JsonNode statuses = api.get("Pod", "sized").at("/status/containerStatuses");
+    ((ObjectNode) statuses.get(0)).putObject("resources").putObject("requests").put("cpu", "1");
+    api.patchStatus("Pod", "sized", "{'status': {'containerStatuses': %s}}".formatted(statuses));
+
+    for (String cpu : List.of("2", "500m")) {
+      assertThatThrownBy(() -> resize(cpu))
+          .isInstanceOf(KubernetesClientException.class)
+          .hasMessageContaining("a pod that is queued by itself can't change");
+    }
+    assertThat(api.get("Pod", "sized").at("/status/phase").asText()).isEqualTo("Running");
+    api.awaitUsage("1");
+  }
+
+  private void resize(String cpu) {
+    cluster
+        .client()
+        .pods()
+        .inNamespace(cluster.namespace())
+        .withName("sized")
+        .subresource("resize")
+        .patch(
+            PatchContext.of(PatchType.STRATEGIC_MERGE),
+            """
+            {"spec": {"containers": [{"name": "main", "resources": {"requests": {"cpu": "%s"}}}]}}
+            """
+                .formatted(cpu));
   }
 
   private String priority() {
