@@ -131,6 +131,11 @@ class InstalledOperatorIT {
   @Order(2)
   void metricsAreForThoseWhoMayReadThem(TestCluster cluster) throws Exception {
     MetricsEndpoint metrics = new MetricsEndpoint(cluster.client(), operator.metricsPort());
+    // the series of the first queues ended with them, so a Job is admitted anew
+    var job =
+        cluster.client().batch().v1().jobs().inNamespace(cluster.namespace()).withName("hello");
+    job.delete();
+    await().atMost(LIMIT).until(() -> job.get() == null);
     cluster.apply(InstalledOperatorIT.class, "queues.yaml");
     cluster.apply(InstalledOperatorIT.class, "job.yaml");
 
