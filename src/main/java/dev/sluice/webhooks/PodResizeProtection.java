@@ -51,10 +51,9 @@ final class PodResizeProtection implements AdmissionFunction {
    * stopped.
    */
   private static boolean isItsOwnJob(JsonNode pod) {
-    JsonNode metadata = pod.path("metadata");
-    return metadata.path("labels").path(KueueConstants.MANAGED).asText().equals("true")
-        && !metadata.path("labels").has(KueueConstants.POD_GROUP_NAME)
-        && !metadata.path("annotations").has(KueueConstants.POD_GROUP_NAME);
+    JobMetadata metadata = JobMetadata.of(pod, false);
+    return metadata.label(KueueConstants.MANAGED).equals("true")
+        && PodWebhook.groupName(metadata).isEmpty();
   }
 
   private static void refuse(AdmissionRequest request, String excess, FieldErrors bad) {

@@ -224,7 +224,8 @@ final class PodWebhook implements KindWebhook {
     return JsonFields.annotations(pod).getOrDefault(key, "");
   }
 
-  private static String groupName(JobMetadata pod) {
+  /** The name of the pod's group; empty if it is in none. */
+  static String groupName(JobMetadata pod) {
     String annotation = pod.annotations().getOrDefault(KueueConstants.POD_GROUP_NAME, "");
     return annotation.isEmpty() ? pod.label(KueueConstants.POD_GROUP_NAME) : annotation;
   }

@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** A store of what a test puts into {@code known}, by name; all of it is in any queue. */
-record KnownWorkloads(Map<String, CachedWorkload> known) implements WorkloadLister {
+public record KnownWorkloads(Map<String, CachedWorkload> known) implements WorkloadLister {
 
   @Override
   public Optional<CachedWorkload> get(String namespace, String name) {

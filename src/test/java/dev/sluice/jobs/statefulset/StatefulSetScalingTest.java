@@ -14,7 +14,7 @@ import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.ManagementStatus;
 import dev.sluice.jobs.ReconcileContext;
 import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.WorkloadLister;
+import dev.sluice.workload.KnownWorkloads;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +31,8 @@ class StatefulSetScalingTest {
   private static final String NAME = "statefulset-web-0012b";
 
   private final Map<String, CachedWorkload> store = new TreeMap<>();
-  private final StatefulSetWorkloads workloads = new StatefulSetWorkloads(new Listed(store), 253);
+  private final StatefulSetWorkloads workloads =
+      new StatefulSetWorkloads(new KnownWorkloads(store), 253);
   private int known;
 
   private static String reserved(int count, String more) {
@@ -247,40 +248,5 @@ class StatefulSetScalingTest {
         .isInstanceOfSatisfying(
             JobAction.PatchStatus.class,
             it -> assertThat(it.status()).isEqualTo(yaml("{reclaimablePods: []}")));
-  }
-
-  /** Workloads by name. */
-  private record Listed(Map<String, CachedWorkload> workloads) implements WorkloadLister {
-
-    @Override
-    public Optional<CachedWorkload> get(String namespace, String name) {
-      return Optional.ofNullable(workloads.get(name))
-          .filter(it -> it.id().namespace().equals(namespace));
-    }
-
-    @Override
-    public List<CachedWorkload> ownedBy(String ownerUid) {
-      return List.of();
-    }
-
-    @Override
-    public List<CachedWorkload> inQueue(String namespace, String queueName) {
-      return List.of();
-    }
-
-    @Override
-    public List<CachedWorkload> reservingIn(String clusterQueue) {
-      return List.of();
-    }
-
-    @Override
-    public List<CachedWorkload> all() {
-      return List.copyOf(workloads.values());
-    }
-
-    @Override
-    public int size() {
-      return workloads.size();
-    }
   }
 }
