@@ -57,7 +57,8 @@ final class MultiClusterLoad implements AutoCloseable {
       return OperatorProcess.start(
           name,
           plane.controlPlane().kubeconfig(),
-          OperatorSettings.onFreePorts(new SecureRandom()),
+          OperatorSettings.onFreePorts(new SecureRandom())
+              .withLeases(Duration.ofSeconds(15), Duration.ofSeconds(10), Duration.ofSeconds(2)),
           plane.controlPlane().logs(),
           List.of());
     }

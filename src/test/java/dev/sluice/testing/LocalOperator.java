@@ -35,12 +35,6 @@ public final class LocalOperator implements AutoCloseable {
   private static final Duration INTERVAL = Duration.ofMillis(25);
   private static final String HOST = "127.0.0.1";
 
-  /** Nobody else wants to lead, and a busy machine shall not end the operator of many tests. */
-  private static final Duration LEASE = Duration.ofSeconds(90);
-
-  private static final Duration RENEWAL = Duration.ofSeconds(80);
-  private static final Duration RETRY = Duration.ofSeconds(2);
-
   private final OperatorSettings settings;
   private final OperatorApplication application;
   private final CompletableFuture<String> ended;
@@ -62,12 +56,7 @@ public final class LocalOperator implements AutoCloseable {
    * @param yaml fields of the configuration file that differ from what is shipped
    */
   public static LocalOperator start(String name, Path kubeconfig, String yaml) {
-    return start(
-        name,
-        kubeconfig,
-        OperatorSettings.onFreePorts(new SecureRandom())
-            .withLeases(LEASE, RENEWAL, RETRY)
-            .with(yaml));
+    return start(name, kubeconfig, OperatorSettings.onFreePorts(new SecureRandom()).with(yaml));
   }
 
   /** The same with ports and times that were chosen before. */

@@ -24,7 +24,7 @@ final class Benchmark {
    *
    * @param version version of the API to use; the newest served version if empty
    * @param run name of the run, unique in the cluster
-   * @throws BenchException when not all Workloads ended
+   * @throws BenchException when not all Workloads ended, at once when the operator has ended
    */
   Figures run(String version, String run) {
     try (BenchmarkApiClient benchmarkApiClient =
@@ -35,7 +35,7 @@ final class Benchmark {
       BenchmarkFixture benchmarkFixture =
           new BenchmarkFixture(scenario, benchmarkTarget, benchmarkApiClient);
       try {
-        benchmarkFixture.setUp();
+        benchmarkFixture.setUp(installation.ended());
         tell.accept(
             "%d queues are active, %d workloads follow (%s)"
                 .formatted(scenario.queues(), scenario.size(), spoken));
@@ -52,6 +52,7 @@ final class Benchmark {
     try (BenchmarkRun benchmarkRun =
         new BenchmarkRun(scenario, benchmarkTarget, benchmarkApiClient)) {
       Figures.Reading before = read(benchmarkApiClient);
+      var unused = installation.ended().thenAccept(benchmarkRun::abort);
       Timings timings = benchmarkRun.run(limit, this::tell);
       return Figures.of(scenario, timings, before, read(benchmarkApiClient));
     }

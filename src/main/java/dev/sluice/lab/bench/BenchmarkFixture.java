@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 /** Creates the queues of a run and removes them afterwards. */
 final class BenchmarkFixture {
@@ -47,8 +48,12 @@ final class BenchmarkFixture {
             + ": is it installed?");
   }
 
-  /** Creates the queues and returns when all of them are active. */
-  void setUp() {
+  /**
+   * Creates the queues and returns when all of them are active.
+   *
+   * @param ended completes with the reason when the operator has ended, so that waiting is in vain
+   */
+  void setUp(CompletableFuture<String> ended) {
     post("", "namespaces", "/api/v1/namespaces", benchmarkManifests.namespace());
     postServed("resourceflavors", benchmarkManifests.flavor());
     if (scenario.form() == Form.JOB) {
@@ -68,12 +73,15 @@ final class BenchmarkFixture {
           benchmarkTarget.namespaced("localqueues"),
           benchmarkManifests.localQueue(queue));
     }
-    awaitActive();
+    awaitActive(ended);
   }
 
-  private void awaitActive() {
+  private void awaitActive(CompletableFuture<String> ended) {
     Instant end = clock.instant().plus(LIMIT);
     while (!allActive()) {
+      if (ended.isDone()) {
+        throw new BenchException(ended.join());
+      }
       if (clock.instant().isAfter(end)) {
         throw new BenchException(
             "not all queues were active within %d s: is an operator at work?"

@@ -128,6 +128,11 @@ final class BenchmarkRun implements AutoCloseable {
     }
   }
 
+  /** Ends the run with a failure. */
+  void abort(String reason) {
+    over.completeExceptionally(new BenchException(reason));
+  }
+
   private Progress progress() {
     return new Progress(
         timings.creations(), timings.admissions(), timings.finishes(), creations.size());

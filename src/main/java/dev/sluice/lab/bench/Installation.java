@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 
 /** The measured installation: a cluster and its operator. */
 interface Installation extends AutoCloseable {
@@ -22,6 +23,9 @@ interface Installation extends AutoCloseable {
   /** The process id of the operator. */
   long operatorPid();
 
+  /** Completes with the reason when its operator has ended, so that a run can't go on. */
+  CompletableFuture<String> ended();
+
   /** Whether closing removes the installation with all its objects. */
   boolean passing();
 
@@ -30,6 +34,14 @@ interface Installation extends AutoCloseable {
 
   /** An existing installation, which is kept. */
   record Given(Path kubeconfig, long operatorPid) implements Installation {
+
+    @Override
+    public CompletableFuture<String> ended() {
+      String message = "the operator, process " + operatorPid + ", ended";
+      return ProcessHandle.of(operatorPid)
+          .map(process -> process.onExit().thenApply(ended -> message))
+          .orElseGet(() -> CompletableFuture.completedFuture(message));
+    }
 
     @Override
     public boolean passing() {
@@ -85,6 +97,11 @@ interface Installation extends AutoCloseable {
     @Override
     public long operatorPid() {
       return operator.pid();
+    }
+
+    @Override
+    public CompletableFuture<String> ended() {
+      return operator.onEnd();
     }
 
     @Override

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -124,6 +125,16 @@ public final class ManagedProcess {
     } catch (ExecutionException e) {
       throw new IllegalStateException("waiting for " + name + " failed", e);
     }
+  }
+
+  /** Completes when the process has ended, in whatever way. */
+  public CompletableFuture<ManagedProcess> onEnd() {
+    if (shell != null) {
+      return shell.onExit().thenApply(ended -> this);
+    }
+    return handle == null
+        ? CompletableFuture.completedFuture(this)
+        : handle.onExit().thenApply(ended -> this);
   }
 
   private void signal(String signal) {

@@ -20,6 +20,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.regex.Pattern;
 
 /**
@@ -163,6 +164,16 @@ public final class OperatorProcess implements AutoCloseable {
   /** Whether it runs. */
   public boolean isAlive() {
     return process.isAlive();
+  }
+
+  /** Completes when it has ended, in whatever way, with a message that has the end of its log. */
+  public CompletableFuture<String> onEnd() {
+    return process
+        .onEnd()
+        .thenApply(
+            ended ->
+                "%s ended; the end of %s:%n%s"
+                    .formatted(ended, ended.log(), Poller.tail(ended.log())));
   }
 
   /** Peak resident memory in bytes; 0 where the system doesn't report it, or when it has ended. */

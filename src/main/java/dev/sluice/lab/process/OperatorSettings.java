@@ -29,7 +29,10 @@ public record OperatorSettings(
     String moreMetrics,
     String more) {
 
-  /** Ports that are free now, and the operator's own defaults for leader election. */
+  /**
+   * Ports that are free now, and a lease of 90 seconds: nobody starts a process of the laboratory
+   * again when it ends, and a machine that was busy or asleep for some seconds is no reason to end.
+   */
   public static OperatorSettings onFreePorts(RandomGenerator random) {
     List<Integer> ports = FreePorts.choose(4, random);
     return new OperatorSettings(
@@ -37,8 +40,8 @@ public record OperatorSettings(
         ports.get(1),
         ports.get(2),
         ports.get(3),
-        Duration.ofSeconds(15),
-        Duration.ofSeconds(10),
+        Duration.ofSeconds(90),
+        Duration.ofSeconds(80),
         Duration.ofSeconds(2),
         "",
         "");

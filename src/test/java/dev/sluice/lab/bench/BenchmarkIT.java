@@ -1,18 +1,24 @@
 package dev.sluice.lab.bench;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.sluice.testing.OperatorTest;
+import dev.sluice.testing.TestCluster;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /** The command as people run it, with a scenario of a few seconds. */
+@OperatorTest
 class BenchmarkIT {
 
   @Test
@@ -45,5 +51,45 @@ class BenchmarkIT {
       assertThat(figures.at("/timeToAdmissionSeconds/" + each).asDouble()).isPositive();
     }
     assertThat(figures.at("/classes/small/count").asInt()).isEqualTo(42);
+  }
+
+  /** Nobody starts it again, so that the rest of the work would be waited for in vain. */
+  @Test
+  void aRunEndsWithItsOperator(TestCluster cluster) {
+    OperatorThatEnds installation = new OperatorThatEnds(cluster.kubeconfig());
+    Benchmark benchmark =
+        new Benchmark(
+            ScenarioReader.find("mini"),
+            installation,
+            Duration.ofDays(1),
+            line -> installation.ended().complete("it has lost its lease"));
+
+    assertThatThrownBy(() -> benchmark.run("", cluster.name("run")))
+        .isInstanceOf(BenchException.class)
+        .hasMessage("it has lost its lease");
+  }
+
+  /** An installation whose operator ends. */
+  private record OperatorThatEnds(Path kubeconfig, CompletableFuture<String> ended)
+      implements Installation {
+
+    OperatorThatEnds(Path kubeconfig) {
+      this(kubeconfig, new CompletableFuture<>());
+    }
+
+    @Override
+    public long operatorPid() {
+      return ProcessHandle.current().pid();
+    }
+
+    @Override
+    public boolean passing() {
+      return false;
+    }
+
+    @Override
+    public void close() {
+      // the control plane belongs to others
+    }
   }
 }

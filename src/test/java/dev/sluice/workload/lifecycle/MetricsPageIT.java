@@ -46,7 +46,6 @@ class MetricsPageIT {
 
   private final OperatorSettings settings =
       OperatorSettings.onFreePorts(new Random())
-          .withLeases(Duration.ofSeconds(90), Duration.ofSeconds(80), Duration.ofSeconds(2))
           .withMetrics("enableClusterQueueResources: true")
           .with(
               """
