@@ -50,7 +50,7 @@ class AttendedKindsTest {
     "batch/job,                           example.test/v1,        Flow,        false",
     "batch/job,                           example.test/v1,        Job,         false",
     "jobset.x-k8s.io/jobset,              jobset.x-k8s.io/v1,     JobSet,      true",
-    "kubeflow.org/tfjob,                  kubeflow.org/v1,        TFJob,       false",
+    "kubeflow.org/tfjob,                  kubeflow.org/v1,        TFJob,       true",
     "statefulset,                         v1,                     Pod,         true",
     "batch/job,                           v1,                     Pod,         false"
   })

@@ -10,6 +10,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.config.ConfigurationLoader;
+import dev.sluice.jobs.integrations.BuiltInIntegrations;
 import dev.sluice.kube.reading.GuardedListeners;
 import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.queues.cache.CacheEventFeed;
@@ -30,9 +31,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
@@ -182,7 +183,9 @@ class HostileReadingTest {
       return new WebhookSettings(
           true,
           labels -> true,
-          Set.of("batch/job", "jobset.x-k8s.io/jobset", "pod", "deployment", "statefulset"),
+          BuiltInIntegrations.descriptions().stream()
+              .map(kind -> kind.kind().framework())
+              .collect(Collectors.toSet()),
           plain.gates(),
           plain.working());
     } catch (Exception e) {

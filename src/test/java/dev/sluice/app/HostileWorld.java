@@ -66,6 +66,11 @@ final class HostileWorld {
       Map.ofEntries(
           Map.entry("Job", ParsedJobs.TYPE),
           Map.entry("JobSet", ParsedJobs.TYPE),
+          Map.entry("PyTorchJob", ParsedJobs.TYPE),
+          Map.entry("TFJob", ParsedJobs.TYPE),
+          Map.entry("XGBoostJob", ParsedJobs.TYPE),
+          Map.entry("PaddleJob", ParsedJobs.TYPE),
+          Map.entry("JAXJob", ParsedJobs.TYPE),
           Map.entry("Pod", PodResource.class),
           Map.entry("StatefulSet", StatefulSetResource.class),
           Map.entry("Namespace", Namespace.class),

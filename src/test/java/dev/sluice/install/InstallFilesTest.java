@@ -101,7 +101,16 @@ class InstallFilesTest {
             .toList();
 
     assertThat(rules.stream().flatMap(rule -> rule.getResources().stream()))
-        .containsExactlyInAnyOrder("jobs", "jobsets", "pods", "workloads");
+        .containsExactlyInAnyOrder(
+            "jobs",
+            "jobsets",
+            "jaxjobs",
+            "paddlejobs",
+            "pytorchjobs",
+            "tfjobs",
+            "xgboostjobs",
+            "pods",
+            "workloads");
     assertThat(Files.readString(Path.of("docs/install.md")))
         .contains("deletes Jobs, pods and Workloads")
         .doesNotContain("nor deletes jobs");

@@ -10,7 +10,17 @@ final class SupportedFeatures {
 
   /** The job frameworks that are there. */
   static final List<String> FRAMEWORKS =
-      List.of("batch/job", "deployment", "jobset.x-k8s.io/jobset", "pod", "statefulset");
+      List.of(
+          "batch/job",
+          "deployment",
+          "jobset.x-k8s.io/jobset",
+          "kubeflow.org/jaxjob",
+          "kubeflow.org/paddlejob",
+          "kubeflow.org/pytorchjob",
+          "kubeflow.org/tfjob",
+          "kubeflow.org/xgboostjob",
+          "pod",
+          "statefulset");
 
   /** The job frameworks that the shipped manifests and the chart turn on. */
   static final List<String> SHIPPED_FRAMEWORKS =

@@ -8,6 +8,7 @@ import dev.sluice.jobs.Integration;
 import dev.sluice.jobs.JobKindDescription;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.jobset.JobSet;
+import dev.sluice.jobs.kubeflow.TrainingJob;
 import dev.sluice.jobs.pod.Deployments;
 import dev.sluice.jobs.pod.PodController;
 import dev.sluice.jobs.pod.PodIndex;
@@ -30,11 +31,11 @@ public final class BuiltInIntegrations {
     return List.of(
         of(new BatchJob()),
         of(new JobSet()),
-        withoutController(ExternalKinds.training("PyTorchJob")),
-        withoutController(ExternalKinds.training("TFJob")),
-        withoutController(ExternalKinds.training("XGBoostJob")),
-        withoutController(ExternalKinds.training("PaddleJob")),
-        withoutController(ExternalKinds.training("JAXJob")),
+        of(TrainingJob.pyTorch()),
+        of(TrainingJob.tensorFlow()),
+        of(TrainingJob.xgBoost()),
+        of(TrainingJob.paddle()),
+        of(TrainingJob.jax()),
         withoutController(ExternalKinds.mpiJob()),
         withoutController(ExternalKinds.trainJob()),
         withoutController(ExternalKinds.rayJob()),

@@ -22,11 +22,6 @@ final class ExternalKinds {
 
   private ExternalKinds() {}
 
-  /** A kind of the training operator. */
-  static DescribedKind training(String kind) {
-    return kubeflow("v1", kind);
-  }
-
   static DescribedKind mpiJob() {
     return kubeflow("v2beta1", "MPIJob");
   }

@@ -131,7 +131,9 @@ class ConfigurationLoaderTest {
                 + " kubeflow.org/mpijob, ray.io/rayjob, ray.io/raycluster, ray.io/rayservice,"
                 + " workload.codeflare.dev/appwrapper,"
                 + " trainer.kubeflow.org/trainjob, leaderworkerset.x-k8s.io/leaderworkerset;"
-                + " integrated: batch/job, deployment, jobset.x-k8s.io/jobset, pod, statefulset");
+                + " integrated: batch/job, deployment, jobset.x-k8s.io/jobset,"
+                + " kubeflow.org/jaxjob, kubeflow.org/paddlejob, kubeflow.org/pytorchjob,"
+                + " kubeflow.org/tfjob, kubeflow.org/xgboostjob, pod, statefulset");
     assertThat(ConfigurationLoader.parse(c.effective(), "", () -> "x")).isEqualTo(c);
   }
 
