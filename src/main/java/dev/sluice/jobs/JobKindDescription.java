@@ -1,5 +1,6 @@
 package dev.sluice.jobs;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -27,6 +28,37 @@ public interface JobKindDescription {
   /** What the webhooks do with objects of the kind. */
   default WebhookRules webhooks() {
     return WebhookRules.suspendField(suspendField(), managedByField(), "");
+  }
+
+  /** Whether jobs of the kind may change their size while they run. */
+  default boolean canBeElastic() {
+    return false;
+  }
+
+  /**
+   * Whether a job may be managed; a field of the kind can keep it from that, whatever queue it
+   * names. Webhooks and the job framework leave such an object alone.
+   */
+  default boolean isManageable(JsonNode object) {
+    return true;
+  }
+
+  /** What breaks the kind's own rules in a job that is in a queue. */
+  default List<InvalidField> validate(JsonNode object) {
+    return List.of();
+  }
+
+  /** The pod sets whose templates can ask for a topology. */
+  default List<ReviewedPodSet> reviewedPodSets(JsonNode object) {
+    return List.of();
+  }
+
+  /**
+   * Whether an update is validated only if the job is in a queue, or was before (gate
+   * ValidateRayAndSparkJobUpdates).
+   */
+  default boolean validatesQueuedUpdatesOnly() {
+    return false;
   }
 
   /**

@@ -14,6 +14,7 @@ import java.util.Optional;
  * @param end how it ended, if it has
  * @param podsReady whether all its pods are ready or done
  * @param reclaimable pods that need no quota any more, by pod set; only amounts above zero
+ * @param handling what its fields say of how it is to be handled
  */
 public record JobState(
     boolean suspended,
@@ -22,10 +23,36 @@ public record JobState(
     boolean active,
     Optional<End> end,
     boolean podsReady,
-    Map<String, Integer> reclaimable) {
+    Map<String, Integer> reclaimable,
+    Handling handling) {
 
   public JobState {
     reclaimable = Map.copyOf(reclaimable);
+  }
+
+  /** The state of a job that is handled as any other. */
+  public JobState(
+      boolean suspended,
+      boolean settled,
+      boolean stopUnfinished,
+      boolean active,
+      Optional<End> end,
+      boolean podsReady,
+      Map<String, Integer> reclaimable) {
+    this(
+        suspended, settled, stopUnfinished, active, end, podsReady, reclaimable, Handling.ORDINARY);
+  }
+
+  /**
+   * What the fields of a job say of how it is to be handled.
+   *
+   * @param manageable whether it may be managed at all
+   * @param hold why it must not have quota for now; empty if it may
+   */
+  public record Handling(boolean manageable, Optional<String> hold) {
+
+    /** As any other job. */
+    public static final Handling ORDINARY = new Handling(true, Optional.empty());
   }
 
   /** The end of a job, in the words of its own condition. */

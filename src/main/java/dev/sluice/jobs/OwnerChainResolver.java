@@ -69,9 +69,10 @@ public final class OwnerChainResolver {
   }
 
   private boolean asksToBeManaged(CachedJob job) {
-    return rules.manageJobsWithoutQueueName()
-        || !job.queueName().isEmpty()
-        || !job.prebuiltWorkload().isEmpty();
+    return job.state().handling().manageable()
+        && (rules.manageJobsWithoutQueueName()
+            || !job.queueName().isEmpty()
+            || !job.prebuiltWorkload().isEmpty());
   }
 
   private Optional<CachedJob> parent(CachedJob job) {

@@ -3,6 +3,7 @@ package dev.sluice.jobs;
 import com.fasterxml.jackson.core.JsonPointer;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
@@ -30,11 +31,15 @@ public abstract class TemplatedJob implements JobIntegration {
    *
    * @param name its name
    * @param count how many pods; at least 0
-   * @param template path of the pod template in the object
+   * @param template path of the pod template in the object; empty if the object has none, because
+   *     the kind's own controller makes the template
    * @param topologyRequest what it asks of the topology, in the API's form
    */
   public record PodSetSlot(
-      String name, int count, JsonPointer template, Optional<ObjectNode> topologyRequest) {
+      String name,
+      int count,
+      Optional<JsonPointer> template,
+      Optional<ObjectNode> topologyRequest) {
 
     /** A pod set whose template is at a path such as {@code /spec/template}. */
     public static PodSetSlot of(
@@ -43,8 +48,27 @@ public abstract class TemplatedJob implements JobIntegration {
       return new PodSetSlot(
           name,
           (int) Math.clamp(count, 0, Integer.MAX_VALUE),
-          pointer,
+          Optional.of(pointer),
           index.requestOf(object.at(pointer)));
+    }
+
+    /** A pod set of one pod whose template is not in the object. */
+    public static PodSetSlot unplaced(String name) {
+      return new PodSetSlot(name, 1, Optional.empty(), Optional.empty());
+    }
+
+    /** The template in the object; a missing node without one. */
+    JsonNode in(JsonNode object) {
+      return template.map(object::at).orElseGet(MissingNode::getInstance);
+    }
+
+    /** The path of the template, as the API server writes paths. */
+    private static String shown(JsonPointer pointer) {
+      return pointer
+          .toString()
+          .substring(1)
+          .replaceAll("/([0-9]+)(?=/|$)", "[$1]")
+          .replace('/', '.');
     }
   }
 
@@ -84,6 +108,20 @@ public abstract class TemplatedJob implements JobIntegration {
   /** How the job ended, if it has. */
   protected abstract Optional<JobState.End> end(JsonNode object);
 
+  /**
+   * The template that is accounted for a pod set, where it differs from the template in the object:
+   * the kind's own controller adds to it. What a start writes and a stop restores is the template
+   * in the object.
+   */
+  protected JsonNode accounted(JsonNode object, PodSetSlot slot) {
+    return slot.in(object);
+  }
+
+  /** Why the job must not have quota for now; empty if it may. */
+  protected Optional<String> hold(JsonNode object) {
+    return Optional.empty();
+  }
+
   /** Pods that need no quota any more, by pod set; only amounts above zero. */
   protected Map<String, Integer> reclaimable(JsonNode object) {
     return Map.of();
@@ -100,7 +138,19 @@ public abstract class TemplatedJob implements JobIntegration {
         active,
         end(object),
         podsReady(object),
-        reclaimable(object));
+        reclaimable(object),
+        new JobState.Handling(isManageable(object), hold(object)));
+  }
+
+  @Override
+  public List<ReviewedPodSet> reviewedPodSets(JsonNode object) {
+    return slots(object).stream()
+        .filter(slot -> slot.template().isPresent())
+        .map(
+            slot ->
+                new ReviewedPodSet(
+                    PodSetSlot.shown(slot.template().get()), slot.count(), slot.in(object)))
+        .toList();
   }
 
   private boolean isSuspended(JsonNode object) {
@@ -108,7 +158,7 @@ public abstract class TemplatedJob implements JobIntegration {
   }
 
   private static boolean looksStarted(JsonNode object, PodSetSlot slot) {
-    return object.at(slot.template()).path("metadata").path("labels").has(KueueConstants.PODSET);
+    return slot.in(object).path("metadata").path("labels").has(KueueConstants.PODSET);
   }
 
   @Override
@@ -120,7 +170,7 @@ public abstract class TemplatedJob implements JobIntegration {
                     slot.name(),
                     slot.count(),
                     0,
-                    object.at(slot.template()) instanceof ObjectNode template
+                    accounted(object, slot) instanceof ObjectNode template
                         ? template
                         : JsonNodeFactory.instance.objectNode(),
                     slot.topologyRequest()))
@@ -132,19 +182,30 @@ public abstract class TemplatedJob implements JobIntegration {
       throws StartConflictException {
     ObjectNode started = object.deepCopy();
     for (PodSetInfo start : starts) {
-      PodTemplateMerger.merge(template(started, start.name()), start);
+      PodSetSlot slot = slot(object, start.name());
+      if (slot.template().isPresent()) {
+        PodTemplateMerger.merge(template(started, slot), start);
+      }
     }
     suspend(started, false);
     return List.of(new JobPatch(false, JsonMergePatch.between(object, started)));
   }
 
-  private ObjectNode template(ObjectNode object, String podSet) throws StartConflictException {
+  private PodSetSlot slot(ObjectNode object, String podSet) throws StartConflictException {
     for (PodSetSlot slot : slots(object)) {
-      if (slot.name().equals(podSet) && object.at(slot.template()) instanceof ObjectNode found) {
-        return found;
+      if (slot.name().equals(podSet)) {
+        return slot;
       }
     }
     throw new StartConflictException("the job has no template of pod set " + podSet);
+  }
+
+  private static ObjectNode template(ObjectNode object, PodSetSlot slot)
+      throws StartConflictException {
+    if (slot.in(object) instanceof ObjectNode found) {
+      return found;
+    }
+    throw new StartConflictException("the job has no template of pod set " + slot.name());
   }
 
   @Override
@@ -153,7 +214,7 @@ public abstract class TemplatedJob implements JobIntegration {
     ObjectNode stopped = object.deepCopy();
     suspend(stopped, true);
     for (PodSetSlot slot : slots(object)) {
-      if (looksStarted(object, slot) && stopped.at(slot.template()) instanceof ObjectNode found) {
+      if (looksStarted(object, slot) && slot.in(stopped) instanceof ObjectNode found) {
         original
             .flatMap(all -> all.stream().filter(it -> it.name().equals(slot.name())).findFirst())
             .ifPresentOrElse(it -> restore(found, it.template()), () -> unmark(found));

@@ -14,7 +14,8 @@ interface KindWebhook {
   /** The webhooks that carry out the rules of a kind. */
   static KindWebhook of(WebhookKind kind, WebhookSettings settings, ClusterLookup cluster) {
     return switch (kind.review()) {
-      case Review.SuspendField field -> new SuspendFieldWebhook(field, settings, cluster);
+      case Review.SuspendField field ->
+          new SuspendFieldWebhook(field, kind.job().orElseThrow(), settings, cluster);
       case Review.Parallelism job -> new BatchJobWebhook(settings, cluster);
       case Review.GatedPod pod -> new PodWebhook(settings, cluster);
       case Review.GatedTemplate template ->

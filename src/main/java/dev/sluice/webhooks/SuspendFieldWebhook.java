@@ -1,28 +1,41 @@
 package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.InvalidField;
+import dev.sluice.jobs.JobKindDescription;
 import dev.sluice.jobs.WebhookRules.Review.SuspendField;
 import java.util.List;
 
-/** Webhook for jobs that a field suspends, of any kind. */
+/** Webhook for jobs that a field suspends, of any kind; the kind adds its own rules. */
 final class SuspendFieldWebhook implements KindWebhook {
 
   private final SuspendField field;
+  private final JobKindDescription kind;
+  private final WebhookSettings settings;
   private final JobDefaults defaults;
   private final JobMetadataValidation keys;
+  private final TopologyValidation topology;
   private final JobWarnings notices;
 
-  SuspendFieldWebhook(SuspendField field, WebhookSettings settings, ClusterLookup cluster) {
+  SuspendFieldWebhook(
+      SuspendField field,
+      JobKindDescription kind,
+      WebhookSettings settings,
+      ClusterLookup cluster) {
     this.field = field;
+    this.kind = kind;
+    this.settings = settings;
     this.defaults = new JobDefaults(settings, cluster);
-    this.keys = new JobMetadataValidation(settings, cluster, false);
+    this.keys = new JobMetadataValidation(settings, cluster, kind.canBeElastic());
+    this.topology = new TopologyValidation(settings);
     this.notices = new JobWarnings(settings);
   }
 
   @Override
   public AdmissionResult mutate(AdmissionRequest request) {
-    if (!request.isCreate()) {
+    if (!request.isCreate() || !kind.isManageable(request.object())) {
       return AdmissionResult.allowed();
     }
     JsonPatch patch = new JsonPatch(request.object());
@@ -32,11 +45,12 @@ final class SuspendFieldWebhook implements KindWebhook {
 
   @Override
   public AdmissionResult validate(AdmissionRequest request) {
-    if (request.isFinalizing()) {
+    if (request.isFinalizing() || isOfNoConcern(request)) {
       return AdmissionResult.allowed();
     }
-    List<FieldError> errors = request.newErrors(this::validateObject);
-    if (request.isUpdate()) {
+    boolean mayBeManaged = defaults.isInScope(request) && !defaults.isOwnerManaged(request);
+    List<FieldError> errors = request.newErrors(object -> validateObject(object, mayBeManaged));
+    if (request.isUpdate() && kind.isManageable(request.object())) {
       FieldErrors bad = new FieldErrors();
       keys.validateUpdate(
           metadata(request.oldObject()), metadata(request.object()), request.namespace(), bad);
@@ -45,12 +59,49 @@ final class SuspendFieldWebhook implements KindWebhook {
     return AdmissionResult.of(errors, notices.of(request));
   }
 
-  private List<FieldError> validateObject(JsonNode object) {
+  /** Whether the request updates a job without a queue, and the kind leaves such updates alone. */
+  private boolean isOfNoConcern(AdmissionRequest request) {
+    return request.isUpdate()
+        && kind.validatesQueuedUpdatesOnly()
+        && !isQueued(request.object())
+        && !(settings.isOn(FeatureGate.VALIDATE_RAY_AND_SPARK_JOB_UPDATES)
+            && isQueued(request.oldObject()));
+  }
+
+  private boolean isQueued(JsonNode object) {
+    return settings.manageJobsWithoutQueueName() || metadata(object).queue().isPresent();
+  }
+
+  private List<FieldError> validateObject(JsonNode object, boolean mayBeManaged) {
     FieldErrors bad = new FieldErrors();
-    JobMetadata job = metadata(object);
-    keys.validateObject(job, bad);
-    PlacementValidation.validateManagedBy(job, object, field.managedBy(), bad);
+    if (kind.isManageable(object)) {
+      JobMetadata job = metadata(object);
+      keys.validateObject(job, bad);
+      PlacementValidation.validateManagedBy(job, object, field.managedBy(), bad);
+      topology.validate(
+          kind.reviewedPodSets(object).stream()
+              .map(
+                  podSet ->
+                      new PodSetShape(
+                          podSet.count(),
+                          FieldPath.of(podSet.path(), "metadata", "annotations"),
+                          JsonFields.annotations(podSet.template())))
+              .toList(),
+          bad);
+    }
+    if (mayBeManaged && isQueued(object)) {
+      kind.validate(object).forEach(each -> add(each, bad));
+    }
     return bad.errors();
+  }
+
+  private static void add(InvalidField field, FieldErrors bad) {
+    FieldPath path = new FieldPath(field.path());
+    if (field.value().isMissingNode()) {
+      bad.required(path, field.rule());
+    } else {
+      bad.invalid(path, field.value(), field.rule());
+    }
   }
 
   private JobMetadata metadata(JsonNode object) {

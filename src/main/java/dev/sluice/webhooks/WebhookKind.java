@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -23,13 +24,15 @@ import java.util.stream.Stream;
  * @param enabledBy the frameworks any of which has objects of the kind reviewed
  * @param review what is set and validated in jobs; {@code Unreviewed} for the operator's own kinds,
  *     which have functions of their own
+ * @param job what is known of the kind of job; empty for the operator's own kinds
  */
 public record WebhookKind(
     JobKind type,
     List<String> mutating,
     List<String> validating,
     Set<String> enabledBy,
-    WebhookRules.Review review) {
+    WebhookRules.Review review,
+    Optional<JobKindDescription> job) {
 
   private static final List<String> CREATE = List.of("CREATE");
 
@@ -56,7 +59,8 @@ public record WebhookKind(
         mutating,
         List.of(validating),
         Set.of(),
-        new WebhookRules.Review.Unreviewed());
+        new WebhookRules.Review.Unreviewed(),
+        Optional.empty());
   }
 
   private static WebhookKind of(JobKindDescription job, List<JobKindDescription> all) {
@@ -66,7 +70,12 @@ public record WebhookKind(
             .map(each -> each.kind().framework())
             .collect(Collectors.toUnmodifiableSet());
     return new WebhookKind(
-        job.kind(), job.webhooks().mutating(), reviewed(job), enabledBy, job.webhooks().review());
+        job.kind(),
+        job.webhooks().mutating(),
+        reviewed(job),
+        enabledBy,
+        job.webhooks().review(),
+        Optional.of(job));
   }
 
   private static List<String> reviewed(JobKindDescription job) {

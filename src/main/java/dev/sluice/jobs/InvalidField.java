@@ -1,0 +1,12 @@
+package dev.sluice.jobs;
+
+import com.fasterxml.jackson.databind.JsonNode;
+
+/**
+ * A field of a job that breaks a rule of its kind.
+ *
+ * @param path its path, as the API server writes paths: {@code spec.groups[0].name}
+ * @param value its value; a missing node if the rule requires one
+ * @param rule what is required
+ */
+public record InvalidField(String path, JsonNode value, String rule) {}
