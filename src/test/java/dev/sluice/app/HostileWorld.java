@@ -71,6 +71,7 @@ final class HostileWorld {
           Map.entry("XGBoostJob", ParsedJobs.TYPE),
           Map.entry("PaddleJob", ParsedJobs.TYPE),
           Map.entry("JAXJob", ParsedJobs.TYPE),
+          Map.entry("AppWrapper", ParsedJobs.TYPE),
           Map.entry("Pod", PodResource.class),
           Map.entry("StatefulSet", StatefulSetResource.class),
           Map.entry("Namespace", Namespace.class),

@@ -102,6 +102,7 @@ class InstallFilesTest {
 
     assertThat(rules.stream().flatMap(rule -> rule.getResources().stream()))
         .containsExactlyInAnyOrder(
+            "appwrappers",
             "jobs",
             "jobsets",
             "jaxjobs",

@@ -20,7 +20,8 @@ final class SupportedFeatures {
           "kubeflow.org/tfjob",
           "kubeflow.org/xgboostjob",
           "pod",
-          "statefulset");
+          "statefulset",
+          "workload.codeflare.dev/appwrapper");
 
   /** The job frameworks that the shipped manifests and the chart turn on. */
   static final List<String> SHIPPED_FRAMEWORKS =

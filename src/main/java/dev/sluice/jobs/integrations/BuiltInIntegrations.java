@@ -6,6 +6,7 @@ import static dev.sluice.jobs.Integration.withoutController;
 
 import dev.sluice.jobs.Integration;
 import dev.sluice.jobs.JobKindDescription;
+import dev.sluice.jobs.appwrapper.AppWrapper;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.jobset.JobSet;
 import dev.sluice.jobs.kubeflow.TrainingJob;
@@ -41,7 +42,7 @@ public final class BuiltInIntegrations {
         withoutController(ExternalKinds.rayJob()),
         withoutController(ExternalKinds.rayCluster()),
         withoutController(ExternalKinds.rayService()),
-        withoutController(ExternalKinds.appWrapper()),
+        of(new AppWrapper()),
         withoutController(ExternalKinds.sparkApplication()),
         controlled(new SinglePod(), context -> new PodController(pods, context)),
         withoutController(new Deployments()),

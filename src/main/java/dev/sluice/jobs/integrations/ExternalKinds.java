@@ -64,15 +64,6 @@ final class ExternalKinds {
                     List.of("serviceStatus", "numServeEndpoints"), List.of("Ready"))));
   }
 
-  static DescribedKind appWrapper() {
-    return DescribedKind.dispatched(
-        JobKind.of("workload.codeflare.dev", "v1beta2", "AppWrapper"),
-        standard()
-            .with(
-                StatusRules.atAnyTime(
-                    List.of("phase"), List.of("QuotaReserved", "ResourcesDeployed", "PodsReady"))));
-  }
-
   static DescribedKind sparkApplication() {
     return DescribedKind.named(JobKind.of("sparkoperator.k8s.io", "v1beta2", "SparkApplication"));
   }

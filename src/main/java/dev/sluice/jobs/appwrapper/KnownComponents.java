@@ -1,0 +1,103 @@
+package dev.sluice.jobs.appwrapper;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.appwrapper.ComponentPodSet.Topology;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The pod sets of components that declare none, for the kinds whose pod sets the controller of
+ * AppWrappers infers, too. A component of any other kind makes no pods unless it declares pod sets.
+ */
+final class KnownComponents {
+
+  private static final String JOB_INDEX = "batch.kubernetes.io/job-completion-index";
+
+  private KnownComponents() {}
+
+  static List<ComponentPodSet> podSets(JsonNode component) {
+    JsonNode object = component.path("template");
+    String group = object.path("apiVersion").asText().replaceFirst("/?[^/]*$", "");
+    return switch (group + "/" + object.path("kind").asText()) {
+      case "/Pod" -> List.of(ComponentPodSet.at(component, "template", 1, Topology.NONE));
+      case "apps/Deployment" -> replicated(component, Topology.NONE);
+      case "apps/StatefulSet" -> replicated(component, Topology.of("apps.kubernetes.io/pod-index"));
+      case "batch/Job" ->
+          List.of(
+              ComponentPodSet.at(
+                  component,
+                  "template.spec.template",
+                  podsOfJob(object.path("spec")),
+                  Topology.of(JOB_INDEX)));
+      case "jobset.x-k8s.io/JobSet" -> jobSet(component);
+      case "kubeflow.org/PyTorchJob" -> pyTorchJob(component);
+      case "ray.io/RayCluster" -> rayCluster(component, "template.spec", object.path("spec"));
+      case "ray.io/RayJob" ->
+          rayCluster(
+              component,
+              "template.spec.rayClusterSpec",
+              object.path("spec").path("rayClusterSpec"));
+      default -> List.of();
+    };
+  }
+
+  private static List<ComponentPodSet> replicated(JsonNode component, Topology topology) {
+    return List.of(
+        ComponentPodSet.at(
+            component,
+            "template.spec.template",
+            component.path("template").path("spec").path("replicas").asLong(1),
+            topology));
+  }
+
+  private static long podsOfJob(JsonNode spec) {
+    long parallelism = spec.path("parallelism").asLong(1);
+    return Math.min(parallelism, spec.path("completions").asLong(parallelism));
+  }
+
+  private static List<ComponentPodSet> jobSet(JsonNode component) {
+    List<ComponentPodSet> podSets = new ArrayList<>();
+    for (JsonNode job : JsonFields.list(component, "template", "spec", "replicatedJobs")) {
+      int replicas = Math.max(0, job.path("replicas").asInt(1));
+      long pods = Math.clamp(podsOfJob(job.path("template").path("spec")), 0, Integer.MAX_VALUE);
+      podSets.add(
+          ComponentPodSet.at(
+              component,
+              "template.spec.replicatedJobs[" + podSets.size() + "].template.spec.template",
+              replicas * pods,
+              new Topology(JOB_INDEX, "jobset.sigs.k8s.io/job-index", replicas)));
+    }
+    return podSets;
+  }
+
+  private static List<ComponentPodSet> pyTorchJob(JsonNode component) {
+    JsonNode specs = component.path("template").path("spec").path("pytorchReplicaSpecs");
+    return List.of("Master", "Worker").stream()
+        .filter(specs::has)
+        .map(
+            type ->
+                ComponentPodSet.at(
+                    component,
+                    "template.spec.pytorchReplicaSpecs." + type + ".template",
+                    specs.path(type).path("replicas").asLong(1),
+                    Topology.of("training.kubeflow.org/replica-index")))
+        .toList();
+  }
+
+  private static List<ComponentPodSet> rayCluster(JsonNode component, String path, JsonNode spec) {
+    List<ComponentPodSet> podSets = new ArrayList<>();
+    podSets.add(ComponentPodSet.at(component, path + ".headGroupSpec.template", 1, Topology.NONE));
+    List<JsonNode> groups = JsonFields.list(spec, "workerGroupSpecs");
+    for (int i = 0; i < groups.size(); i++) {
+      long replicas = Math.max(0, groups.get(i).path("replicas").asInt(1));
+      podSets.add(
+          ComponentPodSet.at(
+              component,
+              path + ".workerGroupSpecs[" + i + "].template",
+              replicas * Math.max(1, groups.get(i).path("numOfHosts").asInt(1)),
+              Topology.NONE));
+    }
+    return podSets;
+  }
+}
