@@ -1,5 +1,6 @@
 package dev.sluice.install;
 
+import dev.sluice.api.config.JobFrameworks;
 import dev.sluice.jobs.JobKindDescription;
 import dev.sluice.jobs.integrations.BuiltInIntegrations;
 import dev.sluice.webhooks.WebhookConfigurations;
@@ -13,6 +14,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** All objects that are installed in addition to the CustomResourceDefinitions. */
 public final class InstallManifests {
@@ -31,6 +33,9 @@ public final class InstallManifests {
 
   /** The line of base.yaml that stands for the rules of the kinds of jobs. */
   private static final String KINDS_OF_JOBS = "# KINDS OF JOBS\n";
+
+  /** The line of base.yaml that stands for the frameworks of the shipped configuration. */
+  private static final String FRAMEWORKS = "      # FRAMEWORKS\n";
 
   private InstallManifests() {}
 
@@ -81,11 +86,21 @@ public final class InstallManifests {
 
   /** The same, with the operator's rights on these kinds of jobs. */
   static List<String> documents(List<JobKindDescription> kinds) {
-    String text = baseText();
-    if (!text.contains(KINDS_OF_JOBS)) {
-      throw new IllegalStateException("base.yaml has no line \"" + KINDS_OF_JOBS.strip() + "\"");
+    String text = replace(baseText(), KINDS_OF_JOBS, JobKindRules.text(kinds));
+    return List.of(replace(text, FRAMEWORKS, frameworks()).split("(?m)^---\n", -1));
+  }
+
+  private static String replace(String text, String line, String by) {
+    if (!text.contains(line)) {
+      throw new IllegalStateException("base.yaml has no line \"" + line.strip() + "\"");
     }
-    return List.of(text.replace(KINDS_OF_JOBS, JobKindRules.text(kinds)).split("(?m)^---\n", -1));
+    return text.replace(line, by);
+  }
+
+  private static String frameworks() {
+    return JobFrameworks.shipped().stream()
+        .map(name -> "      - " + name + "\n")
+        .collect(Collectors.joining());
   }
 
   private static String baseText() {

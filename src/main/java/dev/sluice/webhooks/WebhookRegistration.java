@@ -1,6 +1,7 @@
 package dev.sluice.webhooks;
 
 import dev.sluice.api.config.Configuration;
+import dev.sluice.api.config.JobFrameworks;
 import dev.sluice.api.config.Selector;
 import java.util.List;
 import java.util.Map;
@@ -37,9 +38,6 @@ public record WebhookRegistration(
 
   private static final String NAMESPACE_NAME = "kubernetes.io/metadata.name";
 
-  /** The integrations whose jobs are pods or create gated pods. */
-  public static final Set<String> PODS = Set.of("pod", "deployment", "statefulset");
-
   /** Copies the collections. */
   public WebhookRegistration {
     frameworks = Set.copyOf(frameworks);
@@ -71,8 +69,8 @@ public record WebhookRegistration(
         new Service(serviceName, namespace, 443),
         "",
         namespace,
-        Set.of("batch/job", "pod", "deployment", "statefulset"),
-        PODS,
+        Set.copyOf(JobFrameworks.shipped()),
+        Set.copyOf(JobFrameworks.optional()),
         false,
         Optional.empty(),
         Optional.of(user),

@@ -113,15 +113,22 @@ class ChartIT {
   @CsvSource(
       delimiter = '|',
       value = {
-        "batch/job | false | Ignore | Ignore | Ignore",
-        "batch/job,pod | false | Fail | Ignore | Ignore",
-        "batch/job,statefulset | false | Ignore | Ignore | Fail",
-        "pod,deployment,statefulset | false | Fail | Fail | Fail",
-        "batch/job | true | Ignore | Ignore | Ignore",
-        "pod,deployment,statefulset | true | Fail | Fail | Fail"
+        "batch/job | false | Ignore | Ignore | Ignore | Ignore",
+        "batch/job,pod | false | Fail | Ignore | Ignore | Ignore",
+        "batch/job,statefulset | false | Ignore | Ignore | Fail | Ignore",
+        "pod,deployment,statefulset | false | Fail | Fail | Fail | Ignore",
+        "batch/job | true | Ignore | Ignore | Ignore | Ignore",
+        "pod,deployment,statefulset | true | Fail | Fail | Fail | Ignore",
+        "batch/job,jobset.x-k8s.io/jobset | false | Ignore | Ignore | Ignore | Fail",
+        "batch/job,jobset.x-k8s.io/jobset | true | Ignore | Ignore | Ignore | Fail"
       })
-  void podsWaitForTheOperatorOnlyWhereTheyAreListed(
-      String frameworks, String withoutQueue, String pod, String deployment, String statefulSet)
+  void aKindWaitsForTheOperatorOnlyWhereItIsListed(
+      String frameworks,
+      String withoutQueue,
+      String pod,
+      String deployment,
+      String statefulSet,
+      String jobSet)
       throws Exception {
     String text =
         template(
@@ -145,6 +152,8 @@ class ChartIT {
         .containsEntry("vdeployment.kb.io", deployment)
         .containsEntry("mstatefulset.kb.io", statefulSet)
         .containsEntry("vstatefulset.kb.io", statefulSet)
+        .containsEntry("mjobset.kb.io", jobSet)
+        .containsEntry("vjobset.kb.io", jobSet)
         .containsEntry("vjob.kb.io", "Fail");
   }
 
@@ -158,7 +167,7 @@ class ChartIT {
         "logLevel=loud | /logLevel",
         "config.webhook.port=0 | /config/webhook/port",
         "config.leaderElection.resourceName=mine | /config/leaderElection/resourceName",
-        "config.integrations.frameworks={ray.io/rayjob} | /config/integrations/frameworks",
+        "config.integrations.frameworks={example.org/flow} | /config/integrations/frameworks",
         "config.namespace=here | /config",
         "mutatingWebhook.reinvocationPolicy=Always | /mutatingWebhook/reinvocationPolicy"
       })

@@ -4,7 +4,9 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLGenerator;
+import dev.sluice.api.config.JobFrameworks;
 import dev.sluice.api.config.Selector;
+import dev.sluice.webhooks.WebhookKind;
 import dev.sluice.webhooks.WebhookRegistration;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
@@ -12,6 +14,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -56,8 +59,13 @@ final class InstallFiles {
 
   private static final String SELECTOR = "SELECTOR";
 
-  private static final Pattern FRAMEWORK =
-      Pattern.compile("path: /[a-z0-9-]*-(pod|deployment|statefulset)\n");
+  private static final Pattern PATH = Pattern.compile("path: (/[a-z0-9-]*)\n");
+
+  private static final String VALUES = "helm/sluice/values.yaml";
+  private static final String SCHEMA = "helm/sluice/values.schema.json";
+
+  /** The framework of each path whose webhooks a user of the chart may turn off. */
+  private static final Map<String, String> OPTIONAL_PATHS = optionalPaths();
 
   private static final Set<String> PERMISSIONS =
       Set.of("ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding");
@@ -96,6 +104,8 @@ final class InstallFiles {
             + documents(UserClusterRoles.all())
             + "{{- end }}\n");
     files.put(TEMPLATES + "webhooks.yaml", TEMPLATE + webhooks());
+    files.put(VALUES, values());
+    files.put(SCHEMA, schema());
     return files;
   }
 
@@ -129,9 +139,9 @@ final class InstallFiles {
 
   private String webhooks(boolean manageJobsWithoutQueueName) {
     List<? extends HasMetadata> on =
-        registered(manageJobsWithoutQueueName, WebhookRegistration.PODS, Set.of());
+        registered(manageJobsWithoutQueueName, JobFrameworks.optional(), List.of());
     List<? extends HasMetadata> prepared =
-        registered(manageJobsWithoutQueueName, Set.of(), WebhookRegistration.PODS);
+        registered(manageJobsWithoutQueueName, List.of(), JobFrameworks.optional());
     StringBuilder documents = new StringBuilder();
     for (int i = 0; i < on.size(); i++) {
       documents.append(i == 0 ? "" : "---\n").append(eitherWay(on.get(i), prepared.get(i)));
@@ -148,9 +158,9 @@ final class InstallFiles {
   }
 
   private static List<HasMetadata> registered(
-      boolean manageJobsWithoutQueueName, Set<String> on, Set<String> prepared) {
+      boolean manageJobsWithoutQueueName, List<String> on, List<String> prepared) {
     Set<String> frameworks = new HashSet<>(on);
-    frameworks.add("batch/job");
+    frameworks.add(JobFrameworks.BATCH_JOB);
     return InstallManifests.webhooks(
         new WebhookRegistration(
             new WebhookRegistration.Service(
@@ -158,7 +168,7 @@ final class InstallFiles {
             "",
             InstallManifests.NAMESPACE,
             frameworks,
-            prepared,
+            Set.copyOf(prepared),
             manageJobsWithoutQueueName,
             Optional.of(new Selector(Map.of(SELECTOR, SELECTOR), List.of())),
             Optional.of(InstallManifests.user(InstallManifests.NAMESPACE)),
@@ -171,7 +181,7 @@ final class InstallFiles {
     List<String> preparedParts = parts(text(prepared));
     StringBuilder result = new StringBuilder();
     parts.stream().filter(part -> framework(part).isEmpty()).forEach(result::append);
-    for (String framework : List.of("pod", "deployment", "statefulset")) {
+    for (String framework : JobFrameworks.optional()) {
       result.append(
           "{{- if has \"%s\" (.Values.config.integrations).frameworks }}\n".formatted(framework));
       parts.stream().filter(part -> framework(part).equals(framework)).forEach(result::append);
@@ -190,8 +200,46 @@ final class InstallFiles {
   }
 
   private static String framework(String part) {
-    Matcher path = FRAMEWORK.matcher(part);
-    return path.find() ? path.group(1) : "";
+    Matcher path = PATH.matcher(part);
+    return path.find() ? OPTIONAL_PATHS.getOrDefault(path.group(1), "") : "";
+  }
+
+  private static Map<String, String> optionalPaths() {
+    Map<String, String> paths = new HashMap<>();
+    for (WebhookKind kind : WebhookKind.all()) {
+      if (JobFrameworks.optional().contains(kind.framework())) {
+        paths.put(kind.mutatingPath(), kind.framework());
+        paths.put(kind.validatingPath(), kind.framework());
+      }
+    }
+    return Map.copyOf(paths);
+  }
+
+  /** The chart's values, with the list of frameworks that is shipped. */
+  private static String values() throws IOException {
+    return replaced(
+        Path.of(VALUES),
+        "(    frameworks:\n)(?:    - .*\n)*",
+        "$1"
+            + JobFrameworks.shipped().stream()
+                .map(name -> "    - " + name + "\n")
+                .collect(Collectors.joining()));
+  }
+
+  /** The schema of the values, with the frameworks that may be listed. */
+  private static String schema() throws IOException {
+    return replaced(
+        Path.of(SCHEMA),
+        "(\"frameworks\": .*\\{\"enum\": \\[)[^]]*]",
+        "$1"
+            + JobFrameworks.integrated().stream()
+                .map(name -> "\"" + name + "\"")
+                .collect(Collectors.joining(", "))
+            + "]");
+  }
+
+  private static String replaced(Path file, String pattern, String by) throws IOException {
+    return Pattern.compile(pattern).matcher(Files.readString(file)).replaceFirst(by);
   }
 
   private static String inReleaseNamespace(String text) {

@@ -156,7 +156,7 @@ class RegistrationCheckTest {
             "",
             "kueue-system",
             JOBS,
-            WebhookRegistration.PODS,
+            Set.of("pod", "deployment", "statefulset"),
             false,
             Optional.empty(),
             Optional.empty(),

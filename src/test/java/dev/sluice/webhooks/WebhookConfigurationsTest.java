@@ -2,6 +2,7 @@ package dev.sluice.webhooks;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.api.config.JobFrameworks;
 import dev.sluice.api.config.Selector;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.MutatingWebhook;
 import io.fabric8.kubernetes.api.model.admissionregistration.v1.ValidatingWebhook;
@@ -43,33 +44,23 @@ class WebhookConfigurationsTest {
         .isEqualTo("kueue-validating-webhook-configuration");
     assertThat(mutating.getWebhooks())
         .extracting(MutatingWebhook::getName)
-        .containsExactly(
-            "mclusterqueue.kb.io",
-            "mresourceflavor.kb.io",
-            "mworkload.kb.io",
-            "mjob.kb.io",
-            "mjob-without-queue.kb.io",
-            "mpod.kb.io",
-            "mpod-without-queue.kb.io",
-            "mdeployment.kb.io",
-            "mdeployment-without-queue.kb.io",
-            "mstatefulset.kb.io",
-            "mstatefulset-without-queue.kb.io");
+        .startsWith("mclusterqueue.kb.io", "mresourceflavor.kb.io", "mworkload.kb.io", "mjob.kb.io")
+        .contains("mpod.kb.io", "mdeployment.kb.io", "mstatefulset.kb.io", "mjobset.kb.io")
+        .containsAll(names("m", ""))
+        .containsAll(names("m", "-without-queue"))
+        .hasSize(3 + integrated() + JobFrameworks.shipped().size());
     assertThat(validating.getWebhooks())
         .extracting(ValidatingWebhook::getName)
-        .containsExactly(
-            "vclusterqueue.kb.io",
-            "vresourceflavor.kb.io",
-            "vworkload.kb.io",
-            "vcohort.kb.io",
-            "vjob.kb.io",
-            "vpod.kb.io",
-            "vdeployment.kb.io",
-            "vstatefulset.kb.io");
+        .startsWith("vclusterqueue.kb.io", "vresourceflavor.kb.io", "vworkload.kb.io")
+        .contains("vpod.kb.io", "vdeployment.kb.io", "vstatefulset.kb.io", "vjobset.kb.io")
+        .containsAll(names("v", ""))
+        .hasSize(4 + integrated());
+    assertThat(validating.getWebhooks())
+        .filteredOn(it -> it.getFailurePolicy().equals("Fail"))
+        .hasSize(4 + JobFrameworks.shipped().size());
     assertThat(validating.getWebhooks())
         .allSatisfy(
             it -> {
-              assertThat(it.getFailurePolicy()).isEqualTo("Fail");
               assertThat(it.getSideEffects()).isEqualTo("None");
               assertThat(it.getAdmissionReviewVersions()).containsExactly("v1");
               assertThat(it.getClientConfig().getService().getName())
@@ -91,11 +82,24 @@ class WebhookConfigurationsTest {
     assertThat(new WebhookConfigurations(SHIPPED).mutating().getWebhooks())
         .filteredOn(it -> it.getFailurePolicy().equals("Ignore"))
         .extracting(MutatingWebhook::getName)
-        .containsExactly(
+        .contains(
             "mjob-without-queue.kb.io",
             "mpod-without-queue.kb.io",
             "mdeployment-without-queue.kb.io",
-            "mstatefulset-without-queue.kb.io");
+            "mstatefulset-without-queue.kb.io")
+        .allMatch(name -> name.endsWith("-without-queue.kb.io") || !names("m", "").contains(name));
+  }
+
+  /** Names of the webhooks of the shipped kinds of jobs. */
+  private static List<String> names(String prefix, String suffix) {
+    return WebhookKind.all().stream()
+        .filter(kind -> JobFrameworks.shipped().contains(kind.framework()))
+        .map(kind -> prefix + kind.lowerKind() + suffix + ".kb.io")
+        .toList();
+  }
+
+  private static int integrated() {
+    return JobFrameworks.integrated().size();
   }
 
   @Test
@@ -106,7 +110,7 @@ class WebhookConfigurationsTest {
             "",
             "kueue-system",
             Set.of("batch/job"),
-            WebhookRegistration.PODS,
+            Set.of("pod", "deployment", "statefulset"),
             false,
             Optional.empty(),
             Optional.empty(),

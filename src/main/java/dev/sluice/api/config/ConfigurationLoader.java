@@ -20,8 +20,8 @@ public final class ConfigurationLoader {
   private ConfigurationLoader() {}
 
   /**
-   * The configuration of a file and the command line. Without a file every kind of job that works
-   * is managed, as in the shipped manifests, and every other default applies.
+   * The configuration of a file and the command line. Without a file the kinds of the shipped
+   * manifests are managed, and every other default applies.
    *
    * @param file the value of {@code --config}
    * @param featureGates the value of {@code --feature-gates}, such as {@code A=true,B=false}
@@ -38,8 +38,8 @@ public final class ConfigurationLoader {
               .objectNode()
               .put("apiVersion", ConfigurationVersion.V1BETA2.apiVersion())
               .put("kind", KIND);
-      SupportedFeatures.SHIPPED_FRAMEWORKS.forEach(
-          shipped.putObject("integrations").putArray("frameworks")::add);
+      JobFrameworks.shipped()
+          .forEach(shipped.putObject("integrations").putArray("frameworks")::add);
       return settle("the command line", shipped, new ValidationErrors(), gates, defaultNamespace);
     }
     ValidationErrors errors = new ValidationErrors();

@@ -23,10 +23,6 @@ final class SupportedFeatures {
           "statefulset",
           "workload.codeflare.dev/appwrapper");
 
-  /** The job frameworks that the shipped manifests and the chart turn on. */
-  static final List<String> SHIPPED_FRAMEWORKS =
-      List.of("batch/job", "pod", "deployment", "statefulset");
-
   /** Fields that can't be used yet, and how the operator behaves without them. */
   private static final List<List<String>> MISSING =
       List.of(
