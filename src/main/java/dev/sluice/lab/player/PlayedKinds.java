@@ -1,0 +1,36 @@
+package dev.sluice.lab.player;
+
+import io.fabric8.kubernetes.client.KubernetesClient;
+import java.util.List;
+
+/** All kinds whose own controllers are played: one line per kind. */
+public final class PlayedKinds implements AutoCloseable {
+
+  private final List<KindPlayer> players;
+
+  private PlayedKinds(List<KindPlayer> players) {
+    this.players = List.copyOf(players);
+  }
+
+  /** Their descriptions. */
+  public static List<PlayedKind> all() {
+    return List.of(new PlayedJobSet());
+  }
+
+  /** Makes a cluster serve all of them, and plays their controllers until it is closed. */
+  public static PlayedKinds play(KubernetesClient client) {
+    List<PlayedKind> kinds = all();
+    kinds.forEach(played -> PlayedDefinitions.install(client, played.kind()));
+    return new PlayedKinds(kinds.stream().map(played -> new KindPlayer(client, played)).toList());
+  }
+
+  /** How many kinds are played. */
+  public int count() {
+    return players.size();
+  }
+
+  @Override
+  public void close() {
+    players.forEach(KindPlayer::close);
+  }
+}

@@ -1,0 +1,79 @@
+package dev.sluice.kinds;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.config.JobFrameworks;
+import dev.sluice.jobs.JobKindDescription;
+import dev.sluice.jobs.integrations.BuiltInIntegrations;
+import dev.sluice.lab.player.KindManifest;
+import dev.sluice.lab.player.PlayedKinds;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Every kind has a manifest, a player and its row in docs/job-kinds.md. */
+class JobKindsPageTest {
+
+  static List<KindManifest> manifests() {
+    return KindManifest.all();
+  }
+
+  private static List<String> kinds(boolean builtIn) {
+    return BuiltInIntegrations.descriptions().stream()
+        .map(JobKindDescription::kind)
+        .filter(kind -> JobFrameworks.integrated().contains(kind.framework()))
+        .filter(kind -> kind.isBuiltIn() == builtIn)
+        .map(kind -> kind.kind())
+        .toList();
+  }
+
+  @Test
+  void thePageSaysWhatTheSuiteShows() throws IOException {
+    String page = JobKindsPage.text(KindRow.all());
+    if (Boolean.getBoolean("sluice.docs.write")) {
+      Files.writeString(JobKindsPage.PAGE, page);
+    }
+    assertThat(Files.readString(JobKindsPage.PAGE)).isEqualTo(page);
+  }
+
+  @Test
+  void theSuiteTurnsAllKindsOn() {
+    assertThat(JobFrameworks.integrated()).allMatch(EveryKindIT.FRAMEWORKS::contains);
+  }
+
+  @Test
+  void everyIntegratedKindHasAManifestAndAPlayer() {
+    List<String> shown =
+        KindRow.all().stream().map(row -> row.description().kind().kind()).distinct().toList();
+    assertThat(shown)
+        .containsAll(kinds(true))
+        .containsAll(kinds(false))
+        .hasSameSizeAs(JobFrameworks.integrated());
+    assertThat(PlayedKinds.all().stream().map(played -> played.kind().kind()))
+        .containsExactlyInAnyOrderElementsOf(kinds(false));
+  }
+
+  /** A user finds the same queue, name and size everywhere, and the pods end soon. */
+  @ParameterizedTest
+  @MethodSource("manifests")
+  void aManifestIsSmallAndNamedAfterItsKind(KindManifest manifest) {
+    assertThat(manifest.jobs())
+        .isNotEmpty()
+        .allSatisfy(
+            job -> {
+              assertThat(job.path("metadata").has("namespace")).isFalse();
+              assertThat(job.at("/metadata/labels/kueue.x-k8s.io~1queue-name").asText())
+                  .isEqualTo("team-a");
+              assertThat(job.at("/metadata/name").asText()).startsWith(manifest.name() + "-sample");
+            });
+    List<JsonNode> images =
+        manifest.objects().stream().flatMap(it -> it.findValues("image").stream()).toList();
+    assertThat(images)
+        .isNotEmpty()
+        .allSatisfy(image -> assertThat(image.asText()).isEqualTo("busybox:1.37"));
+  }
+}
