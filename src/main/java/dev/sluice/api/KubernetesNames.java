@@ -7,10 +7,23 @@ import java.util.regex.Pattern;
 /** The shapes of names that Kubernetes knows. */
 public final class KubernetesNames {
 
-  private static final Pattern DNS_LABEL = Pattern.compile("[a-z0-9]([-a-z0-9]*[a-z0-9])?");
+  private static final String DNS_LABEL_FORM = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+
+  /** The form of a DNS subdomain, as a regular expression, without the limit of its length. */
+  public static final String SUBDOMAIN_FORM = DNS_LABEL_FORM + "(\\." + DNS_LABEL_FORM + ")*";
+
+  /** The form of the name in a label key, and of a label value that isn't empty. */
+  public static final String NAME_FORM = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+
+  /** The longest DNS subdomain. */
+  public static final int MAX_SUBDOMAIN = 253;
+
+  /** The longest DNS label, name in a label key, and label value. */
+  public static final int MAX_NAME = 63;
+
+  private static final Pattern DNS_LABEL = Pattern.compile(DNS_LABEL_FORM);
   private static final Pattern DNS_1035 = Pattern.compile("[a-z]([-a-z0-9]*[a-z0-9])?");
-  private static final Pattern QUALIFIED =
-      Pattern.compile("[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?");
+  private static final Pattern NAME = Pattern.compile(NAME_FORM);
   private static final Pattern GVK =
       Pattern.compile("[A-Z][A-Za-z0-9]*\\.v[a-z0-9]+\\.[a-z0-9.-]+");
 
@@ -45,17 +58,17 @@ public final class KubernetesNames {
 
   /** Whether a text may name a namespace. */
   public static boolean isDnsLabel(String text) {
-    return text.length() <= 63 && DNS_LABEL.matcher(text).matches();
+    return text.length() <= MAX_NAME && DNS_LABEL.matcher(text).matches();
   }
 
   /** Whether a text may name a Service. */
   public static boolean isDns1035Label(String text) {
-    return text.length() <= 63 && DNS_1035.matcher(text).matches();
+    return text.length() <= MAX_NAME && DNS_1035.matcher(text).matches();
   }
 
   /** Whether a text is a DNS subdomain. */
   public static boolean isSubdomain(String text) {
-    return text.length() <= 253
+    return text.length() <= MAX_SUBDOMAIN
         && !text.isEmpty()
         && Arrays.stream(text.split("\\.", -1)).allMatch(part -> DNS_LABEL.matcher(part).matches());
   }
@@ -65,13 +78,21 @@ public final class KubernetesNames {
     int slash = text.indexOf('/');
     String name = text.substring(slash + 1);
     return (slash < 0 || isSubdomain(text.substring(0, slash)))
-        && name.length() <= 63
-        && QUALIFIED.matcher(name).matches();
+        && name.length() <= MAX_NAME
+        && hasNameForm(name);
+  }
+
+  /**
+   * Whether a text has the form of the name in a label key; its length is not looked at, but one
+   * that is longer than any name is never matched against a pattern.
+   */
+  public static boolean hasNameForm(String text) {
+    return text.length() <= MAX_SUBDOMAIN && NAME.matcher(text).matches();
   }
 
   /** Whether a text is a label value; the empty one is. */
   public static boolean isLabelValue(String text) {
-    return text.isEmpty() || (text.length() <= 63 && QUALIFIED.matcher(text).matches());
+    return text.isEmpty() || (text.length() <= MAX_NAME && hasNameForm(text));
   }
 
   /** Whether a text is an IP address of one host. */

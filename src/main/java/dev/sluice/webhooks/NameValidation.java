@@ -1,41 +1,32 @@
 package dev.sluice.webhooks;
 
+import dev.sluice.api.KubernetesNames;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * Validates names, label keys and label values by the rules of Kubernetes. Each method returns the
- * broken rules.
+ * Says which rules of {@link KubernetesNames} a name, label key or label value breaks, in the words
+ * of the API server.
  */
 final class NameValidation {
 
-  private static final String LABEL_FORM = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
-  private static final String SUBDOMAIN_FORM = LABEL_FORM + "(\\." + LABEL_FORM + ")*";
-  private static final String NAME_FORM = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
   private static final String PATH_FORM = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
-
-  private static final Pattern SUBDOMAIN = Pattern.compile(SUBDOMAIN_FORM);
-  private static final Pattern NAME = Pattern.compile(NAME_FORM);
-  private static final Pattern VALUE = Pattern.compile("(" + NAME_FORM + ")?");
   private static final Pattern PATH = Pattern.compile(PATH_FORM);
-
-  private static final int MAX_SUBDOMAIN = 253;
-  private static final int MAX_NAME = 63;
 
   private NameValidation() {}
 
   static List<String> subdomain(String value) {
     List<String> broken = new ArrayList<>();
-    if (value.length() > MAX_SUBDOMAIN) {
-      broken.add("must be no more than " + MAX_SUBDOMAIN + " bytes");
+    if (value.length() > KubernetesNames.MAX_SUBDOMAIN) {
+      broken.add("must be no more than " + KubernetesNames.MAX_SUBDOMAIN + " bytes");
     }
-    if (value.length() > MAX_SUBDOMAIN || !SUBDOMAIN.matcher(value).matches()) {
+    if (!KubernetesNames.isSubdomain(value)) {
       broken.add(
           "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters,"
               + " '-' or '.', and must start and end with an alphanumeric character"
               + " (e.g. 'example.com', regex used for validation is '"
-              + SUBDOMAIN_FORM
+              + KubernetesNames.SUBDOMAIN_FORM
               + "')");
     }
     return broken;
@@ -64,15 +55,15 @@ final class NameValidation {
       return List.of("name part must be non-empty");
     }
     List<String> broken = new ArrayList<>();
-    if (name.length() > MAX_NAME) {
-      broken.add("name part must be no more than " + MAX_NAME + " bytes");
+    if (name.length() > KubernetesNames.MAX_NAME) {
+      broken.add("name part must be no more than " + KubernetesNames.MAX_NAME + " bytes");
     }
-    if (!isShort(name) || !NAME.matcher(name).matches()) {
+    if (!KubernetesNames.hasNameForm(name)) {
       broken.add(
           "name part must consist of alphanumeric characters, '-', '_' or '.', and must start"
               + " and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or"
               + " '123-abc', regex used for validation is '"
-              + NAME_FORM
+              + KubernetesNames.NAME_FORM
               + "')");
     }
     return broken;
@@ -80,15 +71,15 @@ final class NameValidation {
 
   static List<String> labelValue(String value) {
     List<String> broken = new ArrayList<>();
-    if (value.length() > MAX_NAME) {
-      broken.add("must be no more than " + MAX_NAME + " bytes");
+    if (value.length() > KubernetesNames.MAX_NAME) {
+      broken.add("must be no more than " + KubernetesNames.MAX_NAME + " bytes");
     }
-    if (!isShort(value) || !VALUE.matcher(value).matches()) {
+    if (!value.isEmpty() && !KubernetesNames.hasNameForm(value)) {
       broken.add(
           "a valid label must be an empty string or consist of alphanumeric characters, '-',"
               + " '_' or '.', and must start and end with an alphanumeric character (e.g."
               + " 'MyValue',  or 'my_value',  or '12345', regex used for validation is '("
-              + NAME_FORM
+              + KubernetesNames.NAME_FORM
               + ")?')");
     }
     return broken;
@@ -106,10 +97,5 @@ final class NameValidation {
       broken.add("invalid path (regex used for validation is '" + PATH_FORM + "')");
     }
     return broken;
-  }
-
-  /** Very long texts are never matched against a pattern. */
-  private static boolean isShort(String value) {
-    return value.length() <= MAX_SUBDOMAIN;
   }
 }

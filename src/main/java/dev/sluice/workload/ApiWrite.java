@@ -8,13 +8,13 @@ import dev.sluice.kube.client.ApiRequest;
 import dev.sluice.kube.client.ObjectPath;
 import dev.sluice.kube.json.JsonMergePatch;
 
-/** One write: its request, and how to tell by the object whether it stands. */
+/** One write to a Workload: its request, and whether an object shows that it was carried out. */
 sealed interface ApiWrite {
 
-  /** The object it is about; its UID is empty before it is created. */
+  /** The Workload to write; its UID is empty before it is created. */
   WorkloadId id();
 
-  /** The request that carries it out. */
+  /** The request of the write. */
   ApiRequest request();
 
   /** The request that reads the object. */
@@ -22,19 +22,24 @@ sealed interface ApiWrite {
     return ApiRequest.get(path().object());
   }
 
-  /** Where the object is. */
+  /** The path of the Workload. */
   default ObjectPath path() {
     return new ObjectPath(
         ApiVersions.GROUP + "/v1beta2", id().namespace(), "workloads", id().name());
   }
 
-  /** Whether the object, as read back, shows that the write stands. */
+  /** Whether the object that was read shows that the write was carried out. */
   boolean isAppliedIn(JsonNode object);
 
-  /** Whether it can't be carried out on the object any more, as read back. */
+  /** Whether the object that was read has changed so that the write can't be carried out. */
   boolean isSupersededBy(JsonNode object);
 
-  /** A merge patch; {@code version} is the one that must still hold, 0 for any. */
+  /**
+   * A merge patch.
+   *
+   * @param version the resource version that the object must have; 0 for any
+   * @param subresource such as {@code /status}; empty for the object itself
+   */
   record Patch(
       WorkloadId id, long version, String subresource, String fieldManager, ObjectNode body)
       implements ApiWrite {
@@ -77,7 +82,7 @@ sealed interface ApiWrite {
       return ApiRequest.create(path().collection(), body).by(PatchingWorkloadWriter.OWNER);
     }
 
-    /** It is ours when the same object owns it. */
+    /** A Workload with the same owner was created by an earlier attempt. */
     @Override
     public boolean isAppliedIn(JsonNode object) {
       JsonNode owner = owner(body);

@@ -6,7 +6,6 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.kube.client.ApiClient;
 import dev.sluice.kube.client.Backoff;
-import dev.sluice.workload.RetryingWrite.Dependencies;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -39,19 +38,19 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
       new Outcome.Refused(503, "the operator is shutting down");
 
   private final PriorityWriteQueue lanes;
-  private final Dependencies around;
+  private final ApiClient client;
   private final RandomGenerator random;
   private final Set<RetryingWrite> open = ConcurrentHashMap.newKeySet();
   private final WorkloadParser parser;
   private final Consumer<CachedWorkload> answers;
 
   /**
-   * A writer by the requests of {@code client}, which should bear one request more at a time than
-   * {@code decisionsInFlight}.
+   * Creates a writer.
    *
-   * @param answers is given every object that the API server answers with
-   * @param decisionsInFlight how many writes of decisions may be under way at a time
-   * @param random scatters pauses
+   * @param client should allow at least one concurrent request more than {@code decisionsInFlight}
+   * @param answers is called with every Workload that a response contains
+   * @param decisionsInFlight maximum number of concurrent writes of decisions
+   * @param random adds jitter to pauses
    */
   public PatchingWorkloadWriter(
       ApiClient client,
@@ -64,16 +63,14 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
     this.answers = answers;
     this.random = random;
     this.lanes = new PriorityWriteQueue(decisionsInFlight, clock);
-    this.around =
-        new Dependencies(
-            client,
-            (pause, task) ->
-                CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS)
-                    .execute(task),
-            this::answered);
+    this.client = client;
   }
 
-  /** Hands an answered object on; its version, which is 0 for what is no Workload. */
+  private static void after(Duration pause, Runnable task) {
+    CompletableFuture.delayedExecutor(pause.toMillis(), TimeUnit.MILLISECONDS).execute(task);
+  }
+
+  /** Passes on the Workload of a response and returns its version; 0 if it is not a Workload. */
   private long answered(byte[] body) {
     try {
       CachedWorkload workload = parser.parse(body);
@@ -87,12 +84,12 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
     }
   }
 
-  /** Writes that wait to be sent. */
+  /** The number of writes that wait to be sent. */
   public int waiting() {
     return lanes.waiting();
   }
 
-  /** Writes under way. */
+  /** The number of writes that have been sent and have no outcome yet. */
   public int inFlight() {
     return lanes.inFlight();
   }
@@ -129,7 +126,12 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
     int attempts = urgency == Urgency.DECISION ? DECISION_ATTEMPTS : ADVICE_ATTEMPTS;
     RetryingWrite progress =
         new RetryingWrite(
-            apiWrite, attempts, new Backoff(FIRST_PAUSE, LONGEST_PAUSE, random), around);
+            apiWrite,
+            attempts,
+            new Backoff(FIRST_PAUSE, LONGEST_PAUSE, random),
+            client,
+            PatchingWorkloadWriter::after,
+            this::answered);
     lanes.submit(urgency, new InLane(progress));
     return progress.outcome();
   }
@@ -163,9 +165,9 @@ public final class PatchingWorkloadWriter implements WorkloadWriter {
   }
 
   /**
-   * Takes no more writes (they complete as refused), drops best-effort writes, and waits for the
-   * decisions that were taken. Completes when all are certain, or after {@code patience}, when the
-   * rest is given up.
+   * Refuses further writes, drops best-effort writes, and waits for the writes of decisions.
+   * Completes when the outcome of all is certain, or after {@code patience}; then the outcome of
+   * the rest stays unknown.
    */
   public CompletableFuture<Void> drain(Duration patience) {
     return lanes

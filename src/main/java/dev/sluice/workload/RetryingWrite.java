@@ -14,44 +14,57 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One write from its first request to its certain outcome. What was sent and not answered, or
- * answered by a failure of the server, is looked up in the object before it is sent again; so is a
- * conflict, since an earlier attempt whose answer was lost may be what the request conflicts with.
+ * Repeats the request of one write until its outcome is certain. A request may have been carried
+ * out although its response was lost or was a server error. Therefore the object is read before the
+ * request is repeated. It is read after a conflict, too: the cause may be an earlier attempt of the
+ * same write whose response was lost.
  */
 final class RetryingWrite {
 
   private final ApiWrite apiWrite;
   private final int mostAttempts;
   private final Backoff backoff;
-  private final Dependencies around;
+  private final ApiClient client;
+  private final Pauses pauses;
+  private final ToLongFunction<byte[]> versionOf;
   private final CompletableFuture<Outcome> outcome = new CompletableFuture<>();
   private int attempts;
 
-  /** How the server last failed; what a failed server did is only known by looking. */
+  /** The last server error; empty after any other response. */
   private Outcome.@Nullable Refused failure;
 
-  /** What a write needs of its writer; {@code answers} gives the version of an object. */
-  record Dependencies(ApiClient client, Pauses pauses, ToLongFunction<byte[]> answers) {}
-
-  /** Runs something after a while. */
+  /** Runs a task after a pause. */
   @FunctionalInterface
   interface Pauses {
     void after(Duration pause, Runnable task);
   }
 
-  /** {@code mostAttempts} limits how often answers of failure are borne. */
-  RetryingWrite(ApiWrite apiWrite, int mostAttempts, Backoff backoff, Dependencies around) {
+  /**
+   * Creates a write that has not been sent yet.
+   *
+   * @param mostAttempts after how many attempts a server error or a conflict is the outcome
+   * @param versionOf reads the resource version of the object in a response
+   */
+  RetryingWrite(
+      ApiWrite apiWrite,
+      int mostAttempts,
+      Backoff backoff,
+      ApiClient client,
+      Pauses pauses,
+      ToLongFunction<byte[]> versionOf) {
     this.apiWrite = apiWrite;
     this.mostAttempts = mostAttempts;
     this.backoff = backoff;
-    this.around = around;
+    this.client = client;
+    this.pauses = pauses;
+    this.versionOf = versionOf;
   }
 
   CompletableFuture<Outcome> outcome() {
     return outcome;
   }
 
-  /** Ends it without knowing; the API server's own word is what counts then. */
+  /** Ends the write with this outcome; whether it was carried out is not known. */
   void abandon(Outcome unknown) {
     end(unknown);
   }
@@ -68,7 +81,7 @@ final class RetryingWrite {
   private void answered(ApiOutcome answer) {
     switch (answer) {
       case ApiOutcome.Written written ->
-          end(new Outcome.Written(around.answers().applyAsLong(written.body())));
+          end(new Outcome.Written(versionOf.applyAsLong(written.body())));
       case ApiOutcome.Gone gone -> end(new Outcome.Gone());
       case ApiOutcome.Conflict conflict -> lookUp(true);
       case ApiOutcome.Refused refused ->
@@ -102,7 +115,7 @@ final class RetryingWrite {
         end(new Outcome.Gone());
       }
     } else if (answer instanceof ApiOutcome.Written written) {
-      long version = around.answers().applyAsLong(written.body());
+      long version = versionOf.applyAsLong(written.body());
       classify(written.object(), version, afterConflict);
     } else {
       pauseAnd(() -> lookUp(afterConflict));
@@ -131,26 +144,25 @@ final class RetryingWrite {
     }
   }
 
-  /** The server did nothing and asks for patience. */
+  /** The server has rejected the request without carrying it out, such as with 429. */
   private void again(ApiOutcome.Unreachable answer) {
     if (attempts >= mostAttempts) {
       end(refusal(answer));
       return;
     }
-    around.pauses().after(backoff.next().plus(answer.retryAfter()), this::send);
+    pauses.after(backoff.next().plus(answer.retryAfter()), this::send);
   }
 
   private void pauseAnd(Runnable next) {
     if (outcome.isDone()) {
       return;
     }
-    around.pauses().after(backoff.next(), next);
+    pauses.after(backoff.next(), next);
   }
 
   private void call(ApiRequest request, Consumer<ApiOutcome> answered) {
     var unused =
-        around
-            .client()
+        client
             .send(request)
             .thenAccept(answered)
             .exceptionally(

@@ -25,14 +25,16 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads Workloads off the API server's own stream: one listing in pages, then a watch that resumes
- * where it broke, listing again only when the server no longer knows what happened since.
+ * Keeps the cache of Workloads up to date: lists them in pages, then watches. A watch that ends is
+ * resumed from the last version that was seen; the list is repeated only when the API server has
+ * discarded the events since that version.
  *
- * <p>Catching up: a consistent read gives the newest version of the whole store, which other kinds
- * move as well, so that an idle watch of Workloads may never say it. When the watch hasn't reached
- * it, the reader either lists again (few Workloads), or replaces the watch by a short one, at whose
- * end the server sends a bookmark; should that not come either, it lists again. A listing is
- * consistent, so in each case what completes is certain.
+ * <p>{@link #caughtUp} needs the newest version of the store, which a consistent read gives. Other
+ * kinds advance that version, too, so a watch of Workloads may stay behind it without any event.
+ * Then the list is repeated if there are few Workloads; otherwise a short watch replaces the
+ * present one, because the server sends a bookmark with its version at the end of a watch. If no
+ * bookmark comes, the list is repeated. A list is consistent, so the result is certain in each
+ * case.
  */
 public final class WorkloadReflector implements WorkloadReader {
 
@@ -149,7 +151,10 @@ public final class WorkloadReflector implements WorkloadReader {
     }
   }
 
-  /** Follows a watch to its end; true if it was of use, so that the next may begin at once. */
+  /**
+   * Reads a watch to its end. Returns whether it had events or lasted for more than a second; then
+   * the next watch may begin without a pause.
+   */
   private boolean follow() throws IOException {
     boolean hurried = resourceVersionWaiter.isWaiting();
     int seconds =
@@ -194,7 +199,7 @@ public final class WorkloadReflector implements WorkloadReader {
     return opened;
   }
 
-  /** The client may hand out a connection that has ended already: then another one will do. */
+  /** Repeats the request once, since the client may use a connection that was closed meanwhile. */
   private ResponseStream open(HttpRequest request) throws IOException {
     try {
       return ResponseStream.open(requests, request, PATIENCE, clock);
