@@ -130,6 +130,9 @@ public final class KueueConstants {
   /** Two pod sets that share flavor and topology. */
   public static final String PODSET_GROUP_NAME = PREFIX + "podset-group-name";
 
+  /** Number that is subtracted from a pod's index to get its place in the pod set. */
+  public static final String POD_INDEX_OFFSET = PREFIX + "pod-index-offset";
+
   /** On a batch Job: the smallest parallelism with which it may start. */
   public static final String JOB_MIN_PARALLELISM = PREFIX + "job-min-parallelism";
 

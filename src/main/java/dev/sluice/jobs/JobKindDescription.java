@@ -62,6 +62,14 @@ public interface JobKindDescription {
   }
 
   /**
+   * Fields that a managed job gets when it is created, besides its queue, its suspension and the
+   * controller that runs it.
+   */
+  default List<FieldDefault> defaults(JsonNode object) {
+    return List.of();
+  }
+
+  /**
    * How a job of the kind is mirrored in a worker cluster; empty if jobs of the kind can't be sent
    * to one. By default jobs of a kind with a managed-by field can.
    */

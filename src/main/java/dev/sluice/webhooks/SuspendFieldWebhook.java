@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.jobs.InvalidField;
+import dev.sluice.jobs.FieldDefault;
 import dev.sluice.jobs.JobKindDescription;
 import dev.sluice.jobs.WebhookRules.Review.SuspendField;
 import java.util.List;
@@ -39,7 +40,11 @@ final class SuspendFieldWebhook implements KindWebhook {
       return AdmissionResult.allowed();
     }
     JsonPatch patch = new JsonPatch(request.object());
-    defaults.mutate(request, patch, field);
+    if (defaults.mutate(request, patch, field)) {
+      for (FieldDefault further : kind.defaults(patch.object())) {
+        patch.set(further.value(), further.path().toArray(String[]::new));
+      }
+    }
     return AdmissionResult.patched(patch);
   }
 

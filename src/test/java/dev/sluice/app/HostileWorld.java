@@ -72,6 +72,7 @@ final class HostileWorld {
           Map.entry("PaddleJob", ParsedJobs.TYPE),
           Map.entry("JAXJob", ParsedJobs.TYPE),
           Map.entry("AppWrapper", ParsedJobs.TYPE),
+          Map.entry("MPIJob", ParsedJobs.TYPE),
           Map.entry("Pod", PodResource.class),
           Map.entry("StatefulSet", StatefulSetResource.class),
           Map.entry("Namespace", Namespace.class),

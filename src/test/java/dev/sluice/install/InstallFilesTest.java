@@ -106,6 +106,7 @@ class InstallFilesTest {
             "jobs",
             "jobsets",
             "jaxjobs",
+            "mpijobs",
             "paddlejobs",
             "pytorchjobs",
             "tfjobs",

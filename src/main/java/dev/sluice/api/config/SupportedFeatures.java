@@ -15,6 +15,7 @@ final class SupportedFeatures {
           "deployment",
           "jobset.x-k8s.io/jobset",
           "kubeflow.org/jaxjob",
+          "kubeflow.org/mpijob",
           "kubeflow.org/paddlejob",
           "kubeflow.org/pytorchjob",
           "kubeflow.org/tfjob",

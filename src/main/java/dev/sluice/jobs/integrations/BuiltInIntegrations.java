@@ -9,6 +9,7 @@ import dev.sluice.jobs.JobKindDescription;
 import dev.sluice.jobs.appwrapper.AppWrapper;
 import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.jobset.JobSet;
+import dev.sluice.jobs.kubeflow.MpiJob;
 import dev.sluice.jobs.kubeflow.TrainingJob;
 import dev.sluice.jobs.pod.Deployments;
 import dev.sluice.jobs.pod.PodController;
@@ -37,7 +38,7 @@ public final class BuiltInIntegrations {
         of(TrainingJob.xgBoost()),
         of(TrainingJob.paddle()),
         of(TrainingJob.jax()),
-        withoutController(ExternalKinds.mpiJob()),
+        of(new MpiJob()),
         withoutController(ExternalKinds.trainJob()),
         withoutController(ExternalKinds.rayJob()),
         withoutController(ExternalKinds.rayCluster()),

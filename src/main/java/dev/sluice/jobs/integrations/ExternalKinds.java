@@ -15,16 +15,11 @@ import java.util.Set;
 /** Kinds of jobs that no controller of this program handles yet. */
 final class ExternalKinds {
 
-  private static final String KUBEFLOW = "kubeflow.org";
   private static final String RAY = "ray.io";
   private static final List<String> MANAGED_BY = List.of("spec", "managedBy");
   private static final List<String> SUSPEND = List.of("spec", "suspend");
 
   private ExternalKinds() {}
-
-  static DescribedKind mpiJob() {
-    return kubeflow("v2beta1", "MPIJob");
-  }
 
   static DescribedKind trainJob() {
     return DescribedKind.dispatched(
@@ -78,13 +73,5 @@ final class ExternalKinds {
 
   private static MultiKueueRules standard() {
     return MultiKueueRules.byStatus(MANAGED_BY, SUSPEND);
-  }
-
-  private static DescribedKind kubeflow(String version, String kind) {
-    return DescribedKind.dispatched(
-        JobKind.of(KUBEFLOW, version, kind),
-        MultiKueueRules.byStatus(
-                List.of("spec", "runPolicy", "managedBy"), List.of("spec", "runPolicy", "suspend"))
-            .withPodFields("replicaStatuses"));
   }
 }

@@ -43,28 +43,42 @@ final class ReplicaTypes {
 
   /** The pods of a type of replica. */
   static List<ObjectNode> pods(JsonNode object, String type, JsonNode replica) {
-    String job = object.path("metadata").path("name").asText();
+    return pods(object, type, replica, 0);
+  }
+
+  /**
+   * The pods of a type of replica.
+   *
+   * @param first the place of the first of them, as its label says
+   */
+  static List<ObjectNode> pods(JsonNode object, String type, JsonNode replica, int first) {
     String lower = type.toLowerCase(Locale.ROOT);
     List<ObjectNode> pods = new ArrayList<>();
     for (int i = 0; i < replica.path("replicas").asInt(1); i++) {
-      ObjectNode pod =
-          replica.path("template") instanceof ObjectNode template
-              ? template.deepCopy()
-              : JsonNodeFactory.instance.objectNode();
+      ObjectNode pod = template(object, type, replica, first + i);
       pod.put("apiVersion", "v1").put("kind", "Pod");
-      ObjectNode metadata = pod.withObjectProperty("metadata");
-      metadata.put("name", job + "-" + lower + "-" + i);
-      metadata
-          .withObjectProperty("labels")
-          .put(PREFIX + "job-name", job)
-          .put(TYPE, lower)
-          .put(PREFIX + "replica-index", Integer.toString(i));
-      if (replica.has("restartPolicy")) {
-        pod.withObjectProperty("spec").put("restartPolicy", restartPolicy(replica));
-      }
+      pod.withObjectProperty("metadata")
+          .put("name", object.path("metadata").path("name").asText() + "-" + lower + "-" + i);
       pods.add(pod);
     }
     return pods;
+  }
+
+  /** The template of a replica, with the labels that tell its place. */
+  static ObjectNode template(JsonNode object, String type, JsonNode replica, int place) {
+    ObjectNode pod =
+        replica.path("template") instanceof ObjectNode template
+            ? template.deepCopy()
+            : JsonNodeFactory.instance.objectNode();
+    pod.withObjectProperty("metadata")
+        .withObjectProperty("labels")
+        .put(PREFIX + "job-name", object.path("metadata").path("name").asText())
+        .put(TYPE, type.toLowerCase(Locale.ROOT))
+        .put(PREFIX + "replica-index", Integer.toString(place));
+    if (replica.has("restartPolicy")) {
+      pod.withObjectProperty("spec").put("restartPolicy", restartPolicy(replica));
+    }
+    return pod;
   }
 
   private static String restartPolicy(JsonNode replica) {

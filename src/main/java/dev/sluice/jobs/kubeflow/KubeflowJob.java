@@ -1,0 +1,125 @@
+package dev.sluice.jobs.kubeflow;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.JobConditions;
+import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.JobState;
+import dev.sluice.jobs.MultiKueueRules;
+import dev.sluice.jobs.TemplatedJob;
+import dev.sluice.jobs.WebhookRules;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * Jobs of Kubeflow whose spec holds replicas by type, each with a pod template: a pod set per type
+ * that the job has, with its name in lower case.
+ */
+public abstract class KubeflowJob extends TemplatedJob {
+
+  private static final String GROUP = "kubeflow.org";
+  private static final Index INDEX = Index.of("training.kubeflow.org/replica-index");
+
+  private final JobKind kind;
+  private final String controller;
+  private final String replicas;
+  private final List<String> types;
+
+  /**
+   * A kind.
+   *
+   * @param controller what the managed-by field says by default
+   * @param replicas the field of the spec that holds the replicas by type
+   * @param types the types of replicas in the order of the pod sets
+   */
+  KubeflowJob(String version, String kind, String controller, String replicas, List<String> types) {
+    this.kind = JobKind.of(GROUP, version, kind);
+    this.controller = controller;
+    this.replicas = replicas;
+    this.types = List.copyOf(types);
+  }
+
+  @Override
+  public final JobKind kind() {
+    return kind;
+  }
+
+  /** The field of the spec that holds the replicas by type. */
+  public final String replicasField() {
+    return replicas;
+  }
+
+  @Override
+  public final List<String> suspendField() {
+    return List.of("spec", "runPolicy", "suspend");
+  }
+
+  @Override
+  public final List<String> managedByField() {
+    return List.of("spec", "runPolicy", "managedBy");
+  }
+
+  @Override
+  public WebhookRules webhooks() {
+    return WebhookRules.suspendField(suspendField(), managedByField(), controller);
+  }
+
+  @Override
+  public Optional<MultiKueueRules> multiKueue() {
+    return Optional.of(
+        MultiKueueRules.byStatus(managedByField(), suspendField())
+            .withPodFields("replicaStatuses"));
+  }
+
+  @Override
+  public String priorityClass(JsonNode object) {
+    return JsonFields.text(object, "spec", "runPolicy", "schedulingPolicy", "priorityClass");
+  }
+
+  /** What the job says of a type of replica; a missing node if it has none. */
+  final JsonNode replica(JsonNode object, String type) {
+    return JsonFields.at(object, "spec", replicas, type);
+  }
+
+  /** How many pods a type of replica has. */
+  int count(String type, JsonNode replica) {
+    return replica.path("replicas").asInt(1);
+  }
+
+  @Override
+  protected final List<PodSetSlot> slots(JsonNode object) {
+    List<PodSetSlot> slots = new ArrayList<>();
+    for (String type : types) {
+      JsonNode replica = replica(object, type);
+      if (replica.isObject()) {
+        slots.add(
+            PodSetSlot.of(
+                object,
+                type.toLowerCase(Locale.ROOT),
+                count(type, replica),
+                "/spec/" + replicas + "/" + type + "/template",
+                INDEX));
+      }
+    }
+    return slots;
+  }
+
+  @Override
+  protected boolean active(JsonNode object) {
+    return JsonFields.at(object, "status", "replicaStatuses")
+        .valueStream()
+        .anyMatch(replica -> replica.path("active").asInt() > 0);
+  }
+
+  @Override
+  protected boolean podsReady(JsonNode object) {
+    return JobConditions.isTrue(object, "Running");
+  }
+
+  @Override
+  protected Optional<JobState.End> end(JsonNode object) {
+    return JobConditions.end(object, "Succeeded", "Failed");
+  }
+}
