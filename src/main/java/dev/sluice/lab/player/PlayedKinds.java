@@ -1,6 +1,7 @@
 package dev.sluice.lab.player;
 
 import io.fabric8.kubernetes.client.KubernetesClient;
+import java.util.ArrayList;
 import java.util.List;
 
 /** All kinds whose own controllers are played: one line per kind. */
@@ -14,7 +15,12 @@ public final class PlayedKinds implements AutoCloseable {
 
   /** Their descriptions. */
   public static List<PlayedKind> all() {
-    return List.of(new PlayedJobSet());
+    List<PlayedKind> kinds = new ArrayList<>();
+    kinds.add(new PlayedJobSet());
+    kinds.addAll(PlayedTrainingJob.all());
+    kinds.add(new PlayedMpiJob());
+    kinds.add(new PlayedAppWrapper());
+    return List.copyOf(kinds);
   }
 
   /** Makes a cluster serve all of them, and plays their controllers until it is closed. */
