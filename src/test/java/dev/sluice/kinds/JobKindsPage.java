@@ -2,12 +2,12 @@ package dev.sluice.kinds;
 
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
@@ -59,42 +59,41 @@ final class JobKindsPage {
       lines.add("- *" + situation.title() + "*: " + situation.text());
     }
     lines.add("");
-    Map<String, Integer> notes = notes(rows);
-    table(
-        lines,
-        Arrays.stream(Situation.values()).map(Situation::title).toList(),
-        rows.stream()
-            .collect(
-                Collectors.toMap(
-                    KindRow::name, row -> cells(row, notes), (a, b) -> a, TreeMap::new)));
-    lines.add("");
-    notes.forEach((note, number) -> lines.add(number + ". " + note));
+    table(lines, rows, List.of(Situation.values()), KindRow::situations, KindRow::missing);
     return String.join("\n", lines) + "\n";
   }
 
-  private static void table(
-      List<String> lines, List<String> titles, Map<String, List<String>> rows) {
-    lines.add("| | " + String.join(" | ", titles) + " |");
-    lines.add("|---".repeat(titles.size() + 1) + "|");
-    rows.forEach(
-        (name, cells) -> lines.add("| " + name + " | " + String.join(" | ", cells) + " |"));
-  }
-
-  private static Map<String, Integer> notes(List<KindRow> rows) {
+  /** A row per kind and a column per situation; why a kind can't be in one is said below. */
+  private static <S extends Enum<S>> void table(
+      List<String> lines,
+      List<KindRow> rows,
+      List<S> situations,
+      Function<KindRow, Set<S>> shown,
+      Function<KindRow, Map<S, String>> missing) {
     Map<String, Integer> notes = new LinkedHashMap<>();
     rows.forEach(
-        row -> row.missing().values().forEach(note -> notes.putIfAbsent(note, notes.size() + 1)));
-    return notes;
+        row ->
+            missing.apply(row).values().forEach(note -> notes.putIfAbsent(note, notes.size() + 1)));
+    lines.add("| | " + titles(situations) + " |");
+    lines.add("|---".repeat(situations.size() + 1) + "|");
+    for (KindRow row : rows) {
+      String cells =
+          situations.stream()
+              .map(
+                  situation ->
+                      shown.apply(row).contains(situation)
+                          ? SHOWN
+                          : "no (" + notes.get(missing.apply(row).get(situation)) + ")")
+              .collect(Collectors.joining(" | "));
+      lines.add("| " + row.name() + " | " + cells + " |");
+    }
+    lines.add("");
+    notes.forEach((note, number) -> lines.add(number + ". " + note));
   }
 
-  private static List<String> cells(KindRow row, Map<String, Integer> notes) {
-    Set<Situation> shown = row.situations();
-    return Arrays.stream(Situation.values())
-        .map(
-            situation ->
-                shown.contains(situation)
-                    ? SHOWN
-                    : "no (" + notes.get(row.missing().get(situation)) + ")")
-        .toList();
+  private static String titles(List<? extends Enum<?>> situations) {
+    return situations.stream()
+        .map(situation -> situation.name().toLowerCase(Locale.ROOT).replace('_', ' '))
+        .collect(Collectors.joining(" | "));
   }
 }
