@@ -60,6 +60,24 @@ final class JobKindsPage {
     }
     lines.add("");
     table(lines, rows, List.of(Situation.values()), KindRow::situations, KindRow::missing);
+    lines.add("");
+    lines.add("## Sent to a worker cluster");
+    lines.add("");
+    lines.add(
+        "`EveryKindMultiKueueIT` has a manager send each to one of two workers. Each pod of a"
+            + " Deployment is sent by itself, as");
+    lines.add("a pod is. A kind that has no row isn't sent.");
+    lines.add("");
+    for (RemoteSituation situation : RemoteSituation.values()) {
+      lines.add("- *" + situation.title() + "*: " + situation.text());
+    }
+    lines.add("");
+    table(
+        lines,
+        rows.stream().filter(row -> !row.remoteSituations().isEmpty()).toList(),
+        List.of(RemoteSituation.values()),
+        KindRow::remoteSituations,
+        KindRow::missingRemotely);
     return String.join("\n", lines) + "\n";
   }
 

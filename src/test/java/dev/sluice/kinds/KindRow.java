@@ -109,6 +109,33 @@ record KindRow(KindManifest manifest, JobKindDescription description) {
     return missing;
   }
 
+  /** The situations of a job of this kind that is sent to a worker; none if it can't be sent. */
+  Set<RemoteSituation> remoteSituations() {
+    if (description.multiKueue().isEmpty()) {
+      return Set.of();
+    }
+    Set<RemoteSituation> situations = EnumSet.allOf(RemoteSituation.class);
+    missingRemotely().keySet().forEach(situations::remove);
+    return situations;
+  }
+
+  /** The other situations of a job that is sent, and why it can't be there. */
+  Map<RemoteSituation, String> missingRemotely() {
+    Map<RemoteSituation, String> missing = new EnumMap<>(RemoteSituation.class);
+    Map<Situation, String> here = missing();
+    if (here.containsKey(Situation.FINISHED)) {
+      missing.put(RemoteSituation.FINISHED, here.get(Situation.FINISHED));
+    }
+    if (here.containsKey(Situation.FAILED)) {
+      missing.put(RemoteSituation.FAILED, here.get(Situation.FAILED));
+    }
+    if (isPods()) {
+      missing.put(RemoteSituation.STOPPED, here.get(Situation.STARTED_AGAIN));
+      missing.put(RemoteSituation.SENT_AGAIN, here.get(Situation.STARTED_AGAIN));
+    }
+    return missing;
+  }
+
   @Override
   public String toString() {
     return name();

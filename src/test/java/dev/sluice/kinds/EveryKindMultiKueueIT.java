@@ -1,0 +1,142 @@
+package dev.sluice.kinds;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.lab.player.PlayedDefinitions;
+import dev.sluice.lab.player.PlayedKinds;
+import dev.sluice.testing.ManagerAndWorkers;
+import dev.sluice.testing.MultiCluster;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListSet;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Order;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Each kind that has a manifest goes through each situation of a job that is sent to a worker: a
+ * manager and two workers on real control planes, an operator in each. The own controllers of kinds
+ * run in the workers only, as nobody but the manager's operator may touch its objects. The cells
+ * are those of docs/job-kinds.md: the last method fails where one was not gone through.
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Execution(ExecutionMode.CONCURRENT)
+@Order(1) // long ones begin early
+class EveryKindMultiKueueIT {
+
+  private static final String LONG = "30m";
+  private static final String SHORT = "1s";
+
+  private final Map<String, Set<RemoteSituation>> shown = new ConcurrentHashMap<>();
+
+  @SuppressWarnings("NullAway.Init") // made before all tests
+  private ManagerAndWorkers running;
+
+  @SuppressWarnings("NullAway.Init") // made before all tests
+  private List<PlayedKinds> players;
+
+  static List<KindRow> kinds() {
+    return KindRow.all().stream().filter(row -> !row.remoteSituations().isEmpty()).toList();
+  }
+
+  @BeforeAll
+  void start() {
+    running =
+        ManagerAndWorkers.start(
+            new ManagerAndWorkers.Options(EveryKindIT.FRAMEWORKS, EveryKindIT.FRAMEWORKS, true));
+    PlayedKinds.all()
+        .forEach(played -> PlayedDefinitions.install(running.manager(), played.kind()));
+    players =
+        ManagerAndWorkers.WORKERS.stream()
+            .map(worker -> PlayedKinds.play(running.worker(worker)))
+            .toList();
+  }
+
+  @AfterAll
+  void everyCellWasShown() {
+    players.forEach(PlayedKinds::close);
+    running.close();
+    for (KindRow row : kinds()) {
+      assertThat(shown.getOrDefault(row.name(), Set.of()))
+          .as(row.name())
+          .containsExactlyInAnyOrderElementsOf(row.remoteSituations());
+    }
+  }
+
+  private void show(KindRow row, RemoteSituation... situations) {
+    shown
+        .computeIfAbsent(row.name(), key -> new ConcurrentSkipListSet<>())
+        .addAll(List.of(situations));
+  }
+
+  @ParameterizedTest
+  @MethodSource("kinds")
+  void aJobIsSentIsStoppedHereIsSentAgainAndEndsWell(KindRow row) {
+    try (MultiCluster clusters = running.share()) {
+      RemoteLife life = new RemoteLife(clusters, row);
+      life.submit(row.manifest().runningFor(LONG));
+      life.awaitRunning();
+      show(row, RemoteSituation.SENT);
+      life.awaitStatus();
+      show(row, RemoteSituation.STATUS);
+
+      if (row.remoteSituations().contains(RemoteSituation.STOPPED)) {
+        life.activate(false);
+        life.awaitStopped();
+        show(row, RemoteSituation.STOPPED);
+        life.activate(true);
+        life.awaitRunning();
+        life.awaitStatus();
+        show(row, RemoteSituation.SENT_AGAIN);
+      }
+      if (row.remoteSituations().contains(RemoteSituation.FINISHED)) {
+        life.endPods();
+        life.awaitEnd("Succeeded");
+        show(row, RemoteSituation.FINISHED);
+      }
+      life.delete();
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("kinds")
+  void aJobThatItsWorkerPreemptsRunsInTheOtherAndIsDeleted(KindRow row) {
+    try (MultiCluster clusters = running.share()) {
+      RemoteLife life = new RemoteLife(clusters, row);
+      life.submit(row.manifest().runningFor(LONG));
+      String first = life.awaitRunning();
+      if (row.remoteSituations().contains(RemoteSituation.MOVED)) {
+        life.preempt(first);
+        life.awaitRunningIn(MultiCluster.other(first));
+        life.awaitStatus();
+        show(row, RemoteSituation.MOVED);
+      }
+      life.delete();
+      show(row, RemoteSituation.DELETED);
+    }
+  }
+
+  static List<KindRow> kindsThatFail() {
+    return kinds().stream()
+        .filter(row -> row.remoteSituations().contains(RemoteSituation.FAILED))
+        .toList();
+  }
+
+  @ParameterizedTest
+  @MethodSource("kindsThatFail")
+  void aJobThatFailsThereHasFailedHere(KindRow row) {
+    try (MultiCluster clusters = running.share()) {
+      RemoteLife life = new RemoteLife(clusters, row);
+      life.submit(row.manifest().runningFor(SHORT).failing());
+      life.awaitEnd("Failed");
+      show(row, RemoteSituation.FAILED);
+    }
+  }
+}
