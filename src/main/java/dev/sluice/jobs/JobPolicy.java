@@ -230,6 +230,10 @@ public final class JobPolicy {
       actions.addAll(release(job));
       return actions;
     }
+    Optional<List<JobAction>> held = JobHold.decide(reconcileContext, workload, rules);
+    if (held.isPresent()) {
+      return held.get();
+    }
     if (job.state().end().isPresent()) {
       return List.of(finish(reconcileContext, workload, job.state().end().get()));
     }

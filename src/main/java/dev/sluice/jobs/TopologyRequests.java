@@ -24,7 +24,7 @@ public final class TopologyRequests {
   /**
    * The request of a template; empty when it asks for nothing.
    *
-   * @param podIndexLabel the label by which pods of the kind tell their place
+   * @param podIndexLabel the label by which pods of the kind tell their place; empty if none does
    */
   public static Optional<ObjectNode> of(JsonNode template, String podIndexLabel) {
     JsonNode annotations = template.path("metadata").path("annotations");
@@ -51,7 +51,10 @@ public final class TopologyRequests {
     if (request.isEmpty()) {
       return Optional.empty();
     }
-    return Optional.of(request.put("podIndexLabel", podIndexLabel));
+    if (!podIndexLabel.isEmpty()) {
+      request.put("podIndexLabel", podIndexLabel);
+    }
+    return Optional.of(request);
   }
 
   private static JsonNode layers(String text) {

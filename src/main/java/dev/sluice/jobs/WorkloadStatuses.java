@@ -18,7 +18,19 @@ public final class WorkloadStatuses {
   /** The reasons of evictions after which a Workload is queued again at once. */
   public static final Set<String> REQUEUED_AT_ONCE = Set.of("Preempted", "NodeFailures");
 
+  /** The reason of a Workload that has no quota because its job would not run. */
+  static final String ON_HOLD = "OnHold";
+
   private WorkloadStatuses() {}
+
+  /** Whether a Workload is kept out of the queue because its job would not run. */
+  static boolean isOnHold(CachedWorkload workload) {
+    return workload
+        .status()
+        .condition("QuotaReserved")
+        .filter(it -> it.status().equals("False") && it.reason().equals(ON_HOLD))
+        .isPresent();
+  }
 
   /** Finished, for good. */
   public static ObjectNode finished(

@@ -73,6 +73,8 @@ final class HostileWorld {
           Map.entry("JAXJob", ParsedJobs.TYPE),
           Map.entry("AppWrapper", ParsedJobs.TYPE),
           Map.entry("MPIJob", ParsedJobs.TYPE),
+          Map.entry("RayCluster", ParsedJobs.TYPE),
+          Map.entry("RayJob", ParsedJobs.TYPE),
           Map.entry("Pod", PodResource.class),
           Map.entry("StatefulSet", StatefulSetResource.class),
           Map.entry("Namespace", Namespace.class),

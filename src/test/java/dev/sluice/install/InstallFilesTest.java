@@ -109,6 +109,8 @@ class InstallFilesTest {
             "mpijobs",
             "paddlejobs",
             "pytorchjobs",
+            "rayclusters",
+            "rayjobs",
             "tfjobs",
             "xgboostjobs",
             "pods",

@@ -32,6 +32,7 @@ final class Reviews {
           "TASValidateWorkloadSliceSize",
           "TopologyAwareScheduling",
           "TASMultiLayerTopology",
+          "ValidateRayAndSparkJobUpdates",
           "ElasticJobsViaWorkloadSlices");
 
   private Reviews() {}

@@ -21,6 +21,8 @@ final class SupportedFeatures {
           "kubeflow.org/tfjob",
           "kubeflow.org/xgboostjob",
           "pod",
+          "ray.io/raycluster",
+          "ray.io/rayjob",
           "statefulset",
           "workload.codeflare.dev/appwrapper");
 

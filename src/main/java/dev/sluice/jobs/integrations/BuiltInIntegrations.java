@@ -15,6 +15,8 @@ import dev.sluice.jobs.pod.Deployments;
 import dev.sluice.jobs.pod.PodController;
 import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.jobs.pod.SinglePod;
+import dev.sluice.jobs.ray.RayCluster;
+import dev.sluice.jobs.ray.RayJob;
 import dev.sluice.jobs.statefulset.StatefulSetController;
 import dev.sluice.jobs.statefulset.StatefulSets;
 import java.util.List;
@@ -40,8 +42,8 @@ public final class BuiltInIntegrations {
         of(TrainingJob.jax()),
         of(new MpiJob()),
         withoutController(ExternalKinds.trainJob()),
-        withoutController(ExternalKinds.rayJob()),
-        withoutController(ExternalKinds.rayCluster()),
+        of(new RayJob()),
+        of(new RayCluster()),
         withoutController(ExternalKinds.rayService()),
         of(new AppWrapper()),
         withoutController(ExternalKinds.sparkApplication()),

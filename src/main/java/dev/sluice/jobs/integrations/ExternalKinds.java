@@ -36,18 +36,6 @@ final class ExternalKinds {
             .withPodFields("jobsStatus"));
   }
 
-  static DescribedKind rayJob() {
-    return DescribedKind.dispatched(
-        JobKind.of(RAY, "v1", "RayJob"),
-        standard().withPodFields("rayClusterStatus", "jobDeploymentStatus", "jobStatus"));
-  }
-
-  static DescribedKind rayCluster() {
-    return DescribedKind.dispatched(
-        JobKind.of(RAY, "v1", "RayCluster"),
-        standard().withPodFields("state", "readyWorkerReplicas", "availableWorkerReplicas"));
-  }
-
   static DescribedKind rayService() {
     return DescribedKind.dispatched(
         JobKind.of(RAY, "v1", "RayService"),

@@ -32,7 +32,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 
 /**
  * Plays the controller of one kind: makes the children that its description wants, changes and
@@ -80,7 +79,7 @@ public final class KindPlayer implements AutoCloseable {
     GuardedEventHandler.add(
         objects, handler(object -> key(object, object.getMetadata().getName())));
     this.children =
-        Stream.of(JobKind.of("batch", "v1", "Job"), JobKind.of("", "v1", "Pod"))
+        played.childKinds().stream()
             .map(
                 kind ->
                     supervisor.keep(

@@ -14,10 +14,15 @@ public interface PlayedKind {
   /** The kind. */
   JobKind kind();
 
+  /** The kinds of the objects that the controller creates; the API server must serve them. */
+  default List<JobKind> childKinds() {
+    return List.of(JobKind.of("batch", "v1", "Job"), JobKind.of("", "v1", "Pod"));
+  }
+
   /**
-   * The objects that the controller wants to exist for an object, Jobs or pods: metadata with a
-   * name that stays the same, and spec. Owner and namespace are added by the player. What exists
-   * and isn't wanted is deleted.
+   * The objects that the controller wants to exist for an object: metadata with a name that stays
+   * the same, and spec. Owner and namespace are added by the player. What exists and isn't wanted
+   * is deleted.
    */
   List<ObjectNode> children(JsonNode object);
 

@@ -128,13 +128,9 @@ class ConfigurationLoaderTest {
     assertThat(c.notices())
         .containsExactly(
             "integrations.frameworks: not integrated yet, so that their jobs are not managed:"
-                + " ray.io/rayjob, ray.io/raycluster, ray.io/rayservice,"
-                + " trainer.kubeflow.org/trainjob, leaderworkerset.x-k8s.io/leaderworkerset;"
-                + " integrated: batch/job, deployment, jobset.x-k8s.io/jobset,"
-                + " kubeflow.org/jaxjob, kubeflow.org/mpijob, kubeflow.org/paddlejob,"
-                + " kubeflow.org/pytorchjob,"
-                + " kubeflow.org/tfjob, kubeflow.org/xgboostjob, pod, statefulset,"
-                + " workload.codeflare.dev/appwrapper");
+                + " ray.io/rayservice, trainer.kubeflow.org/trainjob,"
+                + " leaderworkerset.x-k8s.io/leaderworkerset; integrated: "
+                + String.join(", ", JobFrameworks.integrated()));
     assertThat(ConfigurationLoader.parse(c.effective(), "", () -> "x")).isEqualTo(c);
   }
 

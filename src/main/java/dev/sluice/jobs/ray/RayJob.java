@@ -1,0 +1,169 @@
+package dev.sluice.jobs.ray;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.jobs.InvalidField;
+import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.JobState;
+import dev.sluice.jobs.MultiKueueRules;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * RayJobs: the pod sets of the cluster that the job gets, and, where a Job submits the Ray job, one
+ * pod for that. A RayJob that runs in a cluster of somebody else is left alone.
+ */
+public final class RayJob extends RayKind {
+
+  /** The kind. */
+  public static final JobKind KIND = JobKind.of("ray.io", "v1", "RayJob");
+
+  private static final String SUBMITTER = "submitter";
+  private static final String SUBMITTER_TEMPLATE = "submitterPodTemplate";
+  private static final String SELECTOR = "clusterSelector";
+  private static final String CLUSTER = "rayClusterSpec";
+  private static final String VALIDATION_FAILED = "ValidationFailed";
+
+  /** Deployment statuses, the empty one included, in which no pods of an unfinished job run. */
+  private static final Set<String> WITHOUT_PODS =
+      Set.of("", "Suspended", VALIDATION_FAILED, "Complete", "Failed");
+
+  /** RayJobs. */
+  public RayJob() {
+    super(KIND, new RayPods(List.of("spec", CLUSTER)));
+  }
+
+  @Override
+  public Optional<MultiKueueRules> multiKueue() {
+    return Optional.of(
+        MultiKueueRules.byStatus(managedByField(), suspendField())
+            .withPodFields("rayClusterStatus", "jobDeploymentStatus", "jobStatus"));
+  }
+
+  @Override
+  public boolean isManageable(JsonNode object) {
+    return object.path("spec").path(SELECTOR).isEmpty();
+  }
+
+  private static String submission(JsonNode object) {
+    String mode = object.path("spec").path("submissionMode").asText();
+    return mode.isEmpty() ? "K8sJobMode" : mode;
+  }
+
+  private static boolean isSubmittedByJob(JsonNode object) {
+    return submission(object).equals("K8sJobMode");
+  }
+
+  @Override
+  protected List<PodSetSlot> slots(JsonNode object) {
+    List<PodSetSlot> slots = new ArrayList<>(super.slots(object));
+    if (isSubmittedByJob(object)) {
+      slots.add(
+          object.path("spec").path(SUBMITTER_TEMPLATE).isObject()
+              ? PodSetSlot.of(object, SUBMITTER, 1, "/spec/" + SUBMITTER_TEMPLATE, Index.of(""))
+              : PodSetSlot.unplaced(SUBMITTER));
+    }
+    return slots;
+  }
+
+  @Override
+  protected JsonNode accounted(JsonNode object, PodSetSlot slot) {
+    JsonNode template = super.accounted(object, slot);
+    if (slot.template().isEmpty()) {
+      ObjectNode submitter = JsonNodeFactory.instance.objectNode();
+      RayPods.addContainer(submitter, submitter(object));
+      return submitter;
+    }
+    if (slot.name().equals(RayPods.HEAD)
+        && submission(object).equals("SidecarMode")
+        && template.deepCopy() instanceof ObjectNode head) {
+      RayPods.addContainer(head, submitter(object));
+      return head;
+    }
+    return template;
+  }
+
+  /** The container that submits the Ray job, as the RayJob's controller makes it. */
+  private ObjectNode submitter(JsonNode object) {
+    ObjectNode container = JsonNodeFactory.instance.objectNode().put("name", "ray-job-submitter");
+    String image = pods().image(object);
+    if (!image.isEmpty()) {
+      container.put("image", image);
+    }
+    container.set("resources", RayPods.resources("500m", "200Mi", "1", "1Gi"));
+    return container;
+  }
+
+  @Override
+  public List<InvalidField> validate(JsonNode object) {
+    JsonNode spec = object.path("spec");
+    boolean ownCluster = spec.path(CLUSTER).isObject();
+    if (!isManageable(object)) {
+      return ownCluster
+          ? List.of(
+              new InvalidField(
+                  "spec." + SELECTOR,
+                  spec.path(SELECTOR),
+                  "must not be set together with spec." + CLUSTER))
+          : List.of();
+    }
+    List<InvalidField> invalid = new ArrayList<>();
+    if (!ownCluster) {
+      invalid.add(
+          new InvalidField(
+              "spec." + CLUSTER,
+              MissingNode.getInstance(),
+              "a job in a queue must have a cluster of its own"));
+    }
+    if (!spec.path("shutdownAfterJobFinishes").asBoolean()) {
+      invalid.add(
+          new InvalidField(
+              "spec.shutdownAfterJobFinishes",
+              spec.path("shutdownAfterJobFinishes").isMissingNode()
+                  ? JsonNodeFactory.instance.booleanNode(false)
+                  : spec.path("shutdownAfterJobFinishes"),
+              "must be true for a job in a queue, because its quota is given back when it ends"));
+    }
+    invalid.addAll(pods().validate(object, isSubmittedByJob(object) ? 1 : 0));
+    return invalid;
+  }
+
+  private static String deployment(JsonNode object) {
+    return object.path("status").path("jobDeploymentStatus").asText();
+  }
+
+  @Override
+  protected boolean active(JsonNode object) {
+    return !WITHOUT_PODS.contains(deployment(object));
+  }
+
+  @Override
+  protected boolean podsReady(JsonNode object) {
+    return object.at("/status/rayClusterStatus/state").asText().equals("ready");
+  }
+
+  @Override
+  protected Optional<JobState.End> end(JsonNode object) {
+    String deployment = deployment(object);
+    JsonNode status = object.path("status");
+    return deployment.equals("Complete") || deployment.equals("Failed")
+        ? Optional.of(
+            new JobState.End(
+                status.path("jobStatus").asText().equals("SUCCEEDED"),
+                status.path("message").asText()))
+        : Optional.empty();
+  }
+
+  @Override
+  protected Optional<String> hold(JsonNode object) {
+    if (!deployment(object).equals(VALIDATION_FAILED)) {
+      return Optional.empty();
+    }
+    String message = object.path("status").path("message").asText();
+    return Optional.of("The RayJob is not valid" + (message.isEmpty() ? "" : ": " + message));
+  }
+}

@@ -1,0 +1,65 @@
+package dev.sluice.jobs.ray;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.jobs.InvalidField;
+import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.TemplatedJob;
+import dev.sluice.jobs.WebhookRules;
+import java.util.List;
+
+/** What the kinds of Ray have in common: each holds the spec of a cluster. */
+abstract class RayKind extends TemplatedJob {
+
+  private final JobKind kind;
+  private final RayPods pods;
+
+  /**
+   * A kind of Ray.
+   *
+   * @param pods where its objects hold the spec of a cluster
+   */
+  RayKind(JobKind kind, RayPods pods) {
+    this.kind = kind;
+    this.pods = pods;
+  }
+
+  final RayPods pods() {
+    return pods;
+  }
+
+  @Override
+  public final JobKind kind() {
+    return kind;
+  }
+
+  @Override
+  public final WebhookRules webhooks() {
+    return WebhookRules.suspendField(suspendField(), managedByField(), "ray.io/kuberay-operator");
+  }
+
+  @Override
+  public final boolean canBeElastic() {
+    return true;
+  }
+
+  @Override
+  public final boolean validatesQueuedUpdatesOnly() {
+    return true;
+  }
+
+  @Override
+  public List<InvalidField> validate(JsonNode object) {
+    return pods.validate(object, 0);
+  }
+
+  @Override
+  protected List<PodSetSlot> slots(JsonNode object) {
+    return pods.slots(object);
+  }
+
+  @Override
+  protected JsonNode accounted(JsonNode object, PodSetSlot slot) {
+    JsonNode template = super.accounted(object, slot);
+    return slot.name().equals(RayPods.HEAD) ? pods.accountedHead(object, template) : template;
+  }
+}
