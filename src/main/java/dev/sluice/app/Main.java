@@ -2,6 +2,7 @@ package dev.sluice.app;
 
 import dev.sluice.metrics.BuildInfo;
 import dev.sluice.visibility.explain.ExplainCommand;
+import java.util.Optional;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -42,13 +43,28 @@ public final class Main implements Runnable {
     }
   }
 
+  private static final String EXPLAIN = "explain";
+
   @Spec
   @SuppressWarnings("NullAway.Init") // set by picocli before run
   private CommandSpec spec;
 
   /** Runs a command and exits with its code. */
   public static void main(String[] args) {
-    System.exit(commandLine().execute(args));
+    System.exit(explains(args).orElseGet(Main::commandLine).execute(args));
+  }
+
+  /**
+   * The command line for a call of {@code explain}; empty for other calls. It holds no other
+   * subcommand, because to describe each takes time, and a person waits.
+   */
+  public static Optional<CommandLine> explains(String[] args) {
+    return args.length > 0 && args[0].equals(EXPLAIN)
+        ? Optional.of(
+            new CommandLine(CommandSpec.create().name("sluice"))
+                .addSubcommand(new ExplainCommand())
+                .setCaseInsensitiveEnumValuesAllowed(true))
+        : Optional.empty();
   }
 
   /** The command line, ready to be executed. */

@@ -55,6 +55,19 @@ class OperatorCommandTest {
   }
 
   @Test
+  void explainIsTheSameCommandWithoutTheOthers() {
+    String[] help = {"explain", "workload", "--help"};
+    StringWriter whole = new StringWriter();
+    StringWriter alone = new StringWriter();
+    Main.commandLine().setOut(new PrintWriter(whole)).execute(help);
+    Main.explains(help).orElseThrow().setOut(new PrintWriter(alone)).execute(help);
+
+    assertThat(alone.toString()).isEqualTo(whole.toString()).startsWith("Usage: sluice explain");
+    assertThat(Main.explains(new String[] {"operator"})).isEmpty();
+    assertThat(Main.explains(new String[0])).isEmpty();
+  }
+
+  @Test
   void missingDefinitionsAreNamed() {
     assertThatThrownBy(() -> StartRequirements.check(client, "kueue-system"))
         .isInstanceOf(StartRequirements.MissingException.class)

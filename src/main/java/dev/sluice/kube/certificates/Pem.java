@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import org.bouncycastle.asn1.ASN1Encodable;
 import org.bouncycastle.asn1.pkcs.PrivateKeyInfo;
 import org.bouncycastle.openssl.PEMKeyPair;
@@ -93,6 +94,11 @@ public final class Pem {
    * @throws GeneralSecurityException when there is none or it can't be read
    */
   public static PrivateKey privateKey(String pem) throws GeneralSecurityException {
+    Optional<PrivateKey> common = CommonKeys.read(pem);
+    return common.isPresent() ? common.get() : unusual(pem);
+  }
+
+  private static PrivateKey unusual(String pem) throws GeneralSecurityException {
     try (PEMParser parser = new PEMParser(new StringReader(pem))) {
       for (Object found = parser.readObject(); found != null; found = parser.readObject()) {
         if (found instanceof PrivateKeyInfo info) {

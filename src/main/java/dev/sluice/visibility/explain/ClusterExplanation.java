@@ -1,7 +1,7 @@
 package dev.sluice.visibility.explain;
 
+import dev.sluice.kube.client.ApiReader;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,14 +29,14 @@ final class ClusterExplanation {
   private final QueueObjectReader objects;
   private final InstantSource clock;
 
-  ClusterExplanation(KubernetesClient client, InstantSource clock) {
-    this.objects = new QueueObjectReader(client);
+  ClusterExplanation(ApiReader api, InstantSource clock) {
+    this.objects = new QueueObjectReader(api);
     this.clock = clock;
   }
 
   /** The explanation line by line; empty if the Workload does not exist. */
   Optional<List<String>> lines(String namespace, String name) {
-    return objects.get("Workload", "workloads", namespace, name).map(this::lines);
+    return objects.get("workloads", namespace, name).map(this::lines);
   }
 
   private List<String> lines(GenericKubernetesResource workload) {
@@ -91,7 +91,7 @@ final class ClusterExplanation {
     Optional<Optional<GenericKubernetesResource>> read =
         objects.permitted(
             "LocalQueue " + queue + " can't be read",
-            () -> objects.get("LocalQueue", "localqueues", namespace, queue));
+            () -> objects.get("localqueues", namespace, queue));
     if (read.isEmpty()) {
       lines.add("  LocalQueue " + queue);
       return Optional.empty();

@@ -1,18 +1,25 @@
 package dev.sluice.visibility.explain;
 
 import dev.sluice.kube.client.ApiErrorText;
+import dev.sluice.kube.client.ApiReader;
+import dev.sluice.kube.client.ClientApiReader;
+import dev.sluice.kube.client.ClusterAccess;
+import dev.sluice.kube.client.DirectApiReader;
 import dev.sluice.kube.client.KubeconfigOption;
+import dev.sluice.kube.client.PlainKubeconfig;
 import io.fabric8.kubernetes.client.Config;
-import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.UncheckedIOException;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.GeneralSecurityException;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -84,17 +91,22 @@ public final class ExplainWorkloadCommand implements Callable<Integer> {
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
     PrintWriter err = spec.commandLine().getErr();
-    try (KubernetesClient client = client()) {
-      String in = Optional.ofNullable(namespace).or(() -> inContext(client)).orElse("default");
-      Optional<List<String>> objects =
-          new ClusterExplanation(client, InstantSource.system()).lines(in, name);
+    try {
+      Optional<ClusterAccess> plain = PlainKubeconfig.read(kubeconfig.file(), System.getenv());
+      Optional<Config> config = plain.isEmpty() ? Optional.of(config()) : Optional.empty();
+      String in =
+          Optional.ofNullable(namespace)
+              .or(() -> plain.flatMap(ClusterAccess::namespace))
+              .or(() -> config.flatMap(found -> Optional.ofNullable(found.getNamespace())))
+              .orElse("default");
+      Optional<List<String>> objects = objects(plain, config, in);
       if (objects.isEmpty()) {
         err.printf("Workload %s/%s does not exist%n", in, name);
         return 1;
       }
       objects.get().forEach(out::println);
       if (operator != null) {
-        live(operator, client.getConfiguration(), in).forEach(out::println);
+        live(operator, config.isPresent() ? config.get() : config(), in).forEach(out::println);
       }
       out.flush();
       return 0;
@@ -104,13 +116,48 @@ public final class ExplainWorkloadCommand implements Callable<Integer> {
     } catch (IOException e) {
       err.println(ApiErrorText.of(e));
       return 3;
+    } catch (UncheckedIOException e) {
+      err.println(ApiErrorText.of(Objects.requireNonNull(e.getCause())));
+      return 3;
     }
   }
 
-  private KubernetesClient client() throws IOException {
+  private Optional<List<String>> objects(
+      Optional<ClusterAccess> plain, Optional<Config> config, String in) throws IOException {
+    try (ApiReader api = reader(plain, config)) {
+      return new ClusterExplanation(api, InstantSource.system()).lines(in, name);
+    }
+  }
+
+  private ApiReader reader(Optional<ClusterAccess> plain, Optional<Config> config)
+      throws IOException {
+    if (plain.isPresent()) {
+      try {
+        return new DirectApiReader(plain.get(), this::libraryReader);
+      } catch (GeneralSecurityException unusable) {
+        // The client library knows more forms of keys, or says what is wrong with this one.
+        return libraryReader();
+      }
+    }
+    return reader(config.isPresent() ? config.get() : config());
+  }
+
+  private ApiReader libraryReader() {
+    try {
+      return reader(config());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static ApiReader reader(Config config) {
+    return new ClientApiReader(new KubernetesClientBuilder().withConfig(config).build());
+  }
+
+  private Config config() throws IOException {
     Config config = kubeconfig.config();
     config.setRequestRetryBackoffLimit(RETRIES);
-    return new KubernetesClientBuilder().withConfig(config).build();
+    return config;
   }
 
   private List<String> live(URI url, Config config, String in) throws IOException {
@@ -123,9 +170,5 @@ public final class ExplainWorkloadCommand implements Callable<Integer> {
     }
     return Optional.ofNullable(config.getAutoOAuthToken())
         .or(() -> Optional.ofNullable(config.getOauthToken()));
-  }
-
-  private static Optional<String> inContext(KubernetesClient client) {
-    return Optional.ofNullable(client.getNamespace());
   }
 }

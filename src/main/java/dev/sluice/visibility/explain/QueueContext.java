@@ -47,7 +47,7 @@ final class QueueContext {
         objects
             .permitted(
                 "ClusterQueue " + clusterQueue + " and who holds its quota can't be read",
-                () -> objects.list("ClusterQueue", "clusterqueues"))
+                () -> objects.list("clusterqueues"))
             .orElse(List.of());
     Set<String> tree = clusterQueues.isEmpty() ? Set.of() : readTree(clusterQueues);
     List<CachedWorkload> workloads =
@@ -85,7 +85,7 @@ final class QueueContext {
         clusterQueues.stream()
             .filter(queue -> queue.getMetadata().getName().equals(clusterQueue))
             .findFirst()
-            .map(queue -> objects.typed(queue, ClusterQueue.class));
+            .map(queue -> SnapshotObjects.clusterQueue(queue));
     if (found.isPresent()) {
       return found.get();
     }
@@ -102,7 +102,7 @@ final class QueueContext {
     Map<String, String> parents = new HashMap<>();
     for (GenericKubernetesResource cohort :
         objects
-            .permitted("Cohorts can't be read", () -> objects.list("Cohort", "cohorts"))
+            .permitted("Cohorts can't be read", () -> objects.list("cohorts"))
             .orElse(List.of())) {
       parents.put(cohort.getMetadata().getName(), JsonPaths.text(cohort, "spec", "parentName"));
     }
@@ -155,11 +155,10 @@ final class QueueContext {
     for (GenericKubernetesResource each :
         objects
             .permitted(
-                "LocalQueues of other namespaces can't be read",
-                () -> objects.list("LocalQueue", "localqueues", Optional.empty()))
+                "LocalQueues of other namespaces can't be read", () -> objects.list("localqueues"))
             .orElse(List.of(localQueue))) {
       if (JsonPaths.text(each, "spec", "clusterQueue").equals(clusterQueue)) {
-        result.add(objects.typed(each, LocalQueue.class));
+        result.add(SnapshotObjects.localQueue(each));
       }
     }
     return result;

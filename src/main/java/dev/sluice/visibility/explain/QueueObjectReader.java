@@ -1,15 +1,16 @@
 package dev.sluice.visibility.explain;
 
+import com.fasterxml.jackson.core.type.TypeReference;
 import dev.sluice.api.ApiVersions;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.kube.client.ApiErrorText;
+import dev.sluice.kube.client.ApiReader;
 import dev.sluice.kube.client.StreamingListParser;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadParser;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
-import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.client.KubernetesClientException;
-import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -17,6 +18,7 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -28,11 +30,16 @@ final class QueueObjectReader {
 
   private static final int PAGE = 1000;
 
-  private final KubernetesClient client;
+  private static final TypeReference<Map<String, Object>> FIELDS = new TypeReference<>() {};
+  private static final String PREFIX =
+      "/apis/" + ApiVersions.GROUP + "/" + ApiVersions.V1BETA2 + "/";
+  private static final int NOT_FOUND = 404;
+
+  private final ApiReader api;
   private final List<String> remarks = new ArrayList<>();
 
-  QueueObjectReader(KubernetesClient client) {
-    this.client = client;
+  QueueObjectReader(ApiReader api) {
+    this.api = api;
   }
 
   /** A line for each read that was refused. */
@@ -58,56 +65,76 @@ final class QueueObjectReader {
   }
 
   /** A namespaced object; empty if it does not exist. */
-  Optional<GenericKubernetesResource> get(
-      String kind, String plural, String namespace, String name) {
-    return Optional.ofNullable(
-        client
-            .genericKubernetesResources(kind(kind, plural, true))
-            .inNamespace(namespace)
-            .withName(name)
-            .get());
+  Optional<GenericKubernetesResource> get(String plural, String namespace, String name) {
+    try {
+      return Optional.of(
+          object(
+              fields(
+                  api.get(
+                      PREFIX
+                          + "namespaces/%s/%s/%s"
+                              .formatted(encoded(namespace), plural, encoded(name))))));
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == NOT_FOUND) {
+        return Optional.empty();
+      }
+      throw e;
+    }
   }
 
-  /** All objects of a kind without namespace. */
-  List<GenericKubernetesResource> list(String kind, String plural) {
-    return client.genericKubernetesResources(kind(kind, plural, false)).list().getItems();
+  /** All objects of a kind, of all namespaces if it has any. */
+  List<GenericKubernetesResource> list(String plural) {
+    List<GenericKubernetesResource> objects = new ArrayList<>();
+    for (Map<?, ?> item : JsonPaths.maps(fields(api.get(PREFIX + plural)).get("items"))) {
+      objects.add(object(item));
+    }
+    return objects;
   }
 
-  /** The objects of a namespaced kind, of one namespace or of all. */
-  List<GenericKubernetesResource> list(String kind, String plural, Optional<String> namespace) {
-    var all = client.genericKubernetesResources(kind(kind, plural, true));
-    return (namespace.isPresent() ? all.inNamespace(namespace.get()) : all.inAnyNamespace())
-        .list()
-        .getItems();
+  private static Map<String, Object> fields(String json) {
+    try {
+      return JsonMappers.JSON.readValue(json, FIELDS);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
-  /** An untyped object as one of its type. */
-  <T> T typed(GenericKubernetesResource object, Class<T> type) {
-    return client.getKubernetesSerialization().convertValue(object, type);
+  /**
+   * An object without a type of its own. It is made field by field, because a mapper looks at each
+   * type that it may meet first, and a person waits.
+   */
+  private static GenericKubernetesResource object(Map<?, ?> fields) {
+    GenericKubernetesResource object = new GenericKubernetesResource();
+    ObjectMeta metadata = new ObjectMeta();
+    if (fields.get("metadata") instanceof Map<?, ?> found) {
+      metadata.setName(JsonPaths.string(found.get("name"), ""));
+      metadata.setNamespace(JsonPaths.string(found.get("namespace"), ""));
+      metadata.setUid(JsonPaths.string(found.get("uid"), ""));
+      if (found.get("annotations") instanceof Map<?, ?> annotations) {
+        annotations.forEach(
+            (key, value) ->
+                metadata.getAnnotations().put(key.toString(), JsonPaths.string(value, "")));
+      }
+    }
+    object.setMetadata(metadata);
+    fields.forEach((key, value) -> object.setAdditionalProperty(key.toString(), value));
+    return object;
   }
 
   /** The Workloads of one namespace or of all. */
   List<CachedWorkload> workloads(Optional<String> namespace) {
     String path =
-        "/apis/%s/%s/%sworkloads?limit=%d"
+        "%s%sworkloads?limit=%d"
             .formatted(
-                ApiVersions.GROUP,
-                ApiVersions.V1BETA2,
-                namespace.map(name -> "namespaces/" + name + "/").orElse(""),
+                PREFIX,
+                namespace.map(name -> "namespaces/" + encoded(name) + "/").orElse(""),
                 PAGE);
     WorkloadParser parser = new WorkloadParser();
     List<CachedWorkload> workloads = new ArrayList<>();
     String next = "";
     try {
       do {
-        String page =
-            client.raw(
-                next.isEmpty()
-                    ? path
-                    : path + "&continue=" + URLEncoder.encode(next, StandardCharsets.UTF_8));
-        if (page == null) {
-          return workloads;
-        }
+        String page = api.get(next.isEmpty() ? path : path + "&continue=" + encoded(next));
         byte[] frame =
             StreamingListParser.split(
                 new ByteArrayInputStream(page.getBytes(StandardCharsets.UTF_8)),
@@ -120,13 +147,7 @@ final class QueueObjectReader {
     return workloads;
   }
 
-  private static ResourceDefinitionContext kind(String kind, String plural, boolean namespaced) {
-    return new ResourceDefinitionContext.Builder()
-        .withGroup(ApiVersions.GROUP)
-        .withVersion(ApiVersions.V1BETA2)
-        .withKind(kind)
-        .withPlural(plural)
-        .withNamespaced(namespaced)
-        .build();
+  private static String encoded(String part) {
+    return URLEncoder.encode(part, StandardCharsets.UTF_8);
   }
 }

@@ -35,9 +35,7 @@ record WorkerClusterAnswers(String message, List<String> lines) {
 
   private static List<String> names(QueueObjectReader objects) {
     return objects
-        .permitted(
-            "MultiKueueClusters can't be read",
-            () -> objects.list("MultiKueueCluster", "multikueueclusters"))
+        .permitted("MultiKueueClusters can't be read", () -> objects.list("multikueueclusters"))
         .orElse(List.of())
         .stream()
         .map(it -> it.getMetadata().getName())

@@ -2,6 +2,7 @@ package dev.sluice.visibility.explain;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.kube.client.ClientApiReader;
 import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.dsl.base.ResourceDefinitionContext;
@@ -274,7 +275,8 @@ class ClusterExplanationTest {
   }
 
   private ClusterExplanation explanation() {
-    return new ClusterExplanation(client, () -> Instant.parse("2030-01-02T00:00:00Z"));
+    return new ClusterExplanation(
+        new ClientApiReader(client), () -> Instant.parse("2030-01-02T00:00:00Z"));
   }
 
   private void queues() {

@@ -2,6 +2,7 @@ package dev.sluice.visibility.explain;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.sluice.kube.client.ClientApiReader;
 import io.fabric8.kubernetes.api.model.StatusBuilder;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.server.mock.EnableKubernetesMockClient;
@@ -93,7 +94,8 @@ class ExplainWorkloadCommandTest {
     }
 
     assertThat(
-            new ClusterExplanation(client, () -> Instant.parse("2030-01-02T00:00:00Z"))
+            new ClusterExplanation(
+                    new ClientApiReader(client), () -> Instant.parse("2030-01-02T00:00:00Z"))
                 .lines("team", "mine")
                 .orElseThrow())
         .contains(

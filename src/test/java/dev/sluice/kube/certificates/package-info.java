@@ -1,0 +1,5 @@
+/** Tests of certificates and keys. */
+@NullMarked
+package dev.sluice.kube.certificates;
+
+import org.jspecify.annotations.NullMarked;
