@@ -19,6 +19,8 @@ public final class PlayedKinds implements AutoCloseable {
     kinds.add(new PlayedJobSet());
     kinds.addAll(PlayedTrainingJob.all());
     kinds.add(new PlayedMpiJob());
+    kinds.add(new PlayedRayCluster());
+    kinds.add(new PlayedRayJob());
     kinds.add(new PlayedAppWrapper());
     return List.copyOf(kinds);
   }

@@ -1,0 +1,168 @@
+package dev.sluice.kinds;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.lab.player.PlayedDefinitions;
+import dev.sluice.lab.player.PlayedKinds;
+import dev.sluice.testing.OperatorTest;
+import dev.sluice.testing.QueuedJobs;
+import dev.sluice.testing.TestCluster;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/**
+ * Jobs that belong to other jobs: only the topmost one has a Workload. Those below it can't run
+ * before it is admitted, and are left alone then: to stop them is the affair of the controller that
+ * created them. Here the test creates them in the place of such controllers.
+ */
+@OperatorTest(configuration = EveryKindIT.FRAMEWORKS)
+class AncestorChainsIT {
+
+  private static final Duration LIMIT = Duration.ofMinutes(5);
+  private static final int ENOUGH = 20;
+
+  /** Kinds whose controllers may create jobs of any other kind, for all that is known of them. */
+  private static final List<String> PARENTS =
+      List.of("appwrapper", "jobset", "pytorchjob", "mpijob", "rayjob");
+
+  private static final List<String> CHILDREN =
+      Stream.concat(PARENTS.stream(), Stream.of("job")).toList();
+
+  @SuppressWarnings("NullAway.Init") // made before each test
+  private TestCluster cluster;
+
+  @SuppressWarnings("NullAway.Init") // made before each test
+  private QueuedJobs api;
+
+  /** An object of a chain. */
+  private record Link(KindRow row, String name) {}
+
+  static List<Arguments> pairs() {
+    return PARENTS.stream()
+        .flatMap(parent -> CHILDREN.stream().map(child -> Arguments.of(parent, child)))
+        .toList();
+  }
+
+  @BeforeEach
+  void look(TestCluster own) {
+    cluster = own;
+    api = new QueuedJobs(own);
+    PlayedKinds.all().forEach(played -> PlayedDefinitions.install(own.client(), played.kind()));
+    api.givenQueues(0);
+  }
+
+  @ParameterizedTest
+  @MethodSource("pairs")
+  void aChildWaitsForItsParentAndIsLeftAloneThen(String parent, String child) {
+    standTogether(List.of(parent, child));
+  }
+
+  @Test
+  void fiveBelowEachOtherHaveOneWorkload() {
+    standTogether(List.of("appwrapper", "rayjob", "jobset", "mpijob", "job"));
+  }
+
+  private void standTogether(List<String> kinds) {
+    List<Link> chain = create(kinds);
+    String workload = api.workloadOf(chain.getFirst().row().type(), chain.getFirst().name());
+    awaitSuspended(chain, true);
+
+    chain.stream().skip(1).forEach(link -> suspend(link, false));
+    awaitSuspended(chain, true);
+    assertOneWorkload(workload);
+
+    api.setQuota(ENOUGH);
+    api.awaitCondition(QueuedJobs.WORKLOAD, workload, "Admitted", "True");
+    awaitSuspended(chain.subList(0, 1), false);
+    chain.stream().skip(1).forEach(link -> suspend(link, false));
+    assertOneWorkload(workload);
+    awaitSuspended(chain, false);
+
+    api.patch(QueuedJobs.WORKLOAD, workload, "{'spec': {'active': false}}");
+    awaitSuspended(chain.subList(0, 1), true);
+    assertOneWorkload(workload);
+  }
+
+  /** Creates objects of these kinds that don't say that they are suspended; each owns the next. */
+  private List<Link> create(List<String> kinds) {
+    List<Link> chain = new ArrayList<>();
+    for (String kind : kinds) {
+      KindRow row =
+          KindRow.all().stream().filter(it -> it.name().equals(kind)).findFirst().orElseThrow();
+      ObjectNode object = row.manifest().runningFor("30m").jobs().getFirst().deepCopy();
+      Link link = new Link(row, "link-" + chain.size());
+      ObjectNode metadata = object.withObjectProperty("metadata").put("name", link.name());
+      if (chain.isEmpty()) {
+        metadata.withObjectProperty("labels").put("kueue.x-k8s.io/queue-name", "lq");
+      } else {
+        metadata.remove("labels");
+        own(metadata, chain.getLast());
+      }
+      cluster.applyText(object.toString());
+      chain.add(link);
+    }
+    return chain;
+  }
+
+  private void own(ObjectNode metadata, Link parent) {
+    JsonNode owner = api.get(parent.row().type(), parent.name());
+    metadata
+        .putArray("ownerReferences")
+        .addObject()
+        .put("apiVersion", owner.path("apiVersion").asText())
+        .put("kind", owner.path("kind").asText())
+        .put("name", parent.name())
+        .put("uid", owner.at("/metadata/uid").asText())
+        .put("controller", true);
+  }
+
+  private void suspend(Link link, boolean suspended) {
+    List<String> path = link.row().description().suspendField();
+    api.patch(
+        link.row().type(),
+        link.name(),
+        "{'" + String.join("': {'", path) + "': " + suspended + "}".repeat(path.size()));
+  }
+
+  private void awaitSuspended(List<Link> chain, boolean suspended) {
+    for (Link link : chain) {
+      await(link + " suspended=" + suspended)
+          .atMost(LIMIT)
+          .untilAsserted(
+              () ->
+                  assertThat(
+                          api.get(link.row().type(), link.name())
+                              .at(link.row().suspendPointer())
+                              .asBoolean())
+                      .isEqualTo(suspended));
+    }
+  }
+
+  /** A Job that is submitted now has its Workload later than what was there before it. */
+  private void assertOneWorkload(String name) {
+    String later = "later-" + api.workloads().size();
+    cluster.applyText(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: %s, labels: {kueue.x-k8s.io/queue-name: elsewhere}}
+        spec: {suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: c, image: none}]}}}
+        """
+            .formatted(later));
+    String other = api.workloadOf("batch/v1/Job", later);
+    assertThat(api.workloads().stream().map(it -> it.at("/metadata/name").asText()))
+        .containsExactlyInAnyOrder(name, other);
+    api.delete("batch/v1/Job", later);
+    api.awaitGone(QueuedJobs.WORKLOAD, other);
+  }
+}
