@@ -52,6 +52,7 @@ import io.fabric8.kubernetes.api.model.coordination.v1.Lease;
 import io.fabric8.kubernetes.api.model.node.v1.RuntimeClass;
 import io.fabric8.kubernetes.api.model.scheduling.v1.PriorityClass;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -61,20 +62,9 @@ import java.util.stream.Collectors;
 /** What the operator makes of objects that were read, where that is a function of them alone. */
 final class HostileWorld {
 
-  /** The types of all kinds that are watched, Workloads apart. */
-  static final Map<String, Class<? extends HasMetadata>> TYPES =
+  /** The types of the kinds that are watched, jobs with a suspend field and Workloads apart. */
+  private static final Map<String, Class<? extends HasMetadata>> OTHER_TYPES =
       Map.ofEntries(
-          Map.entry("Job", ParsedJobs.TYPE),
-          Map.entry("JobSet", ParsedJobs.TYPE),
-          Map.entry("PyTorchJob", ParsedJobs.TYPE),
-          Map.entry("TFJob", ParsedJobs.TYPE),
-          Map.entry("XGBoostJob", ParsedJobs.TYPE),
-          Map.entry("PaddleJob", ParsedJobs.TYPE),
-          Map.entry("JAXJob", ParsedJobs.TYPE),
-          Map.entry("AppWrapper", ParsedJobs.TYPE),
-          Map.entry("MPIJob", ParsedJobs.TYPE),
-          Map.entry("RayCluster", ParsedJobs.TYPE),
-          Map.entry("RayJob", ParsedJobs.TYPE),
           Map.entry("Pod", PodResource.class),
           Map.entry("StatefulSet", StatefulSetResource.class),
           Map.entry("Namespace", Namespace.class),
@@ -93,6 +83,9 @@ final class HostileWorld {
           Map.entry("MultiKueueCluster", MultiKueueCluster.class),
           Map.entry("MultiKueueConfig", MultiKueueConfig.class));
 
+  /** The types of all kinds that are watched, Workloads apart. */
+  static final Map<String, Class<? extends HasMetadata>> TYPES = types();
+
   private static final String LOGIN_V1 = "client.authentication.k8s.io/v1";
   private static final ClusterProfileValidator PROFILES =
       new ClusterProfileValidator(
@@ -100,6 +93,15 @@ final class HostileWorld {
               provider("cloud", LOGIN_V1, "Never"),
               provider("asks", LOGIN_V1, "Always"),
               provider("old", "client.authentication.k8s.io/v1alpha1", "Never")));
+
+  private static Map<String, Class<? extends HasMetadata>> types() {
+    Map<String, Class<? extends HasMetadata>> types = new HashMap<>();
+    BuiltInIntegrations.descriptions().stream()
+        .filter(JobIntegration.class::isInstance)
+        .forEach(description -> types.put(description.kind().kind(), ParsedJobs.TYPE));
+    types.putAll(OTHER_TYPES);
+    return Map.copyOf(types);
+  }
 
   /** The integrations of the kinds that are parsed after they were read, by the kind's name. */
   private static final Map<String, JobIntegration> INTEGRATIONS =
