@@ -68,9 +68,12 @@ final class JobModule implements OperatorModule {
     this.informers = informers;
     options = context.options().jobs(this::namespaceLabels);
     IntegrationRegistry registry =
-        new IntegrationRegistry(
+        IntegrationRegistry.of(
             BuiltInIntegrations.all(podIndex),
             context.configuration().integrations().frameworks(),
+            context.configuration().integrations().externalFrameworks().stream()
+                .map(JobKind::parse)
+                .toList(),
             context::isEnabled);
     owners = new OwnerChainResolver(options, workloads.cache(), registry);
     StatefulSetWorkloads statefulSetWorkloads =
@@ -158,7 +161,7 @@ final class JobModule implements OperatorModule {
     List<JobKind> absent = controllers.absent();
     if (!absent.isEmpty()) {
       LOG.warn(
-          "integrations.frameworks: not installed in the cluster, so that jobs are managed from the"
+          "integrations: not installed in the cluster, so that jobs are managed from the"
               + " moment that the definitions are: {}",
           absent.stream().map(JobKind::definition).collect(Collectors.joining(", ")));
     }

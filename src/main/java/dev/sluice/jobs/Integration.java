@@ -31,6 +31,12 @@ public record Integration(
     return new Integration(description, Optional.empty(), Optional.of(controller));
   }
 
+  /** A kind that another controller queues: its objects are only recognised as owners of jobs. */
+  public static Integration external(JobKind kind) {
+    return controlled(
+        new ExternalOwner(kind), context -> new ExternalOwnerController(kind, context));
+  }
+
   /** A kind that needs no controller. */
   public static Integration withoutController(JobKindDescription description) {
     return new Integration(description, Optional.empty(), Optional.empty());

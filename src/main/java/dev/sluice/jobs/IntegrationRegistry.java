@@ -48,6 +48,28 @@ public final class IntegrationRegistry {
   }
 
   /**
+   * The registry of a configuration that also names kinds which other controllers queue. Such a
+   * kind isn't handled here even if this program has it.
+   *
+   * @param external those kinds
+   */
+  public static IntegrationRegistry of(
+      List<Integration> integrations,
+      Collection<String> frameworks,
+      Collection<JobKind> external,
+      Predicate<FeatureGate> gates) {
+    Predicate<JobKind> isExternal =
+        kind -> external.stream().anyMatch(it -> it.is(kind.apiVersion(), kind.kind()));
+    return new IntegrationRegistry(
+        Stream.concat(
+                integrations.stream().filter(entry -> !isExternal.test(entry.kind())),
+                external.stream().map(Integration::external))
+            .toList(),
+        Stream.concat(frameworks.stream(), external.stream().map(JobKind::framework)).toList(),
+        gates);
+  }
+
+  /**
    * The entries that are turned on, in the order of the registry: those of the frameworks, and
    * those whose kinds these watch.
    */

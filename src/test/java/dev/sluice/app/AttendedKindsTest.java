@@ -59,6 +59,21 @@ class AttendedKindsTest {
     assertThat(isAttended(frameworks, owner(apiVersion, kind, true), "")).isEqualTo(attended);
   }
 
+  /** Even a kind of this program, if its own controller queues its jobs. */
+  @ParameterizedTest
+  @CsvSource({
+    "Flow.v1.example.test,                    example.test/v2,        Flow,   true",
+    "Flow.v1.example.test,                    example.test/v1,        Other,  false",
+    "JobSet.v1alpha2.jobset.x-k8s.io,         jobset.x-k8s.io/v1,     JobSet, true"
+  })
+  void anotherControllerAttendsToItsKinds(
+      String external, String apiVersion, String kind, boolean attended) throws Exception {
+    assertThat(
+            isAttended(
+                "batch/job], externalFrameworks: [" + external, owner(apiVersion, kind, true), ""))
+        .isEqualTo(attended);
+  }
+
   @Test
   void whoMadeAWorkloadWithoutOwnerStopsItsPods() throws Exception {
     assertThat(isAttended("batch/job", "", "")).isTrue();

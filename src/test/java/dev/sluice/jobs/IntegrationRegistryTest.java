@@ -33,6 +33,33 @@ class IntegrationRegistryTest {
   }
 
   @Test
+  void aKindThatAnotherControllerQueuesIsOnlyRecognisedAsOwner() {
+    JobKind flow = JobKind.parse("Flow.v1.example.test");
+    JobKind jobSet = JobKind.parse("JobSet.v1.jobset.x-k8s.io");
+    IntegrationRegistry registry =
+        IntegrationRegistry.of(
+            BuiltInIntegrations.all(new PodIndex()),
+            List.of("batch/job"),
+            List.of(flow, jobSet),
+            gate -> true);
+
+    assertThat(registry.enabled())
+        .extracting(Integration::kind)
+        .containsExactly(BatchJob.KIND, flow, jobSet);
+    for (Integration external : registry.enabled().subList(1, 3)) {
+      assertThat(external.description().roles())
+          .containsExactly(
+              new RbacRule(
+                  external.kind().group(),
+                  external.kind().plural(),
+                  List.of("get", "list", "watch")));
+      assertThat(external.description().multiKueue()).isEmpty();
+      assertThat(external.description().webhooks().review())
+          .isInstanceOf(WebhookRules.Review.Unreviewed.class);
+    }
+  }
+
+  @Test
   void aKindBehindAGateNeedsTheGateToo() {
     Integration entry =
         Integration.of(new BatchJob()).behind(FeatureGate.SPARK_APPLICATION_INTEGRATION);

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -128,6 +129,7 @@ final class CapabilityDecoder {
         external,
         KubernetesNames::isGroupVersionKind,
         KubernetesNames.GVK_RULE);
+    refuseManaged(fields, frameworks, external);
     List<String> labels = fields.texts("labelKeysToCopy");
     checkAll(
         fields,
@@ -139,6 +141,21 @@ final class CapabilityDecoder {
       fields.accept("podOptions");
     }
     return fields.done(new Integrations(frameworks, external, labels));
+  }
+
+  /** A kind has one controller that queues its jobs. */
+  private void refuseManaged(
+      ObjectFieldReader fields, List<String> frameworks, List<String> external) {
+    for (int i = 0; i < external.size(); i++) {
+      String[] parts = external.get(i).toLowerCase(Locale.ROOT).split("\\.", 3);
+      if (parts.length == 3
+          && (frameworks.contains(parts[2] + "/" + parts[0])
+              || parts[2].equals("apps") && frameworks.contains(parts[0]))) {
+        errors.add(
+            fields.path("externalFrameworks") + "[" + i + "]",
+            "\"" + external.get(i) + "\" is also listed in integrations.frameworks");
+      }
+    }
   }
 
   MultiKueue multiKueue(ObjectFieldReader fields) {

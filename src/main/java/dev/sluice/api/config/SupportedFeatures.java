@@ -33,9 +33,6 @@ final class SupportedFeatures {
           List.of("metrics.customLabels", "metrics take no labels of their own"),
           List.of("tls.curvePreferences", "the groups of the key exchange can't be chosen"),
           List.of(
-              "integrations.externalFrameworks",
-              "jobs owned by jobs of other frameworks are not recognised"),
-          List.of(
               "resources.deviceClassMappings",
               "devices of dynamic resource allocation are not counted"));
 

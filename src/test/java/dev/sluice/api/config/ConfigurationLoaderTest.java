@@ -358,8 +358,13 @@ class ConfigurationLoaderTest {
             + " not allowed",
         "integrations: {frameworks: [batch/job, batch/job]} | integrations.frameworks[1] |"
             + " \"batch/job\" is given twice",
-        "integrations: {externalFrameworks: [X.v1.y.z]} | integrations.externalFrameworks | not"
-            + " supported yet",
+        "integrations: {externalFrameworks: [X.v1.y.z, X.v1.y.z]} |"
+            + " integrations.externalFrameworks[1] | \"X.v1.y.z\" is given twice",
+        "integrations: {frameworks: [jobset.x-k8s.io/jobset], externalFrameworks:"
+            + " [JobSet.v1alpha2.jobset.x-k8s.io]} | integrations.externalFrameworks[0] |"
+            + " \"JobSet.v1alpha2.jobset.x-k8s.io\" is also listed in integrations.frameworks",
+        "integrations: {frameworks: [statefulset], externalFrameworks: [StatefulSet.v1.apps]} |"
+            + " integrations.externalFrameworks[0] | \"StatefulSet.v1.apps\" is also listed",
         "integrations: {externalFrameworks: [x]} | integrations.externalFrameworks[0] | \"x\" is"
             + " not allowed; allowed: Kind.version.group",
         "integrations: {labelKeysToCopy: ['a b']} | integrations.labelKeysToCopy[0] | \"a b\" is"

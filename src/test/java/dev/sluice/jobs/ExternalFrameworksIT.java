@@ -1,0 +1,127 @@
+package dev.sluice.jobs;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.testing.OperatorTest;
+import dev.sluice.testing.QueuedJobs;
+import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.api.model.batch.v1.Job;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A kind that another controller queues, on a real control plane; the test is that controller. */
+@OperatorTest(
+    configuration =
+        "integrations: {frameworks: [batch/job], externalFrameworks: [Line.v1.example.test]}")
+class ExternalFrameworksIT {
+
+  private static final Duration LIMIT = Duration.ofMinutes(5);
+  private static final String LINE = "example.test/v1/Line";
+  private static final String JOB = "batch/v1/Job";
+  private static final String SUBMITTED = "labels: {kueue.x-k8s.io/queue-name: lq}";
+
+  private static void define(TestCluster cluster) {
+    cluster.applyText(
+        """
+        apiVersion: apiextensions.k8s.io/v1
+        kind: CustomResourceDefinition
+        metadata: {name: lines.example.test}
+        spec:
+          group: example.test
+          scope: Namespaced
+          names: {kind: Line, plural: lines, singular: line, listKind: LineList}
+          versions:
+          - name: v1
+            served: true
+            storage: true
+            schema:
+              openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}
+        """);
+  }
+
+  private static String job(String name, String metadata) {
+    return """
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: %s, %s}
+        spec:
+          template:
+            metadata: {annotations: {sluice.dev/run-for: 1s}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]
+        """
+        .formatted(name, metadata);
+  }
+
+  private static String ownedBy(String uid) {
+    return "ownerReferences: [{apiVersion: example.test/v1, kind: Line, name: outer, uid: %s, controller: true}]"
+        .formatted(uid);
+  }
+
+  /** The API server asks the webhooks as for a real creation, and creates nothing. */
+  private static boolean isSuspendedAtCreation(TestCluster cluster, String job) {
+    Job tried =
+        cluster
+            .client()
+            .resource(cluster.client().getKubernetesSerialization().unmarshal(job, Job.class))
+            .inNamespace(cluster.namespace())
+            .dryRun()
+            .create();
+    return Boolean.TRUE.equals(tried.getSpec().getSuspend());
+  }
+
+  @Test
+  void jobsBelowItsJobsAreLeftAloneAndItsWorkloadsAreEvicted(TestCluster cluster) {
+    QueuedJobs api = new QueuedJobs(cluster);
+    cluster.createNodes(NodeGroup.plentiful(cluster.name("node"), 1).withLabel("pool", "spot"));
+    define(cluster);
+    api.givenQueues(1);
+    await("the kind is served")
+        .atMost(LIMIT)
+        .ignoreExceptions()
+        .until(
+            () ->
+                cluster.applyText(
+                    "apiVersion: example.test/v1\nkind: Line\nmetadata: {name: outer, %s}\n"
+                        .formatted(SUBMITTED)),
+            applied -> !applied.isEmpty());
+    String owner = ownedBy(api.get(LINE, "outer").at("/metadata/uid").asText());
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: line-outer, %s}
+        spec:
+          queueName: lq
+          podSets:
+          - name: main
+            template: {spec: {containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]}}
+        """
+            .formatted(owner));
+    api.awaitCondition(QueuedJobs.WORKLOAD, "line-outer", "Admitted", "True");
+
+    String child = job("child", SUBMITTED + ", " + owner);
+    await("the operator knows the owner")
+        .atMost(LIMIT)
+        .until(() -> !isSuspendedAtCreation(cluster, child));
+    assertThat(isSuspendedAtCreation(cluster, job("stranger", SUBMITTED))).isTrue();
+    cluster.applyText(child);
+    api.awaitCondition(JOB, "child", "Complete", "True");
+    assertThat(api.workloads())
+        .extracting(workload -> workload.at("/metadata/name").asText())
+        .isEqualTo(List.of("line-outer"));
+
+    cluster.applyText(
+        job(
+            "high",
+            SUBMITTED.replace(
+                "}", ", kueue.x-k8s.io/priority-class: " + cluster.name("high") + "}")));
+    api.awaitCondition(QueuedJobs.WORKLOAD, "line-outer", "Evicted", "True");
+    api.delete(QueuedJobs.WORKLOAD, "line-outer");
+    api.awaitCondition(JOB, "high", "Complete", "True");
+  }
+}
