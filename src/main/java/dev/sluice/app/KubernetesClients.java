@@ -3,6 +3,7 @@ package dev.sluice.app;
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.sluice.api.config.Configuration;
+import dev.sluice.jobs.leaderworkerset.LeaderWorkerSetResource;
 import dev.sluice.jobs.pod.PodResource;
 import dev.sluice.jobs.statefulset.StatefulSetResource;
 import dev.sluice.kube.client.ApiClient;
@@ -82,6 +83,7 @@ final class KubernetesClients {
     KubernetesSerialization serialization = new KubernetesSerialization(mapper, true);
     serialization.registerKubernetesResource(PodResource.class);
     serialization.registerKubernetesResource(StatefulSetResource.class);
+    serialization.registerKubernetesResource(LeaderWorkerSetResource.class);
     return serialization;
   }
 

@@ -51,6 +51,12 @@ public record WebhookRules(List<String> mutating, Review review) {
      */
     record GatedTemplate(boolean together) implements Review {}
 
+    /**
+     * A LeaderWorkerSet: a scheduling gate holds back the pods that are made from its templates,
+     * and each group of pods is one job.
+     */
+    record GatedGroups() implements Review {}
+
     /** Every request is allowed unchanged. */
     record Unreviewed() implements Review {}
   }

@@ -22,6 +22,7 @@ interface KindWebhook {
           template.together()
               ? new StatefulSetWebhook(settings, cluster)
               : new DeploymentWebhook(settings, cluster);
+      case Review.GatedGroups groups -> new LeaderWorkerSetWebhook(settings, cluster);
       case Review.Unreviewed none -> new AllowingWebhook();
     };
   }

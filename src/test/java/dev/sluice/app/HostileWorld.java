@@ -29,6 +29,7 @@ import dev.sluice.jobs.ParsedJobs;
 import dev.sluice.jobs.ReconcileContext;
 import dev.sluice.jobs.RemoteExecutionCheck;
 import dev.sluice.jobs.integrations.BuiltInIntegrations;
+import dev.sluice.jobs.leaderworkerset.LeaderWorkerSetResource;
 import dev.sluice.jobs.pod.PodResource;
 import dev.sluice.jobs.pod.PodsTaken;
 import dev.sluice.jobs.pod.SinglePod;
@@ -67,6 +68,7 @@ final class HostileWorld {
       Map.ofEntries(
           Map.entry("Pod", PodResource.class),
           Map.entry("StatefulSet", StatefulSetResource.class),
+          Map.entry("LeaderWorkerSet", LeaderWorkerSetResource.class),
           Map.entry("Namespace", Namespace.class),
           Map.entry("PriorityClass", PriorityClass.class),
           Map.entry("LimitRange", LimitRange.class),
@@ -137,6 +139,7 @@ final class HostileWorld {
         decide(new SinglePod(), pod.view());
       }
       case StatefulSetResource set -> show(set.set());
+      case LeaderWorkerSetResource set -> show(set.set());
       case Namespace it -> informerCaches.namespaces().put("a", it);
       case PriorityClass it -> informerCaches.priorityClasses().put("a", it);
       case ClusterQueue it -> informerCaches.clusterQueues().put("a", it);

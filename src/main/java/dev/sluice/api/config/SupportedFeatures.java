@@ -20,6 +20,7 @@ final class SupportedFeatures {
           "kubeflow.org/pytorchjob",
           "kubeflow.org/tfjob",
           "kubeflow.org/xgboostjob",
+          "leaderworkerset.x-k8s.io/leaderworkerset",
           "pod",
           "ray.io/raycluster",
           "ray.io/rayjob",

@@ -11,6 +11,8 @@ import dev.sluice.jobs.batch.BatchJob;
 import dev.sluice.jobs.jobset.JobSet;
 import dev.sluice.jobs.kubeflow.MpiJob;
 import dev.sluice.jobs.kubeflow.TrainingJob;
+import dev.sluice.jobs.leaderworkerset.LeaderWorkerSetController;
+import dev.sluice.jobs.leaderworkerset.LeaderWorkerSets;
 import dev.sluice.jobs.pod.Deployments;
 import dev.sluice.jobs.pod.PodController;
 import dev.sluice.jobs.pod.PodIndex;
@@ -50,7 +52,8 @@ public final class BuiltInIntegrations {
         controlled(new SinglePod(), context -> new PodController(pods, context)),
         withoutController(new Deployments()),
         controlled(new StatefulSets(), context -> new StatefulSetController(pods, context)),
-        withoutController(ExternalKinds.leaderWorkerSet()));
+        controlled(
+            new LeaderWorkerSets(), context -> new LeaderWorkerSetController(pods, context)));
   }
 
   /** The descriptions of all kinds, in the same order; no controller is made. */

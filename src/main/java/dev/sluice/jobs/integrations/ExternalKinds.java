@@ -6,11 +6,7 @@ import dev.sluice.jobs.MultiKueueRules;
 import dev.sluice.jobs.MultiKueueRules.Dropped;
 import dev.sluice.jobs.MultiKueueRules.Entry;
 import dev.sluice.jobs.MultiKueueRules.StatusRules;
-import dev.sluice.jobs.WebhookRules;
-import dev.sluice.jobs.pod.SinglePod;
 import java.util.List;
-import java.util.Optional;
-import java.util.Set;
 
 /** Kinds of jobs that no controller of this program handles yet. */
 final class ExternalKinds {
@@ -49,14 +45,6 @@ final class ExternalKinds {
 
   static DescribedKind sparkApplication() {
     return DescribedKind.named(JobKind.of("sparkoperator.k8s.io", "v1beta2", "SparkApplication"));
-  }
-
-  static DescribedKind leaderWorkerSet() {
-    return new DescribedKind(
-        JobKind.of("leaderworkerset.x-k8s.io", "v1", "LeaderWorkerSet"),
-        WebhookRules.atUpdatesToo(new WebhookRules.Review.Unreviewed()),
-        Optional.empty(),
-        Set.of(SinglePod.KIND));
   }
 
   private static MultiKueueRules standard() {

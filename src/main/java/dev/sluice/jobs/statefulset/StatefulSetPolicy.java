@@ -1,10 +1,9 @@
 package dev.sluice.jobs.statefulset;
 
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.CachedJob;
+import dev.sluice.jobs.GroupWorkloads;
 import dev.sluice.jobs.JobAction;
 import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
@@ -13,7 +12,6 @@ import dev.sluice.jobs.JobAction.PatchWorkload;
 import dev.sluice.jobs.JobAction.Requeue;
 import dev.sluice.jobs.JobAction.Warn;
 import dev.sluice.jobs.JobOptions;
-import dev.sluice.jobs.JobRef;
 import dev.sluice.jobs.ManagementStatus;
 import dev.sluice.jobs.PodSetTemplate;
 import dev.sluice.jobs.PrioritySource;
@@ -96,14 +94,7 @@ final class StatefulSetPolicy {
       CachedStatefulSet set, String name, int count, PrioritySource.Found priority) {
     CachedJob job = set.job();
     ObjectNode workload = composer.compose(job, name, podSets(job, count), priority);
-    ObjectNode metadata = workload.withObjectProperty("metadata");
-    metadata.putArray("ownerReferences").add(reference(job.ref()));
-    metadata.withObjectProperty("labels").put(KueueConstants.JOB_UID, job.ref().uid());
-    metadata
-        .withObjectProperty("annotations")
-        .put(KueueConstants.IS_GROUP_WORKLOAD, "true")
-        .put(KueueConstants.JOB_OWNER_GVK, OWNER_GVK)
-        .put(KueueConstants.JOB_OWNER_NAME, job.ref().name());
+    GroupWorkloads.mark(workload, job.ref(), OWNER_GVK);
     return workload;
   }
 
@@ -125,16 +116,16 @@ final class StatefulSetPolicy {
     if (workload.deleting() || workload.finished()) {
       return List.of();
     }
-    if (!"true".equals(workload.annotations().get(KueueConstants.IS_GROUP_WORKLOAD))) {
+    if (!GroupWorkloads.isMarked(workload)) {
       return List.of(
           new Warn(
               "WorkloadNameConflict",
               "Workload " + workload.id() + " exists and was not made for a group of pods"),
           new Requeue(RETRY));
     }
-    if (!isOwned(workload, set.job().ref())
+    if (!GroupWorkloads.isOwned(workload, set.job().ref())
         || !workload.annotations().containsKey(KueueConstants.JOB_OWNER_GVK)) {
-      return List.of(adopt(workload, set.job().ref()));
+      return List.of(GroupWorkloads.adopt(workload, set.job().ref(), OWNER_GVK));
     }
     if (set.isSent()) {
       return List.of();
@@ -285,44 +276,5 @@ final class StatefulSetPolicy {
         .fingerprint()
         .full()
         .equals(workload.spec().podSets().getFirst().template().fingerprint());
-  }
-
-  private static boolean isOwned(CachedWorkload workload, JobRef set) {
-    return workload.coOwners().stream().anyMatch(owner -> owner.uid().equals(set.uid()))
-        || workload.owner().filter(owner -> owner.uid().equals(set.uid())).isPresent();
-  }
-
-  /** Adds the set to the owners of the Workload, and names it in the annotations. */
-  private static PatchWorkload adopt(CachedWorkload workload, JobRef set) {
-    ObjectNode patch = JsonNodeFactory.instance.objectNode();
-    ArrayNode owners = patch.putObject("metadata").putArray("ownerReferences");
-    workload.owner().ifPresent(owner -> owners.add(reference(owner).put("controller", true)));
-    workload.coOwners().forEach(owner -> owners.add(reference(owner)));
-    if (!isOwned(workload, set)) {
-      owners.add(reference(set));
-    }
-    if (!workload.annotations().containsKey(KueueConstants.JOB_OWNER_GVK)) {
-      patch
-          .withObjectProperty("metadata")
-          .putObject("annotations")
-          .put(KueueConstants.JOB_OWNER_GVK, OWNER_GVK)
-          .put(KueueConstants.JOB_OWNER_NAME, set.name());
-    }
-    return new PatchWorkload(workload, patch, "");
-  }
-
-  private static ObjectNode reference(JobRef set) {
-    return reference(
-        new CachedWorkload.Owner(
-            set.kind().apiVersion(), set.kind().kind(), set.name(), set.uid()));
-  }
-
-  private static ObjectNode reference(CachedWorkload.Owner owner) {
-    return JsonNodeFactory.instance
-        .objectNode()
-        .put("apiVersion", owner.apiVersion())
-        .put("kind", owner.kind())
-        .put("name", owner.name())
-        .put("uid", owner.uid());
   }
 }

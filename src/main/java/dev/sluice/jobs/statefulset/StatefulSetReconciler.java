@@ -1,6 +1,5 @@
 package dev.sluice.jobs.statefulset;
 
-import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.JobAction;
 import dev.sluice.jobs.JobControllerContext;
 import dev.sluice.jobs.JobExecutor;
@@ -12,9 +11,9 @@ import dev.sluice.jobs.OwnerChainResolver;
 import dev.sluice.jobs.ReconcileContext;
 import dev.sluice.jobs.RemoteExecutionCheck;
 import dev.sluice.jobs.pod.CachedPod;
+import dev.sluice.jobs.pod.GroupMembership;
+import dev.sluice.jobs.pod.GroupedPodWriter;
 import dev.sluice.jobs.pod.SinglePod;
-import dev.sluice.kube.client.ApiOutcome;
-import dev.sluice.kube.client.ConflictBackoff;
 import dev.sluice.kube.client.Futures;
 import dev.sluice.workload.CachedWorkload;
 import java.time.Duration;
@@ -22,8 +21,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.function.Supplier;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Reconciles a StatefulSet and its pods: decides from the caches, and carries the decision out. It
@@ -31,9 +28,7 @@ import org.slf4j.LoggerFactory;
  */
 final class StatefulSetReconciler {
 
-  private static final Logger LOG = LoggerFactory.getLogger(StatefulSetReconciler.class);
   private static final Duration UNTIL_SEEN = Duration.ofSeconds(1);
-  private static final Duration LATER = Duration.ofSeconds(30);
 
   private final StatefulSetPolicy policy;
   private final boolean identifierAnnotations;
@@ -43,7 +38,7 @@ final class StatefulSetReconciler {
   private final StatefulSetWorkloads workloads;
   private final JobReconciler.Dependencies dependencies;
   private final Semaphore writers;
-  private final ConflictBackoff<String> conflicts = new ConflictBackoff<>();
+  private final GroupedPodWriter podWriter;
 
   /** A reconciler of all StatefulSets. */
   StatefulSetReconciler(JobControllerContext context) {
@@ -57,6 +52,7 @@ final class StatefulSetReconciler {
         new StatefulSetWorkloads(
             dependencies.workloads().store(), context.options().longestWorkloadName());
     this.writers = new Semaphore(JobControllerContext.WRITES_AT_A_TIME);
+    this.podWriter = new GroupedPodWriter(dependencies, writers);
   }
 
   /** The name of the Workload of a set. */
@@ -216,8 +212,8 @@ final class StatefulSetReconciler {
       return Optional.empty();
     }
     String name = workload.map(it -> it.id().name()).orElseGet(() -> workloadOf(set));
-    if (StatefulSetPods.isInAnotherGroup(name, pod)) {
-      return delete(set, pod.job());
+    if (GroupMembership.isInAnotherGroup(name, pod)) {
+      return podWriter.delete(set.job().ref(), pod.job());
     }
     Optional<JobPatch> patch =
         StatefulSetPods.needed(
@@ -230,69 +226,14 @@ final class StatefulSetReconciler {
                 .isPresent(),
             identifierAnnotations,
             pod);
-    return patch.isEmpty() ? Optional.empty() : write(set, pod.job(), patch.get());
-  }
-
-  /** Deletes a gated pod, so that the StatefulSet makes it anew and it can join its group. */
-  private Optional<Duration> delete(CachedStatefulSet set, CachedJob pod)
-      throws InterruptedException {
-    writers.acquire();
-    try {
-      return outcome(
-          set,
-          pod,
-          Futures.forResult(dependencies.objects().delete(pod.ref())),
-          "deleted, since it waits in the group of another Workload");
-    } finally {
-      writers.release();
-    }
+    return patch.isEmpty()
+        ? Optional.empty()
+        : podWriter.patch(set.job().ref(), pod.job(), patch.get());
   }
 
   private static Optional<Duration> earliest(Optional<Duration> one, Optional<Duration> other) {
     return one.isPresent() && (other.isEmpty() || one.get().compareTo(other.get()) <= 0)
         ? one
         : other;
-  }
-
-  private Optional<Duration> write(CachedStatefulSet set, CachedJob pod, JobPatch patch)
-      throws InterruptedException {
-    writers.acquire();
-    try {
-      return outcome(
-          set,
-          pod,
-          Futures.forResult(dependencies.objects().patch(pod.ref(), pod.version(), patch)),
-          "joins its group or leaves it");
-    } finally {
-      writers.release();
-    }
-  }
-
-  private Optional<Duration> outcome(
-      CachedStatefulSet set, CachedJob pod, ApiOutcome outcome, String change) {
-    return switch (outcome) {
-      case ApiOutcome.Written written -> {
-        conflicts.reset(pod.ref().uid());
-        LOG.info("job=\"{}\" pod={} {}", set.job().ref(), pod.ref(), change);
-        yield Optional.empty();
-      }
-      case ApiOutcome.Conflict conflict -> Optional.of(conflicts.next(pod.ref().uid()));
-      case ApiOutcome.Gone gone -> {
-        conflicts.reset(pod.ref().uid());
-        yield Optional.empty();
-      }
-      case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
-      case ApiOutcome.Refused refused -> {
-        LOG.warn(
-            "job=\"{}\" pod={} not written, reason=\"{}\"",
-            set.job().ref(),
-            pod.ref(),
-            refused.message());
-        dependencies
-            .events()
-            .warning(pod.ref(), "WriteRefused", "Not written: " + refused.message());
-        yield Optional.of(LATER);
-      }
-    };
   }
 }

@@ -158,8 +158,13 @@ public final class KindPlayer implements AutoCloseable {
     }
     for (Map.Entry<String, ObjectNode> child : wanted.entrySet()) {
       ObjectNode present = existing.get(child.getKey());
-      settled &=
-          present == null ? create(object, child.getValue()) : adjust(present, child.getValue());
+      if (present == null) {
+        settled &= create(object, child.getValue());
+      } else if (played.replaces(present, child.getValue())) {
+        settled &= delete(present);
+      } else {
+        settled &= adjust(present, child.getValue());
+      }
     }
     settled &= writeStatus(object, played.status(object, List.copyOf(existing.values())));
     return settled ? Optional.empty() : Optional.of(AGAIN);

@@ -26,6 +26,11 @@ public interface PlayedKind {
    */
   List<ObjectNode> children(JsonNode object);
 
+  /** Whether a child that exists is deleted, so that it is made anew as it is wanted now. */
+  default boolean replaces(ObjectNode present, ObjectNode wanted) {
+    return false;
+  }
+
   /**
    * The status that the controller writes.
    *

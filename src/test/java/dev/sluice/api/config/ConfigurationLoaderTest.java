@@ -128,8 +128,7 @@ class ConfigurationLoaderTest {
     assertThat(c.notices())
         .containsExactly(
             "integrations.frameworks: not integrated yet, so that their jobs are not managed:"
-                + " ray.io/rayservice, trainer.kubeflow.org/trainjob,"
-                + " leaderworkerset.x-k8s.io/leaderworkerset; integrated: "
+                + " ray.io/rayservice, trainer.kubeflow.org/trainjob; integrated: "
                 + String.join(", ", JobFrameworks.integrated()));
     assertThat(ConfigurationLoader.parse(c.effective(), "", () -> "x")).isEqualTo(c);
   }

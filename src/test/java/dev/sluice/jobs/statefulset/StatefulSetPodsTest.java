@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.jobs.JobPatch;
 import dev.sluice.jobs.pod.CachedPod;
+import dev.sluice.jobs.pod.GroupMembership;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -75,11 +76,11 @@ class StatefulSetPodsTest {
 
   @Test
   void aPodThatWaitsInTheGroupOfAnotherWorkloadIsRecognised() {
-    assertThat(StatefulSetPods.isInAnotherGroup("w", pod())).isFalse();
-    assertThat(StatefulSetPods.isInAnotherGroup("w", pod(MEMBER_LABELS, MEMBER))).isFalse();
-    assertThat(StatefulSetPods.isInAnotherGroup("v", pod(MEMBER_LABELS, MEMBER))).isTrue();
+    assertThat(GroupMembership.isInAnotherGroup("w", pod())).isFalse();
+    assertThat(GroupMembership.isInAnotherGroup("w", pod(MEMBER_LABELS, MEMBER))).isFalse();
+    assertThat(GroupMembership.isInAnotherGroup("v", pod(MEMBER_LABELS, MEMBER))).isTrue();
     assertThat(
-            StatefulSetPods.isInAnotherGroup(
+            GroupMembership.isInAnotherGroup(
                 "v", pod(MEMBER_LABELS, MEMBER, with("/spec/schedulingGates", "null"))))
         .isFalse();
   }

@@ -1,0 +1,27 @@
+package dev.sluice.jobs.leaderworkerset;
+
+import dev.sluice.jobs.CachedJob;
+
+/**
+ * What is kept of a LeaderWorkerSet.
+ *
+ * @param job the set in the words of all jobs, with the pod sets of one group; its text is there
+ *     only while its pods are held back
+ * @param replicas how many groups it is to have
+ * @param size how many pods a group has
+ * @param present how many groups it has, those on their way out included
+ * @param surging whether a rollout may make more groups than {@code replicas}
+ */
+public record CachedLeaderWorkerSet(
+    CachedJob job, int replicas, int size, int present, boolean surging) {
+
+  /** Whether its pods wait at their gates, as its template tells them. */
+  boolean gated() {
+    return job.state().suspended();
+  }
+
+  /** How many groups have a Workload; those that a rollout made in addition are counted. */
+  int groups() {
+    return surging ? Math.max(replicas, present) : replicas;
+  }
+}
