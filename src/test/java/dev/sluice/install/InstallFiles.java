@@ -181,7 +181,7 @@ final class InstallFiles {
     List<String> preparedParts = parts(text(prepared));
     StringBuilder result = new StringBuilder();
     parts.stream().filter(part -> framework(part).isEmpty()).forEach(result::append);
-    for (String framework : JobFrameworks.optional()) {
+    for (String framework : optional()) {
       result.append(
           "{{- if has \"%s\" (.Values.config.integrations).frameworks }}\n".formatted(framework));
       parts.stream().filter(part -> framework(part).equals(framework)).forEach(result::append);
@@ -202,6 +202,15 @@ final class InstallFiles {
   private static String framework(String part) {
     Matcher path = PATH.matcher(part);
     return path.find() ? OPTIONAL_PATHS.getOrDefault(path.group(1), "") : "";
+  }
+
+  /** The frameworks that a user may turn off, in the order of the registrations. */
+  private static List<String> optional() {
+    return WebhookKind.all().stream()
+        .map(WebhookKind::framework)
+        .filter(JobFrameworks.optional()::contains)
+        .distinct()
+        .toList();
   }
 
   private static Map<String, String> optionalPaths() {
