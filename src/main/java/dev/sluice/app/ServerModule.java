@@ -8,14 +8,18 @@ import dev.sluice.core.engine.SchedulerQueries;
 import dev.sluice.metrics.MetricsScrape;
 import dev.sluice.server.CachingRequestAuthorizer;
 import dev.sluice.server.ClientAuthority;
+import dev.sluice.server.ClientCertificateAuthorizer;
+import dev.sluice.server.ClusterClientAuthorities;
 import dev.sluice.server.ExplainEndpoint;
 import dev.sluice.server.HealthEndpoint;
 import dev.sluice.server.HttpService;
 import dev.sluice.server.KubernetesRequestAuthorizer;
 import dev.sluice.server.MetricsEndpoint;
 import dev.sluice.server.ReloadableKeyManager;
+import dev.sluice.server.RequestAuthorizer;
 import dev.sluice.server.Response;
 import dev.sluice.server.TlsSettings;
+import dev.sluice.server.UnverifiedClients;
 import dev.sluice.server.WebhookEndpoint;
 import dev.sluice.webhooks.ClusterLookup;
 import dev.sluice.webhooks.WebhookRouter;
@@ -143,18 +147,27 @@ final class ServerModule implements OperatorModule {
     opened(
         HttpService.tls(
             new BindAddress(visibility.bindAddress(), visibility.bindPort()),
-            keys.context(),
+            keys.context(new UnverifiedClients()),
             tls,
-            new ExplainEndpoint(authorizer(ExplainEndpoint.PREFIX), workloads, queries),
+            new ExplainEndpoint(
+                authorizer(ExplainEndpoint.PREFIX),
+                new ClientCertificateAuthorizer(
+                    new ClusterClientAuthorities(context.client(), context.clock()),
+                    cached(
+                        new KubernetesRequestAuthorizer(context.client(), ExplainEndpoint.PREFIX)
+                            .ofUsers())),
+                workloads,
+                queries),
             GRACE));
   }
 
   private CachingRequestAuthorizer authorizer(String path) {
+    return cached(new KubernetesRequestAuthorizer(context.client(), path));
+  }
+
+  private CachingRequestAuthorizer cached(RequestAuthorizer authorizer) {
     return new CachingRequestAuthorizer(
-        new KubernetesRequestAuthorizer(context.client(), path),
-        SCRAPER_MEMORY,
-        REFUSAL_MEMORY,
-        context.clock());
+        authorizer, SCRAPER_MEMORY, REFUSAL_MEMORY, context.clock());
   }
 
   private Response exposition() {

@@ -36,19 +36,30 @@ public final class ExplainEndpoint implements HttpHandler {
   private static final String BEARER = "Bearer ";
 
   private final RequestAuthorizer authorizer;
+  private final ClientCertificateAuthorizer certificates;
   private final WorkloadLister workloads;
   private final SchedulerQueries engine;
 
   /**
    * Creates the endpoint.
    *
-   * @param authorizer decides who may get {@link #PREFIX}
+   * @param authorizer decides by token who may get {@link #PREFIX}
+   * @param certificates decides by certificate
    */
   public ExplainEndpoint(
-      RequestAuthorizer authorizer, WorkloadLister workloads, SchedulerQueries engine) {
+      RequestAuthorizer authorizer,
+      ClientCertificateAuthorizer certificates,
+      WorkloadLister workloads,
+      SchedulerQueries engine) {
     this.authorizer = authorizer;
+    this.certificates = certificates;
     this.workloads = workloads;
     this.engine = engine;
+  }
+
+  @Override
+  public boolean asksForCertificates() {
+    return true;
   }
 
   @Override
@@ -68,12 +79,20 @@ public final class ExplainEndpoint implements HttpHandler {
     }
     String header = request.header("authorization").orElse("");
     String token = header.startsWith(BEARER) ? header.substring(BEARER.length()).strip() : "";
-    if (token.isEmpty()) {
-      return Response.text(401, "Unauthorized: a bearer token is needed");
+    if (token.isEmpty() && request.certificates().isEmpty()) {
+      return Response.text(401, "Unauthorized: a bearer token or a client certificate is needed");
     }
     try {
-      return switch (authorizer.decide(token)) {
-        case UNAUTHENTICATED -> Response.text(401, "Unauthorized");
+      return switch (token.isEmpty()
+          ? certificates.decide(request.certificates())
+          : authorizer.decide(token)) {
+        case UNAUTHENTICATED ->
+            Response.text(
+                401,
+                token.isEmpty()
+                    ? "Unauthorized: the certificate is not one for clients of this cluster, or not"
+                        + " valid now"
+                    : "Unauthorized");
         case FORBIDDEN -> Response.text(403, "Forbidden: the verb get on " + PREFIX + " is needed");
         case ALLOWED -> explain(path.group(1), path.group(2));
       };

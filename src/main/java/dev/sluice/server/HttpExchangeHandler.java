@@ -5,14 +5,17 @@ import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpsExchange;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.security.cert.X509Certificate;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLPeerUnverifiedException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -73,9 +76,13 @@ final class HttpExchangeHandler implements AutoCloseable {
   }
 
   private record Head(
-      HttpHandler.Head known, String query, Map<String, String> headers, long length) {
+      HttpHandler.Head known,
+      String query,
+      Map<String, String> headers,
+      long length,
+      List<X509Certificate> certificates) {
     Request with(RequestBody requestBody) {
-      return new Request(known.method(), known.path(), query, headers, requestBody);
+      return new Request(known.method(), known.path(), query, headers, requestBody, certificates);
     }
   }
 
@@ -174,12 +181,14 @@ final class HttpExchangeHandler implements AutoCloseable {
     sent.forEach((name, values) -> headers.put(name.toLowerCase(Locale.ROOT), values.getFirst()));
     String query = exchange.getRequestURI().getRawQuery();
     String path = exchange.getRequestURI().getPath();
+    List<X509Certificate> certificates = certificates(exchange);
     return new Head(
         new HttpHandler.Head(
-            exchange.getRequestMethod(), path == null ? "" : path, hasCertificate(exchange)),
+            exchange.getRequestMethod(), path == null ? "" : path, !certificates.isEmpty()),
         query == null ? "" : query,
         headers,
-        length(headers));
+        length(headers),
+        certificates);
   }
 
   /**
@@ -191,12 +200,16 @@ final class HttpExchangeHandler implements AutoCloseable {
         : Long.parseLong(headers.getOrDefault("content-length", "0").strip());
   }
 
-  private static boolean hasCertificate(HttpExchange exchange) {
+  private static List<X509Certificate> certificates(HttpExchange exchange) {
     try {
       return exchange instanceof HttpsExchange https
-          && https.getSSLSession().getPeerCertificates().length > 0;
+          ? Stream.of(https.getSSLSession().getPeerCertificates())
+              .filter(X509Certificate.class::isInstance)
+              .map(X509Certificate.class::cast)
+              .toList()
+          : List.of();
     } catch (SSLPeerUnverifiedException e) {
-      return false;
+      return List.of();
     }
   }
 

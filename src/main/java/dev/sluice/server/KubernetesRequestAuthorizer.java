@@ -33,7 +33,17 @@ public final class KubernetesRequestAuthorizer implements RequestAuthorizer {
     if (user.isEmpty()) {
       return Decision.UNAUTHENTICATED;
     }
-    return isAllowed(user.get()) ? Decision.ALLOWED : Decision.FORBIDDEN;
+    return decide(user.get());
+  }
+
+  /** Decides about a user who is known. */
+  public Decision decide(UserInfo user) {
+    return isAllowed(user) ? Decision.ALLOWED : Decision.FORBIDDEN;
+  }
+
+  /** The decisions about users as text, as {@link ClientCertificateAuthorizer} knows them. */
+  public RequestAuthorizer ofUsers() {
+    return text -> decide(ClientCertificateAuthorizer.user(text));
   }
 
   private Optional<UserInfo> user(String token) {

@@ -13,6 +13,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.TrustManager;
 import javax.net.ssl.X509ExtendedKeyManager;
+import javax.net.ssl.X509ExtendedTrustManager;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,7 +60,7 @@ public final class ReloadableKeyManager extends X509ExtendedKeyManager {
    *
    * @throws GeneralSecurityException when the platform does not support TLS
    */
-  public SSLContext context(ClientAuthority clients) throws GeneralSecurityException {
+  public SSLContext context(X509ExtendedTrustManager clients) throws GeneralSecurityException {
     SSLContext context = SSLContext.getInstance("TLS");
     context.init(new KeyManager[] {this}, new TrustManager[] {clients}, null);
     return context;

@@ -1,5 +1,7 @@
 package dev.sluice.server;
 
+import java.security.cert.X509Certificate;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
@@ -11,13 +13,25 @@ import java.util.Optional;
  * @param query the raw query, empty if absent
  * @param headers first value of each header, names in lower case
  * @param requestBody the body, empty if absent
+ * @param certificates what the client presented, its own certificate first; empty if nothing
  */
 public record Request(
     String method,
     String path,
     String query,
     Map<String, String> headers,
-    RequestBody requestBody) {
+    RequestBody requestBody,
+    List<X509Certificate> certificates) {
+
+  /** A request of a client without certificate. */
+  public Request(
+      String method,
+      String path,
+      String query,
+      Map<String, String> headers,
+      RequestBody requestBody) {
+    this(method, path, query, headers, requestBody, List.of());
+  }
 
   /** The first value of a header; the name must be in lower case. */
   public Optional<String> header(String name) {

@@ -3,6 +3,7 @@ package dev.sluice.install;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.sluice.kube.certificates.CertificateAuthority;
 import dev.sluice.testing.ControlPlaneTest;
 import dev.sluice.testing.MetricsEndpoint;
 import dev.sluice.testing.TestCluster;
@@ -20,7 +21,10 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.MatchResult;
@@ -149,6 +153,87 @@ class InstalledOperatorIT {
                 assertThat(names(metrics.get(scraper).body()))
                     .as("every metric that a rule looks at is there")
                     .containsAll(names(expressions())));
+  }
+
+  @Test
+  @Order(2)
+  void explanationsAreForCertificatesOfTheClusterWhoseUsersMay(
+      TestCluster cluster, @TempDir Path files) throws Exception {
+    ExplainByCertificate explain = new ExplainByCertificate(cluster, operator.explainPort(), files);
+    cluster.applyText(
+        """
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: ClusterRoleBinding
+        metadata: {name: explain-ann}
+        roleRef:
+          {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: kueue-explain-viewer-role}
+        subjects: [{kind: User, name: ann, apiGroup: rbac.authorization.k8s.io}]
+        ---
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: RoleBinding
+        metadata: {name: people, namespace: "${namespace}"}
+        roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: view}
+        subjects: [{kind: Group, name: people, apiGroup: rbac.authorization.k8s.io}]
+        ---
+        apiVersion: rbac.authorization.k8s.io/v1
+        kind: RoleBinding
+        metadata: {name: workloads, namespace: "${namespace}"}
+        roleRef:
+          {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: kueue-workload-viewer-role}
+        subjects: [{kind: Group, name: people, apiGroup: rbac.authorization.k8s.io}]
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        metadata: {name: "certified-${suffix}"}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: "certified-${suffix}"}
+        spec:
+          namespaceSelector: {}
+          resourceGroups:
+          - coveredResources: [cpu]
+            flavors:
+            - {name: "certified-${suffix}", resources: [{name: cpu, nominalQuota: "0"}]}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: certified, namespace: "${namespace}"}
+        spec: {clusterQueue: "certified-${suffix}"}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: Workload
+        metadata: {name: waits, namespace: "${namespace}"}
+        spec:
+          queueName: certified
+          podSets:
+          - name: main
+            count: 1
+            template:
+              spec:
+                restartPolicy: Never
+                containers: [{name: main, image: none, resources: {requests: {cpu: "1"}}}]
+        """);
+    var authority = explain.authority();
+    var ann = ExplainByCertificate.user(authority, "ann", Instant.now());
+
+    await()
+        .atMost(LIMIT)
+        .untilAsserted(
+            () -> assertThat(explain.printed("waits", ann)).as(log()).contains("operator: "));
+    assertThat(explain.printed("waits", ExplainByCertificate.user(authority, "bob", Instant.now())))
+        .contains("answered 403: Forbidden");
+    assertThat(explain.status("waits")).isEqualTo(401);
+    assertThat(explain.status("waits", ExplainByCertificate.user(authority, "ann", Instant.EPOCH)))
+        .as("expired")
+        .isEqualTo(401);
+    var stranger =
+        new CertificateAuthority(InstantSource.system(), new SecureRandom())
+            .authority("sluice-cluster-ca", Duration.ofDays(1));
+    assertThat(explain.status("waits", ExplainByCertificate.user(stranger, "ann", Instant.now())))
+        .as("of a stranger's authority")
+        .isEqualTo(401);
+    assertThat(explain.status("waits", ann)).isEqualTo(200);
   }
 
   @Test

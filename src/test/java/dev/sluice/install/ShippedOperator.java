@@ -52,6 +52,10 @@ final class ShippedOperator implements AutoCloseable {
     return ports.get(2);
   }
 
+  int explainPort() {
+    return ports.get(3);
+  }
+
   /** Applies the manifest, with the ports of this process and without pods, and starts. */
   void start() throws IOException {
     ServerSideApply apply = new ServerSideApply(cluster.client());

@@ -16,7 +16,10 @@ import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.WorkloadId;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadLister;
+import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +33,9 @@ class ExplainEndpointTest {
 
   private static final String PATH = "/explain/v1/namespaces/team/workloads/wl";
   private static final WorkloadId ID = new WorkloadId("uid", "team", "wl");
+
+  /** Never asked, since no client has a certificate here. */
+  private static final KubernetesClient NO_CLUSTER = new KubernetesClientBuilder().build();
 
   @Test
   void aWorkloadThatWaitsIsExplained() throws Exception {
@@ -74,7 +80,12 @@ class ExplainEndpointTest {
               case "poor" -> RequestAuthorizer.Decision.FORBIDDEN;
               default -> RequestAuthorizer.Decision.UNAUTHENTICATED;
             };
-    return new ExplainEndpoint(authorizer, new OneWorkload(), new OneAnswer());
+    return new ExplainEndpoint(
+        authorizer,
+        new ClientCertificateAuthorizer(
+            new ClusterClientAuthorities(NO_CLUSTER, InstantSource.system()), authorizer),
+        new OneWorkload(),
+        new OneAnswer());
   }
 
   /** Knows {@code team/wl}. */

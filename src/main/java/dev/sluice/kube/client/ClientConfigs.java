@@ -1,6 +1,7 @@
 package dev.sluice.kube.client;
 
 import dev.sluice.kube.certificates.Pem;
+import dev.sluice.kube.certificates.TlsContexts.ClientCertificate;
 import io.fabric8.kubernetes.client.Config;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -10,6 +11,7 @@ import java.security.GeneralSecurityException;
 import java.security.PrivateKey;
 import java.util.Base64;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes configurations of clients. The client library takes keys of type EC for RSA unless they are
@@ -64,9 +66,23 @@ public final class ClientConfigs {
     }
   }
 
+  /**
+   * The certificate that a configuration logs in with; empty if it has none.
+   *
+   * @throws IOException when a file can't be read
+   */
+  public static Optional<ClientCertificate> certificate(Config config) throws IOException {
+    Optional<String> chain = pem(config.getClientCertData(), config.getClientCertFile());
+    Optional<String> key = keyPem(config);
+    return chain.flatMap(found -> key.map(own -> new ClientCertificate(found, own)));
+  }
+
   private static Optional<String> keyPem(Config config) throws IOException {
-    String data = config.getClientKeyData();
-    String file = config.getClientKeyFile();
+    return pem(config.getClientKeyData(), config.getClientKeyFile());
+  }
+
+  private static Optional<String> pem(@Nullable String data, @Nullable String file)
+      throws IOException {
     if (data != null && !data.isEmpty()) {
       return Optional.of(
           new String(Base64.getMimeDecoder().decode(data), StandardCharsets.US_ASCII));

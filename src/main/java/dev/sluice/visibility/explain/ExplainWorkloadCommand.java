@@ -3,6 +3,7 @@ package dev.sluice.visibility.explain;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.kube.client.ApiReader;
 import dev.sluice.kube.client.ClientApiReader;
+import dev.sluice.kube.client.ClientConfigs;
 import dev.sluice.kube.client.ClusterAccess;
 import dev.sluice.kube.client.DirectApiReader;
 import dev.sluice.kube.client.KubeconfigOption;
@@ -83,8 +84,8 @@ public final class ExplainWorkloadCommand implements Callable<Integer> {
       names = "--operator-token",
       paramLabel = "FILE",
       description =
-          "A token for the operator, such as kubectl create token writes; that of the kubeconfig"
-              + " unless given.")
+          "A token for the operator, such as kubectl create token writes; the token or the"
+              + " certificate of the kubeconfig unless given.")
   private @Nullable Path operatorToken;
 
   @Override
@@ -161,7 +162,9 @@ public final class ExplainWorkloadCommand implements Callable<Integer> {
   }
 
   private List<String> live(URI url, Config config, String in) throws IOException {
-    return new LiveExplanation(url, Optional.ofNullable(operatorCa), token(config)).lines(in, name);
+    return new LiveExplanation(
+            url, Optional.ofNullable(operatorCa), token(config), ClientConfigs.certificate(config))
+        .lines(in, name);
   }
 
   private Optional<String> token(Config config) throws IOException {

@@ -2,9 +2,10 @@ package dev.sluice.visibility.explain;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonMappers;
+import dev.sluice.kube.certificates.TlsContexts;
+import dev.sluice.kube.certificates.TlsContexts.ClientCertificate;
 import dev.sluice.kube.client.ApiErrorText;
 import java.io.IOException;
-import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -12,15 +13,10 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
-import java.security.KeyStore;
-import java.security.cert.Certificate;
-import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 
 /** Queries a running operator. A failed query becomes one line of text. */
 final class LiveExplanation {
@@ -31,6 +27,7 @@ final class LiveExplanation {
   private final URI operator;
   private final Optional<Path> authority;
   private final Optional<String> token;
+  private final Optional<ClientCertificate> certificate;
 
   /**
    * Creates a client of an operator.
@@ -38,8 +35,14 @@ final class LiveExplanation {
    * @param authority file with the certificate authority of the operator; empty: the default of
    *     Java
    * @param token bearer token of the user
+   * @param certificate certificate of the user, which is shown if there is no token
    */
-  LiveExplanation(URI operator, Optional<Path> authority, Optional<String> token) {
+  LiveExplanation(
+      URI operator,
+      Optional<Path> authority,
+      Optional<String> token,
+      Optional<ClientCertificate> certificate) {
+    this.certificate = certificate;
     this.operator = operator;
     this.authority = authority;
     this.token = token;
@@ -48,15 +51,15 @@ final class LiveExplanation {
   List<String> lines(String namespace, String name) {
     URI url = operator.resolve("/explain/v1/namespaces/" + namespace + "/workloads/" + name);
     HttpRequest.Builder request = HttpRequest.newBuilder(url).timeout(TIMEOUT);
-    if (token.isPresent() && !confidential(url)) {
+    if (token.isEmpty() && certificate.isEmpty()) {
       return List.of(
-          "(the operator at %s was not asked: your token is only sent over https)"
-              .formatted(operator));
+          "(the operator was not asked: it knows people by token or certificate, and the kubeconfig"
+              + " has neither; give a token with --operator-token)");
     }
-    if (token.isEmpty()) {
+    if (!confidential(url)) {
       return List.of(
-          "(the operator was not asked: it knows people by token, and the kubeconfig has none;"
-              + " give one with --operator-token)");
+          "(the operator at %s was not asked: your %s is only sent over https)"
+              .formatted(operator, token.isPresent() ? "token" : "certificate"));
     }
     token.ifPresent(bearer -> request.header("Authorization", "Bearer " + bearer));
     try (HttpClient client = client()) {
@@ -96,27 +99,11 @@ final class LiveExplanation {
   }
 
   private HttpClient client() throws IOException, GeneralSecurityException {
-    HttpClient.Builder builder = HttpClient.newBuilder().connectTimeout(TIMEOUT);
-    if (authority.isPresent()) {
-      builder.sslContext(trusting(authority.get()));
-    }
-    return builder.build();
-  }
-
-  private static SSLContext trusting(Path file) throws IOException, GeneralSecurityException {
-    KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
-    store.load(null, null);
-    try (InputStream pem = Files.newInputStream(file)) {
-      int number = 0;
-      for (Certificate each : CertificateFactory.getInstance("X.509").generateCertificates(pem)) {
-        store.setCertificateEntry("ca-" + number++, each);
-      }
-    }
-    TrustManagerFactory trust =
-        TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-    trust.init(store);
-    SSLContext context = SSLContext.getInstance("TLS");
-    context.init(null, trust.getTrustManagers(), null);
-    return context;
+    Optional<String> trusted =
+        authority.isPresent() ? Optional.of(Files.readString(authority.get())) : Optional.empty();
+    return HttpClient.newBuilder()
+        .connectTimeout(TIMEOUT)
+        .sslContext(TlsContexts.client(trusted, token.isPresent() ? Optional.empty() : certificate))
+        .build();
   }
 }
