@@ -31,7 +31,7 @@ import java.util.regex.Pattern;
  * @param podSets its pod sets
  * @param priorityClass the priority class that the kind itself names; empty when it names none
  * @param text the object as JSON, without managed fields; empty unless it is suspended and has not
- *     ended, since only then is it composed from or started
+ *     ended, since only then is it composed from or started, or its kind refers to other objects
  */
 public record CachedJob(
     JobRef ref,
@@ -71,6 +71,24 @@ public record CachedJob(
         other,
         Optional.empty(),
         podSets,
+        priorityClass,
+        text);
+  }
+
+  /** The same job with other pod sets. */
+  CachedJob withPodSets(List<PodSet> others) {
+    return new CachedJob(
+        ref,
+        version,
+        createdAt,
+        deletionTime,
+        controller,
+        finalizers,
+        labels,
+        annotations,
+        state,
+        remoteStatus,
+        others,
         priorityClass,
         text);
   }

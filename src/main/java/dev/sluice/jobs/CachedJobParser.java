@@ -35,7 +35,7 @@ public final class CachedJobParser {
         adapter.remoteStatus(object),
         podSets(adapter, object),
         adapter.priorityClass(object),
-        mayStart ? text(object) : "");
+        mayStart || !adapter.references().isEmpty() ? text(object) : "");
   }
 
   /** A view that holds the identity of an object that can't be read, and nothing else. */

@@ -28,6 +28,7 @@ public final class JobController implements JobKindController, WorkloadListener 
   private final OwnerChainResolver ownerChainResolver;
   private final WorkloadLister workloads;
   private final BooleanSupplier leading;
+  private final ReferencedObjects referenced;
   private final JobStore jobs;
   private final SharedIndexInformer<JobObject> informer;
   private final OrphanedWorkloads orphanedWorkloads;
@@ -42,7 +43,11 @@ public final class JobController implements JobKindController, WorkloadListener 
 
   /** A controller of the integration's kind, not started. It listens to the Workload reader. */
   public JobController(JobIntegration integration, JobControllerContext context) {
-    JobReconciler.Dependencies dependencies = context.dependencies();
+    this.referenced =
+        new ReferencedObjects(
+            integration, context.client(), context.dependencies().informerSupervisor());
+    JobReconciler.Dependencies dependencies =
+        context.dependencies().with(referenced.resolving(context.dependencies().objects()));
     this.kind = integration.kind();
     this.ownerChainResolver = context.ownerChainResolver();
     this.workloads = dependencies.workloads().store();
@@ -55,16 +60,21 @@ public final class JobController implements JobKindController, WorkloadListener 
             context.managedByCheck(),
             dependencies,
             JobControllerContext.WRITES_AT_A_TIME);
-    this.jobs = new JobStore(integration);
+    this.jobs = new JobStore(integration, referenced::resolved);
     this.orphanedWorkloads = new OrphanedWorkloads(kind, jobs, dependencies);
     this.queue = new WorkQueue<>(this::reconcile, context.queue());
     this.finalizing =
         new WorkQueue<>(
             workload -> mayAct() ? orphanedWorkloads.removeFinalizer(workload) : Optional.empty(),
             context.queue());
-    this.informer = JobObject.informer(context.client(), kind).itemStore(jobs);
+    this.informer = JobObject.informer(context.client(), kind, true).itemStore(jobs);
     dependencies.informerSupervisor().keep(kind.plural(), informer);
     jobs.observe(this::jobChanged);
+    referenced.observe(
+        concerned ->
+            jobs.jobs()
+                .filter(job -> concerned.test(job.ref().namespace()))
+                .forEach(job -> enqueue(key(job))));
     context.registry().register(kind, jobs::find);
     AdmissionCheckEvents checkEvents =
         new AdmissionCheckEvents(kind, dependencies.events(), leading);
@@ -84,7 +94,7 @@ public final class JobController implements JobKindController, WorkloadListener 
 
   @Override
   public CompletableFuture<Void> start() {
-    return informer.start().toCompletableFuture();
+    return CompletableFuture.allOf(referenced.start(), informer.start().toCompletableFuture());
   }
 
   @Override
@@ -108,6 +118,7 @@ public final class JobController implements JobKindController, WorkloadListener 
   public void close() {
     unlisten.run();
     informer.stop();
+    referenced.close();
     queue.close();
     finalizing.close();
   }
@@ -202,7 +213,7 @@ public final class JobController implements JobKindController, WorkloadListener 
     if (job.isEmpty()) {
       return unreleased;
     }
-    Optional<Duration> again = reconciler.reconcile(job.get());
+    Optional<Duration> again = reconciler.reconcile(referenced.refreshed(job.get()));
     return Stream.concat(unreleased.stream(), again.stream()).min(Comparator.naturalOrder());
   }
 

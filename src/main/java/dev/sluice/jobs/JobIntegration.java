@@ -27,6 +27,23 @@ public interface JobIntegration extends JobKindDescription {
   /** The pod sets of the job, in the order in which its Workload lists them. */
   List<PodSetTemplate> podSets(JsonNode object);
 
+  /**
+   * The kinds of objects that jobs of this kind refer to and that their pod sets depend on. These
+   * objects are watched with the jobs.
+   */
+  default List<ReferencedKind> references() {
+    return List.of();
+  }
+
+  /**
+   * The object that a job refers to; its kind is one of {@link #references}. Its spec, as far as
+   * the object exists, is part of the JSON that the methods of this interface get ({@link
+   * JobReference#specOf}).
+   */
+  default Optional<JobReference> reference(JsonNode object) {
+    return Optional.empty();
+  }
+
   /** The priority class that a field of the kind names; empty when it names none. */
   default String priorityClass(JsonNode object) {
     return "";

@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.DeserializationContext;
 import com.fasterxml.jackson.databind.JsonDeserializer;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.annotation.JsonDeserialize;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.sluice.kube.reading.ReadErrorLog;
 import dev.sluice.kube.reading.TolerantDeserializers;
 import dev.sluice.kube.reading.UnreadableMetadata;
@@ -18,6 +19,7 @@ import io.fabric8.kubernetes.client.dsl.internal.HasMetadataOperationsImpl;
 import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.io.IOException;
 import java.util.function.BiConsumer;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,8 +48,13 @@ final class JobObject implements HasMetadata, Namespaced {
     this.kind = tree.path("kind").asText();
   }
 
-  /** An informer of all objects of a kind, not started; events of its watch are read as this. */
-  static SharedIndexInformer<JobObject> informer(KubernetesClient client, JobKind kind) {
+  /**
+   * An informer of all objects of a kind, not started; events of its watch are read as this.
+   *
+   * @param namespaced whether objects of the kind are in namespaces
+   */
+  static SharedIndexInformer<JobObject> informer(
+      KubernetesClient client, JobKind kind, boolean namespaced) {
     client
         .getKubernetesSerialization()
         .registerKubernetesResource(kind.apiVersion(), kind.kind(), JobObject.class);
@@ -57,7 +64,7 @@ final class JobObject implements HasMetadata, Namespaced {
             .withVersion(kind.version())
             .withKind(kind.kind())
             .withPlural(kind.plural())
-            .withNamespaced(true)
+            .withNamespaced(namespaced)
             .build();
     return new HasMetadataOperationsImpl<JobObject, DefaultKubernetesResourceList<JobObject>>(
             client, definition, JobObject.class, null)
@@ -71,18 +78,33 @@ final class JobObject implements HasMetadata, Namespaced {
    * reported, and counts as unreadable from then on.
    */
   void parse(JobIntegration integration) {
+    parse(integration, UnaryOperator.identity());
+  }
+
+  /**
+   * The same.
+   *
+   * @param resolution adds to the object what the integration wants to see besides
+   */
+  void parse(JobIntegration integration, UnaryOperator<JsonNode> resolution) {
     JsonNode object = tree;
     if (object == null) {
       return;
     }
     try {
-      view = CachedJobParser.of(integration, object);
+      view = CachedJobParser.of(integration, resolution.apply(object));
     } catch (RuntimeException | StackOverflowError e) {
       faults.accept(object, e);
       metadata = UnreadableMetadata.of(object);
       view = CachedJobParser.unreadable(integration.kind(), object);
     }
     tree = null;
+  }
+
+  /** The object as it was read; a missing node after it was parsed. */
+  JsonNode tree() {
+    JsonNode object = tree;
+    return object == null ? MissingNode.getInstance() : object;
   }
 
   /**

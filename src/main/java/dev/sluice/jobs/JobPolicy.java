@@ -60,7 +60,7 @@ public final class JobPolicy {
 
   /** The actions for a job; empty if nothing has to be done. */
   public List<JobAction> decide(ReconcileContext given) {
-    ReconcileContext reconcileContext = believed(given);
+    ReconcileContext reconcileContext = MissingReference.assumed(adapter, believed(given));
     if (reconcileContext.job().deleting()) {
       return leaving(reconcileContext);
     }
@@ -196,7 +196,10 @@ public final class JobPolicy {
     if (!workloads.duplicates().isEmpty()) {
       return outOfSync(reconcileContext, workloads.duplicates());
     }
-    return job.state().active() ? List.of() : workloadActions.create(reconcileContext);
+    return job.state().active()
+        ? List.of()
+        : MissingReference.awaited(adapter, reconcileContext)
+            .orElseGet(() -> workloadActions.create(reconcileContext));
   }
 
   private List<JobAction> outOfSync(
@@ -337,6 +340,10 @@ public final class JobPolicy {
 
   private List<JobAction> start(ReconcileContext reconcileContext, CachedWorkload workload) {
     CachedWorkload.Admission admission = workload.status().admission().orElseThrow();
+    Optional<List<JobAction>> awaited = MissingReference.awaited(adapter, reconcileContext);
+    if (awaited.isPresent()) {
+      return awaited.get();
+    }
     try {
       Optional<List<PodSetInfo>> starts =
           PodSetInfos.of(workload, admission, reconcileContext.flavors(), rules);

@@ -50,7 +50,14 @@ public final class JobReconciler {
       PriorityLookup priorities,
       JobEvents events,
       InstantSource clock,
-      InformerSupervisor informerSupervisor) {}
+      InformerSupervisor informerSupervisor) {
+
+    /** The same with other access to jobs. */
+    Dependencies with(JobClient other) {
+      return new Dependencies(
+          workloads, writer, other, flavors, priorities, events, clock, informerSupervisor);
+    }
+  }
 
   /**
    * A reconciler of jobs of the adapter's kind.

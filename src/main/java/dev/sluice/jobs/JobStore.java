@@ -1,8 +1,10 @@
 package dev.sluice.jobs;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.kube.reconcile.ObservableItemStore;
 import io.fabric8.kubernetes.client.informers.cache.ItemStore;
 import java.util.Optional;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -13,11 +15,17 @@ import org.jspecify.annotations.Nullable;
 final class JobStore implements ItemStore<JobObject> {
 
   private final JobIntegration integration;
+  private final UnaryOperator<JsonNode> resolution;
   private final ObservableItemStore<JobObject> objects = new ObservableItemStore<>();
 
-  /** A store of jobs of the integration's kind. */
-  JobStore(JobIntegration integration) {
+  /**
+   * A store of jobs of the integration's kind.
+   *
+   * @param resolution adds to an object what the integration wants to see besides
+   */
+  JobStore(JobIntegration integration, UnaryOperator<JsonNode> resolution) {
     this.integration = integration;
+    this.resolution = resolution;
   }
 
   /** Adds an observer, which is called on the informer's thread after the store has the change. */
@@ -42,7 +50,7 @@ final class JobStore implements ItemStore<JobObject> {
 
   @Override
   public @Nullable JobObject put(String key, JobObject object) {
-    object.parse(integration);
+    object.parse(integration, resolution);
     return objects.put(key, object);
   }
 

@@ -65,7 +65,7 @@ public final class WorkloadActions {
    * The cache may see an object that was created together with the job a moment after the job;
    * until then there is no warning.
    */
-  private static List<JobAction> awaited(ReconcileContext context, Warn warning) {
+  static List<JobAction> awaited(ReconcileContext context, Warn warning) {
     Instant patience = context.job().createdAt().plus(RETRY);
     return context.now().isBefore(patience)
         ? List.of(new Requeue(SOON))

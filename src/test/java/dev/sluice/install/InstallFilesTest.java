@@ -107,6 +107,7 @@ class InstallFilesTest {
             "jobsets",
             "jaxjobs",
             "mpijobs",
+            "trainjobs",
             "paddlejobs",
             "pytorchjobs",
             "rayclusters",

@@ -10,6 +10,7 @@ import io.fabric8.kubernetes.api.model.rbac.ClusterRole;
 import io.fabric8.kubernetes.api.model.rbac.PolicyRule;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -55,8 +56,10 @@ class JobKindRulesTest {
     List<JobKindDescription> kinds = BuiltInIntegrations.descriptions();
     Set<String> resources =
         kinds.stream()
-            .map(kind -> kind.kind().group() + "/" + kind.kind().plural())
-            .collect(Collectors.toSet());
+            .flatMap(kind -> kind.roles().stream())
+            .map(rule -> rule.group() + "/" + rule.resource().replaceFirst("/.*", ""))
+            .collect(Collectors.toCollection(HashSet::new));
+    kinds.forEach(kind -> resources.add(kind.kind().group() + "/" + kind.kind().plural()));
 
     Set<String> granted = granted(Files.readString(Path.of(InstallFiles.PLAIN)));
 

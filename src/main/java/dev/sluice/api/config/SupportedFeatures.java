@@ -25,6 +25,7 @@ final class SupportedFeatures {
           "ray.io/raycluster",
           "ray.io/rayjob",
           "statefulset",
+          "trainer.kubeflow.org/trainjob",
           "workload.codeflare.dev/appwrapper");
 
   /** Fields that can't be used yet, and how the operator behaves without them. */

@@ -21,6 +21,7 @@ import dev.sluice.jobs.ray.RayCluster;
 import dev.sluice.jobs.ray.RayJob;
 import dev.sluice.jobs.statefulset.StatefulSetController;
 import dev.sluice.jobs.statefulset.StatefulSets;
+import dev.sluice.jobs.trainer.TrainJob;
 import java.util.List;
 
 /** All kinds of jobs that this program knows: one line per kind. */
@@ -43,7 +44,7 @@ public final class BuiltInIntegrations {
         of(TrainingJob.paddle()),
         of(TrainingJob.jax()),
         of(new MpiJob()),
-        withoutController(ExternalKinds.trainJob()),
+        of(new TrainJob()),
         of(new RayJob()),
         of(new RayCluster()),
         withoutController(ExternalKinds.rayService()),

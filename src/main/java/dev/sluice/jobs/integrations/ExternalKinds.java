@@ -3,8 +3,6 @@ package dev.sluice.jobs.integrations;
 import dev.sluice.jobs.DescribedKind;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.MultiKueueRules;
-import dev.sluice.jobs.MultiKueueRules.Dropped;
-import dev.sluice.jobs.MultiKueueRules.Entry;
 import dev.sluice.jobs.MultiKueueRules.StatusRules;
 import java.util.List;
 
@@ -17,19 +15,6 @@ final class ExternalKinds {
 
   private ExternalKinds() {}
 
-  static DescribedKind trainJob() {
-    return DescribedKind.dispatched(
-        JobKind.of("trainer.kubeflow.org", "v1alpha1", "TrainJob"),
-        standard()
-            .dropping(
-                new Dropped(
-                    List.of(),
-                    List.of(
-                        new Entry(
-                            List.of("spec", "runtimePatches"),
-                            "manager",
-                            "kueue.x-k8s.io/manager"))))
-            .withPodFields("jobsStatus"));
   }
 
   static DescribedKind rayService() {

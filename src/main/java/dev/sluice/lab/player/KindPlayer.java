@@ -54,6 +54,7 @@ public final class KindPlayer implements AutoCloseable {
   private final WorkQueue<ObjectKey> queue;
   private final SharedIndexInformer<GenericKubernetesResource> objects;
   private final List<SharedIndexInformer<GenericKubernetesResource>> children;
+  private final List<SharedIndexInformer<GenericKubernetesResource>> read;
 
   /** Plays from now on; the API server must serve the kind. */
   public KindPlayer(KubernetesClient client, PlayedKind played) {
@@ -91,18 +92,35 @@ public final class KindPlayer implements AutoCloseable {
                             .runnableInformer(0)))
             .toList();
     children.forEach(each -> GuardedEventHandler.add(each, handler(KindPlayer::owner)));
+    this.read =
+        played.reads().stream()
+            .map(
+                kind ->
+                    supervisor.keep(
+                        kind.kind().plural(),
+                        client
+                            .genericKubernetesResources(definition(kind.kind(), kind.namespaced()))
+                            .inAnyNamespace()
+                            .runnableInformer(0)))
+            .toList();
+    read.forEach(each -> GuardedEventHandler.add(each, everything()));
+    read.forEach(each -> each.start().toCompletableFuture().join());
     // A kind that was just installed may refuse its first listing; the listing is repeated.
     children.forEach(each -> each.start().toCompletableFuture().join());
     objects.start().toCompletableFuture().join();
   }
 
   private static ResourceDefinitionContext definition(JobKind kind) {
+    return definition(kind, true);
+  }
+
+  private static ResourceDefinitionContext definition(JobKind kind, boolean namespaced) {
     return new ResourceDefinitionContext.Builder()
         .withGroup(kind.group())
         .withVersion(kind.version())
         .withKind(kind.kind())
         .withPlural(kind.plural())
-        .withNamespaced(true)
+        .withNamespaced(namespaced)
         .build();
   }
 
@@ -138,6 +156,33 @@ public final class KindPlayer implements AutoCloseable {
     };
   }
 
+  /** A change of what is read may concern every object. */
+  private ResourceEventHandler<GenericKubernetesResource> everything() {
+    return new ResourceEventHandler<>() {
+      @Override
+      public void onAdd(GenericKubernetesResource object) {
+        enqueueAll();
+      }
+
+      @Override
+      public void onUpdate(GenericKubernetesResource before, GenericKubernetesResource object) {
+        enqueueAll();
+      }
+
+      @Override
+      public void onDelete(GenericKubernetesResource object, boolean unknown) {
+        enqueueAll();
+      }
+    };
+  }
+
+  private void enqueueAll() {
+    objects
+        .getStore()
+        .list()
+        .forEach(object -> queue.enqueue(key(object, object.getMetadata().getName())));
+  }
+
   private Optional<Duration> reconcile(ObjectKey key) throws InterruptedException {
     GenericKubernetesResource found =
         objects.getIndexer().getByKey(key.namespace() + "/" + key.name());
@@ -148,7 +193,12 @@ public final class KindPlayer implements AutoCloseable {
     Map<String, ObjectNode> existing = existing(object);
     boolean settled = true;
     Map<String, ObjectNode> wanted = new HashMap<>();
-    for (ObjectNode child : played.children(object)) {
+    List<ObjectNode> others =
+        read.stream()
+            .flatMap(informer -> informer.getStore().list().stream())
+            .map(KindPlayer::tree)
+            .toList();
+    for (ObjectNode child : played.children(object, others)) {
       wanted.put(child.path("metadata").path("name").asText(), child);
     }
     for (Map.Entry<String, ObjectNode> child : existing.entrySet()) {
@@ -210,14 +260,22 @@ public final class KindPlayer implements AutoCloseable {
             ApiRequest.delete(path(child).object(), child.path("metadata").path("uid").asText()));
   }
 
-  /** Suspends a Job with its owner, and resumes it with the template that the owner has now. */
+  /**
+   * Suspends a Job with its owner, and resumes it with the template that the owner has now. A child
+   * of another kind gets the spec that its owner wants whenever it is suspended or resumed.
+   */
   private boolean adjust(ObjectNode present, ObjectNode wanted) throws InterruptedException {
     boolean suspend = wanted.path("spec").path("suspend").asBoolean();
-    if (!present.path("kind").asText().equals("Job")
+    boolean isJob = present.path("kind").asText().equals("Job");
+    if (present.path("kind").asText().equals("Pod")
         || present.path("spec").path("suspend").asBoolean() == suspend) {
       return true;
     }
     ObjectNode after = present.deepCopy();
+    if (!isJob) {
+      after.set("spec", wanted.path("spec"));
+      return send(ApiRequest.patch(path(present).object(), patch(present, after)));
+    }
     after.withObjectProperty("spec").put("suspend", suspend);
     if (suspend) {
       return send(ApiRequest.patch(path(present).object(), patch(present, after)));
@@ -305,6 +363,7 @@ public final class KindPlayer implements AutoCloseable {
   public void close() {
     objects.stop();
     children.forEach(SharedIndexInformer::stop);
+    read.forEach(SharedIndexInformer::stop);
     queue.close();
     executor.shutdownNow();
   }

@@ -22,6 +22,12 @@ public final class PlayedDefinitions {
 
   private PlayedDefinitions() {}
 
+  /** Makes the API server serve a kind, and what its controller reads; returns when it does. */
+  public static void install(KubernetesClient client, PlayedKind played) {
+    played.reads().forEach(read -> install(client, read.kind()));
+    install(client, played.kind());
+  }
+
   /** Makes the API server serve a kind; returns when it does. */
   public static void install(KubernetesClient client, JobKind kind) {
     client.resource(read(client, kind)).serverSideApply();

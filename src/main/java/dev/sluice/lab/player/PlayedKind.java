@@ -3,6 +3,7 @@ package dev.sluice.lab.player;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.ReferencedKind;
 import java.util.List;
 
 /**
@@ -20,11 +21,25 @@ public interface PlayedKind {
   }
 
   /**
-   * The objects that the controller wants to exist for an object: metadata with a name that stays
-   * the same, and spec. Owner and namespace are added by the player. What exists and isn't wanted
-   * is deleted.
+   * The objects that the controller wants to exist for an object, of the kinds of {@link
+   * #childKinds}: metadata with a name that stays the same, and spec. Owner and namespace are added
+   * by the player. What exists and isn't wanted is deleted.
    */
   List<ObjectNode> children(JsonNode object);
+
+  /** The kinds of objects that the controller reads besides; their definitions are installed. */
+  default List<ReferencedKind> reads() {
+    return List.of();
+  }
+
+  /**
+   * The same for a controller that reads other objects.
+   *
+   * @param read all objects that it reads, of all namespaces
+   */
+  default List<ObjectNode> children(JsonNode object, List<ObjectNode> read) {
+    return children(object);
+  }
 
   /** Whether a child that exists is deleted, so that it is made anew as it is wanted now. */
   default boolean replaces(ObjectNode present, ObjectNode wanted) {

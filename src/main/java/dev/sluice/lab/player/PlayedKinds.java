@@ -19,6 +19,7 @@ public final class PlayedKinds implements AutoCloseable {
     kinds.add(new PlayedJobSet());
     kinds.addAll(PlayedTrainingJob.all());
     kinds.add(new PlayedMpiJob());
+    kinds.add(new PlayedTrainJob());
     kinds.add(new PlayedRayCluster());
     kinds.add(new PlayedRayJob());
     kinds.add(new PlayedAppWrapper());
@@ -29,7 +30,7 @@ public final class PlayedKinds implements AutoCloseable {
   /** Makes a cluster serve all of them, and plays their controllers until it is closed. */
   public static PlayedKinds play(KubernetesClient client) {
     List<PlayedKind> kinds = all();
-    kinds.forEach(played -> PlayedDefinitions.install(client, played.kind()));
+    kinds.forEach(played -> PlayedDefinitions.install(client, played));
     return new PlayedKinds(kinds.stream().map(played -> new KindPlayer(client, played)).toList());
   }
 

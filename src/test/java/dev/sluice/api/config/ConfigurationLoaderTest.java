@@ -128,7 +128,7 @@ class ConfigurationLoaderTest {
     assertThat(c.notices())
         .containsExactly(
             "integrations.frameworks: not integrated yet, so that their jobs are not managed:"
-                + " ray.io/rayservice, trainer.kubeflow.org/trainjob; integrated: "
+                + " ray.io/rayservice; integrated: "
                 + String.join(", ", JobFrameworks.integrated()));
     assertThat(ConfigurationLoader.parse(c.effective(), "", () -> "x")).isEqualTo(c);
   }

@@ -1,0 +1,241 @@
+package dev.sluice.jobs.trainer;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonFields;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/**
+ * The spec of the JobSet that the trainer makes of a TrainJob and its runtime, as far as it matters
+ * for quota: patches of the runtime in their order, then what the TrainJob says of its trainer and
+ * its initializers. What the trainer adds to find other nodes (environment, ports, services) isn't
+ * rendered.
+ */
+public final class RenderedJobSet {
+
+  private static final String STEP = "trainer.kubeflow.org/trainjob-ancestor-step";
+  private static final String TRAINER = "trainer";
+
+  /** The container that trains, and the job of its pods. */
+  private static final String NODE = "node";
+
+  /** The steps that prepare the training; each is also the name of its container. */
+  private static final Map<String, String> INITIALIZERS =
+      Map.of("dataset-initializer", "dataset", "model-initializer", "model");
+
+  /** Lists whose entries have names: a patch changes the entry of the same name. */
+  private static final Map<String, String> KEYS =
+      Map.of(
+          "containers", "name",
+          "initContainers", "name",
+          "env", "name",
+          "volumes", "name",
+          "volumeMounts", "mountPath",
+          "imagePullSecrets", "name",
+          "schedulingGates", "name",
+          "resourceClaims", "name",
+          "claims", "name");
+
+  /** What a patch may change in a pod spec. */
+  private static final Set<String> PATCHED =
+      Set.of(
+          "serviceAccountName",
+          "volumes",
+          "initContainers",
+          "containers",
+          "imagePullSecrets",
+          "securityContext",
+          "nodeSelector",
+          "affinity",
+          "tolerations",
+          "schedulingGates",
+          "resourceClaims");
+
+  private RenderedJobSet() {}
+
+  /**
+   * The spec of the JobSet.
+   *
+   * @param runtime the runtime's spec
+   * @param managers the managers whose patches are applied
+   */
+  public static ObjectNode spec(JsonNode trainJob, JsonNode runtime, Predicate<String> managers) {
+    ObjectNode spec = JsonFields.object(JsonFields.at(runtime, "template", "spec")).deepCopy();
+    for (JsonNode patch : JsonFields.list(trainJob, "spec", "runtimePatches")) {
+      if (managers.test(patch.path("manager").asText())) {
+        patch(spec, JsonFields.at(patch, "trainingRuntimeSpec", "template", "spec"));
+      }
+    }
+    boolean mpi = JsonFields.at(runtime, "mlPolicy", "mpi").isObject();
+    for (JsonNode job : JsonFields.list(spec, "replicatedJobs")) {
+      if (job instanceof ObjectNode object) {
+        initialize(object, trainJob);
+        train(object, trainJob, mpi);
+        nodes(object, trainJob, runtime, mpi);
+      }
+    }
+    return spec;
+  }
+
+  private static void patch(ObjectNode spec, JsonNode patch) {
+    for (JsonNode patched : JsonFields.list(patch, "replicatedJobs")) {
+      for (JsonNode job : JsonFields.list(spec, "replicatedJobs")) {
+        if (job instanceof ObjectNode object && job.path("name").equals(patched.path("name"))) {
+          patchJob(object, patched);
+        }
+      }
+    }
+  }
+
+  private static void patchJob(ObjectNode job, JsonNode patch) {
+    JsonNode template = JsonFields.at(patch, "template", "spec", "template");
+    ObjectNode target = template(job);
+    for (String field : List.of("labels", "annotations")) {
+      JsonNode given = JsonFields.at(template, "metadata", field);
+      if (given.isObject()) {
+        merge(child(child(target, "metadata"), field), given);
+      }
+    }
+    ObjectNode spec = child(target, "spec");
+    JsonFields.at(template, "spec")
+        .properties()
+        .forEach(
+            field -> {
+              if (PATCHED.contains(field.getKey())) {
+                set(spec, field.getKey(), field.getValue());
+              }
+            });
+  }
+
+  /** The pod template of a replicated job, which is made if it is missing. */
+  private static ObjectNode template(ObjectNode job) {
+    return child(child(child(job, "template"), "spec"), "template");
+  }
+
+  private static ObjectNode child(ObjectNode parent, String field) {
+    return parent.get(field) instanceof ObjectNode present ? present : parent.putObject(field);
+  }
+
+  private static void merge(ObjectNode target, JsonNode patch) {
+    patch.properties().forEach(field -> set(target, field.getKey(), field.getValue()));
+  }
+
+  /** Objects are merged, and lists of named entries by name; anything else is replaced. */
+  private static void set(ObjectNode target, String field, JsonNode value) {
+    String key = KEYS.get(field);
+    if (value.isObject()) {
+      merge(child(target, field), value);
+    } else if (key != null && value.isArray() && target.get(field) instanceof ArrayNode present) {
+      value.forEach(entry -> put(present, key, entry));
+    } else {
+      target.set(field, value.deepCopy());
+    }
+  }
+
+  private static void put(ArrayNode present, String key, JsonNode entry) {
+    for (JsonNode other : present) {
+      if (other instanceof ObjectNode same && same.path(key).equals(entry.path(key))) {
+        merge(same, entry);
+        return;
+      }
+    }
+    present.add(entry.deepCopy());
+  }
+
+  private static boolean isStep(JsonNode job, String step) {
+    return JsonFields.text(job, "template", "metadata", "labels", STEP).equals(step)
+        || JsonFields.text(job, "template", "spec", "template", "metadata", "labels", STEP)
+            .equals(step);
+  }
+
+  private static void initialize(ObjectNode job, JsonNode trainJob) {
+    INITIALIZERS.forEach(
+        (step, field) -> {
+          JsonNode given = JsonFields.at(trainJob, "spec", "initializer", field);
+          if (isStep(job, step) && given.isObject()) {
+            for (ObjectNode container : containers(job, step)) {
+              fetch(container, given);
+            }
+          }
+        });
+  }
+
+  private static void fetch(ObjectNode container, JsonNode given) {
+    ArrayNode env = JsonFields.array(container.get("env"));
+    container.set("env", env);
+    if (given.hasNonNull("storageUri")) {
+      ObjectNode uri = env.objectNode().put("name", "STORAGE_URI");
+      put(env, "name", uri.set("value", given.get("storageUri")));
+    }
+    given.path("env").forEach(entry -> put(env, "name", entry));
+    if (given.path("secretRef").isObject()) {
+      ArrayNode from = JsonFields.array(container.get("envFrom"));
+      from.addObject().set("secretRef", given.get("secretRef").deepCopy());
+      container.set("envFrom", from);
+    }
+  }
+
+  private static List<ObjectNode> containers(ObjectNode job, String name) {
+    return JsonFields.list(job, "template", "spec", "template", "spec", "containers").stream()
+        .filter(ObjectNode.class::isInstance)
+        .map(ObjectNode.class::cast)
+        .filter(container -> container.path("name").asText().equals(name))
+        .toList();
+  }
+
+  private static void train(ObjectNode job, JsonNode trainJob, boolean mpi) {
+    JsonNode trainer = JsonFields.at(trainJob, "spec", "trainer");
+    boolean leads = isStep(job, TRAINER);
+    if (!trainer.isObject() || !(leads || (mpi && isNode(job)))) {
+      return;
+    }
+    for (ObjectNode container : containers(job, NODE)) {
+      copy(trainer, "image", container);
+      for (String field : List.of("requests", "limits")) {
+        JsonNode amounts = JsonFields.at(trainer, "resourcesPerNode", field);
+        if (amounts.isObject()) {
+          merge(child(child(container, "resources"), field), amounts);
+        }
+      }
+      if (leads) {
+        copy(trainer, "command", container);
+        copy(trainer, "args", container);
+        ArrayNode env = JsonFields.array(container.get("env"));
+        trainer.path("env").forEach(entry -> put(env, "name", entry));
+        JsonFields.setUnlessEmpty(container, "env", env);
+      }
+    }
+  }
+
+  private static void copy(JsonNode from, String field, ObjectNode to) {
+    if (from.hasNonNull(field)) {
+      to.set(field, from.get(field).deepCopy());
+    }
+  }
+
+  private static boolean isNode(JsonNode job) {
+    return job.path("name").asText().equals(NODE);
+  }
+
+  /**
+   * The pods of the training: as many as there are nodes. With MPI these are the pods of the job of
+   * nodes, one fewer if the launcher is a node itself.
+   */
+  private static void nodes(ObjectNode job, JsonNode trainJob, JsonNode runtime, boolean mpi) {
+    JsonNode wanted = JsonFields.at(trainJob, "spec", TRAINER, "numNodes");
+    JsonNode policy = runtime.path("mlPolicy");
+    if (!wanted.isNumber() && !policy.isObject()) {
+      return;
+    }
+    int nodes = wanted.isNumber() ? wanted.asInt() : policy.path("numNodes").asInt(1);
+    if (mpi ? isNode(job) : isStep(job, TRAINER)) {
+      boolean launcherIsNode = mpi && policy.path("mpi").path("runLauncherAsNode").asBoolean();
+      int pods = launcherIsNode ? Math.max(1, nodes - 1) : nodes;
+      child(child(job, "template"), "spec").put("parallelism", pods).put("completions", pods);
+    }
+  }
+}
