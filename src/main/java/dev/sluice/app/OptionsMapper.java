@@ -98,7 +98,8 @@ record OptionsMapper(Configuration configuration) {
         new AdmittedRequests(
             configuration.resources().excludeResourcePrefixes(),
             configuration.resources().transformations(),
-            ignoresUndeclared()));
+            ignoresUndeclared()),
+        on(FeatureGate.DEFER_RAY_SERVICE_FINALIZATION_FOR_REDIS_CLEANUP));
   }
 
   /**

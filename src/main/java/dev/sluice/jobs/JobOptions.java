@@ -27,6 +27,8 @@ import java.util.function.Predicate;
  * @param identifierAnnotations whether the operator names Workloads and groups of pods by
  *     annotations, else by labels (gate WorkloadIdentifierAnnotations)
  * @param admittedRequests compares a pod with what its pod set was admitted with
+ * @param quotaForCleanup whether a job that is being deleted keeps its quota while it cleans up
+ *     (gate DeferRayServiceFinalizationForRedisCleanup)
  */
 public record JobOptions(
     boolean manageJobsWithoutQueueName,
@@ -40,10 +42,41 @@ public record JobOptions(
     boolean partialAdmission,
     boolean reclaimablePods,
     boolean identifierAnnotations,
-    AdmittedRequests admittedRequests) {
+    AdmittedRequests admittedRequests,
+    boolean quotaForCleanup) {
 
   public JobOptions {
     labelKeysToCopy = List.copyOf(labelKeysToCopy);
+  }
+
+  /** The same, where jobs that clean up keep their quota. */
+  public JobOptions(
+      boolean manageJobsWithoutQueueName,
+      Predicate<String> managedNamespaces,
+      List<String> labelKeysToCopy,
+      int longestWorkloadName,
+      boolean queueLabelsOnPods,
+      boolean workloadAnnotationOnPods,
+      boolean podsReady,
+      Optional<Duration> afterDeactivated,
+      boolean partialAdmission,
+      boolean reclaimablePods,
+      boolean identifierAnnotations,
+      AdmittedRequests admittedRequests) {
+    this(
+        manageJobsWithoutQueueName,
+        managedNamespaces,
+        labelKeysToCopy,
+        longestWorkloadName,
+        queueLabelsOnPods,
+        workloadAnnotationOnPods,
+        podsReady,
+        afterDeactivated,
+        partialAdmission,
+        reclaimablePods,
+        identifierAnnotations,
+        admittedRequests,
+        true);
   }
 
   /** The rules of a configuration that says nothing, for an operator in the given namespace. */

@@ -96,6 +96,9 @@ public final class JobPolicy {
    */
   private List<JobAction> leaving(ReconcileContext reconcileContext) {
     CachedJob job = reconcileContext.job();
+    if (rules.quotaForCleanup() && job.state().handling().cleansUp()) {
+      return List.of();
+    }
     Optional<CachedWorkload> sentBack =
         reconcileContext.owned().stream()
             .filter(workload -> adapter.ending().isPresent() && !workload.finished())

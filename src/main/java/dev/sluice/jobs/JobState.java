@@ -48,11 +48,13 @@ public record JobState(
    *
    * @param manageable whether it may be managed at all
    * @param hold why it must not have quota for now; empty if it may
+   * @param cleansUp whether it is being deleted and still needs its quota, because its kind's own
+   *     controller cleans up
    */
-  public record Handling(boolean manageable, Optional<String> hold) {
+  public record Handling(boolean manageable, Optional<String> hold, boolean cleansUp) {
 
     /** As any other job. */
-    public static final Handling ORDINARY = new Handling(true, Optional.empty());
+    public static final Handling ORDINARY = new Handling(true, Optional.empty(), false);
   }
 
   /** The end of a job, in the words of its own condition. */

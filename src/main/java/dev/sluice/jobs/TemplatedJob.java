@@ -122,6 +122,14 @@ public abstract class TemplatedJob implements JobIntegration {
     return Optional.empty();
   }
 
+  /**
+   * Whether the job is being deleted and still needs its quota, because its kind's own controller
+   * cleans up.
+   */
+  protected boolean cleansUp(JsonNode object) {
+    return false;
+  }
+
   /** Pods that need no quota any more, by pod set; only amounts above zero. */
   protected Map<String, Integer> reclaimable(JsonNode object) {
     return Map.of();
@@ -139,7 +147,7 @@ public abstract class TemplatedJob implements JobIntegration {
         end(object),
         podsReady(object),
         reclaimable(object),
-        new JobState.Handling(isManageable(object), hold(object)));
+        new JobState.Handling(isManageable(object), hold(object), cleansUp(object)));
   }
 
   @Override

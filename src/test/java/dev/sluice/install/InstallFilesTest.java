@@ -112,6 +112,7 @@ class InstallFilesTest {
             "pytorchjobs",
             "rayclusters",
             "rayjobs",
+            "rayservices",
             "tfjobs",
             "xgboostjobs",
             "pods",

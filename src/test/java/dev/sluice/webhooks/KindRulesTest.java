@@ -245,4 +245,22 @@ class KindRulesTest {
                     "spec.workerGroupSpecs[0].template.metadata.annotations"
                         + "[kueue.x-k8s.io/podset-slice-size]: "));
   }
+
+  @Test
+  void aRayServiceFollowsTheRulesOfItsCluster() {
+    JsonNode service = ray("RayService", "/spec/rayClusterConfig");
+    String config = "/spec/rayClusterConfig";
+
+    assertThat(refused(create(service))).isEmpty();
+    assertThat(refused(create(edited(service, set(config + "/enableInTreeAutoscaling", "true")))))
+        .singleElement()
+        .asString()
+        .startsWith("spec.rayClusterConfig.enableInTreeAutoscaling: Invalid value: true: ");
+    assertThat(refused(create(withGroups(service, config, 18)))).hasSize(1);
+    assertThat(
+            Reviews.patch(
+                review("mutate", create(edited(service, set(config + "/suspend", "null"))))))
+        .containsExactly(
+            "{\"op\":\"add\",\"path\":\"/spec/rayClusterConfig/suspend\",\"value\":true}");
+  }
 }

@@ -24,6 +24,7 @@ final class SupportedFeatures {
           "pod",
           "ray.io/raycluster",
           "ray.io/rayjob",
+          "ray.io/rayservice",
           "statefulset",
           "trainer.kubeflow.org/trainjob",
           "workload.codeflare.dev/appwrapper");

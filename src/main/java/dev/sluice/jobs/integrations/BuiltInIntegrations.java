@@ -19,6 +19,7 @@ import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.jobs.pod.SinglePod;
 import dev.sluice.jobs.ray.RayCluster;
 import dev.sluice.jobs.ray.RayJob;
+import dev.sluice.jobs.ray.RayService;
 import dev.sluice.jobs.statefulset.StatefulSetController;
 import dev.sluice.jobs.statefulset.StatefulSets;
 import dev.sluice.jobs.trainer.TrainJob;
@@ -47,7 +48,7 @@ public final class BuiltInIntegrations {
         of(new TrainJob()),
         of(new RayJob()),
         of(new RayCluster()),
-        withoutController(ExternalKinds.rayService()),
+        of(new RayService()),
         of(new AppWrapper()),
         withoutController(ExternalKinds.sparkApplication()),
         controlled(new SinglePod(), context -> new PodController(pods, context)),

@@ -22,6 +22,7 @@ public final class PlayedKinds implements AutoCloseable {
     kinds.add(new PlayedTrainJob());
     kinds.add(new PlayedRayCluster());
     kinds.add(new PlayedRayJob());
+    kinds.add(new PlayedRayService());
     kinds.add(new PlayedAppWrapper());
     kinds.add(new PlayedLeaderWorkerSet());
     return List.copyOf(kinds);

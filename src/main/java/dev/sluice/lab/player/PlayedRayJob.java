@@ -12,14 +12,14 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The controller of RayJobs: a RayCluster of the same name, and a Job that submits the Ray job when
+ * The controller of RayJobs: a RayCluster, and a Job of the same name that submits the Ray job when
  * the cluster is ready. Both are deleted when the RayJob is suspended; the cluster is, when the Job
  * ended. A negative {@code spec.backoffLimit} is an example of what it finds invalid.
  *
- * <p>The real controller differs: it asks the cluster how the Ray job is, and repeats a Ray job
- * that failed. Here the Ray job ends as the pod of the submitting Job does, which is not repeated;
- * in modes without such a Job the Ray job runs until it is suspended or deleted. A RayJob that
- * selects a cluster of somebody else does nothing.
+ * <p>The real controller differs: it gives the RayCluster a name with a random end, asks the
+ * cluster how the Ray job is, and repeats a Ray job that failed. Here the Ray job ends as the pod
+ * of the submitting Job does, which is not repeated; in modes without such a Job the Ray job runs
+ * until it is suspended or deleted. A RayJob that selects a cluster of somebody else does nothing.
  */
 public final class PlayedRayJob implements PlayedKind {
 
@@ -62,7 +62,7 @@ public final class PlayedRayJob implements PlayedKind {
     }
     String name = object.path("metadata").path("name").asText();
     if (!hasEnded(object)) {
-      children.add(PlayedRayCluster.of(object, name, spec.path("rayClusterSpec")));
+      children.add(PlayedRayCluster.of(object, name + "-cluster", spec.path("rayClusterSpec")));
     }
     boolean clusterWasReady =
         object.at("/status/rayClusterStatus/state").asText().equals("ready")

@@ -125,11 +125,7 @@ class ConfigurationLoaderTest {
             """);
 
     assertThat(c.controller().concurrency("Job.batch")).isEqualTo(5);
-    assertThat(c.notices())
-        .containsExactly(
-            "integrations.frameworks: not integrated yet, so that their jobs are not managed:"
-                + " ray.io/rayservice; integrated: "
-                + String.join(", ", JobFrameworks.integrated()));
+    assertThat(c.notices()).isEmpty();
     assertThat(ConfigurationLoader.parse(c.effective(), "", () -> "x")).isEqualTo(c);
   }
 

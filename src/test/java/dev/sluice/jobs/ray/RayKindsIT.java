@@ -10,6 +10,7 @@ import dev.sluice.lab.player.KindPlayer;
 import dev.sluice.lab.player.PlayedDefinitions;
 import dev.sluice.lab.player.PlayedRayCluster;
 import dev.sluice.lab.player.PlayedRayJob;
+import dev.sluice.lab.player.PlayedRayService;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
@@ -22,12 +23,14 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The kinds of Ray in a queue of a real control plane; their own controllers are played. */
 @OperatorTest(
-    configuration = "integrations: {frameworks: [batch/job, ray.io/raycluster, ray.io/rayjob]}")
+    configuration =
+        "integrations: {frameworks: [batch/job, ray.io/raycluster, ray.io/rayjob, ray.io/rayservice]}")
 @Execution(ExecutionMode.SAME_THREAD)
 class RayKindsIT {
 
   private static final Duration LIMIT = Duration.ofMinutes(5);
   private static final String JOB = "ray.io/v1/RayJob";
+  private static final String SERVICE = "ray.io/v1/RayService";
   private static final String CLUSTER = "ray.io/v1/RayCluster";
   private static final String HEAD = "/headGroupSpec/template";
   private static final String WORKERS = "/workerGroupSpecs/0/template";
@@ -49,6 +52,9 @@ class RayKindsIT {
   @SuppressWarnings("NullAway.Init") // made before each test
   private KindPlayer jobs;
 
+  @SuppressWarnings("NullAway.Init") // made before each test
+  private KindPlayer services;
+
   @BeforeEach
   void look(TestCluster own) {
     cluster = own;
@@ -56,6 +62,8 @@ class RayKindsIT {
     own.createNodes(NodeGroup.plentiful(own.name("node"), 1).withLabel("pool", "spot"));
     PlayedDefinitions.install(own.client(), RayCluster.KIND);
     PlayedDefinitions.install(own.client(), RayJob.KIND);
+    PlayedDefinitions.install(own.client(), RayService.KIND);
+    services = new KindPlayer(own.client(), new PlayedRayService());
     clusters = new KindPlayer(own.client(), new PlayedRayCluster());
     jobs = new KindPlayer(own.client(), new PlayedRayJob());
   }
@@ -63,6 +71,7 @@ class RayKindsIT {
   @AfterEach
   void stop() {
     jobs.close();
+    services.close();
     clusters.close();
   }
 
@@ -117,7 +126,7 @@ class RayKindsIT {
     api.setQuota(4);
     api.awaitCondition(QueuedJobs.WORKLOAD, workload, "PodsReady", "True");
     JsonNode started = api.get(JOB, "ray").path("spec");
-    JsonNode child = api.get(CLUSTER, "ray");
+    JsonNode child = api.get(CLUSTER, "ray-cluster");
     for (JsonNode spec : new JsonNode[] {started.path("rayClusterSpec"), child.path("spec")}) {
       assertThat(spec.at(HEAD + "/spec/nodeSelector/pool").asText()).isEqualTo("spot");
       assertThat(spec.at(WORKERS + "/spec/tolerations/0/key").asText()).isEqualTo("spot");
@@ -133,13 +142,13 @@ class RayKindsIT {
     api.patch(QueuedJobs.WORKLOAD, workload, "{'spec': {'active': false}}");
     api.awaitCondition(QueuedJobs.WORKLOAD, workload, "QuotaReserved", "False");
     assertThat(api.get(JOB, "ray").at("/spec")).isEqualTo(created.at("/spec"));
-    api.awaitGone(CLUSTER, "ray");
+    api.awaitGone(CLUSTER, "ray-cluster");
 
     api.patch(QueuedJobs.WORKLOAD, workload, "{'spec': {'active': true}}");
     api.awaitCondition(QueuedJobs.WORKLOAD, workload, "Finished", "True");
     assertThat(api.message(QueuedJobs.WORKLOAD, workload, "Finished"))
         .isEqualTo("Job finished successfully.");
-    api.awaitGone(CLUSTER, "ray");
+    api.awaitGone(CLUSTER, "ray-cluster");
     api.awaitUsage("0");
     assertThat(api.workloads()).hasSize(1);
   }
@@ -211,6 +220,42 @@ class RayKindsIT {
     api.patch(QueuedJobs.WORKLOAD, workload, "{'spec': {'active': true}}");
     api.awaitCondition(QueuedJobs.WORKLOAD, workload, "PodsReady", "True");
     api.delete(CLUSTER, "ray");
+    api.awaitGone(QueuedJobs.WORKLOAD, workload);
+    api.awaitUsage("0");
+  }
+
+  @Test
+  void aRayServiceIsStartedAndStoppedWithOneWorkload() {
+    api.givenQueues(2);
+    cluster.applyText(
+        """
+        apiVersion: ray.io/v1
+        kind: RayService
+        metadata: {name: ray, labels: {kueue.x-k8s.io/queue-name: lq}}
+        spec: {serveConfigV2: "a: b", rayClusterConfig: %s}
+        """
+            .formatted(clusterSpec("")));
+    String workload = api.workloadOf(SERVICE, "ray");
+    JsonNode created = api.get(SERVICE, "ray");
+    assertThat(created.at("/spec/rayClusterConfig/suspend").asBoolean()).isTrue();
+    api.awaitCondition(QueuedJobs.WORKLOAD, workload, "QuotaReserved", "False");
+
+    api.setQuota(3);
+    api.awaitCondition(QueuedJobs.WORKLOAD, workload, "PodsReady", "True");
+    JsonNode started = api.get(SERVICE, "ray").at("/spec/rayClusterConfig");
+    assertThat(started.at(HEAD + "/spec/nodeSelector/pool").asText()).isEqualTo("spot");
+    assertThat(started.at(WORKERS + "/spec/nodeSelector/pool").asText()).isEqualTo("spot");
+    assertThat(api.get(CLUSTER, "ray-cluster").at("/spec/suspend").asBoolean()).isFalse();
+    assertThat(api.workloads()).hasSize(1);
+
+    api.patch(QueuedJobs.WORKLOAD, workload, "{'spec': {'active': false}}");
+    api.awaitCondition(QueuedJobs.WORKLOAD, workload, "QuotaReserved", "False");
+    assertThat(api.get(SERVICE, "ray").at("/spec")).isEqualTo(created.at("/spec"));
+    api.awaitGone(CLUSTER, "ray-cluster");
+
+    api.patch(QueuedJobs.WORKLOAD, workload, "{'spec': {'active': true}}");
+    api.awaitCondition(QueuedJobs.WORKLOAD, workload, "PodsReady", "True");
+    api.delete(SERVICE, "ray");
     api.awaitGone(QueuedJobs.WORKLOAD, workload);
     api.awaitUsage("0");
   }

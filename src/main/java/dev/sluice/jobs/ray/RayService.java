@@ -1,0 +1,70 @@
+package dev.sluice.jobs.ray;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.JobConditions;
+import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.JobState;
+import dev.sluice.jobs.MultiKueueRules;
+import dev.sluice.jobs.MultiKueueRules.StatusRules;
+import java.util.List;
+import java.util.Optional;
+
+/** RayServices: the pod sets of the cluster that serves. A service never finishes. */
+public final class RayService extends RayKind {
+
+  /** The kind. */
+  public static final JobKind KIND = JobKind.of("ray.io", "v1", "RayService");
+
+  private static final String CLUSTER = "rayClusterConfig";
+
+  /** RayServices. */
+  public RayService() {
+    super(KIND, new RayPods(List.of("spec", CLUSTER)));
+  }
+
+  @Override
+  public List<String> suspendField() {
+    return List.of("spec", CLUSTER, "suspend");
+  }
+
+  @Override
+  public Optional<MultiKueueRules> multiKueue() {
+    return Optional.of(
+        MultiKueueRules.byStatus(managedByField(), suspendField())
+            .managedByAnyOf(List.of(managedByField(), List.of("spec", CLUSTER, "managedBy")))
+            .pushing(List.of(List.of("spec", "serveConfigV2")))
+            .with(
+                StatusRules.atAnyTime(
+                    List.of("serviceStatus", "numServeEndpoints"), List.of("Ready"))));
+  }
+
+  @Override
+  protected boolean active(JsonNode object) {
+    return podsReady(object);
+  }
+
+  @Override
+  protected boolean podsReady(JsonNode object) {
+    return JobConditions.isTrue(object, "Ready");
+  }
+
+  /**
+   * A deleted service whose state is in Redis exists until somebody removed its finalizers: Redis
+   * is cleared by a Job that needs quota. The finalizer of a deletion in the foreground does not
+   * count: it waits for the Workload.
+   */
+  @Override
+  protected boolean cleansUp(JsonNode object) {
+    return JsonFields.isPresent(object, "metadata", "deletionTimestamp")
+        && pods().keepsStateInRedis(object)
+        && JsonFields.texts(object, "metadata", "finalizers").stream()
+            .anyMatch(it -> !it.equals("foregroundDeletion") && !it.equals(KueueConstants.MANAGED));
+  }
+
+  @Override
+  protected Optional<JobState.End> end(JsonNode object) {
+    return Optional.empty();
+  }
+}
