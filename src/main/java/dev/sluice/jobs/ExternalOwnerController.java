@@ -14,8 +14,8 @@ final class ExternalOwnerController implements JobKindController {
 
   ExternalOwnerController(JobKind kind, JobControllerContext context) {
     this.kind = kind;
-    JobStore owners = new JobStore(new ExternalOwner(kind));
-    informer = JobObject.informer(context.client(), kind).itemStore(owners);
+    JobStore owners = new JobStore(new ExternalOwner(kind), object -> object);
+    informer = JobObject.informer(context.client(), kind, true).itemStore(owners);
     context.dependencies().informerSupervisor().keep(kind.plural(), informer);
     context.registry().register(kind, owners::find);
   }
