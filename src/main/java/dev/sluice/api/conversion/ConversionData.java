@@ -17,7 +17,8 @@ final class ConversionData {
   private final ObjectNode restored;
   private final ObjectNode preserved = JsonNodeFactory.instance.objectNode();
 
-  private ConversionData(ObjectNode recalled) {
+  /** Data of one conversion, with what is known of the target version. */
+  ConversionData(ObjectNode recalled) {
     this.restored = recalled;
   }
 

@@ -138,9 +138,9 @@ final class TopologyAssignmentConversion {
       return result.put("universal", values.getFirst());
     }
     ObjectNode individual = result.putObject("individual");
-    String prefix = commonPrefix(values);
+    String prefix = values.getFirst().substring(0, commonPrefix(values));
     List<String> rests = values.stream().map(value -> value.substring(prefix.length())).toList();
-    String suffix = commonSuffix(rests);
+    String suffix = rests.getFirst().substring(rests.getFirst().length() - commonSuffix(rests));
     if (!prefix.isEmpty()) {
       individual.put("prefix", prefix);
     }
@@ -152,23 +152,33 @@ final class TopologyAssignmentConversion {
     return result;
   }
 
-  private static String commonPrefix(List<String> values) {
-    String prefix = values.getFirst();
-    for (String value : values) {
-      while (!value.startsWith(prefix)) {
-        prefix = prefix.substring(0, prefix.length() - 1);
+  /** The length of the longest common prefix; looks at each character once at most. */
+  static int commonPrefix(List<? extends CharSequence> values) {
+    CharSequence first = values.getFirst();
+    int length = first.length();
+    for (CharSequence value : values) {
+      int same = 0;
+      while (same < length && same < value.length() && value.charAt(same) == first.charAt(same)) {
+        same++;
       }
+      length = same;
     }
-    return prefix;
+    return length;
   }
 
-  private static String commonSuffix(List<String> values) {
-    String suffix = values.getFirst();
-    for (String value : values) {
-      while (!value.endsWith(suffix)) {
-        suffix = suffix.substring(1);
+  /** The length of the longest common suffix; looks at each character once at most. */
+  static int commonSuffix(List<? extends CharSequence> values) {
+    CharSequence first = values.getFirst();
+    int length = first.length();
+    for (CharSequence value : values) {
+      int same = 0;
+      while (same < length
+          && same < value.length()
+          && value.charAt(value.length() - 1 - same) == first.charAt(first.length() - 1 - same)) {
+        same++;
       }
+      length = same;
     }
-    return suffix;
+    return length;
   }
 }

@@ -32,8 +32,12 @@ final class WorkloadV1Beta1 implements KindConversion {
     JsonFields.rename(status, ACCUMULATED_OLD, ACCUMULATED);
     JsonFields.move(said, "statusPreemptionGates", status, GATES);
     for (JsonNode assignment : assignments(status)) {
-      TopologyAssignmentConversion.up(
-          assignment, JsonFields.array(said.path("slices").get(assignment.path("name").asText())));
+      // Names are unique; of those that aren't, only the first gets the runs, which may be long.
+      JsonNode written =
+          said.get("slices") instanceof ObjectNode slices
+              ? slices.remove(assignment.path("name").asText())
+              : null;
+      TopologyAssignmentConversion.up(assignment, JsonFields.array(written));
     }
   }
 
