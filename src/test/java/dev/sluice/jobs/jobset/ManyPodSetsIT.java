@@ -1,0 +1,182 @@
+package dev.sluice.jobs.jobset;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.lab.player.PlayedDefinitions;
+import dev.sluice.lab.player.PlayedJobSet;
+import dev.sluice.testing.OperatorTest;
+import dev.sluice.testing.QueuedJobs;
+import dev.sluice.testing.TestCluster;
+import dev.sluice.visibility.explain.ExplainCommand;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
+import picocli.CommandLine;
+
+/**
+ * A Workload of as many pod sets as the API allows, from a JobSet. The configuration is written so
+ * that no other class shares it: {@link JobSetsIT} takes the definition away.
+ */
+@OperatorTest(configuration = "integrations: {frameworks: [jobset.x-k8s.io/jobset]}")
+@Execution(ExecutionMode.SAME_THREAD)
+class ManyPodSetsIT {
+
+  private static final String SET = "jobset.x-k8s.io/v1alpha2/JobSet";
+  private static final int MOST = 18;
+
+  /** Room for ten pods in the first flavor; the eight others go to the second. */
+  private static final int FIRST = 10;
+
+  private static void givenQueues(TestCluster cluster, int first, int second) {
+    for (String pool : List.of("first", "second")) {
+      cluster.createNodes(NodeGroup.plentiful(cluster.name(pool), 1).withLabel("pool", pool));
+    }
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        metadata: {name: "first-${suffix}"}
+        spec: {nodeLabels: {pool: first}}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        metadata: {name: "second-${suffix}"}
+        spec: {nodeLabels: {pool: second}}
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: lq}
+        spec: {clusterQueue: "cq-${suffix}"}
+        """);
+    setQuota(cluster, first, second);
+  }
+
+  private static void setQuota(TestCluster cluster, int first, int second) {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: "cq-${suffix}"}
+        spec:
+          namespaceSelector: {}
+          resourceGroups:
+          - coveredResources: [cpu]
+            flavors:
+            - {name: "first-${suffix}", resources: [{name: cpu, nominalQuota: "%d"}]}
+            - {name: "second-${suffix}", resources: [{name: cpu, nominalQuota: "%d"}]}
+        """
+            .formatted(first, second));
+  }
+
+  private static String name(int job) {
+    return "job-%02d".formatted(job);
+  }
+
+  /** Of each pod one; the templates differ in what a start may not lose. */
+  private static void submit(TestCluster cluster, String name, int jobs) {
+    String templates =
+        IntStream.range(0, jobs)
+            .mapToObj(
+                job ->
+                    """
+                      - name: %1$s
+                        template:
+                          spec:
+                            backoffLimit: 0
+                            template:
+                              metadata:
+                                labels: {part: "%2$d"}
+                                annotations: {sluice.dev/run-for: 30m, note: "of %1$s"}
+                              spec:
+                                restartPolicy: Never
+                                nodeSelector: {kubernetes.io/os: linux}
+                                tolerations: [{key: "key-%2$d", operator: Exists}]
+                                containers:
+                                - {name: c, image: none, resources: {requests: {cpu: "1"}}}
+                    """
+                        .formatted(name(job), job))
+            .collect(Collectors.joining());
+    cluster.applyText(
+        """
+        apiVersion: jobset.x-k8s.io/v1alpha2
+        kind: JobSet
+        metadata: {name: %s, labels: {kueue.x-k8s.io/queue-name: lq}}
+        spec:
+          replicatedJobs:
+        """
+                .formatted(name)
+            + templates);
+  }
+
+  private static String explained(TestCluster cluster, String workload) {
+    StringWriter out = new StringWriter();
+    int code =
+        new CommandLine(new ExplainCommand())
+            .setOut(new PrintWriter(out))
+            .execute(
+                "workload",
+                workload,
+                "-n",
+                cluster.namespace(),
+                "--kubeconfig",
+                cluster.kubeconfig().toString());
+    assertThat(code).isZero();
+    return out.toString();
+  }
+
+  @Test
+  void itWaitsAndEachPodSetThatDoesNotFitIsExplained(TestCluster cluster) {
+    QueuedJobs api = new QueuedJobs(cluster);
+    PlayedDefinitions.install(cluster.client(), new PlayedJobSet().kind());
+    givenQueues(cluster, FIRST, MOST - FIRST - 1);
+    submit(cluster, "many", MOST);
+    String workload = api.workloadOf(SET, "many");
+    api.awaitCondition(QueuedJobs.WORKLOAD, workload, "QuotaReserved", "False");
+    assertThat(api.get(QueuedJobs.WORKLOAD, workload).at("/spec/podSets")).hasSize(MOST);
+    String first = "pod set %s: flavor " + cluster.name("first") + ": cpu: 11 requested, more";
+    String second = "flavor " + cluster.name("second") + ": cpu: 8 requested, more than";
+    assertThat(explained(cluster, workload))
+        .contains(first.formatted(name(FIRST)), first.formatted(name(MOST - 1)), second)
+        .doesNotContain(first.formatted(name(FIRST - 1)));
+    assertThat(api.pods()).isEmpty();
+  }
+
+  /** The API's Workload has no room for it; people are told, and nothing of it runs. */
+  @Test
+  void aJobSetOfMorePodSetsStaysSuspendedAndIsToldWhy(TestCluster cluster) {
+    QueuedJobs api = new QueuedJobs(cluster);
+    PlayedDefinitions.install(cluster.client(), new PlayedJobSet().kind());
+    givenQueues(cluster, MOST + 1, 0);
+
+    submit(cluster, "more", MOST + 1);
+
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(
+                        cluster
+                            .client()
+                            .events()
+                            .v1()
+                            .events()
+                            .inNamespace(cluster.namespace())
+                            .list()
+                            .getItems())
+                    .anySatisfy(
+                        event -> {
+                          assertThat(event.getRegarding().getName()).isEqualTo("more");
+                          assertThat(event.getReason()).isEqualTo("ErrWorkloadCompose");
+                          assertThat(event.getNote()).contains("spec.podSets", "18");
+                        }));
+    assertThat(api.get(SET, "more").at("/spec/suspend").asBoolean()).isTrue();
+    assertThat(api.workloads()).isEmpty();
+    assertThat(api.pods()).isEmpty();
+  }
+}
