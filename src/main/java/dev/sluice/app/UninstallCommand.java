@@ -56,6 +56,13 @@ public final class UninstallCommand implements Callable<Integer> {
           ConfigurationLoader.load(config.file(), Optional.empty(), OperatorRunner::ownNamespace);
       new Installer(client, configuration, Optional.empty()).uninstall(definitions);
       spec.commandLine().getOut().println("uninstalled");
+      if (!definitions) {
+        spec.commandLine()
+            .getOut()
+            .println(
+                "the definitions stay, and with them all queues and Workloads; requests in their"
+                    + " older versions are refused until an operator converts them again");
+      }
       return 0;
     } catch (ConfigurationException e) {
       throw new ParameterException(spec.commandLine(), e.getMessage(), e);

@@ -94,12 +94,16 @@ public final class Installer {
   }
 
   /**
-   * Removes what {@link #install} applied; what is missing is left out.
+   * Removes what {@link #install} applied; what is missing is left out. Definitions that stay and
+   * name this process's address for conversion name the Service of the shipped manifests again: as
+   * long as it isn't there, requests in other versions than the stored one are refused. To convert
+   * nothing instead would answer them with fields left out.
    *
    * @param definitions whether the definitions and the namespace are removed too, and with them all
    *     queues and Workloads; the definitions go last, since the API server deletes the objects
+   * @throws IOException when a manifest cannot be read
    */
-  public void uninstall(boolean definitions) {
+  public void uninstall(boolean definitions) throws IOException {
     WebhookConfigurations webhooks = new WebhookConfigurations(registration());
     client.resource(webhooks.mutating()).delete();
     client.resource(webhooks.validating()).delete();
@@ -118,7 +122,28 @@ public final class Installer {
             .withName(plural + "." + ApiVersions.GROUP)
             .delete();
       }
+      return;
     }
+    for (String plural : PLURALS) {
+      CustomResourceDefinition found =
+          client
+              .apiextensions()
+              .v1()
+              .customResourceDefinitions()
+              .withName(plural + "." + ApiVersions.GROUP)
+              .get();
+      if (found != null && convertsAtAddress(found)) {
+        apply(definition(plural));
+      }
+    }
+  }
+
+  private static boolean convertsAtAddress(CustomResourceDefinition definition) {
+    var conversion = definition.getSpec().getConversion();
+    return conversion != null
+        && conversion.getWebhook() != null
+        && conversion.getWebhook().getClientConfig() != null
+        && conversion.getWebhook().getClientConfig().getUrl() != null;
   }
 
   private static boolean isEstablished(CustomResourceDefinition definition) {

@@ -11,6 +11,9 @@ import dev.sluice.testing.TestCluster;
 import dev.sluice.webhooks.WebhookConfigurations;
 import dev.sluice.webhooks.WebhookRegistration;
 import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.apiextensions.v1.WebhookClientConfig;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -78,10 +81,21 @@ class RegistrationsIT {
     assertThat(objects)
         .allSatisfy(object -> assertThat(cluster.client().resource(object).get()).isNotNull());
 
+    assertThat(converter(cluster).getUrl()).as("an address until then").isNotNull();
+
+    StringWriter out = new StringWriter();
     int code =
-        Main.commandLine().execute("uninstall", "--kubeconfig", cluster.kubeconfig().toString());
+        Main.commandLine()
+            .setOut(new PrintWriter(out, true))
+            .execute("uninstall", "--kubeconfig", cluster.kubeconfig().toString());
 
     assertThat(code).isZero();
+    assertThat(out.toString())
+        .contains("uninstalled", "older versions are refused until an operator converts them");
+    assertThat(converter(cluster).getUrl()).isNull();
+    assertThat(converter(cluster).getService().getName())
+        .as("what converted nothing would lose fields")
+        .isEqualTo("kueue-webhook-service");
     assertThat(objects)
         .allSatisfy(object -> assertThat(cluster.client().resource(object).get()).isNull());
     assertThat(
@@ -99,6 +113,20 @@ class RegistrationsIT {
                 .execute("uninstall", "--kubeconfig", cluster.kubeconfig().toString()))
         .as("once more")
         .isZero();
+  }
+
+  private static WebhookClientConfig converter(TestCluster cluster) {
+    return cluster
+        .client()
+        .apiextensions()
+        .v1()
+        .customResourceDefinitions()
+        .withName("workloads.kueue.x-k8s.io")
+        .require()
+        .getSpec()
+        .getConversion()
+        .getWebhook()
+        .getClientConfig();
   }
 
   private OperatorRunner.Options options(TestCluster cluster, Path directory, String fields)
