@@ -242,6 +242,8 @@ class InstalledOperatorIT {
     assertThat(operator.stop()).isTrue();
 
     assertThat(Files.readString(operator.log()))
+        .as("not ready any more, while requests are still served")
+        .containsSubsequence("operator ends reason=\"told to\"", "operator ready=false")
         .doesNotContainIgnoringCase("forbidden")
         .doesNotContain(" ERROR ")
         .doesNotContain("\tat ");

@@ -22,27 +22,6 @@ import java.util.function.Predicate;
 /** Reads the blocks that switch capabilities on. */
 final class CapabilityDecoder {
 
-  private static final List<String> FRAMEWORKS =
-      List.of(
-          "batch/job",
-          "kubeflow.org/mpijob",
-          "kubeflow.org/paddlejob",
-          "kubeflow.org/pytorchjob",
-          "kubeflow.org/tfjob",
-          "kubeflow.org/xgboostjob",
-          "kubeflow.org/jaxjob",
-          "ray.io/rayjob",
-          "ray.io/raycluster",
-          "ray.io/rayservice",
-          "jobset.x-k8s.io/jobset",
-          "trainer.kubeflow.org/trainjob",
-          "workload.codeflare.dev/appwrapper",
-          "sparkoperator.k8s.io/sparkapplication",
-          "pod",
-          "deployment",
-          "statefulset",
-          "leaderworkerset.x-k8s.io/leaderworkerset");
-
   private static final List<Strategy> BOTH_STRATEGIES =
       List.of(Strategy.LESS_THAN_OR_EQUAL_TO_FINAL_SHARE, Strategy.LESS_THAN_INITIAL_SHARE);
 
@@ -114,8 +93,9 @@ final class CapabilityDecoder {
   Integrations integrations(ObjectFieldReader fields) {
     fields.defaultTo("frameworks", JsonNodeFactory.instance.arrayNode().add("batch/job"));
     List<String> frameworks = fields.texts("frameworks");
-    checkAll(fields, "frameworks", frameworks, FRAMEWORKS::contains, String.join(", ", FRAMEWORKS));
-    if (frameworks.contains("sparkoperator.k8s.io/sparkapplication")
+    List<String> known = JobFrameworks.known();
+    checkAll(fields, "frameworks", frameworks, known::contains, String.join(", ", known));
+    if (frameworks.contains(JobFrameworks.SPARK)
         && !gates.enabled(FeatureGate.SPARK_APPLICATION_INTEGRATION)) {
       fields.refuse(
           "frameworks",

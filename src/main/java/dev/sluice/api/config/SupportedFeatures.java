@@ -8,27 +8,6 @@ import java.util.List;
  */
 final class SupportedFeatures {
 
-  /** The job frameworks that are there. */
-  static final List<String> FRAMEWORKS =
-      List.of(
-          "batch/job",
-          "deployment",
-          "jobset.x-k8s.io/jobset",
-          "kubeflow.org/jaxjob",
-          "kubeflow.org/mpijob",
-          "kubeflow.org/paddlejob",
-          "kubeflow.org/pytorchjob",
-          "kubeflow.org/tfjob",
-          "kubeflow.org/xgboostjob",
-          "leaderworkerset.x-k8s.io/leaderworkerset",
-          "pod",
-          "ray.io/raycluster",
-          "ray.io/rayjob",
-          "ray.io/rayservice",
-          "statefulset",
-          "trainer.kubeflow.org/trainjob",
-          "workload.codeflare.dev/appwrapper");
-
   /** Fields that can't be used yet, and how the operator behaves without them. */
   private static final List<List<String>> MISSING =
       List.of(
@@ -55,9 +34,10 @@ final class SupportedFeatures {
    * such a file is used all the same, so that one made for the whole list of frameworks works.
    */
   static List<String> notices(Configuration configuration) {
+    List<String> integrated = JobFrameworks.integrated();
     List<String> missing =
         configuration.integrations().frameworks().stream()
-            .filter(name -> !FRAMEWORKS.contains(name))
+            .filter(name -> !integrated.contains(name))
             .toList();
     return missing.isEmpty()
         ? List.of()
@@ -65,6 +45,6 @@ final class SupportedFeatures {
             "integrations.frameworks: not integrated yet, so that their jobs are not managed: "
                 + String.join(", ", missing)
                 + "; integrated: "
-                + String.join(", ", FRAMEWORKS));
+                + String.join(", ", integrated));
   }
 }
