@@ -57,7 +57,7 @@ class AncestorChainsIT {
   void look(TestCluster own) {
     cluster = own;
     api = new QueuedJobs(own);
-    PlayedKinds.all().forEach(played -> PlayedDefinitions.install(own.client(), played.kind()));
+    PlayedKinds.all().forEach(played -> PlayedDefinitions.install(own.client(), played));
     api.givenQueues(0);
   }
 

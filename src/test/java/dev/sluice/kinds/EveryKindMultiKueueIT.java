@@ -51,8 +51,7 @@ class EveryKindMultiKueueIT {
     running =
         ManagerAndWorkers.start(
             new ManagerAndWorkers.Options(EveryKindIT.FRAMEWORKS, EveryKindIT.FRAMEWORKS, true));
-    PlayedKinds.all()
-        .forEach(played -> PlayedDefinitions.install(running.manager(), played.kind()));
+    PlayedKinds.all().forEach(played -> PlayedDefinitions.install(running.manager(), played));
     players =
         ManagerAndWorkers.WORKERS.stream()
             .map(worker -> PlayedKinds.play(running.worker(worker)))
