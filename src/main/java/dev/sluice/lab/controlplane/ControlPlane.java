@@ -7,6 +7,7 @@ import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.HttpURLConnection;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 
 /**
  * A control plane that this process started, created by {@link ControlPlanes}. It can be used,
@@ -97,7 +99,7 @@ public final class ControlPlane implements AutoCloseable {
       launch(Program.CONTROLLER_MANAGER);
       launch(Program.SCHEDULER);
       launch(Program.KWOK);
-      FakeNodes.all(spec.nodes()).forEach(node -> client.resource(node).create());
+      FakeNodes.all(spec.nodes()).forEach(node -> create(client, node));
       awaitServiceAccount(client);
       awaitNodes(client);
     }
@@ -196,6 +198,40 @@ public final class ControlPlane implements AutoCloseable {
     }
   }
 
+  private void create(KubernetesClient client, Node node) {
+    poller.await(
+        "node " + node.getMetadata().getName() + " was created",
+        List.of(process(Program.API_SERVER), process(Program.ETCD)),
+        () -> holds(() -> isCreated(client, node)));
+  }
+
+  private static boolean isCreated(KubernetesClient client, Node node) {
+    try {
+      client.resource(node).create();
+    } catch (KubernetesClientException e) {
+      if (e.getCode() != HttpURLConnection.HTTP_CONFLICT) {
+        throw e;
+      }
+      // an earlier request was carried out although its response was late
+    }
+    return true;
+  }
+
+  /**
+   * Whether a condition holds. It does not yet, if the API server is too slow to respond: a machine
+   * on which several control planes start at once may need more than the time of a request.
+   */
+  private static boolean holds(BooleanSupplier condition) {
+    try {
+      return condition.getAsBoolean();
+    } catch (KubernetesClientException e) {
+      if (e.getCode() == 0 || e.getCode() >= HttpURLConnection.HTTP_INTERNAL_ERROR) {
+        return false;
+      }
+      throw e;
+    }
+  }
+
   /**
    * Pods can be created only once the service account exists; its existence also shows that the
    * controllers work.
@@ -204,14 +240,19 @@ public final class ControlPlane implements AutoCloseable {
     poller.await(
         "there was a default service account",
         List.of(process(Program.CONTROLLER_MANAGER), process(Program.API_SERVER)),
-        () -> client.serviceAccounts().inNamespace("default").withName("default").get() != null);
+        () ->
+            holds(
+                () ->
+                    client.serviceAccounts().inNamespace("default").withName("default").get()
+                        != null));
   }
 
   private void awaitNodes(KubernetesClient client) {
     poller.await(
         "all nodes were ready",
         List.of(process(Program.KWOK), process(Program.API_SERVER)),
-        () -> client.nodes().list().getItems().stream().allMatch(ControlPlane::isReady));
+        () ->
+            holds(() -> client.nodes().list().getItems().stream().allMatch(ControlPlane::isReady)));
   }
 
   private static boolean isReady(Node node) {
