@@ -9,6 +9,9 @@ import dev.sluice.testing.Workload;
 import io.fabric8.kubernetes.api.model.Pod;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.client.KubernetesClient;
+import io.fabric8.kubernetes.client.dsl.PodResource;
+import io.fabric8.kubernetes.client.dsl.base.PatchContext;
+import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
 import java.util.List;
 import java.util.Objects;
@@ -131,7 +134,7 @@ class StatefulSetMultiKueueIT {
               assertThat(pod.getStatus().getPhase()).isEqualTo("Running");
             });
 
-    // a pod that dies there is seen here
+    // a pod that isn't ready there is seen here, and so is another one in its place
     Set<Integer> seen = ConcurrentHashMap.newKeySet();
     try (var watched =
         manager()
@@ -141,8 +144,14 @@ class StatefulSetMultiKueueIT {
             .withName("web")
             .inform(new Readiness(seen))) {
       assertThat(watched.isRunning()).isTrue();
-      clusters.worker(first).pods().inNamespace(clusters.namespace()).withName("web-1").delete();
+      PodResource pod =
+          clusters.worker(first).pods().inNamespace(clusters.namespace()).withName("web-1");
+      pod.subresource("status")
+          .patch(
+              PatchContext.of(PatchType.JSON_MERGE),
+              "{\"status\": {\"conditions\": [{\"type\": \"Ready\", \"status\": \"False\"}]}}");
       eventually(() -> assertThat(seen).contains(1));
+      pod.delete();
       eventually(() -> assertThat(ready(here())).isEqualTo(2));
     }
 
