@@ -92,6 +92,15 @@ public final class IntegrationRegistry {
     return kindOf(apiVersion, kind).isPresent();
   }
 
+  /**
+   * Whether an owner reference with these fields names a kind that is turned on, whose jobs can be
+   * found now or as soon as the API server serves the kind.
+   */
+  public boolean covers(String apiVersion, String kind) {
+    return knows(apiVersion, kind)
+        || enabled.stream().anyMatch(entry -> entry.kind().is(apiVersion, kind));
+  }
+
   /** The job that an owner reference names, if its kind is known and the job exists. */
   public Optional<CachedJob> find(String namespace, CachedJob.Controller owner) {
     return kindOf(owner.apiVersion(), owner.kind())

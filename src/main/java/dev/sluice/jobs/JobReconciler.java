@@ -25,6 +25,9 @@ public final class JobReconciler {
 
   private static final Duration UNTIL_SEEN = Duration.ofSeconds(1);
 
+  /** How long after its creation a job may wait for its owner to be found. */
+  private static final Duration OWNER_LIMIT = Duration.ofMinutes(5);
+
   private final JobIntegration adapter;
   private final JobPolicy decisions;
   private final JobExecutor executor;
@@ -97,7 +100,7 @@ public final class JobReconciler {
     }
     List<JobAction> actions = decide(job);
     if (actions.isEmpty()) {
-      return Optional.empty();
+      return mayGetOwner(job) ? Optional.of(UNTIL_SEEN) : Optional.empty();
     }
     writers.acquire();
     try {
@@ -105,6 +108,15 @@ public final class JobReconciler {
     } finally {
       writers.release();
     }
+  }
+
+  /**
+   * Whether an owner of a new job may be found later, so that the job turns out to be a part of it.
+   * No event of the job would tell. The owner of an older job was deleted.
+   */
+  private boolean mayGetOwner(CachedJob job) {
+    return ownerChainResolver.missesOwner(job)
+        && clock.instant().isBefore(job.createdAt().plus(OWNER_LIMIT));
   }
 
   /**

@@ -85,7 +85,23 @@ public final class OwnerChainResolver {
   }
 
   private boolean isKnown(CachedJob.Controller owner) {
-    return jobs.knows(owner.apiVersion(), owner.kind());
+    return jobs.covers(owner.apiVersion(), owner.kind());
+  }
+
+  /**
+   * Whether an owner up the chain is of a kind that is turned on, and isn't found. It may exist:
+   * each kind has a watch of its own, and that of the owner may be behind.
+   */
+  public boolean missesOwner(CachedJob job) {
+    CachedJob link = job;
+    for (int depth = 0; depth < DEEPEST; depth++) {
+      Optional<CachedJob> next = parent(link);
+      if (next.isEmpty()) {
+        return link.controller().filter(this::isKnown).isPresent();
+      }
+      link = next.get();
+    }
+    return false;
   }
 
   private boolean admitted(CachedJob ancestor) {

@@ -48,6 +48,32 @@ class OwnerChainResolverTest {
         .isInstanceOf(ManagementStatus.ChildOfManaged.class);
   }
 
+  /** Each kind has a watch of its own, so that a child may be known before its owner. */
+  @Test
+  void anOwnerThatIsNotFoundYetIsMissed() {
+    CachedJob child = ownedBy("example.com/v1", "Grouped", job().view().ref().uid());
+    assertThat(resolver.missesOwner(child)).as("of a kind that is not turned on").isFalse();
+
+    registry.register(GROUPED, (namespace, name) -> Optional.empty());
+    assertThat(resolver.missesOwner(child)).isTrue();
+
+    registry.register(GROUPED, (namespace, name) -> Optional.of(job().view()));
+    assertThat(resolver.missesOwner(child)).isFalse();
+    assertThat(resolver.missesOwner(job().view())).as("without an owner").isFalse();
+  }
+
+  /** Its own watch begins when the API server serves it. */
+  @Test
+  void anOwnerOfAKindThatIsTurnedOnAndNotServedYetIsMissed() {
+    IntegrationRegistry turnedOn =
+        new IntegrationRegistry(
+            List.of(Integration.external(GROUPED)), List.of(GROUPED.framework()), gate -> true);
+    assertThat(
+            new OwnerChainResolver(JobOptions.defaults("kueue-system"), new ScriptedApi(), turnedOn)
+                .missesOwner(ownedBy("example.com/v1", "Grouped", "any")))
+        .isTrue();
+  }
+
   @Test
   void aJobWhoseOwnerCannotHaveCreatedItStandsForItself() {
     String uid = job().view().ref().uid();

@@ -10,6 +10,7 @@ import dev.sluice.lab.player.PlayedKinds;
 import dev.sluice.testing.OperatorTest;
 import dev.sluice.testing.QueuedJobs;
 import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.client.KubernetesClient;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,6 +39,8 @@ class AncestorChainsIT {
   private static final List<String> CHILDREN =
       Stream.concat(PARENTS.stream(), Stream.of("job")).toList();
 
+  private static boolean installed;
+
   @SuppressWarnings("NullAway.Init") // made before each test
   private TestCluster cluster;
 
@@ -53,11 +56,18 @@ class AncestorChainsIT {
         .toList();
   }
 
+  private static synchronized void install(KubernetesClient client) {
+    if (!installed) {
+      PlayedKinds.all().forEach(played -> PlayedDefinitions.install(client, played));
+      installed = true;
+    }
+  }
+
   @BeforeEach
   void look(TestCluster own) {
     cluster = own;
     api = new QueuedJobs(own);
-    PlayedKinds.all().forEach(played -> PlayedDefinitions.install(own.client(), played));
+    install(own.client());
     api.givenQueues(0);
   }
 
@@ -90,7 +100,6 @@ class AncestorChainsIT {
 
     api.patch(QueuedJobs.WORKLOAD, workload, "{'spec': {'active': false}}");
     awaitSuspended(chain.subList(0, 1), true);
-    assertOneWorkload(workload);
   }
 
   /** Creates objects of these kinds that don't say that they are suspended; each owns the next. */
