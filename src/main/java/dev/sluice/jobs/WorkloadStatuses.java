@@ -24,7 +24,7 @@ public final class WorkloadStatuses {
   private WorkloadStatuses() {}
 
   /** Whether a Workload is kept out of the queue because its job would not run. */
-  static boolean isOnHold(CachedWorkload workload) {
+  public static boolean isOnHold(CachedWorkload workload) {
     return workload
         .status()
         .condition("QuotaReserved")

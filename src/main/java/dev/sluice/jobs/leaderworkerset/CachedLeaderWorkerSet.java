@@ -1,6 +1,7 @@
 package dev.sluice.jobs.leaderworkerset;
 
 import dev.sluice.jobs.CachedJob;
+import dev.sluice.jobs.pod.GatedSet;
 
 /**
  * What is kept of a LeaderWorkerSet.
@@ -13,12 +14,7 @@ import dev.sluice.jobs.CachedJob;
  * @param surging whether a rollout may make more groups than {@code replicas}
  */
 public record CachedLeaderWorkerSet(
-    CachedJob job, int replicas, int size, int present, boolean surging) {
-
-  /** Whether its pods wait at their gates, as its template tells them. */
-  boolean gated() {
-    return job.state().suspended();
-  }
+    CachedJob job, int replicas, int size, int present, boolean surging) implements GatedSet {
 
   /** How many groups have a Workload; those that a rollout made in addition are counted. */
   int groups() {

@@ -2,6 +2,7 @@ package dev.sluice.jobs.statefulset;
 
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.CachedJob;
+import dev.sluice.jobs.pod.GatedSet;
 
 /**
  * What is kept of a StatefulSet.
@@ -21,12 +22,8 @@ public record CachedStatefulSet(
     String currentRevision,
     String updateRevision,
     int firstIndex,
-    int partition) {
-
-  /** Whether its pods wait at their gates, as its template tells them. */
-  boolean gated() {
-    return job.state().suspended();
-  }
+    int partition)
+    implements GatedSet {
 
   /** Whether the manager of several clusters sent it here, and its Workload with it. */
   boolean isSent() {

@@ -1,54 +1,26 @@
 package dev.sluice.jobs.statefulset;
 
 import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.JobControllerContext;
-import dev.sluice.jobs.JobKindController;
-import dev.sluice.jobs.JobReconciler;
-import dev.sluice.jobs.ObjectKey;
+import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.pod.CachedPod;
+import dev.sluice.jobs.pod.GatedSetController;
+import dev.sluice.jobs.pod.GatedSetHandler;
 import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.jobs.pod.PodResource;
-import dev.sluice.kube.reading.GuardedEventHandler;
-import dev.sluice.kube.workqueue.WorkQueue;
 import dev.sluice.workload.CachedWorkload;
-import dev.sluice.workload.WorkloadListener;
-import dev.sluice.workload.WorkloadLister;
-import io.fabric8.kubernetes.client.KubernetesClient;
-import io.fabric8.kubernetes.client.informers.ResourceEventHandler;
-import io.fabric8.kubernetes.client.informers.SharedIndexInformer;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
-import java.util.TreeSet;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.BooleanSupplier;
-import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Supplier;
 
 /**
- * The controller of StatefulSets. It watches the StatefulSets, and those of their pods that don't
- * carry the label of managed pods yet. The client must know {@link StatefulSetResource} and {@link
+ * The controller of StatefulSets. The client must know {@link StatefulSetResource} and {@link
  * PodResource} for their kinds.
  */
-public final class StatefulSetController implements JobKindController, WorkloadListener {
-
-  private static final long PAGE = 500;
-  private static final String BY_SET = "set";
-
-  private final StatefulSetReconciler reconciler;
-  private final PodIndex marked;
-  private final BooleanSupplier leading;
-  private final SharedIndexInformer<StatefulSetResource> sets;
-  private final SharedIndexInformer<PodResource> unmarked;
-  private final WorkQueue<ObjectKey> queue;
-  private final Map<ObjectKey, Set<String>> workloadNames = new ConcurrentHashMap<>();
-  private final WorkloadLister workloads;
-  private volatile boolean workloadsSynced;
+public final class StatefulSetController
+    extends GatedSetController<StatefulSetResource, CachedStatefulSet> {
 
   /**
    * A controller that is not started. It listens to the Workload reader.
@@ -56,198 +28,58 @@ public final class StatefulSetController implements JobKindController, WorkloadL
    * @param marked the index of the managed pods
    */
   public StatefulSetController(PodIndex marked, JobControllerContext context) {
-    JobReconciler.Dependencies dependencies = context.dependencies();
-    this.reconciler = new StatefulSetReconciler(context);
-    this.marked = marked;
-    this.workloads = dependencies.workloads().store();
-    this.leading = context.leading();
-    this.queue = new WorkQueue<>(this::reconcile, context.queue());
-    KubernetesClient client = context.client();
-    this.sets =
-        client
-            .resources(StatefulSetResource.class)
-            .inAnyNamespace()
-            .withLimit(PAGE)
-            .runnableInformer(0);
-    // Pods that are on a node already can't be gated any more; the field selector leaves them out.
-    this.unmarked =
-        client
-            .resources(PodResource.class)
-            .inAnyNamespace()
-            .withoutLabel(KueueConstants.MANAGED)
-            .withField("spec.nodeName", "")
-            .withLimit(PAGE)
-            .runnableInformer(0);
-    dependencies.informerSupervisor().keep(name(), sets);
-    dependencies.informerSupervisor().keep("unmarked-pods", unmarked);
-    unmarked.addIndexers(Map.of(BY_SET, pod -> setOf(pod.pod()).map(ObjectKey::toString).toList()));
-    GuardedEventHandler.add(sets, new Watch());
-    GuardedEventHandler.add(unmarked, new PodWatch());
-    context
-        .registry()
-        .register(
-            StatefulSets.KIND,
-            (namespace, name) -> find(new ObjectKey(namespace, name)).map(CachedStatefulSet::job));
-    dependencies.workloads().listen(this);
+    super(
+        marked,
+        context,
+        StatefulSetResource.class,
+        new Handler(new StatefulSetReconciler(context)));
   }
 
-  @Override
-  public String name() {
-    return StatefulSets.KIND.plural();
-  }
-
-  @Override
-  public CompletableFuture<Void> start() {
-    return CompletableFuture.allOf(
-        sets.start().toCompletableFuture(), unmarked.start().toCompletableFuture());
-  }
-
-  @Override
-  public void leadershipStarted() {
-    enqueueAll();
-  }
-
-  @Override
-  public void enqueue(ObjectKey set) {
-    queue.enqueue(set);
-  }
-
-  @Override
-  public Duration longestHandling() {
-    return queue.longestHandling();
-  }
-
-  @Override
-  public void close() {
-    sets.stop();
-    unmarked.stop();
-    queue.close();
-  }
-
-  @Override
-  public void synced() {
-    workloadsSynced = true;
-    enqueueAll();
-  }
-
-  private void enqueueAll() {
-    sets.getStore().list().forEach(set -> enqueueIfGated(set.set()));
-  }
-
-  private void enqueueIfGated(CachedStatefulSet set) {
-    if (!set.gated()) {
-      return;
-    }
-    queue.enqueue(new ObjectKey(set.job().ref().namespace(), set.job().ref().name()));
-  }
-
-  @Override
-  public void changed(@Nullable CachedWorkload before, @Nullable CachedWorkload after) {
-    CachedWorkload either = after == null ? Objects.requireNonNull(before) : after;
-    if (StatefulSetPolicy.OWNER_GVK.equals(
-        either.annotations().get(KueueConstants.JOB_OWNER_GVK))) {
-      ObjectKey set =
-          new ObjectKey(
-              either.id().namespace(),
-              either.annotations().getOrDefault(KueueConstants.JOB_OWNER_NAME, ""));
-      note(set, either.id().name(), after != null);
-      queue.enqueue(set);
-    }
-  }
-
-  private void note(ObjectKey set, String workload, boolean exists) {
-    workloadNames.compute(
-        set,
-        (same, known) -> {
-          Set<String> names = new TreeSet<>(known == null ? Set.of() : known);
-          if (exists) {
-            names.add(workload);
-          } else {
-            names.remove(workload);
-          }
-          return names.isEmpty() ? null : names;
-        });
-  }
-
-  /** The Workloads that name a set as their job. */
-  private List<CachedWorkload> workloadsOf(ObjectKey set) {
-    return workloadNames.getOrDefault(set, Set.of()).stream()
-        .flatMap(name -> workloads.get(set.namespace(), name).stream())
-        .toList();
-  }
-
-  private Optional<CachedStatefulSet> find(ObjectKey key) {
-    return Optional.ofNullable(sets.getStore().getByKey(key.toString()))
-        .filter(StatefulSetResource::isReadable)
-        .map(StatefulSetResource::set);
-  }
-
-  private Optional<Duration> reconcile(ObjectKey key) throws InterruptedException {
-    if (!workloadsSynced || !leading.getAsBoolean()) {
-      return Optional.empty();
-    }
-    Optional<CachedStatefulSet> set = find(key);
-    return set.isEmpty()
-        ? Optional.empty()
-        : reconciler.reconcile(set.get(), pods(key, set.get()), () -> workloadsOf(key));
-  }
-
-  private List<CachedPod> pods(ObjectKey key, CachedStatefulSet set) {
-    List<CachedPod> pods = new ArrayList<>();
-    unmarked.getIndexer().byIndex(BY_SET, key.toString()).forEach(pod -> pods.add(pod.pod()));
-    pods.addAll(marked.controlledBy(set.job().ref().uid()));
-    return pods;
-  }
-
-  /** The StatefulSet that a gated pod belongs to, if it belongs to one. */
-  private static Stream<ObjectKey> setOf(CachedPod pod) {
-    boolean heldBack =
-        StatefulSets.KIND
-            .framework()
-            .equals(pod.job().annotations().get(KueueConstants.POD_SUSPENDING_PARENT));
-    return pod
-        .job()
-        .controller()
-        .filter(owner -> heldBack && StatefulSets.KIND.is(owner.apiVersion(), owner.kind()))
-        .map(owner -> new ObjectKey(pod.namespace(), owner.name()))
-        .stream();
-  }
-
-  /** Handles the events of the watch of StatefulSets. */
-  private final class Watch implements ResourceEventHandler<StatefulSetResource> {
+  private record Handler(StatefulSetReconciler reconciler)
+      implements GatedSetHandler<StatefulSetResource, CachedStatefulSet> {
 
     @Override
-    public void onAdd(StatefulSetResource now) {
-      enqueueIfGated(now.set());
+    public JobKind kind() {
+      return StatefulSets.KIND;
     }
 
     @Override
-    public void onUpdate(StatefulSetResource before, StatefulSetResource now) {
-      enqueueIfGated(now.set());
+    public String ownerGvk() {
+      return StatefulSetPolicy.OWNER_GVK;
     }
 
     @Override
-    public void onDelete(StatefulSetResource last, boolean lastIsUnknown) {
-      reconciler.forget(last.set());
-    }
-  }
-
-  /** Handles the events of the watch of pods. */
-  private final class PodWatch implements ResourceEventHandler<PodResource> {
-
-    @Override
-    public void onAdd(PodResource now) {
-      setOf(now.pod()).forEach(queue::enqueue);
+    public CachedStatefulSet set(StatefulSetResource resource) {
+      return resource.set();
     }
 
     @Override
-    public void onUpdate(PodResource before, PodResource now) {
-      setOf(now.pod()).forEach(queue::enqueue);
+    public Optional<String> setOf(CachedPod pod) {
+      boolean heldBack =
+          StatefulSets.KIND
+              .framework()
+              .equals(pod.job().annotations().get(KueueConstants.POD_SUSPENDING_PARENT));
+      return pod.job()
+          .controller()
+          .filter(owner -> heldBack && StatefulSets.KIND.is(owner.apiVersion(), owner.kind()))
+          .map(CachedJob.Controller::name);
     }
 
     @Override
-    public void onDelete(PodResource last, boolean lastIsUnknown) {
-      // The pod runs, is managed or is deleted: its StatefulSet has nothing to do.
+    public List<CachedPod> members(CachedStatefulSet set, PodIndex marked) {
+      return List.copyOf(marked.controlledBy(set.job().ref().uid()));
+    }
+
+    @Override
+    public Optional<Duration> reconcile(
+        CachedStatefulSet set, List<CachedPod> pods, Supplier<List<CachedWorkload>> own)
+        throws InterruptedException {
+      return reconciler.reconcile(set, pods, own);
+    }
+
+    @Override
+    public void forget(CachedStatefulSet set) {
+      reconciler.forget(set);
     }
   }
 }

@@ -232,7 +232,7 @@ final class StatefulSetPolicy {
               new PatchStatus(
                   workload, WorkloadStatuses.reclaimable(Map.of()), "requests all pods again"));
     }
-    if (StatefulSetWorkloads.isOnHold(workload)) {
+    if (WorkloadStatuses.isOnHold(workload)) {
       StatusPatch patch =
           StatusPatch.of(workload, reconcileContext.now())
               .dropReservation("PendingEvaluation", "The StatefulSet is scaled up from 0");
@@ -256,7 +256,7 @@ final class StatefulSetPolicy {
   /** Releases the quota of a set that must not run, when none of its pods runs any more. */
   private List<JobAction> hold(
       CachedStatefulSet set, CachedWorkload workload, ReconcileContext reconcileContext) {
-    if (set.present() > 0 || StatefulSetWorkloads.isOnHold(workload)) {
+    if (set.present() > 0 || WorkloadStatuses.isOnHold(workload)) {
       return List.of();
     }
     StatusPatch patch =

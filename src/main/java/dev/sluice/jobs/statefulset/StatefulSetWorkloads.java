@@ -2,6 +2,7 @@ package dev.sluice.jobs.statefulset;
 
 import dev.sluice.api.KueueConstants;
 import dev.sluice.jobs.WorkloadNames;
+import dev.sluice.jobs.WorkloadStatuses;
 import dev.sluice.workload.CachedWorkload;
 import dev.sluice.workload.WorkloadLister;
 import java.util.ArrayList;
@@ -119,15 +120,8 @@ public record StatefulSetWorkloads(WorkloadLister store, int longestName) {
 
   /** Whether a StatefulSet has a Workload that is not on hold; {@code uid} as for its name. */
   public boolean isInUse(String namespace, String statefulSet, String uid) {
-    return find(namespace, statefulSet, uid).filter(workload -> !isOnHold(workload)).isPresent();
-  }
-
-  /** Whether a Workload holds nothing because there is nothing to run. */
-  static boolean isOnHold(CachedWorkload workload) {
-    return workload
-        .status()
-        .condition("QuotaReserved")
-        .filter(it -> it.status().equals("False") && it.reason().equals("OnHold"))
+    return find(namespace, statefulSet, uid)
+        .filter(workload -> !WorkloadStatuses.isOnHold(workload))
         .isPresent();
   }
 }

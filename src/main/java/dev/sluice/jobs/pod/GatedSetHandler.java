@@ -1,0 +1,47 @@
+package dev.sluice.jobs.pod;
+
+import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.JobResource;
+import dev.sluice.workload.CachedWorkload;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+
+/**
+ * What a {@link GatedSetController} has to know of a kind.
+ *
+ * @param <R> what the watch reads
+ * @param <S> what is kept of an object
+ */
+public interface GatedSetHandler<R extends JobResource, S extends GatedSet> {
+
+  /** The kind. */
+  JobKind kind();
+
+  /** How the Workloads of the kind name it in {@code kueue.x-k8s.io/job-owner-gvk}. */
+  String ownerGvk();
+
+  /** What is kept of an object. */
+  S set(R resource);
+
+  /** The name of the set that a gated pod belongs to; empty if it belongs to none of this kind. */
+  Optional<String> setOf(CachedPod pod);
+
+  /** The managed pods of a set; pods of others may be among them. */
+  List<CachedPod> members(S set, PodIndex marked);
+
+  /**
+   * Does what a set and its pods need now.
+   *
+   * @param pods its pods, as far as they are managed or gated; pods of others may be among them
+   * @param own the Workloads that name the set as their job
+   * @return the delay after which to reconcile again even without an event; empty if an event will
+   *     follow
+   */
+  Optional<Duration> reconcile(S set, List<CachedPod> pods, Supplier<List<CachedWorkload>> own)
+      throws InterruptedException;
+
+  /** Forgets a set that is deleted. */
+  void forget(S set);
+}
