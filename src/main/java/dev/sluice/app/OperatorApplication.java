@@ -114,7 +114,8 @@ public final class OperatorApplication implements AutoCloseable {
         jobs,
         multiKueue,
         queues,
-        workloads);
+        workloads,
+        new KubeQueueModule(context));
   }
 
   private void addHealthChecks(ServerModule servers, SchedulerModule scheduler, JobModule jobs) {

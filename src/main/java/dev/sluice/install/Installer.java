@@ -13,6 +13,7 @@ import io.fabric8.kubernetes.client.dsl.base.PatchType;
 import java.io.IOException;
 import java.io.InputStream;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -78,12 +79,17 @@ public final class Installer {
     for (String plural : PLURALS) {
       apply(definition(plural));
     }
-    for (String plural : PLURALS) {
+    List<String> awaited =
+        new ArrayList<>(PLURALS.stream().map(plural -> plural + "." + ApiVersions.GROUP).toList());
+    if (configuration.kubeQueue().enabled()) {
+      awaited.addAll(OptionalDefinitions.install(client));
+    }
+    for (String name : awaited) {
       client
           .apiextensions()
           .v1()
           .customResourceDefinitions()
-          .withName(plural + "." + ApiVersions.GROUP)
+          .withName(name)
           .waitUntilCondition(Installer::isEstablished, PATIENCE.toSeconds(), TimeUnit.SECONDS);
     }
     WebhookConfigurations webhooks = new WebhookConfigurations(registration());

@@ -48,7 +48,7 @@ class ArchitectureTest {
           List.of("workload"),
           List.of("queues"),
           List.of("jobs", "metrics", "visibility"),
-          List.of("checks", "webhooks"),
+          List.of("checks", "webhooks", "kubequeue"),
           List.of("server", "install"),
           List.of("app"),
           List.of("lab"));

@@ -32,6 +32,7 @@ import java.util.Optional;
  * @param featureGates which switches are on
  * @param objectRetention when finished objects are deleted
  * @param visibilityServer where pending workloads can be looked at
+ * @param kubeQueue queues that are made from the quotas of Kube Queue
  * @param effective a file that gives this configuration and leaves nothing to defaults, without
  *     secrets
  */
@@ -57,6 +58,7 @@ public record Configuration(
     FeatureGates featureGates,
     ObjectRetention objectRetention,
     VisibilityServer visibilityServer,
+    KubeQueue kubeQueue,
     String effective) {
 
   /** What the log should say about parts of the configuration that have no effect yet. */

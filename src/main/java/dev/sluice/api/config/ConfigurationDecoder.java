@@ -105,6 +105,7 @@ final class ConfigurationDecoder {
             gates,
             objectRetention(file.object("objectRetentionPolicies")),
             visibilityServer(file),
+            new KubeQueueDecoder(version, errors).decode(file),
             EffectiveConfiguration.yaml(file.settled()));
     capabilities.acceptAndDrop(file);
     return file.done(configuration);

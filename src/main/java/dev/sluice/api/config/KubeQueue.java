@@ -1,0 +1,111 @@
+package dev.sluice.api.config;
+
+import java.time.Duration;
+import java.util.Set;
+
+/**
+ * Queues from the quotas of Kube Queue: what is read, and what follows from it.
+ *
+ * @param enabled whether any of it is read; all other fields have no effect without it
+ * @param sources the kinds of objects that queues are made from
+ * @param namespace the namespace of Queue objects
+ * @param oversellRate how many times each limit may be used; at least 1
+ * @param policy how queues are served that no Queue object says it for
+ * @param startTimeout how long an admitted Workload may take to run; zero: unlimited
+ * @param startBackoff the pause after that time has passed
+ * @param attemptBackoff the pauses between attempts of {@link Policy#ROUND}
+ * @param intake which jobs without a queue name are queued
+ * @param queueUnits whether a QueueUnit shows each Workload
+ * @param foreignUnits whether QueueUnits that others make are queued
+ * @param quotaLabel from which namespaces a job may name a quota by label
+ */
+public record KubeQueue(
+    boolean enabled,
+    Set<Source> sources,
+    String namespace,
+    double oversellRate,
+    Policy policy,
+    Duration startTimeout,
+    Duration startBackoff,
+    AttemptBackoff attemptBackoff,
+    Intake intake,
+    QueueUnits queueUnits,
+    ForeignUnits foreignUnits,
+    QuotaLabel quotaLabel) {
+
+  /** Keeps a copy of the set. */
+  public KubeQueue {
+    sources = Set.copyOf(sources);
+  }
+
+  /** A kind of objects that queues are made from. */
+  public enum Source {
+    /** The tree in {@code kube-system}. */
+    ELASTIC_QUOTA_TREE,
+    /** ElasticQuotas of Koordinator and of the scheduler plugins. */
+    ELASTIC_QUOTA,
+    /** ResourceQuotas of namespaces that have a Queue. */
+    RESOURCE_QUOTA
+  }
+
+  /** How a queue is served. */
+  public enum Policy {
+    /** Each in turn; one that was refused pauses. */
+    ROUND("RoundRobin"),
+    /** Only the first, until it is admitted. */
+    BLOCK("StrictFIFO"),
+    /** Each in turn; a release begins with the first again. */
+    STRICT_PRIORITY("StrictPriority");
+
+    private final String strategy;
+
+    Policy(String strategy) {
+      this.strategy = strategy;
+    }
+
+    /** The queueing strategy of a ClusterQueue that is served so. */
+    public String strategy() {
+      return strategy;
+    }
+  }
+
+  /**
+   * The pauses between attempts to admit a Workload: each is twice the one before.
+   *
+   * @param initial the first pause
+   * @param max the longest pause; at least {@code initial}
+   */
+  public record AttemptBackoff(Duration initial, Duration max) {}
+
+  /** Which jobs without a queue name are queued. */
+  public enum Intake {
+    /** Those that were created suspended and never started. */
+    SUSPENDED_ONLY,
+    /** All, in the namespaces that have a quota. */
+    ALL
+  }
+
+  /** Whether a QueueUnit shows each Workload. */
+  public enum QueueUnits {
+    /** It does. */
+    MIRROR,
+    /** There are none. */
+    OFF
+  }
+
+  /** What happens to QueueUnits that others make. */
+  public enum ForeignUnits {
+    /** They are queued. */
+    ACCEPT,
+    /** They are left alone. */
+    IGNORE
+  }
+
+  /** From which namespaces a job may name a quota by label. */
+  public enum QuotaLabel {
+    /** From those that the quota lists. */
+    LISTED,
+    /** From all. */
+    ANYWHERE
+  }
+}
