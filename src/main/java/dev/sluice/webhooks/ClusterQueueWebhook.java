@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.TextNode;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.config.FeatureGate;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.queueing.QueueAnnotations;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -50,6 +51,8 @@ final class ClusterQueueWebhook {
     LabelValidation.selector(
         SPEC.child("namespaceSelector"), JsonFields.at(spec, "namespaceSelector"), bad);
     checksOnFlavors(spec, oldSpec, bad);
+    QueueAnnotationValidation.validate(
+        request, annotations -> QueueAnnotations.ofClusterQueue(annotations).faults(), bad);
     if (settings.isOn(FeatureGate.CONCURRENT_ADMISSION)) {
       concurrentAdmission(spec, bad);
       if (request.isUpdate()) {

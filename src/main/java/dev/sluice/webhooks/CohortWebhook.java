@@ -2,6 +2,7 @@ package dev.sluice.webhooks;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.sluice.api.json.JsonFields;
+import dev.sluice.api.queueing.QueueAnnotations;
 
 /** Webhook for Cohorts. */
 final class CohortWebhook {
@@ -26,6 +27,8 @@ final class CohortWebhook {
     }
     QUOTAS.validate(spec, bad);
     ResourceGroupValidation.weight(spec, bad);
+    QueueAnnotationValidation.validate(
+        request, annotations -> QueueAnnotations.ofCohort(annotations).faults(), bad);
     return AdmissionResult.of(bad.errors());
   }
 }

@@ -1,5 +1,6 @@
 package dev.sluice.reference;
 
+import dev.sluice.core.model.AttemptBackoff;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
@@ -12,12 +13,14 @@ import dev.sluice.core.model.LabelSelector;
 import dev.sluice.core.model.LocalQueueId;
 import dev.sluice.core.model.LocalQueueSpec;
 import dev.sluice.core.model.PreemptionPolicies;
+import dev.sluice.core.model.QueueRules;
 import dev.sluice.core.model.Quota;
 import dev.sluice.core.model.ResourceAmounts;
 import dev.sluice.core.model.ResourceGroup;
 import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.Taint;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -128,7 +131,7 @@ final class RandomDeclarations {
                         new LabelRequirement(
                             "team", LabelRequirement.Operator.IN, List.of("" + dice.below(2)))))
                 : new LabelSelector.Nothing();
-    return new SchedulerEvent.ClusterQueueChanged(
+    ClusterQueueSpec spec =
         new ClusterQueueSpec(
             "cq-" + number,
             cohort,
@@ -144,7 +147,24 @@ final class RandomDeclarations {
             weight(),
             List.of(),
             dice.chance(2) ? List.of(new InactiveReason("Unknown", "something")) : List.of(),
-            false));
+            false);
+    return new SchedulerEvent.ClusterQueueChanged(
+        size.policies() ? spec.with(strategy(spec), rules()) : spec);
+  }
+
+  private QueueingStrategy strategy(ClusterQueueSpec spec) {
+    return dice.chance(30)
+        ? spec.strategy()
+        : dice.chanceOfHalf() ? QueueingStrategy.ROUND_ROBIN : QueueingStrategy.STRICT_PRIORITY;
+  }
+
+  private QueueRules rules() {
+    QueueRules rules = QueueRules.DEFAULT.withPriority(dice.chance(70) ? 0 : dice.below(3) - 1);
+    return dice.chanceOfHalf()
+        ? rules
+        : rules.withAttemptBackoff(
+            new AttemptBackoff(
+                Duration.ofSeconds(1 + dice.below(3)), Duration.ofSeconds(4 + dice.below(5))));
   }
 
   /** Mostly such that shares are often equal. */

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Function;
 
 /** Makes up a world and what happens in it; the same seed makes up the same. */
 final class RandomWorld {
@@ -41,10 +42,20 @@ final class RandomWorld {
   }
 
   private RandomWorld(long seed, boolean cohorts, boolean preempting, Pods pods, boolean weighted) {
+    this(seed, dice -> WorldSize.of(dice, cohorts, preempting, pods, weighted));
+  }
+
+  private RandomWorld(long seed, Function<Dice, WorldSize> sized) {
     dice = new Dice(seed);
-    size = WorldSize.of(dice, cohorts, preempting, pods, weighted);
+    size = sized.apply(dice);
     shapes = new RandomShapes(dice, size);
     declarations = new RandomDeclarations(dice, size, shapes);
+  }
+
+  /** One whose queues have rules beyond the fields of their API. */
+  static RandomWorld withPolicies(long seed, boolean preempting) {
+    return new RandomWorld(
+        seed, dice -> WorldSize.of(dice, true, preempting, Pods.ALL, preempting).withPolicies());
   }
 
   /** One whose queues preempt, and have weights. */
@@ -96,6 +107,9 @@ final class RandomWorld {
     }
     if (size.gated() && dice.chance(10)) {
       return new Step.Gate(number(), dice.chance(40));
+    }
+    if (size.policies() && dice.chance(8)) {
+      return new Step.Pass(1 + dice.below(4));
     }
     if (size.preempting() && dice.chance(85)) {
       return pressingStep();

@@ -86,7 +86,8 @@ final class ReferenceCycle {
       }
     }
     nominated.sort(
-        Comparator.comparing((ReferenceNominated each) -> each.result().borrowLevel())
+        Comparator.comparing((ReferenceNominated each) -> -each.queue().rules().priority())
+            .thenComparing(each -> each.result().borrowLevel())
             .thenComparing(ReferenceNominated::entry, ReferenceQueues.AGE));
     List<Decided> decided = new ArrayList<>();
     while (!nominated.isEmpty()) {
@@ -121,8 +122,10 @@ final class ReferenceCycle {
 
   /** Who is next where queues share fairly, as usage stands now. */
   private ReferenceNominated winner(List<ReferenceNominated> left, FairSharing sharing) {
+    int first = left.stream().mapToInt(each -> each.queue().rules().priority()).max().orElseThrow();
     List<ReferenceTournament.Head> heads =
         left.stream()
+            .filter(each -> each.queue().rules().priority() == first)
             .map(
                 each ->
                     new ReferenceTournament.Head(
@@ -235,7 +238,10 @@ final class ReferenceCycle {
   private void gate(ReferenceNominated nominated) {
     ReferenceEntry entry = nominated.entry();
     entry.walked = 0;
-    if (nominated.queue().strategy() == ClusterQueueSpec.QueueingStrategy.BEST_EFFORT_FIFO) {
+    if (ReferenceQueues.pauses(nominated.queue().strategy())) {
+      world.pause(entry, nominated.queue());
+      looked = true;
+    } else if (nominated.queue().strategy() == ClusterQueueSpec.QueueingStrategy.BEST_EFFORT_FIFO) {
       entry.aside = true;
       looked = true;
     }

@@ -1,6 +1,8 @@
 package dev.sluice.reference;
 
 import dev.sluice.core.engine.EngineOptions;
+import dev.sluice.core.model.ClusterQueueSpec;
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.FairSharing;
 import dev.sluice.core.model.Flavor;
 import dev.sluice.core.model.LocalQueueId;
@@ -108,7 +110,11 @@ final class ReferenceEngine {
         }
       }
       case SchedulerEvent.ClusterQueueChanged(var queue) -> {
-        if (!queue.equals(world.queues.put(queue.name(), queue))) {
+        ClusterQueueSpec before = world.queues.put(queue.name(), queue);
+        if (!queue.equals(before)) {
+          if (before != null && before.strategy() != queue.strategy()) {
+            world.endAllPauses(queue.name());
+          }
           world.workloads.values().stream()
               .filter(
                   entry -> entry.waits() && world.queueOf(entry).equals(Optional.of(queue.name())))
@@ -193,6 +199,7 @@ final class ReferenceEngine {
                 .toList();
         world.now = instant;
         resting.stream().filter(entry -> !world.backingOff(entry)).forEach(this::enter);
+        world.endPauses();
       }
       case SchedulerEvent.DecidingEnabled(var enabled) -> deciding = enabled;
     }
@@ -289,6 +296,15 @@ final class ReferenceEngine {
       if (holding != null) {
         world.changed(holding.clusterQueue());
       }
+    }
+    ClusterQueueSpec queue = before == null ? null : world.queues.get(before.clusterQueue());
+    if (before != null
+        && queue != null
+        && queue.strategy() == QueueingStrategy.STRICT_PRIORITY
+        && (holding == null
+            || !holding.clusterQueue().equals(before.clusterQueue())
+            || !holding.usage().equals(before.usage()))) {
+      world.endAllPauses(before.clusterQueue());
     }
     if (before == null
         || (holding != null

@@ -87,6 +87,13 @@ final class ReferenceEntry {
   boolean aside;
   @Nullable Instant retryAt;
   boolean awaitsNews;
+
+  /** How often it was tried in vain in a queue that backs off, since it came into that queue. */
+  int attempts;
+
+  /** Until when it pauses after that; null if it doesn't. */
+  @Nullable Instant pausesUntil;
+
   int walked;
 
   /** What had changed in its tree when it had walked in vain; nothing if it hasn't. */

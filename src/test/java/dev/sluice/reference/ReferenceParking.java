@@ -10,6 +10,7 @@ import dev.sluice.reference.ReferenceEntry.EquivalenceClass;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
@@ -106,7 +107,9 @@ final class ReferenceParking {
 
   /** It was looked at in vain. */
   void park(ReferenceEntry entry, String queue, QueueingStrategy strategy, Result result) {
-    if (strategy == QueueingStrategy.BEST_EFFORT_FIFO) {
+    if (ReferenceQueues.pauses(strategy)) {
+      world.pause(entry, Objects.requireNonNull(world.queues.get(queue)));
+    } else if (strategy == QueueingStrategy.BEST_EFFORT_FIFO) {
       parked.computeIfAbsent(queue, any -> new HashMap<>()).put(entry.equivalenceClass(), result);
     } else if (blocks() && !stands(result, queue)) {
       blocked.put(queue, new Block(entry.id.uid(), result));

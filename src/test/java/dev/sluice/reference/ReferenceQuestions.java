@@ -228,6 +228,8 @@ final class ReferenceQuestions {
     for (ReferenceEntry entry : world.workloads.values()) {
       text.append(entry.id.uid())
           .append(entry.aside)
+          .append(entry.attempts)
+          .append(entry.pausesUntil)
           .append(entry.walked)
           .append(entry.progress)
           .append(entry.version)

@@ -1,5 +1,6 @@
 package dev.sluice.reference;
 
+import dev.sluice.core.model.AttemptBackoff;
 import dev.sluice.core.model.ClusterQueueSpec;
 import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
 import dev.sluice.core.model.ClusterQueueSpec.StopPolicy;
@@ -85,7 +86,10 @@ final class ReferenceQueues {
   /** Those of a queue that are not set aside, in order. */
   List<ReferenceEntry> waitingIn(String queue) {
     ClusterQueueSpec spec = queues.get(queue);
-    boolean bestEffort = spec != null && spec.strategy() == QueueingStrategy.BEST_EFFORT_FIFO;
+    boolean bestEffort =
+        spec != null
+            && (spec.strategy() == QueueingStrategy.BEST_EFFORT_FIFO
+                || spec.strategy() == QueueingStrategy.ROUND_ROBIN);
     Comparator<ReferenceEntry> stickyFirst =
         Comparator.comparing(
             entry -> !(bestEffort && entry.id.uid().equals(sticky.getOrDefault(queue, ""))));
@@ -112,7 +116,10 @@ final class ReferenceQueues {
 
   /** Back-off, or a namespace that is not in order. */
   boolean mustStayAside(ReferenceEntry entry) {
-    return backingOff(entry) || !namespaceMatches(entry) || setAsideByDefect(entry);
+    return backingOff(entry)
+        || entry.pausesUntil != null
+        || !namespaceMatches(entry)
+        || setAsideByDefect(entry);
   }
 
   boolean setAsideByDefect(ReferenceEntry entry) {
@@ -138,10 +145,52 @@ final class ReferenceQueues {
     }
   }
 
+  /** Whether one that doesn't fit pauses, and is not looked at before. */
+  static boolean pauses(QueueingStrategy strategy) {
+    return strategy == QueueingStrategy.ROUND_ROBIN || strategy == QueueingStrategy.STRICT_PRIORITY;
+  }
+
+  /** It was tried in vain where it has to pause then: as long as the queue says. */
+  void pause(ReferenceEntry entry, ClusterQueueSpec queue) {
+    AttemptBackoff backoff = queue.rules().attemptBackoff();
+    long seconds = backoff.base().toSeconds();
+    for (int i = 0; i < entry.attempts && seconds < backoff.max().toSeconds(); i++) {
+      seconds *= 2;
+    }
+    entry.attempts++;
+    entry.pausesUntil = now.plusSeconds(Math.min(seconds, backoff.max().toSeconds()));
+    entry.aside = true;
+  }
+
+  /** Those whose pause is over are looked at again. */
+  void endPauses() {
+    for (ReferenceEntry entry : workloads.values()) {
+      if (entry.waits() && entry.pausesUntil != null && !entry.pausesUntil.isAfter(now)) {
+        entry.pausesUntil = null;
+        entry.aside = false;
+      }
+    }
+  }
+
+  /** Nobody in this queue pauses any longer, and how often they were tried is forgotten. */
+  void endAllPauses(String queue) {
+    for (ReferenceEntry entry : workloads.values()) {
+      if (entry.waits() && queueOf(entry).equals(Optional.of(queue))) {
+        entry.attempts = 0;
+        if (entry.pausesUntil != null) {
+          entry.pausesUntil = null;
+          entry.aside = false;
+        }
+      }
+    }
+  }
+
   /** A Workload comes into its queue as if it were new. */
   void enter(ReferenceEntry entry) {
     entry.retryAt = null;
     entry.awaitsNews = false;
+    entry.attempts = 0;
+    entry.pausesUntil = null;
     entry.progress = Map.of();
     entry.walked = 0;
     entry.walkedInVain = Optional.empty();

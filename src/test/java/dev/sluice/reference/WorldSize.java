@@ -12,6 +12,7 @@ import dev.sluice.reference.RandomWorld.Pods;
  * @param memory how often, of a hundred times, a pod set asks for memory in a preempting world
  * @param calm whether declarations rarely change
  * @param gated whether many have a preemption gate that is closed, and opened later
+ * @param policies whether queues have rules beyond the fields of their API
  */
 record WorldSize(
     boolean cohorts,
@@ -24,7 +25,25 @@ record WorldSize(
     int workloads,
     int memory,
     boolean calm,
-    boolean gated) {
+    boolean gated,
+    boolean policies) {
+
+  /** The same size, where queues have rules beyond the fields of their API. */
+  WorldSize withPolicies() {
+    return new WorldSize(
+        cohorts,
+        preempting,
+        pods,
+        weighted,
+        flavors,
+        queues,
+        cohortCount,
+        workloads,
+        memory,
+        calm,
+        gated,
+        true);
+  }
 
   static WorldSize of(Dice dice, boolean cohorts, boolean preempting, Pods pods, boolean weighted) {
     return new WorldSize(
@@ -38,6 +57,7 @@ record WorldSize(
         3 + dice.below(20),
         dice.below(3) == 0 ? 40 : 0,
         dice.chanceOfHalf(),
-        preempting && dice.below(3) == 0);
+        preempting && dice.below(3) == 0,
+        false);
   }
 }

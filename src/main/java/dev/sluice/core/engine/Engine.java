@@ -38,6 +38,7 @@ public final class Engine {
   private final DirtySet dirtySet = new DirtySet();
   private final InadmissibleIndex inadmissibleIndex;
   private final ActiveQueues activeQueues = new ActiveQueues();
+  private final AttemptPauses attemptPauses = new AttemptPauses();
   private final PodsReadyGate gate;
   private final Explanations explanations;
   private final UnreportedExplanations unreportedExplanations;
@@ -68,7 +69,8 @@ public final class Engine {
             options.fairSharing(), options.order(), specRegistry.pairs, specRegistry::queueAt);
     this.inadmissibleIndex = new InadmissibleIndex(policy, !options.blockAdmission());
     QuotaAccounting quotaAccounting =
-        new QuotaAccounting(specRegistry, inadmissibleIndex, activeQueues, dirtySet, gate);
+        new QuotaAccounting(
+            specRegistry, inadmissibleIndex, activeQueues, attemptPauses, dirtySet, gate);
     this.workloads =
         new WorkloadTable(
             specRegistry,
@@ -76,6 +78,7 @@ public final class Engine {
             dirtySet,
             unreportedExplanations,
             activeQueues,
+            attemptPauses,
             usageLedger);
     this.queryHandler = new QueryHandler(specRegistry, workloads, explanations, activeQueues, gate);
     this.outcomeApplier =
@@ -84,6 +87,7 @@ public final class Engine {
             workloads,
             activeQueues,
             inadmissibleIndex,
+            attemptPauses,
             dirtySet,
             unreportedExplanations,
             eligibilityCheck,
@@ -106,6 +110,7 @@ public final class Engine {
       case SchedulerEvent.TimePassed(var instant) -> {
         now = instant;
         workloads.timePassed(instant);
+        attemptPauses.end(instant, this::activate);
         usageLedger.timePassed(instant);
       }
       case SchedulerEvent.DecidingEnabled(var enabled) -> {
@@ -161,12 +166,23 @@ public final class Engine {
     }
   }
 
+  private void activate(String clusterQueue) {
+    ClusterQueueCache cache = specRegistry.cacheOf(clusterQueue);
+    if (cache != null) {
+      activeQueues.add(cache);
+    }
+  }
+
   private void setClusterQueue(ClusterQueueSpec spec) {
     if (spec.equals(specRegistry.clusterQueue(spec.name()).spec)) {
       return;
     }
+    ClusterQueueSpec before = specRegistry.clusterQueue(spec.name()).spec;
     boolean isNew = specRegistry.cacheOf(spec.name()) == null;
     specRegistry.declare(spec);
+    if (before != null && before.strategy() != spec.strategy()) {
+      attemptPauses.endAll(specRegistry.clusterQueue(spec.name()).pending);
+    }
     dirtySet.everything = true;
     if (isNew) {
       for (LocalQueueState localQueue : specRegistry.localQueuesOf(spec.name())) {
@@ -212,7 +228,7 @@ public final class Engine {
         continue;
       }
       for (QueuedWorkload item : queue.pending.heldWorkloads()) {
-        if (workloads.entryOf(item).retained == null) {
+        if (workloads.entryOf(item).retained == null && !attemptPauses.isPaused(item)) {
           reconsider(item, cache);
         }
       }

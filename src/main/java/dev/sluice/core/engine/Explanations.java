@@ -4,11 +4,19 @@ import dev.sluice.core.model.Explanation;
 import dev.sluice.core.model.InactiveReason;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.queue.QueuedWorkload;
+import dev.sluice.core.queue.QueueingPolicy;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Finds out why a Workload is pending (docs/workload-semantics.md#reasons-for-waiting). */
 final class Explanations {
+
+  private static final String PAUSES =
+      "the queue is RoundRobin: it is tried again after a pause, not when quota is released";
+
+  private static final String PAUSES_OR_RELEASE =
+      "the queue is StrictPriority: it is tried again after a pause, or when quota of the queue is"
+          + " released";
 
   private final SpecRegistry specRegistry;
   private final ActiveQueues activeQueues;
@@ -26,6 +34,16 @@ final class Explanations {
 
   private static Explanation suspended(String detail) {
     return new Explanation(PendingReason.SUSPENDED, List.of(), detail);
+  }
+
+  /** The explanation of a Workload that was tried in vain, with what brings it back. */
+  static Explanation paused(Explanation inVain, QueueingPolicy policy) {
+    String detail = policy.releaseEndsPauses() ? PAUSES_OR_RELEASE : PAUSES;
+    return new Explanation(
+        inVain.reason(),
+        inVain.attempts(),
+        inVain.detail().isEmpty() ? detail : inVain.detail() + "; " + detail,
+        inVain.gated());
   }
 
   /**

@@ -25,6 +25,7 @@ final class OutcomeApplier {
   private final WorkloadTable workloads;
   private final ActiveQueues activeQueues;
   private final InadmissibleIndex inadmissibleIndex;
+  private final AttemptPauses attemptPauses;
   private final DirtySet dirtySet;
   private final UnreportedExplanations unreportedExplanations;
   private final EligibilityCheck eligibilityCheck;
@@ -36,6 +37,7 @@ final class OutcomeApplier {
       WorkloadTable workloads,
       ActiveQueues activeQueues,
       InadmissibleIndex inadmissibleIndex,
+      AttemptPauses attemptPauses,
       DirtySet dirtySet,
       UnreportedExplanations unreportedExplanations,
       EligibilityCheck eligibilityCheck,
@@ -45,6 +47,7 @@ final class OutcomeApplier {
     this.workloads = workloads;
     this.activeQueues = activeQueues;
     this.inadmissibleIndex = inadmissibleIndex;
+    this.attemptPauses = attemptPauses;
     this.dirtySet = dirtySet;
     this.unreportedExplanations = unreportedExplanations;
     this.eligibilityCheck = eligibilityCheck;
@@ -67,13 +70,23 @@ final class OutcomeApplier {
       case CycleOutcome.Admitted admitted -> admit(admitted, now);
       case CycleOutcome.PendingPreemption pendingPreemption -> preempt(pendingPreemption, now);
       case CycleOutcome.Skipped skipped -> skip(skipped);
-      case CycleOutcome.PreemptionGated preemptionGated -> holdGated(preemptionGated);
+      case CycleOutcome.PreemptionGated preemptionGated ->
+          preemptionGated.queue().queueing().backsOff()
+              ? pause(
+                  preemptionGated.item(),
+                  preemptionGated.queue(),
+                  preemptionGated.explanation(),
+                  now)
+              : holdGated(preemptionGated);
       case CycleOutcome.TryNextFlavor tryNextFlavor -> {
         activeQueues.add(tryNextFlavor.queue());
         yield true;
       }
       case CycleOutcome.Ineligible ineligible -> markIneligible(ineligible);
-      case CycleOutcome.NoFit noFit -> markInadmissible(noFit, cycle);
+      case CycleOutcome.NoFit noFit ->
+          noFit.queue().queueing().backsOff()
+              ? pause(noFit.item(), noFit.queue(), noFit.explanation(), now)
+              : markInadmissible(noFit, cycle);
       case CycleOutcome.WaitingForPodsReady waitingForPodsReady -> {
         podsReadyGate.close(waitingForPodsReady.item(), waitingForPodsReady.explanation());
         unreportedExplanations.add(workloads.entryOf(waitingForPodsReady.item()));
@@ -213,6 +226,16 @@ final class OutcomeApplier {
             now,
             item.queuedAt(),
             admitted.assignment().attempts()));
+    activeQueues.add(queue);
+    return true;
+  }
+
+  /** Holds a Workload for the pause after one more attempt in vain; others of its class go on. */
+  private boolean pause(
+      QueuedWorkload item, ClusterQueueCache queue, Explanation explanation, Instant now) {
+    queue.pending().hold(item, Explanations.paused(explanation, queue.queueing()));
+    attemptPauses.pause(item, queue, now);
+    unreportedExplanations.add(workloads.entryOf(item));
     activeQueues.add(queue);
     return true;
   }

@@ -15,6 +15,7 @@ final class QuotaAccounting {
   private final SpecRegistry specRegistry;
   private final InadmissibleIndex inadmissibleIndex;
   private final ActiveQueues activeQueues;
+  private final AttemptPauses attemptPauses;
   private final DirtySet dirtySet;
   private final PodsReadyGate gate;
 
@@ -22,11 +23,13 @@ final class QuotaAccounting {
       SpecRegistry specRegistry,
       InadmissibleIndex inadmissibleIndex,
       ActiveQueues activeQueues,
+      AttemptPauses attemptPauses,
       DirtySet dirtySet,
       PodsReadyGate gate) {
     this.specRegistry = specRegistry;
     this.inadmissibleIndex = inadmissibleIndex;
     this.activeQueues = activeQueues;
+    this.attemptPauses = attemptPauses;
     this.dirtySet = dirtySet;
     this.gate = gate;
   }
@@ -110,6 +113,9 @@ final class QuotaAccounting {
     if (cache != null) {
       inadmissibleIndex.released(cache.node());
       activeQueues.markChanged(cache.node());
+      if (cache.queueing().releaseEndsPauses() && attemptPauses.endAll(cache.pending())) {
+        activeQueues.add(cache);
+      }
     }
   }
 

@@ -29,6 +29,7 @@ final class WorkloadTable {
   private final DirtySet dirtySet;
   private final UnreportedExplanations unreportedExplanations;
   private final ActiveQueues activeQueues;
+  private final AttemptPauses attemptPauses;
   private final UsageLedger usageLedger;
   private final BackoffTimers backoffTimers = new BackoffTimers();
   private final Map<String, WorkloadEntry> entries = new HashMap<>();
@@ -40,12 +41,14 @@ final class WorkloadTable {
       DirtySet dirtySet,
       UnreportedExplanations unreportedExplanations,
       ActiveQueues activeQueues,
+      AttemptPauses attemptPauses,
       UsageLedger usageLedger) {
     this.specRegistry = specRegistry;
     this.quotaAccounting = quotaAccounting;
     this.dirtySet = dirtySet;
     this.unreportedExplanations = unreportedExplanations;
     this.activeQueues = activeQueues;
+    this.attemptPauses = attemptPauses;
     this.usageLedger = usageLedger;
   }
 
@@ -185,6 +188,7 @@ final class WorkloadTable {
    */
   void assume(QueuedWorkload item, Reservation reservation) {
     WorkloadEntry entry = entryOf(item);
+    attemptPauses.forget(item);
     item.equivalenceClass().queue().remove(item);
     entry.item = null;
     entry.retained = toPendingWorkload(item, Optional.empty());
@@ -287,6 +291,7 @@ final class WorkloadTable {
   private void leaveQueue(WorkloadEntry entry) {
     QueuedWorkload item = entry.item;
     if (item != null) {
+      attemptPauses.forget(item);
       item.equivalenceClass().queue().remove(item);
       entry.item = null;
       dirtySet.touched(entry.localQueue.clusterQueue(), entry.localQueue.id);

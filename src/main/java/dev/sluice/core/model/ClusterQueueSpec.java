@@ -22,6 +22,7 @@ import java.util.List;
  *     otherwise such a request keeps the Workload pending
  * @param ordersByUsage whether the LocalQueues are ordered by their usage over time, when the
  *     configuration enables admission fair sharing
+ * @param rules rules beyond the fields of the API
  */
 public record ClusterQueueSpec(
     String name,
@@ -37,7 +38,8 @@ public record ClusterQueueSpec(
     List<String> admissionChecks,
     List<InactiveReason> problems,
     boolean ignoresUndeclared,
-    boolean ordersByUsage) {
+    boolean ordersByUsage,
+    QueueRules rules) {
 
   public ClusterQueueSpec {
     groups = List.copyOf(groups);
@@ -104,7 +106,8 @@ public record ClusterQueueSpec(
         admissionChecks,
         problems,
         ignoresUndeclared,
-        false);
+        false,
+        QueueRules.DEFAULT);
   }
 
   /** The same queue, with requests for uncovered resources ignored. */
@@ -123,7 +126,8 @@ public record ClusterQueueSpec(
         admissionChecks,
         problems,
         true,
-        ordersByUsage);
+        ordersByUsage,
+        rules);
   }
 
   /** The same queue, with its LocalQueues ordered by usage. */
@@ -142,13 +146,41 @@ public record ClusterQueueSpec(
         admissionChecks,
         problems,
         ignoresUndeclared,
-        true);
+        true,
+        rules);
   }
 
-  /** What happens to the Workloads behind a head that doesn't fit: blocked, or evaluated. */
+  /** The same queue with another strategy and other rules. */
+  public ClusterQueueSpec with(QueueingStrategy otherStrategy, QueueRules otherRules) {
+    return new ClusterQueueSpec(
+        name,
+        cohort,
+        groups,
+        otherStrategy,
+        namespaceSelector,
+        stopPolicy,
+        terminating,
+        preemption,
+        fungibility,
+        fairWeight,
+        admissionChecks,
+        problems,
+        ignoresUndeclared,
+        ordersByUsage,
+        otherRules);
+  }
+
+  /**
+   * What happens to a head that doesn't fit, and to the Workloads behind it: STRICT_FIFO blocks
+   * them, all others evaluate them. BEST_EFFORT_FIFO evaluates the head again when a release of
+   * quota may help it, ROUND_ROBIN only after a pause, STRICT_PRIORITY after a pause or a release
+   * in the queue.
+   */
   public enum QueueingStrategy {
     STRICT_FIFO,
-    BEST_EFFORT_FIFO
+    BEST_EFFORT_FIFO,
+    ROUND_ROBIN,
+    STRICT_PRIORITY
   }
 
   /**

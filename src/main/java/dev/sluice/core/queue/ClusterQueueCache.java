@@ -21,6 +21,7 @@ public final class ClusterQueueCache {
   private final QuotaHolders quotaHolders;
   private final List<Group> groups;
   private final QueueingPolicy queueing;
+  private final int priority;
   private long quotaGeneration = 1;
   private boolean active;
 
@@ -46,6 +47,7 @@ public final class ClusterQueueCache {
     this.quotaHolders = quotaHolders;
     this.groups = numbered(spec, pairs);
     this.queueing = QueueingPolicies.of(spec.strategy());
+    this.priority = spec.rules().priority();
   }
 
   private static List<Group> numbered(ClusterQueueSpec spec, FlavorResourceIndex pairs) {
@@ -99,6 +101,11 @@ public final class ClusterQueueCache {
   /** The policy of the queueing strategy. */
   public QueueingPolicy queueing() {
     return queueing;
+  }
+
+  /** The first key among the heads of a cycle: higher first. */
+  public int priority() {
+    return priority;
   }
 
   /** A counter that increases when quota of this queue is released or changed. */

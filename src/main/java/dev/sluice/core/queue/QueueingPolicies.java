@@ -7,6 +7,8 @@ public final class QueueingPolicies {
 
   private static final QueueingPolicy BEST_EFFORT_FIFO = new BestEffortFifo();
   private static final QueueingPolicy STRICT_FIFO = new StrictFifo();
+  private static final QueueingPolicy ROUND_ROBIN = new BackoffPolicy(false);
+  private static final QueueingPolicy STRICT_PRIORITY = new BackoffPolicy(true);
 
   private QueueingPolicies() {}
 
@@ -15,6 +17,8 @@ public final class QueueingPolicies {
     return switch (strategy) {
       case BEST_EFFORT_FIFO -> BEST_EFFORT_FIFO;
       case STRICT_FIFO -> STRICT_FIFO;
+      case ROUND_ROBIN -> ROUND_ROBIN;
+      case STRICT_PRIORITY -> STRICT_PRIORITY;
     };
   }
 }

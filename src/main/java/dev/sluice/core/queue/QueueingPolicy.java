@@ -31,6 +31,19 @@ public interface QueueingPolicy {
   boolean keepsPreemptorFirst();
 
   /**
+   * Whether a head that can't be admitted leaves the queue alone for a pause, which is longer after
+   * each attempt, instead of waiting with its class for a release of quota.
+   */
+  default boolean backsOff() {
+    return false;
+  }
+
+  /** Whether a release of quota in the queue ends all pauses of its Workloads. */
+  default boolean releaseEndsPauses() {
+    return false;
+  }
+
+  /**
    * Whether a class that may fit after a release of quota takes part in the next cycle. At most one
    * class of a queue is asked about: the first one that the release may help. A class that does not
    * take part now is asked about again before the next cycle.

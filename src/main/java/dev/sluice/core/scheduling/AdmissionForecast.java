@@ -95,8 +95,13 @@ public final class AdmissionForecast {
 
   private List<InadmissibleIndex.InadmissibleQueue> admittedClasses() {
     entries.sort(
-        (one, two) ->
-            order.compare(one.queueHead.item(), one.level, two.queueHead.item(), two.level));
+        (one, two) -> {
+          int byQueue =
+              Integer.compare(two.queueHead.queue().priority(), one.queueHead.queue().priority());
+          return byQueue != 0
+              ? byQueue
+              : order.compare(one.queueHead.item(), one.level, two.queueHead.item(), two.level);
+        });
     List<InadmissibleIndex.InadmissibleQueue> admittedClasses = new ArrayList<>();
     List<Entry> admitted = new ArrayList<>();
     for (Entry entry : entries) {

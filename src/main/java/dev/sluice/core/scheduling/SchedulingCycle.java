@@ -103,7 +103,7 @@ public final class SchedulingCycle {
       BiFunction<QueuedWorkload, ClusterQueueCache, Optional<Explanation>> eligibilityCheck,
       long number,
       Admissions admissions) {
-    this.ordering = policy.ordering();
+    this.ordering = new QueuePriorityOrdering(policy.ordering());
     this.nominator = new Nominator(flavors, policy.preemption(), number);
     this.eligibilityCheck = eligibilityCheck;
     this.number = number;

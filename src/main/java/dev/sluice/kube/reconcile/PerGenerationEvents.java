@@ -11,18 +11,23 @@ import java.util.concurrent.ConcurrentHashMap;
 public final class PerGenerationEvents {
 
   private final EventNotifier eventNotifier;
-  private final Map<String, Long> remarked = new ConcurrentHashMap<>();
+  private final Map<String, Said> remarked = new ConcurrentHashMap<>();
+
+  private record Said(long generation, List<String> remarks) {}
 
   /** Nothing was said yet. */
   public PerGenerationEvents(EventNotifier eventNotifier) {
     this.eventNotifier = eventNotifier;
   }
 
-  /** Says all remarks in one notice, unless that was done for this generation. */
+  /**
+   * Says all remarks in one notice, unless that was done for this generation and for the same
+   * remarks: annotations change without a new generation.
+   */
   public void emit(HasMetadata object, String reason, List<String> remarks) {
     Long generation = object.getMetadata().getGeneration();
-    Long now = generation == null ? 0L : generation;
-    Long before = remarked.put(object.getMetadata().getUid(), now);
+    Said now = new Said(generation == null ? 0L : generation, List.copyOf(remarks));
+    Said before = remarked.put(object.getMetadata().getUid(), now);
     if (!remarks.isEmpty() && !Objects.equals(before, now)) {
       eventNotifier.warn(object, reason, String.join("; ", remarks));
     }

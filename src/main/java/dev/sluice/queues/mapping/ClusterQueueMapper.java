@@ -1,5 +1,6 @@
 package dev.sluice.queues.mapping;
 
+import dev.sluice.api.queueing.QueueAnnotations;
 import dev.sluice.api.v1beta2.AdmissionCheckStrategyRule;
 import dev.sluice.api.v1beta2.AdmissionMode;
 import dev.sluice.api.v1beta2.BorrowWithinCohortPolicy;
@@ -54,14 +55,22 @@ public final class ClusterQueueMapper {
     selector
         .faults()
         .forEach(fault -> problems.add(new InactiveReason(InactiveReasonText.UNKNOWN, fault)));
+    QueueAnnotations.OfClusterQueue annotated =
+        QueueAnnotations.ofClusterQueue(queue.getMetadata().getAnnotations());
+    QueueAnnotations.sentences(annotated.faults(), queue.getMetadata().getAnnotations())
+        .forEach(fault -> problems.add(new InactiveReason(InactiveReasonText.UNKNOWN, fault)));
     return new ClusterQueueSpec(
         name,
         spec.cohortName() == null ? "" : spec.cohortName(),
         groups.value(),
-        switch (spec.queueingStrategy()) {
-          case STRICT_FIFO -> QueueingStrategy.STRICT_FIFO;
-          case BEST_EFFORT_FIFO -> QueueingStrategy.BEST_EFFORT_FIFO;
-        },
+        annotated
+            .strategy()
+            .orElseGet(
+                () ->
+                    switch (spec.queueingStrategy()) {
+                      case STRICT_FIFO -> QueueingStrategy.STRICT_FIFO;
+                      case BEST_EFFORT_FIFO -> QueueingStrategy.BEST_EFFORT_FIFO;
+                    }),
         selector.value(),
         stopPolicy(spec.stopPolicy()),
         terminating,
@@ -73,7 +82,8 @@ public final class ClusterQueueMapper {
         false,
         spec.admissionScope() != null
             && spec.admissionScope().admissionMode()
-                == AdmissionMode.USAGE_BASED_ADMISSION_FAIR_SHARING);
+                == AdmissionMode.USAGE_BASED_ADMISSION_FAIR_SHARING,
+        annotated.rules());
   }
 
   /** Names of the flavors of a ClusterQueue, in the order of its spec. */

@@ -18,6 +18,7 @@ import dev.sluice.core.model.PendingWorkload;
 import dev.sluice.core.model.PodSetAssignment;
 import dev.sluice.core.model.PodSetRequest;
 import dev.sluice.core.model.PreemptionPolicies;
+import dev.sluice.core.model.QueueRules;
 import dev.sluice.core.model.Quota;
 import dev.sluice.core.model.RequestShape;
 import dev.sluice.core.model.ReservingWorkload;
@@ -27,6 +28,7 @@ import dev.sluice.core.model.SchedulerEvent;
 import dev.sluice.core.model.Taint;
 import dev.sluice.core.model.WorkloadId;
 import java.math.BigDecimal;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -139,6 +141,65 @@ final class SchedulerFixture {
         FlavorFungibility.DEFAULT,
         new BigDecimal(weight),
         quotas);
+  }
+
+  /** A queue with rules beyond the fields of its API, and its LocalQueue. */
+  void queue(
+      String name,
+      String cohort,
+      QueueingStrategy strategy,
+      QueueRules rules,
+      ResourceGroup.FlavorQuotas... quotas) {
+    queue(name, cohort, strategy, rules, PreemptionPolicies.NEVER, quotas);
+  }
+
+  void queue(
+      String name,
+      String cohort,
+      QueueingStrategy strategy,
+      QueueRules rules,
+      PreemptionPolicies policies,
+      ResourceGroup.FlavorQuotas... quotas) {
+    tell(
+        new SchedulerEvent.ClusterQueueChanged(
+            new ClusterQueueSpec(
+                    name,
+                    cohort,
+                    List.of(new ResourceGroup(List.of("cpu"), List.of(quotas))),
+                    strategy,
+                    new LabelSelector.Requirements(List.of()),
+                    StopPolicy.NONE,
+                    false,
+                    policies,
+                    FlavorFungibility.DEFAULT,
+                    List.of(),
+                    List.of())
+                .with(strategy, rules)));
+    tell(
+        new SchedulerEvent.LocalQueueChanged(
+            new LocalQueueSpec(new LocalQueueId("ns", name), name, StopPolicy.NONE)));
+  }
+
+  /** Tells the engine how much time has passed since the start. */
+  void passed(Duration sinceStart) {
+    tell(new SchedulerEvent.TimePassed(START.plus(sinceStart)));
+  }
+
+  /** One that must not be admitted before a time. */
+  void submitResting(String name, String queue, long cpu, Instant until) {
+    tell(
+        new SchedulerEvent.WorkloadPending(
+            new PendingWorkload(
+                new WorkloadId("uid-" + name, "ns", name),
+                version++,
+                queue,
+                shape(cpu),
+                0,
+                START,
+                START,
+                Optional.of(until),
+                false,
+                Optional.empty())));
   }
 
   private void queue(

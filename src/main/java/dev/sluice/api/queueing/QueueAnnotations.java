@@ -1,0 +1,262 @@
+package dev.sluice.api.queueing;
+
+import dev.sluice.api.config.GoDuration;
+import dev.sluice.core.model.AttemptBackoff;
+import dev.sluice.core.model.ClusterQueueSpec.QueueingStrategy;
+import dev.sluice.core.model.QueueRules;
+import dev.sluice.core.model.QuotaRules;
+import java.math.BigDecimal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The annotations by which a queue or a Cohort says more than its fields do
+ * (docs/queueing-policies.md#annotations). A value that can't be read counts as absent, and is
+ * reported.
+ */
+public final class QueueAnnotations {
+
+  /** How a ClusterQueue goes on after a head that doesn't fit. */
+  public static final String STRATEGY = "sluice.dev/queueing-strategy";
+
+  /** The pauses of Workloads that were tried in vain. */
+  public static final String ATTEMPT_BACKOFF = "sluice.dev/attempt-backoff";
+
+  /** The priority of a ClusterQueue among the heads of a cycle. */
+  public static final String QUEUE_PRIORITY = "sluice.dev/queue-priority";
+
+  /** The most Workloads that may have quota reserved at a time. */
+  public static final String MAX_WORKLOADS = "sluice.dev/max-concurrent-workloads";
+
+  /** How long an admitted Workload may take until its pods are ready. */
+  public static final String START_TIMEOUT = "sluice.dev/start-timeout";
+
+  /** How long a Workload waits after it did not start in time. */
+  public static final String START_BACKOFF = "sluice.dev/start-backoff";
+
+  /** Whether a Workload is admitted only when the pods of all admitted ones are ready. */
+  public static final String BLOCK_UNTIL_READY = "sluice.dev/block-until-ready";
+
+  /** The factor of nominal quota, borrowing and lending. */
+  public static final String OVERSELL_RATE = "sluice.dev/oversell-rate";
+
+  /** Whether labels that say that a Workload is not preemptible count. */
+  public static final String PREEMPTIBLE_LABELS = "sluice.dev/preemptible-labels";
+
+  /** The pause after a start that took too long, unless an annotation says otherwise. */
+  public static final Duration DEFAULT_START_BACKOFF = Duration.ofMinutes(1);
+
+  private static final String POSITIVE_INT = "a whole number from 1 to 2147483647";
+
+  private final Map<String, String> annotations;
+  private final Map<String, String> faults = new LinkedHashMap<>();
+
+  private QueueAnnotations(@Nullable Map<String, String> annotations) {
+    this.annotations = annotations == null ? Map.of() : annotations;
+  }
+
+  /**
+   * What the annotations of a ClusterQueue say.
+   *
+   * @param strategy the queueing strategy; empty: the one of the field
+   * @param startTimeout how long an admitted Workload may take until its pods are ready; empty: as
+   *     the configuration says
+   * @param startBackoff the pause after a start that took too long
+   * @param faults by annotation, what is wrong with its value and what is allowed
+   */
+  public record OfClusterQueue(
+      Optional<QueueingStrategy> strategy,
+      QueueRules rules,
+      Optional<Duration> startTimeout,
+      Duration startBackoff,
+      Map<String, String> faults) {}
+
+  /**
+   * What the annotations of a Cohort say.
+   *
+   * @param faults by annotation, what is wrong with its value and what is allowed
+   */
+  public record OfCohort(QuotaRules rules, Map<String, String> faults) {}
+
+  /**
+   * What the annotations of a LocalQueue say.
+   *
+   * @param maxWorkloads the most Workloads that may have quota reserved; empty: no limit
+   * @param faults by annotation, what is wrong with its value and what is allowed
+   */
+  public record OfLocalQueue(OptionalInt maxWorkloads, Map<String, String> faults) {}
+
+  /** Reads the annotations of a ClusterQueue. */
+  public static OfClusterQueue ofClusterQueue(@Nullable Map<String, String> annotations) {
+    QueueAnnotations reader = new QueueAnnotations(annotations);
+    Optional<QueueingStrategy> strategy = reader.read(STRATEGY, QueueAnnotations::strategy);
+    AttemptBackoff backoff =
+        reader.read(ATTEMPT_BACKOFF, QueueAnnotations::backoff).orElse(AttemptBackoff.DEFAULT);
+    int priority = reader.read(QUEUE_PRIORITY, QueueAnnotations::priority).orElse(0);
+    QueueRules rules =
+        new QueueRules(
+            backoff,
+            priority,
+            reader.quotaRules(),
+            reader.read(PREEMPTIBLE_LABELS, QueueAnnotations::flag).orElse(false),
+            reader.read(BLOCK_UNTIL_READY, QueueAnnotations::flag).orElse(false));
+    return new OfClusterQueue(
+        strategy,
+        rules,
+        reader.read(START_TIMEOUT, QueueAnnotations::positive),
+        reader.read(START_BACKOFF, QueueAnnotations::positive).orElse(DEFAULT_START_BACKOFF),
+        reader.faults);
+  }
+
+  /** Reads the annotations of a Cohort. */
+  public static OfCohort ofCohort(@Nullable Map<String, String> annotations) {
+    QueueAnnotations reader = new QueueAnnotations(annotations);
+    return new OfCohort(reader.quotaRules(), reader.faults);
+  }
+
+  /** Reads the annotations of a LocalQueue. */
+  public static OfLocalQueue ofLocalQueue(@Nullable Map<String, String> annotations) {
+    QueueAnnotations reader = new QueueAnnotations(annotations);
+    return new OfLocalQueue(reader.maxWorkloads(), reader.faults);
+  }
+
+  /** One sentence per fault, with annotation, value and what is allowed. */
+  public static List<String> sentences(
+      Map<String, String> faults, @Nullable Map<String, String> annotations) {
+    List<String> sentences = new ArrayList<>();
+    faults.forEach(
+        (annotation, allowed) ->
+            sentences.add(
+                "metadata.annotations[%s]: \"%s\" must be %s"
+                    .formatted(
+                        annotation,
+                        annotations == null ? "" : annotations.getOrDefault(annotation, ""),
+                        allowed)));
+    return sentences;
+  }
+
+  private QuotaRules quotaRules() {
+    return new QuotaRules(
+        read(OVERSELL_RATE, QueueAnnotations::rate).orElse(BigDecimal.ONE), maxWorkloads());
+  }
+
+  private OptionalInt maxWorkloads() {
+    Optional<Integer> most = read(MAX_WORKLOADS, QueueAnnotations::positiveInt);
+    return most.isPresent() ? OptionalInt.of(most.get()) : OptionalInt.empty();
+  }
+
+  /**
+   * The value of an annotation; empty if it is absent or wrong. The reader throws what is allowed.
+   */
+  private <T> Optional<T> read(String annotation, Function<String, T> reader) {
+    String value = annotations.get(annotation);
+    if (value == null) {
+      return Optional.empty();
+    }
+    try {
+      return Optional.of(reader.apply(value));
+    } catch (NotAllowedException e) {
+      faults.put(annotation, e.allowed);
+      return Optional.empty();
+    }
+  }
+
+  private static final class NotAllowedException extends RuntimeException {
+    private static final long serialVersionUID = 1;
+
+    private final String allowed;
+
+    NotAllowedException(String allowed) {
+      super(allowed, null, false, false);
+      this.allowed = allowed;
+    }
+  }
+
+  private static QueueingStrategy strategy(String value) {
+    return switch (value) {
+      case "StrictPriority" -> QueueingStrategy.STRICT_PRIORITY;
+      case "RoundRobin" -> QueueingStrategy.ROUND_ROBIN;
+      default -> throw new NotAllowedException("StrictPriority or RoundRobin");
+    };
+  }
+
+  private static AttemptBackoff backoff(String value) {
+    String allowed = "two durations, the shorter one first and both above 0, such as 1s,20s";
+    String[] parts = value.split(",", -1);
+    if (parts.length != 2) {
+      throw new NotAllowedException(allowed);
+    }
+    Duration base = duration(parts[0], allowed);
+    Duration max = duration(parts[1], allowed);
+    if (base.compareTo(max) > 0) {
+      throw new NotAllowedException(allowed);
+    }
+    return new AttemptBackoff(base, max);
+  }
+
+  private static Duration positive(String value) {
+    return duration(value, "a duration above 0, such as 5m");
+  }
+
+  private static Duration duration(String value, String allowed) {
+    if (value.length() > 40) {
+      throw new NotAllowedException(allowed);
+    }
+    try {
+      Duration duration = GoDuration.parse(value.strip());
+      if (duration.isPositive() && duration.compareTo(Duration.ofDays(3650)) <= 0) {
+        return duration;
+      }
+    } catch (IllegalArgumentException e) {
+      throw new NotAllowedException(allowed);
+    }
+    throw new NotAllowedException(allowed);
+  }
+
+  private static int priority(String value) {
+    return number(value, "a whole number from -2147483648 to 2147483647");
+  }
+
+  private static int positiveInt(String value) {
+    int number = number(value, POSITIVE_INT);
+    if (number < 1) {
+      throw new NotAllowedException(POSITIVE_INT);
+    }
+    return number;
+  }
+
+  private static int number(String value, String allowed) {
+    try {
+      return Integer.parseInt(value);
+    } catch (NumberFormatException e) {
+      throw new NotAllowedException(allowed);
+    }
+  }
+
+  private static boolean flag(String value) {
+    return switch (value) {
+      case "true" -> true;
+      case "false" -> false;
+      default -> throw new NotAllowedException("true or false");
+    };
+  }
+
+  private static BigDecimal rate(String value) {
+    String allowed = "a decimal number from 1 to 1000, such as 1.5";
+    if (!value.matches("\\d{1,4}(\\.\\d{1,6})?")) {
+      throw new NotAllowedException(allowed);
+    }
+    BigDecimal rate = new BigDecimal(value);
+    if (rate.compareTo(BigDecimal.ONE) < 0 || rate.compareTo(BigDecimal.valueOf(1000)) > 0) {
+      throw new NotAllowedException(allowed);
+    }
+    return rate;
+  }
+}

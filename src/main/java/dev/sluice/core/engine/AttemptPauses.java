@@ -1,0 +1,121 @@
+package dev.sluice.core.engine;
+
+import dev.sluice.core.queue.ClusterQueueCache;
+import dev.sluice.core.queue.PendingQueue;
+import dev.sluice.core.queue.QueuedWorkload;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Workloads that were tried in vain in queues whose strategy backs off: the number of attempts, and
+ * the end of the current pause (docs/queueing-policies.md#roundrobin). Attempts are forgotten when
+ * the Workload leaves its queue. Empty while no queue backs off.
+ */
+final class AttemptPauses {
+
+  private static final class Attempts implements Comparable<Attempts> {
+    private final QueuedWorkload item;
+    private final String clusterQueue;
+    private int count;
+
+    /** The end of the pause; null while the Workload is active. */
+    private @Nullable Instant until;
+
+    Attempts(QueuedWorkload item, String clusterQueue) {
+      this.item = item;
+      this.clusterQueue = clusterQueue;
+    }
+
+    @Override
+    public int compareTo(Attempts other) {
+      Instant mine = until == null ? Instant.MIN : until;
+      int byTime = mine.compareTo(other.until == null ? Instant.MIN : other.until);
+      return byTime != 0 ? byTime : item.id().uid().compareTo(other.item.id().uid());
+    }
+  }
+
+  private final Map<PendingQueue, Map<QueuedWorkload, Attempts>> attempts = new HashMap<>();
+  private final TreeSet<Attempts> paused = new TreeSet<>();
+
+  /** Begins the pause after one more attempt in vain; the caller holds the Workload. */
+  void pause(QueuedWorkload item, ClusterQueueCache queue, Instant now) {
+    Attempts known =
+        attempts
+            .computeIfAbsent(queue.pending(), any -> new HashMap<>())
+            .computeIfAbsent(item, any -> new Attempts(item, queue.name()));
+    known.count++;
+    known.until = now.plus(queue.spec().rules().attemptBackoff().after(known.count));
+    paused.add(known);
+  }
+
+  /** Whether a held Workload is held for its pause. */
+  boolean isPaused(QueuedWorkload item) {
+    if (paused.isEmpty()) {
+      return false;
+    }
+    Attempts known = attempts.getOrDefault(item.equivalenceClass().queue(), Map.of()).get(item);
+    return known != null && known.until != null;
+  }
+
+  /**
+   * Returns Workloads whose pauses have ended to their queues.
+   *
+   * @param onReturned called with the name of the ClusterQueue
+   */
+  void end(Instant now, Consumer<String> onReturned) {
+    while (!paused.isEmpty()) {
+      Attempts first = paused.first();
+      if (first.until == null || first.until.isAfter(now)) {
+        return;
+      }
+      paused.remove(first);
+      first.until = null;
+      first.item.equivalenceClass().queue().release(first.item);
+      onReturned.accept(first.clusterQueue);
+    }
+  }
+
+  /**
+   * Ends all pauses of a queue, and forgets the attempts.
+   *
+   * @return whether any Workload returned to the queue
+   */
+  boolean endAll(PendingQueue queue) {
+    Map<QueuedWorkload, Attempts> all = attempts.isEmpty() ? null : attempts.remove(queue);
+    if (all == null) {
+      return false;
+    }
+    List<Attempts> returned = new ArrayList<>();
+    for (Attempts known : all.values()) {
+      if (known.until != null) {
+        paused.remove(known);
+        returned.add(known);
+      }
+    }
+    returned.sort(null);
+    returned.forEach(known -> queue.release(known.item));
+    return !returned.isEmpty();
+  }
+
+  /** Forgets a Workload that leaves its queue. */
+  void forget(QueuedWorkload item) {
+    if (attempts.isEmpty()) {
+      return;
+    }
+    PendingQueue queue = item.equivalenceClass().queue();
+    Map<QueuedWorkload, Attempts> all = attempts.get(queue);
+    Attempts known = all == null ? null : all.remove(item);
+    if (known != null && known.until != null) {
+      paused.remove(known);
+    }
+    if (all != null && all.isEmpty()) {
+      attempts.remove(queue);
+    }
+  }
+}

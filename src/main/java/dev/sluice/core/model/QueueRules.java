@@ -1,0 +1,49 @@
+package dev.sluice.core.model;
+
+/**
+ * Rules of a ClusterQueue beyond the fields of its API (docs/queueing-policies.md).
+ *
+ * @param attemptBackoff the pauses of Workloads that were tried in vain, for strategies that back
+ *     off
+ * @param priority the first key among the heads of a cycle: higher first
+ * @param quota how much of the quota, and by how many Workloads, may be used
+ * @param countsPreemptible whether Workloads that are marked as not preemptible are guaranteed
+ * @param blocksUntilReady whether a Workload is admitted only when the pods of all admitted ones
+ *     are ready
+ */
+public record QueueRules(
+    AttemptBackoff attemptBackoff,
+    int priority,
+    QuotaRules quota,
+    boolean countsPreemptible,
+    boolean blocksUntilReady) {
+
+  /** No rules beyond the fields. */
+  public static final QueueRules DEFAULT =
+      new QueueRules(AttemptBackoff.DEFAULT, 0, QuotaRules.DEFAULT, false, false);
+
+  /** The same rules with another back-off. */
+  public QueueRules withAttemptBackoff(AttemptBackoff other) {
+    return new QueueRules(other, priority, quota, countsPreemptible, blocksUntilReady);
+  }
+
+  /** The same rules with another priority of the queue. */
+  public QueueRules withPriority(int other) {
+    return new QueueRules(attemptBackoff, other, quota, countsPreemptible, blocksUntilReady);
+  }
+
+  /** The same rules with other rules for quota. */
+  public QueueRules withQuota(QuotaRules other) {
+    return new QueueRules(attemptBackoff, priority, other, countsPreemptible, blocksUntilReady);
+  }
+
+  /** The same rules, where Workloads that are marked as not preemptible are guaranteed. */
+  public QueueRules countingPreemptible() {
+    return new QueueRules(attemptBackoff, priority, quota, true, blocksUntilReady);
+  }
+
+  /** The same rules, where admission waits until pods are ready. */
+  public QueueRules blockingUntilReady() {
+    return new QueueRules(attemptBackoff, priority, quota, countsPreemptible, true);
+  }
+}

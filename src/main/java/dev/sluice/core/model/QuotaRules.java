@@ -1,0 +1,22 @@
+package dev.sluice.core.model;
+
+import java.math.BigDecimal;
+import java.util.OptionalInt;
+
+/**
+ * Rules for the quota of a ClusterQueue or a Cohort beyond the fields of its API
+ * (docs/queueing-policies.md).
+ *
+ * @param oversellRate the factor of nominal quota, borrowing and lending; at least 1
+ * @param maxWorkloads the most Workloads that may have quota reserved, in the queue or below the
+ *     cohort; empty: no limit
+ */
+public record QuotaRules(BigDecimal oversellRate, OptionalInt maxWorkloads) {
+
+  /** No rules beyond the fields. */
+  public static final QuotaRules DEFAULT = new QuotaRules(BigDecimal.ONE, OptionalInt.empty());
+
+  public QuotaRules {
+    oversellRate = oversellRate.stripTrailingZeros();
+  }
+}
