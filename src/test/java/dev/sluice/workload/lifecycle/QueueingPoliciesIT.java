@@ -1,0 +1,198 @@
+package dev.sluice.workload.lifecycle;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.testing.OperatorTest;
+import dev.sluice.testing.TestCluster;
+import io.fabric8.kubernetes.client.KubernetesClientException;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The worked examples of docs/queueing-policies.md on a real control plane, one per rule. */
+@OperatorTest
+class QueueingPoliciesIT {
+
+  private TestCluster cluster;
+  private Api api;
+
+  @BeforeEach
+  void look(TestCluster own) {
+    cluster = own;
+    api = new Api(own);
+    own.createNodes(NodeGroup.plentiful(own.name("node"), 1));
+    own.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ResourceFlavor
+        metadata: {name: "flavor-${suffix}"}
+        """);
+  }
+
+  /** A ClusterQueue of 4 cpu with these annotations and fields, and its LocalQueue. */
+  private void queue(String name, String annotations, String fields) {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: ClusterQueue
+        metadata: {name: "%1$s-${suffix}", annotations: {%2$s}}
+        spec:
+          namespaceSelector: {}
+          %3$s
+          resourceGroups:
+          - coveredResources: [cpu]
+            flavors:
+            - name: "flavor-${suffix}"
+              resources: [{name: cpu, nominalQuota: "4"}]
+        ---
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata: {name: "%1$s", namespace: "${namespace}"}
+        spec: {clusterQueue: "%1$s-${suffix}"}
+        """
+            .formatted(name, annotations, fields));
+    api.awaitCondition("LocalQueue", name, "Active", "True Ready");
+  }
+
+  /** A Job of one pod that runs until it is deleted; returns its Workload. */
+  private String submit(String job, String queue, int cpu) {
+    api.submit(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: %s, labels: {kueue.x-k8s.io/queue-name: %s}}
+        spec:
+          template:
+            metadata: {annotations: {sluice.dev/run-for: "10m"}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: main, image: none, resources: {requests: {cpu: "%d"}}}]
+        """
+            .formatted(job, queue, cpu));
+    return api.workloadOf(job);
+  }
+
+  private void awaitRefused(String workload) {
+    api.awaitCondition("Workload", workload, "QuotaReserved", "False WaitingForQuota");
+  }
+
+  private void end(String job) {
+    String workload = api.workloadOf(job);
+    api.delete("Job", job);
+    api.awaitGone("Workload", workload);
+  }
+
+  @Test
+  void onlyTheEndOfItsPauseBringsAWorkloadOfARoundRobinQueueBack() {
+    queue(
+        "patient",
+        "sluice.dev/queueing-strategy: RoundRobin, sluice.dev/attempt-backoff: '1h,1h'",
+        "");
+    queue(
+        "quick",
+        "sluice.dev/queueing-strategy: RoundRobin, sluice.dev/attempt-backoff: '1s,2s'",
+        "");
+    for (String queue : List.of("patient", "quick")) {
+      submit(queue + "-running", queue, 3);
+      api.awaitRunning(queue + "-running", 1);
+      String big = submit(queue + "-big", queue, 4);
+      awaitRefused(big);
+      api.awaitMessage(big, "QuotaReserved", "the queue is RoundRobin");
+      end(queue + "-running");
+    }
+
+    api.awaitRunning("quick-big", 1);
+    submit("patient-small", "patient", 1);
+    api.awaitRunning("patient-small", 1);
+    assertThat(api.condition("Workload", api.workloadOf("patient-big"), "QuotaReserved"))
+        .isEqualTo("False WaitingForQuota");
+  }
+
+  @Test
+  void aReleaseInAStrictPriorityQueueLetsTheFirstOneTryAtOnce() {
+    queue(
+        "strict",
+        "sluice.dev/queueing-strategy: StrictPriority, sluice.dev/attempt-backoff: '1h,1h'",
+        "");
+    submit("running", "strict", 3);
+    api.awaitRunning("running", 1);
+    String big = submit("big", "strict", 4);
+    awaitRefused(big);
+    String second = submit("second", "strict", 3);
+    awaitRefused(second);
+
+    end("running");
+
+    api.awaitRunning("big", 1);
+    awaitRefused(second);
+  }
+
+  @Test
+  void aBigJobStarvesUnderRoundRobinAndDoesNotWhereItBlocks() {
+    queue(
+        "round",
+        "sluice.dev/queueing-strategy: RoundRobin, sluice.dev/attempt-backoff: '1h,1h'",
+        "");
+    queue("block", "", "queueingStrategy: StrictFIFO");
+
+    assertThat(smallOnesThatPassABigOne("round")).containsExactly("round-5", "round-6", "round-7");
+    assertThat(smallOnesThatPassABigOne("block")).isEmpty();
+    // where it blocks, the big one is next, and the small ones behind it follow
+    end("block-4");
+    api.awaitRunning("block-big", 1);
+  }
+
+  /** Four small ones run, a big one waits; three times a small one ends, and another one comes. */
+  private List<String> smallOnesThatPassABigOne(String queue) {
+    for (int i = 1; i <= 4; i++) {
+      submit(queue + "-" + i, queue, 1);
+      api.awaitRunning(queue + "-" + i, 1);
+    }
+    awaitRefused(submit(queue + "-big", queue, 4));
+    List<String> passed = new ArrayList<>();
+    for (int i = 1; i <= 3; i++) {
+      end(queue + "-" + i);
+      String next = queue + "-" + (i + 4);
+      String workload = submit(next, queue, 1);
+      if (queue.equals("round")) {
+        api.awaitRunning(next, 1);
+      }
+      if (api.condition("Workload", workload, "QuotaReserved").startsWith("True")) {
+        passed.add(next);
+      }
+    }
+    return passed;
+  }
+
+  @Test
+  void theQueueOfHigherPriorityIsServedFirst() {
+    queue("low", "", "cohortName: 'co-${suffix}'".replace("${suffix}", cluster.name("x")));
+    queue(
+        "high",
+        "sluice.dev/queue-priority: '10'",
+        "cohortName: 'co-${suffix}'".replace("${suffix}", cluster.name("x")));
+    submit("running", "low", 8);
+    api.awaitRunning("running", 1);
+    String own = submit("own", "low", 4);
+    awaitRefused(own);
+    String borrower = submit("borrower", "high", 8);
+    awaitRefused(borrower);
+
+    end("running");
+
+    api.awaitRunning("borrower", 1);
+    awaitRefused(own);
+  }
+
+  @Test
+  void aWrongValueIsRefusedWithWhatIsAllowed() {
+    assertThatThrownBy(() -> queue("wrong", "sluice.dev/queueing-strategy: Round", ""))
+        .isInstanceOf(KubernetesClientException.class)
+        .hasMessageContaining(
+            "metadata.annotations[sluice.dev/queueing-strategy]: Invalid value: \"Round\": must be"
+                + " StrictPriority or RoundRobin");
+  }
+}
