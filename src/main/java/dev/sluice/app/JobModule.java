@@ -1,11 +1,13 @@
 package dev.sluice.app;
 
+import dev.sluice.api.config.KubeQueue;
 import dev.sluice.api.json.JsonMappers;
 import dev.sluice.jobs.CachedJob;
 import dev.sluice.jobs.CachedJobLookups;
 import dev.sluice.jobs.IntegrationRegistry;
 import dev.sluice.jobs.JobControllerContext;
 import dev.sluice.jobs.JobControllers;
+import dev.sluice.jobs.JobIntake;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.JobOptions;
 import dev.sluice.jobs.JobReconciler;
@@ -20,6 +22,7 @@ import dev.sluice.jobs.pod.PodIndex;
 import dev.sluice.jobs.statefulset.StatefulSetWorkloads;
 import dev.sluice.kube.definitions.ServedDefinitions;
 import dev.sluice.kube.workqueue.WorkQueueSettings;
+import dev.sluice.kubequeue.CachedJobIntake;
 import dev.sluice.webhooks.CachedClusterLookup;
 import dev.sluice.webhooks.ClusterLookup;
 import dev.sluice.workload.CachedWorkload;
@@ -125,6 +128,7 @@ final class JobModule implements OperatorModule {
         RemoteExecutionCheck.whereMarked(
             context.options().manager(informers.caches()), informers.localClusters()::isSent),
         new RemoteExecutionLookup(informers.caches()),
+        intake(),
         new JobReconciler.Dependencies(
             workloads.reflector(),
             workloads.writer(),
@@ -136,6 +140,13 @@ final class JobModule implements OperatorModule {
             context.informers()),
         WorkQueueSettings.of(context.executor(), context::schedule),
         () -> started && context.leadership().leading());
+  }
+
+  private JobIntake intake() {
+    KubeQueue kubeQueue = context.configuration().kubeQueue();
+    return kubeQueue.enabled()
+        ? new CachedJobIntake(kubeQueue, informers.caches(), context.requests(1))
+        : JobIntake.NONE;
   }
 
   private Map<String, String> namespaceLabels(String namespace) {

@@ -21,7 +21,7 @@ public final class CachedJobParser {
   public static CachedJob of(JobIntegration adapter, JsonNode object) {
     JsonNode metadata = object.path("metadata");
     JobState state = adapter.state(object);
-    boolean mayStart = state.suspended() && state.end().isEmpty();
+    boolean mayStart = (state.suspended() || state.handling().held()) && state.end().isEmpty();
     return new CachedJob(
         ref(adapter.kind(), metadata),
         metadata.path("resourceVersion").asLong(),

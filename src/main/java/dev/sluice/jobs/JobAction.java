@@ -96,6 +96,9 @@ public sealed interface JobAction {
     }
   }
 
+  /** Give the job, which names no queue, the queue that it belongs to. */
+  record AssignQueue(String queue, JobPatch patch) implements JobAction {}
+
   /** Tell people of something they should look at. */
   record Warn(String reason, String note) implements JobAction {}
 

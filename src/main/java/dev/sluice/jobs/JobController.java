@@ -13,6 +13,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +59,7 @@ public final class JobController implements JobKindController, WorkloadListener 
             context.options(),
             ownerChainResolver,
             context.managedByCheck(),
+            context.intake(),
             dependencies,
             JobControllerContext.WRITES_AT_A_TIME);
     this.jobs = new JobStore(integration, referenced::resolved);
@@ -70,16 +72,14 @@ public final class JobController implements JobKindController, WorkloadListener 
     this.informer = JobObject.informer(context.client(), kind, true).itemStore(jobs);
     dependencies.informerSupervisor().keep(kind.plural(), informer);
     jobs.observe(this::jobChanged);
-    referenced.observe(
-        concerned ->
-            jobs.jobs()
-                .filter(job -> concerned.test(job.ref().namespace()))
-                .forEach(job -> enqueue(key(job))));
+    referenced.observe(this::enqueueIn);
+    Runnable unobserve = context.intake().observe(this::enqueueIn);
     context.registry().register(kind, jobs::find);
     AdmissionCheckEvents checkEvents =
         new AdmissionCheckEvents(kind, dependencies.events(), leading);
     this.unlisten =
         () -> {
+          unobserve.run();
           dependencies.workloads().unlisten(this);
           dependencies.workloads().unlisten(checkEvents);
         };
@@ -129,6 +129,13 @@ public final class JobController implements JobKindController, WorkloadListener 
     enqueueAll();
   }
 
+  /** Enqueues the jobs of some namespaces. */
+  private void enqueueIn(Predicate<String> namespaces) {
+    jobs.jobs()
+        .filter(job -> namespaces.test(job.ref().namespace()))
+        .forEach(job -> enqueue(key(job)));
+  }
+
   private void enqueueAll() {
     jobs.jobs().forEach(job -> enqueue(key(job)));
     workloads.all().forEach(this::enqueueIfFinalizing);
@@ -169,7 +176,7 @@ public final class JobController implements JobKindController, WorkloadListener 
       jobDeleted(before.view());
     }
     if (after != null
-        && ownerChainResolver.concerns(after.view())
+        && (ownerChainResolver.concerns(after.view()) || reconciler.concerns(after.view()))
         && (before == null || !looksTheSame(after.view(), before.view()))) {
       enqueue(key(after.view()));
     }

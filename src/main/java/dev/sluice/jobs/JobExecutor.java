@@ -3,6 +3,7 @@ package dev.sluice.jobs;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.JobAction.AddOwners;
+import dev.sluice.jobs.JobAction.AssignQueue;
 import dev.sluice.jobs.JobAction.CreateWorkload;
 import dev.sluice.jobs.JobAction.DeleteJob;
 import dev.sluice.jobs.JobAction.DeleteWorkload;
@@ -107,7 +108,13 @@ public final class JobExecutor {
       case DeleteJob delete -> deleteJob(job, delete);
       case AddOwners add -> addOwners(job, add);
       case RemoveFinalizer remove -> removeFinalizer(job, remove.workload());
-      case RemoveFinalizers release -> release(job, release.patch());
+      case RemoveFinalizers release -> write(job, release.patch(), "released", "");
+      case AssignQueue assign ->
+          write(
+              job,
+              assign.patch(),
+              "queued",
+              "Belongs to LocalQueue " + job.ref().namespace() + "/" + assign.queue());
       case Start start -> start(job, start);
       case Stop stop -> stop(job, stop);
       case Warn warn -> {
@@ -217,19 +224,24 @@ public final class JobExecutor {
     return done(job, workload, outcome, "released", "", "");
   }
 
-  private Optional<Duration> release(CachedJob job, JobPatch patch) throws InterruptedException {
+  /** Patches the job itself, and tells people of it if there is a note. */
+  private Optional<Duration> write(CachedJob job, JobPatch patch, String change, String note)
+      throws InterruptedException {
     return switch (Futures.forResult(objects.patch(job.ref(), job.version(), patch))) {
       case ApiOutcome.Written written -> {
         expectations.job(
             job.ref(), written.object().path("metadata").path("resourceVersion").asLong());
-        LOG.info("job=\"{}\" released", job.ref());
+        LOG.info("job=\"{}\" {}", job.ref(), change);
+        if (!note.isEmpty()) {
+          events.normal(job.ref(), "QueueAssigned", note);
+        }
         yield Optional.empty();
       }
       case ApiOutcome.Conflict conflict -> Optional.of(conflicts.next(job.ref().uid()));
       case ApiOutcome.Gone gone -> Optional.empty();
       case ApiOutcome.Unreachable unreachable -> throw unreachable.exception();
       case ApiOutcome.Refused refused -> {
-        refused(job, "released", refused.message());
+        refused(job, change, refused.message());
         yield Optional.of(LATER);
       }
     };

@@ -24,6 +24,14 @@ public interface JobIntegration extends JobKindDescription {
     return Optional.empty();
   }
 
+  /**
+   * Whether a job that is held was created so and never ran. By default that is a job whose spec
+   * has not changed since its creation: what suspends it is a field of the spec.
+   */
+  default boolean neverStarted(JsonNode object) {
+    return object.path("metadata").path("generation").asLong(1) <= 1;
+  }
+
   /** The pod sets of the job, in the order in which its Workload lists them. */
   List<PodSetTemplate> podSets(JsonNode object);
 

@@ -30,6 +30,7 @@ public final class JobReconciler {
 
   private final JobIntegration adapter;
   private final JobPolicy decisions;
+  private final JobIntakePolicy intake;
   private final JobExecutor executor;
   private final OwnerChainResolver ownerChainResolver;
   private final WorkloadReader workloads;
@@ -75,6 +76,23 @@ public final class JobReconciler {
       RemoteExecutionCheck remoteExecutionCheck,
       Dependencies around,
       int writers) {
+    this(adapter, rules, ownerChainResolver, remoteExecutionCheck, JobIntake.NONE, around, writers);
+  }
+
+  /**
+   * The same with an intake.
+   *
+   * @param intake knows the queues of jobs that name none
+   */
+  public JobReconciler(
+      JobIntegration adapter,
+      JobOptions rules,
+      OwnerChainResolver ownerChainResolver,
+      RemoteExecutionCheck remoteExecutionCheck,
+      JobIntake intake,
+      Dependencies around,
+      int writers) {
+    this.intake = new JobIntakePolicy(adapter, rules, intake);
     this.adapter = adapter;
     this.ownerChainResolver = ownerChainResolver;
     this.decisions = new JobPolicy(adapter, rules, remoteExecutionCheck);
@@ -144,8 +162,17 @@ public final class JobReconciler {
     executor.forget(job);
   }
 
+  /** Whether a job that nobody manages may be given a queue; answered from the job alone. */
+  boolean concerns(CachedJob job) {
+    return intake.concerns(job);
+  }
+
   private List<JobAction> decide(CachedJob job) {
-    return decisions.decide(context(job));
+    ReconcileContext context = context(job);
+    List<JobAction> actions = decisions.decide(context);
+    return actions.isEmpty() && intake.concerns(job)
+        ? intake.decide(context, ownerChainResolver.hasKnownOwner(job))
+        : actions;
   }
 
   private ReconcileContext context(CachedJob job) {

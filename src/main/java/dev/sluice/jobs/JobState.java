@@ -50,11 +50,14 @@ public record JobState(
    * @param hold why it must not have quota for now; empty if it may
    * @param cleansUp whether it is being deleted and still needs its quota, because its kind's own
    *     controller cleans up
+   * @param held whether an annotation, and not the field that suspends jobs of its kind, keeps it
+   *     from running
    */
-  public record Handling(boolean manageable, Optional<String> hold, boolean cleansUp) {
+  public record Handling(
+      boolean manageable, Optional<String> hold, boolean cleansUp, boolean held) {
 
     /** As any other job. */
-    public static final Handling ORDINARY = new Handling(true, Optional.empty(), false);
+    public static final Handling ORDINARY = new Handling(true, Optional.empty(), false, false);
   }
 
   /** The end of a job, in the words of its own condition. */

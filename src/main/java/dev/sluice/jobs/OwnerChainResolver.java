@@ -64,7 +64,7 @@ public final class OwnerChainResolver {
   /** Whether a job may be managed; answered from the job and its Workloads, without its owners. */
   public boolean concerns(CachedJob job) {
     return asksToBeManaged(job)
-        || job.controller().filter(this::isKnown).isPresent()
+        || hasKnownOwner(job)
         || !workloads.ownedBy(job.ref().uid()).isEmpty();
   }
 
@@ -82,6 +82,11 @@ public final class OwnerChainResolver {
                 ControllerKinds.mayCreate(
                     owner.apiVersion(), owner.kind(), job.ref().kind().kind()))
         .flatMap(owner -> jobs.find(job.ref().namespace(), owner));
+  }
+
+  /** Whether an object of a kind that is turned on controls a job. */
+  boolean hasKnownOwner(CachedJob job) {
+    return job.controller().filter(this::isKnown).isPresent();
   }
 
   private boolean isKnown(CachedJob.Controller owner) {

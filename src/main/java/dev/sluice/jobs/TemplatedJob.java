@@ -5,12 +5,14 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KubeQueueKeys;
 import dev.sluice.api.KueueConstants;
 import dev.sluice.api.json.JsonFields;
 import dev.sluice.kube.json.JsonMergePatch;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * A kind of job that a field suspends and whose objects hold the pod template of every pod set. A
@@ -25,6 +27,9 @@ public abstract class TemplatedJob implements JobIntegration {
           KueueConstants.PODSET,
           KueueConstants.LOCAL_QUEUE_NAME,
           KueueConstants.CLUSTER_QUEUE_NAME);
+
+  /** Conditions of a job that its controller has seen and holds. */
+  private static final Set<String> HELD = Set.of("Created", "Queuing", "Suspended");
 
   /**
    * A pod set, and where the object holds its template.
@@ -117,6 +122,15 @@ public abstract class TemplatedJob implements JobIntegration {
     return slot.in(object);
   }
 
+  /**
+   * Whether the kind's own controller leaves a job alone whose annotation {@link
+   * KubeQueueKeys#SUSPEND} is {@code "true"}. Starts and stops write the annotation of such a kind
+   * where a job has it.
+   */
+  protected boolean readsSuspendAnnotation() {
+    return false;
+  }
+
   /** Why the job must not have quota for now; empty if it may. */
   protected Optional<String> hold(JsonNode object) {
     return Optional.empty();
@@ -147,7 +161,11 @@ public abstract class TemplatedJob implements JobIntegration {
         end(object),
         podsReady(object),
         reclaimable(object),
-        new JobState.Handling(isManageable(object), hold(object), cleansUp(object)));
+        new JobState.Handling(
+            isManageable(object),
+            hold(object),
+            cleansUp(object),
+            readsSuspendAnnotation() && annotation(object).asText().equals("true")));
   }
 
   @Override
@@ -159,6 +177,21 @@ public abstract class TemplatedJob implements JobIntegration {
                 new ReviewedPodSet(
                     PodSetSlot.shown(slot.template().get()), slot.count(), slot.in(object)))
         .toList();
+  }
+
+  private static JsonNode annotation(JsonNode object) {
+    return JsonFields.at(object, "metadata", "annotations", KubeQueueKeys.SUSPEND);
+  }
+
+  /** A job that only the annotation holds has begun as soon as its controller has said so. */
+  @Override
+  public boolean neverStarted(JsonNode object) {
+    boolean unchanged = JobIntegration.super.neverStarted(object);
+    return isSuspended(object)
+        ? unchanged
+        : unchanged
+            && JsonFields.list(object, "status", "conditions").stream()
+                .allMatch(condition -> HELD.contains(condition.path("type").asText()));
   }
 
   private boolean isSuspended(JsonNode object) {
@@ -253,5 +286,10 @@ public abstract class TemplatedJob implements JobIntegration {
       parent = parent.get(field) instanceof ObjectNode present ? present : parent.putObject(field);
     }
     parent.put(suspendField().getLast(), suspended);
+    if (readsSuspendAnnotation()
+        && !annotation(object).isMissingNode()
+        && object.path("metadata").path("annotations") instanceof ObjectNode annotations) {
+      annotations.put(KubeQueueKeys.SUSPEND, Boolean.toString(suspended));
+    }
   }
 }

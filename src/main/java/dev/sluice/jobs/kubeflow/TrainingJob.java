@@ -8,33 +8,42 @@ import java.util.List;
  */
 public final class TrainingJob extends KubeflowJob {
 
-  private TrainingJob(String kind, String replicas, String... types) {
+  private final boolean annotated;
+
+  private TrainingJob(boolean annotated, String kind, String replicas, String... types) {
     super("v1", kind, "kubeflow.org/training-operator", replicas, List.of(types));
+    this.annotated = annotated;
+  }
+
+  /** The training operator that people of Kube Queue have holds two of the kinds by annotation. */
+  @Override
+  protected boolean readsSuspendAnnotation() {
+    return annotated;
   }
 
   /** PyTorchJobs. */
   public static TrainingJob pyTorch() {
-    return new TrainingJob("PyTorchJob", "pytorchReplicaSpecs", "Master", "Worker");
+    return new TrainingJob(true, "PyTorchJob", "pytorchReplicaSpecs", "Master", "Worker");
   }
 
   /** TFJobs. */
   public static TrainingJob tensorFlow() {
     return new TrainingJob(
-        "TFJob", "tfReplicaSpecs", "Chief", "Master", "PS", "Worker", "Evaluator");
+        true, "TFJob", "tfReplicaSpecs", "Chief", "Master", "PS", "Worker", "Evaluator");
   }
 
   /** XGBoostJobs. */
   public static TrainingJob xgBoost() {
-    return new TrainingJob("XGBoostJob", "xgbReplicaSpecs", "Master", "Worker");
+    return new TrainingJob(false, "XGBoostJob", "xgbReplicaSpecs", "Master", "Worker");
   }
 
   /** PaddleJobs. */
   public static TrainingJob paddle() {
-    return new TrainingJob("PaddleJob", "paddleReplicaSpecs", "Master", "Worker");
+    return new TrainingJob(false, "PaddleJob", "paddleReplicaSpecs", "Master", "Worker");
   }
 
   /** JAXJobs. */
   public static TrainingJob jax() {
-    return new TrainingJob("JAXJob", "jaxReplicaSpecs", "Worker");
+    return new TrainingJob(false, "JAXJob", "jaxReplicaSpecs", "Worker");
   }
 }

@@ -166,4 +166,25 @@ class TrainingJobTest {
                 .asText())
         .isEqualTo("training.kubeflow.org/replica-index");
   }
+
+  @Test
+  void aStartAndAStopWriteTheAnnotationThatHoldsAJob() throws StartConflictException {
+    ObjectNode job =
+        yaml(
+            """
+            metadata: {name: tf, annotations: {scheduling.x-k8s.io/suspend: "true"}}
+            spec:
+              runPolicy: {suspend: true}
+              tfReplicaSpecs: {Worker: {template: {spec: {containers: [{name: c}]}}}}
+            """);
+    String annotation = "/metadata/annotations/scheduling.x-k8s.io~1suspend";
+    TrainingJob kind = TrainingJob.tensorFlow();
+    ObjectNode started = started(kind, job);
+    assertThat(started.at(annotation).asText()).isEqualTo("false");
+    assertThat(stopped(kind, started, Optional.of(kind.podSets(job)))).isEqualTo(job);
+
+    ObjectNode without = job.deepCopy();
+    without.remove("metadata");
+    assertThat(started(kind, without).at(annotation).isMissingNode()).isTrue();
+  }
 }

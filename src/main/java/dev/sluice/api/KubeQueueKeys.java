@@ -1,0 +1,58 @@
+package dev.sluice.api;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Labels and annotations of Kube Queue that people have in their manifests. */
+public final class KubeQueueKeys {
+
+  /** The annotation that holds a job while it is {@code "true"}. */
+  public static final String SUSPEND = "scheduling.x-k8s.io/suspend";
+
+  /** The labels that name a quota; an earlier one wins. */
+  public static final List<String> QUOTA_NAMES =
+      List.of(
+          "quota.scheduling.alibabacloud.com/name",
+          "quota.scheduling.koordinator.sh/name",
+          "alibabacloud.com/quota-name");
+
+  private static final List<String> PREFIXES = List.of("koord-queue/", "kube-queue/");
+
+  private static final List<String> PREEMPTIBLE =
+      List.of(
+          "quota.scheduling.alibabacloud.com/preemptible",
+          "quota.scheduling.koordinator.sh/preemptible",
+          "alibabacloud.com/preemptible");
+
+  private KubeQueueKeys() {}
+
+  /** The quota that labels name; empty if they name none. */
+  public static Optional<String> quotaName(Map<String, String> labels) {
+    return QUOTA_NAMES.stream()
+        .map(key -> labels.getOrDefault(key, ""))
+        .filter(name -> !name.isEmpty())
+        .findFirst();
+  }
+
+  /**
+   * The value of a key of either product; that of the later product wins. Empty without a value.
+   *
+   * @param key without the prefix, such as {@code queue-name}
+   */
+  public static Optional<String> annotation(Map<String, String> annotations, String key) {
+    return PREFIXES.stream()
+        .map(prefix -> annotations.getOrDefault(prefix + key, ""))
+        .filter(value -> !value.isEmpty())
+        .findFirst();
+  }
+
+  /** Whether labels say that a job may be preempted; empty if they say nothing. */
+  public static Optional<Boolean> preemptible(Map<String, String> labels) {
+    return PREEMPTIBLE.stream()
+        .map(key -> labels.getOrDefault(key, ""))
+        .filter(value -> value.equals("true") || value.equals("false"))
+        .findFirst()
+        .map(Boolean::valueOf);
+  }
+}

@@ -1,0 +1,86 @@
+package dev.sluice.jobs;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.KueueConstants;
+import dev.sluice.jobs.JobAction.AssignQueue;
+import dev.sluice.jobs.JobAction.Warn;
+import java.util.List;
+
+/**
+ * Decides whether a job that names no queue is given the LocalQueue that it belongs to. A job is
+ * taken only if nothing of it has ever run, as far as the object can tell, and only as it was when
+ * that was decided: the write is guarded by the version.
+ */
+final class JobIntakePolicy {
+
+  /** Why people are told that a job isn't taken. */
+  static final String REFUSED = "QuotaNotAvailable";
+
+  private final JobIntegration adapter;
+  private final JobOptions rules;
+  private final JobIntake intake;
+
+  JobIntakePolicy(JobIntegration adapter, JobOptions rules, JobIntake intake) {
+    this.adapter = adapter;
+    this.rules = rules;
+    this.intake = intake;
+  }
+
+  /** Whether a job may be taken; answered from the job alone. */
+  boolean concerns(CachedJob job) {
+    return intake.isOn()
+        && job.queueName().isEmpty()
+        && job.prebuiltWorkload().isEmpty()
+        && job.state().handling().manageable();
+  }
+
+  /**
+   * The actions for a job; empty if it isn't taken.
+   *
+   * @param part whether an owner of the job is, or may become, managed: the job is a part of it
+   */
+  List<JobAction> decide(ReconcileContext context, boolean part) {
+    CachedJob job = context.job();
+    boolean free =
+        concerns(job)
+            && context.managementStatus() instanceof ManagementStatus.Unmanaged
+            && rules.managedNamespaces().test(job.ref().namespace())
+            && context.owned().isEmpty()
+            && !job.deleting()
+            && !part;
+    if (!free || !isUntouched(job)) {
+      return List.of();
+    }
+    return switch (intake.assign(job.ref(), job.labels(), job.annotations())) {
+      case QueueAssignment.Unassigned none -> List.of();
+      case QueueAssignment.NotAvailable refused -> List.of(new Warn(REFUSED, refused.message()));
+      case QueueAssignment.ToLocalQueue queue -> List.of(assign(job, queue.name()));
+    };
+  }
+
+  /** Whether nothing of the job has run yet. */
+  private boolean isUntouched(CachedJob job) {
+    JobState state = job.state();
+    if (state.end().isPresent() || state.active() || state.stopUnfinished()) {
+      return false;
+    }
+    return state.suspended() || state.handling().held()
+        ? adapter.neverStarted(job.object())
+        : intake.takesUnsuspended() && !state.podsReady() && !adapter.suspendField().isEmpty();
+  }
+
+  private AssignQueue assign(CachedJob job, String queue) {
+    ObjectNode body = JsonNodeFactory.instance.objectNode();
+    body.putObject("metadata").putObject("labels").put(KueueConstants.QUEUE_NAME, queue);
+    if (!job.state().suspended()) {
+      ObjectNode parent = body;
+      List<String> field = adapter.suspendField();
+      for (String name : field.subList(0, field.size() - 1)) {
+        parent = parent.putObject(name);
+      }
+      parent.put(field.getLast(), true);
+    }
+    return new AssignQueue(queue, new JobPatch(false, body));
+  }
+}

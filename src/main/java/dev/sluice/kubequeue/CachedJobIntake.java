@@ -1,0 +1,222 @@
+package dev.sluice.kubequeue;
+
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.ApiVersions;
+import dev.sluice.api.config.KubeQueue;
+import dev.sluice.api.v1beta2.ClusterQueue;
+import dev.sluice.api.v1beta2.LocalQueue;
+import dev.sluice.jobs.JobIntake;
+import dev.sluice.jobs.JobRef;
+import dev.sluice.jobs.QueueAssignment;
+import dev.sluice.kube.client.ApiClient;
+import dev.sluice.kube.client.ApiOutcome;
+import dev.sluice.kube.client.ApiRequest;
+import dev.sluice.kube.client.ObjectPath;
+import dev.sluice.kubequeue.QueueResolver.QuotaQueue;
+import dev.sluice.kubequeue.QueueResolver.Resolution;
+import dev.sluice.queues.cache.InformerCaches;
+import dev.sluice.queues.mapping.LabelSelectorMapper;
+import io.fabric8.kubernetes.api.model.HasMetadata;
+import io.fabric8.kubernetes.api.model.Namespace;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The intake of jobs by the queues that were made from quotas, as the caches have them: they are
+ * known by their marks ({@link SourceMarks}). A LocalQueue that a quota label asks for and that the
+ * quota allows in the namespace is made when the first job asks for it. Usable from any thread.
+ */
+public final class CachedJobIntake implements JobIntake {
+
+  private static final Logger LOG = LoggerFactory.getLogger(CachedJobIntake.class);
+
+  private final InformerCaches caches;
+  private final ApiClient client;
+  private final boolean unsuspended;
+  private final List<Consumer<Predicate<String>>> observers = new CopyOnWriteArrayList<>();
+
+  /**
+   * An intake by these caches.
+   *
+   * @param client writes LocalQueues
+   */
+  public CachedJobIntake(KubeQueue configuration, InformerCaches caches, ApiClient client) {
+    this.caches = caches;
+    this.client = client;
+    this.unsuspended = configuration.intake() == KubeQueue.Intake.ALL;
+    caches.localQueues().observe(this::localQueueChanged);
+    caches.clusterQueues().observe(this::clusterQueueChanged);
+    caches.namespaces().observe(this::namespaceChanged);
+  }
+
+  @Override
+  public boolean isOn() {
+    return true;
+  }
+
+  @Override
+  public boolean takesUnsuspended() {
+    return unsuspended;
+  }
+
+  @Override
+  public Runnable observe(Consumer<Predicate<String>> observer) {
+    observers.add(observer);
+    return () -> observers.remove(observer);
+  }
+
+  @Override
+  public QueueAssignment assign(
+      JobRef job, Map<String, String> labels, Map<String, String> annotations) {
+    String namespace = job.namespace();
+    return switch (QueueResolver.resolve(
+        labels, annotations, namespaceQueue(namespace), quotaQueues())) {
+      case Resolution.Unmapped none -> new QueueAssignment.Unassigned();
+      case Resolution.UnknownQuota unknown ->
+          new QueueAssignment.NotAvailable("there is no quota " + unknown.name());
+      case Resolution.Found found -> inNamespace(namespace, found.queue());
+    };
+  }
+
+  /** The ClusterQueue that the namespace's own LocalQueue leads to. */
+  private Optional<String> namespaceQueue(String namespace) {
+    return caches.localQueues().all().stream()
+        .filter(queue -> queue.getMetadata().getNamespace().equals(namespace))
+        .filter(queue -> SourceMarks.isMade(queue) && !SourceMarks.isOnDemand(queue))
+        .map(CachedJobIntake::clusterQueue)
+        .min(Comparator.naturalOrder());
+  }
+
+  private static String clusterQueue(LocalQueue queue) {
+    return queue.getSpec() == null
+        ? ""
+        : Objects.requireNonNullElse(queue.getSpec().clusterQueue(), "");
+  }
+
+  private List<QuotaQueue> quotaQueues() {
+    return caches.clusterQueues().all().stream()
+        .filter(SourceMarks::isMade)
+        .map(
+            queue ->
+                new QuotaQueue(
+                    queue.getMetadata().getName(),
+                    SourceMarks.quota(queue),
+                    SourceMarks.path(queue),
+                    List.of()))
+        .toList();
+  }
+
+  private QueueAssignment inNamespace(String namespace, QuotaQueue queue) {
+    Optional<String> local =
+        caches.localQueues().all().stream()
+            .filter(it -> it.getMetadata().getNamespace().equals(namespace))
+            .filter(it -> clusterQueue(it).equals(queue.clusterQueue()))
+            .map(it -> it.getMetadata().getName())
+            .min(Comparator.naturalOrder());
+    if (local.isPresent()) {
+      return new QueueAssignment.ToLocalQueue(local.get());
+    }
+    Optional<ClusterQueue> made = caches.clusterQueues().find(queue.clusterQueue());
+    if (made.filter(it -> admits(it, namespace)).isEmpty()) {
+      return new QueueAssignment.NotAvailable(
+          "quota %s does not list namespace %s".formatted(queue.quota(), namespace));
+    }
+    create(made.get(), namespace);
+    return new QueueAssignment.Unassigned();
+  }
+
+  private boolean admits(ClusterQueue queue, String namespace) {
+    Map<String, String> labels =
+        caches
+            .namespaces()
+            .find(namespace)
+            .map(it -> it.getMetadata().getLabels())
+            .orElse(Map.of());
+    return LabelSelectorMapper.translate(queue.getSpec().namespaceSelector(), "namespaceSelector")
+        .value()
+        .matches(labels);
+  }
+
+  /** The watch tells of the LocalQueue, and the jobs of the namespace are looked at again. */
+  private void create(ClusterQueue queue, String namespace) {
+    String name = queue.getMetadata().getName();
+    ObjectNode object = JsonNodeFactory.instance.objectNode();
+    object.put("apiVersion", ApiVersions.GROUP + "/" + ApiVersions.V1BETA2);
+    object.put("kind", "LocalQueue");
+    ObjectNode metadata = object.putObject("metadata").put("name", name);
+    ObjectNode annotations = metadata.putObject("annotations");
+    SourceMarks.of(queue).forEach(annotations::put);
+    annotations.put(SourceMarks.ON_DEMAND, "true");
+    object.putObject("spec").put("clusterQueue", name);
+    String path =
+        new ObjectPath(object.path("apiVersion").asText(), namespace, "localqueues", name)
+            .collection();
+    var unused =
+        client
+            .send(ApiRequest.create(path, object).by(SourceMarks.FIELD_OWNER))
+            .thenAccept(
+                outcome -> {
+                  if (outcome instanceof ApiOutcome.Written) {
+                    LOG.info("localqueue={}/{} created, reason=\"quota label\"", namespace, name);
+                  } else if (outcome instanceof ApiOutcome.Refused refused) {
+                    LOG.warn(
+                        "localqueue={}/{} not created, reason=\"{}\"",
+                        namespace,
+                        name,
+                        refused.message());
+                  }
+                });
+  }
+
+  private void localQueueChanged(@Nullable LocalQueue before, @Nullable LocalQueue after) {
+    boolean same =
+        before != null
+            && after != null
+            && SourceMarks.of(before).equals(SourceMarks.of(after))
+            && clusterQueue(before).equals(clusterQueue(after));
+    if (!same) {
+      notifyOf(namespace(Objects.requireNonNull(after == null ? before : after))::equals);
+    }
+  }
+
+  private static String namespace(HasMetadata object) {
+    return object.getMetadata().getNamespace();
+  }
+
+  private void clusterQueueChanged(@Nullable ClusterQueue before, @Nullable ClusterQueue after) {
+    boolean made =
+        (before != null && SourceMarks.isMade(before))
+            || (after != null && SourceMarks.isMade(after));
+    boolean same =
+        before != null
+            && after != null
+            && SourceMarks.of(before).equals(SourceMarks.of(after))
+            && Objects.equals(
+                before.getSpec().namespaceSelector(), after.getSpec().namespaceSelector());
+    if (made && !same) {
+      notifyOf(any -> true);
+    }
+  }
+
+  private void namespaceChanged(@Nullable Namespace before, @Nullable Namespace after) {
+    if (after != null
+        && before != null
+        && !Objects.equals(before.getMetadata().getLabels(), after.getMetadata().getLabels())) {
+      notifyOf(after.getMetadata().getName()::equals);
+    }
+  }
+
+  private void notifyOf(Predicate<String> namespaces) {
+    observers.forEach(observer -> observer.accept(namespaces));
+  }
+}

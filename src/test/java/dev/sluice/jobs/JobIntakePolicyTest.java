@@ -1,0 +1,185 @@
+package dev.sluice.jobs;
+
+import static dev.sluice.jobs.GivenJob.job;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.sluice.jobs.batch.BatchJob;
+import dev.sluice.jobs.kubeflow.TrainingJob;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+
+/** Which jobs without a queue name are given one, and how. */
+class JobIntakePolicyTest {
+
+  private static final String TF_JOB =
+      """
+      apiVersion: kubeflow.org/v1
+      kind: TFJob
+      metadata:
+        name: tf
+        namespace: team
+        uid: u
+        generation: 1
+        annotations: {scheduling.x-k8s.io/suspend: "true"}
+      spec:
+        tfReplicaSpecs:
+          Worker: {replicas: 2, template: {spec: {containers: [{name: c, image: i}]}}}
+      """;
+
+  private final ScriptedApi api = new ScriptedApi();
+
+  /** Answers for every job of namespace team. */
+  private record FixedIntake(boolean takesUnsuspended, QueueAssignment answer)
+      implements JobIntake {
+
+    @Override
+    public boolean isOn() {
+      return true;
+    }
+
+    @Override
+    public QueueAssignment assign(
+        JobRef job, Map<String, String> labels, Map<String, String> annotations) {
+      return job.namespace().equals("team") ? answer : new QueueAssignment.Unassigned();
+    }
+
+    @Override
+    public Runnable observe(Consumer<Predicate<String>> observer) {
+      return () -> {};
+    }
+  }
+
+  private static JobIntake intake(boolean all) {
+    return new FixedIntake(all, new QueueAssignment.ToLocalQueue("leaf"));
+  }
+
+  private List<String> reconciled(JobIntegration kind, CachedJob job, JobIntake intake)
+      throws InterruptedException {
+    JobOptions options = JobOptions.defaults("kueue-system");
+    IntegrationRegistry registry =
+        new IntegrationRegistry(
+            List.of(Integration.of(new BatchJob()), Integration.of(TrainingJob.tensorFlow())),
+            List.of("batch/job", "kubeflow.org/tfjob"),
+            gate -> true);
+    new JobReconciler(
+            kind,
+            options,
+            new OwnerChainResolver(options, api, registry),
+            (any, workload) -> false,
+            intake,
+            api.dependencies(),
+            1)
+        .reconcile(job);
+    return List.copyOf(api.calls);
+  }
+
+  private String queueOf(CachedJob job) {
+    return api.stored(job.ref()).at("/metadata/labels/kueue.x-k8s.io~1queue-name").asText();
+  }
+
+  private boolean isTaken(GivenJob job, JobIntake intake) throws InterruptedException {
+    api.store(job);
+    reconciled(new BatchJob(), job.view(), intake);
+    return queueOf(job.view()).equals("leaf");
+  }
+
+  @Test
+  void aJobThatWasCreatedSuspendedAndNeverRanIsTaken() throws InterruptedException {
+    assertThat(isTaken(job().queue(""), intake(false))).isTrue();
+    assertThat(api.events).containsExactly("Normal QueueAssigned");
+    assertThat(api.stored(job().view().ref()).at("/spec/suspend").asBoolean()).isTrue();
+  }
+
+  @Test
+  void whatRanOrRunsOrEndedIsLeftAlone() throws InterruptedException {
+    GivenJob changed = job().queue("");
+    changed.object().withObject("/metadata").put("generation", 3);
+    for (GivenJob given : List.of(changed, job().queue("").running(3))) {
+      for (boolean all : new boolean[] {false, true}) {
+        assertThat(isTaken(given, intake(all))).isFalse();
+      }
+    }
+    assertThat(api.calls).isEmpty();
+  }
+
+  @Test
+  void aJobThatIsNotSuspendedIsTakenAndSuspendedIfAllAre() throws InterruptedException {
+    GivenJob given = job().queue("");
+    given.object().withObject("/spec").put("suspend", false);
+    assertThat(isTaken(given, intake(false))).isFalse();
+    assertThat(isTaken(given, intake(true))).isTrue();
+    assertThat(api.stored(given.view().ref()).at("/spec/suspend").asBoolean()).isTrue();
+  }
+
+  @Test
+  void aJobWithAQueueAPartOfAnotherJobAndAStrangerAreLeftAlone() throws InterruptedException {
+    assertThat(isTaken(job(), intake(true))).isFalse();
+    api.calls.clear();
+    GivenJob part = job().queue("");
+    part.object()
+        .withObject("/metadata")
+        .withArray("ownerReferences")
+        .addObject()
+        .put("apiVersion", "kubeflow.org/v1")
+        .put("kind", "TFJob")
+        .put("name", "tf")
+        .put("uid", "u")
+        .put("controller", true);
+    assertThat(isTaken(part, intake(true))).isFalse();
+    assertThat(isTaken(job().queue(""), new FixedIntake(true, new QueueAssignment.Unassigned())))
+        .isFalse();
+    assertThat(isTaken(job().queue(""), JobIntake.NONE)).isFalse();
+    assertThat(api.calls).isEmpty();
+  }
+
+  @Test
+  void peopleAreToldOfAQuotaThatIsNotThere() throws InterruptedException {
+    assertThat(
+            isTaken(
+                job().queue(""), new FixedIntake(false, new QueueAssignment.NotAvailable("no"))))
+        .isFalse();
+    assertThat(api.events).containsExactly("Warning QuotaNotAvailable");
+  }
+
+  @Test
+  void theAnnotationHoldsAJobUntilItsControllerHasBegun() throws InterruptedException {
+    TrainingJob kind = TrainingJob.tensorFlow();
+    CachedJob held = CachedJobParser.of(kind, GivenJob.fromYaml(TF_JOB).object());
+    JobIntakePolicy policy =
+        new JobIntakePolicy(kind, JobOptions.defaults("kueue-system"), intake(false));
+    assertThat(policy.decide(context(held), false))
+        .singleElement()
+        .satisfies(
+            action -> {
+              JobPatch patch = ((JobAction.AssignQueue) action).patch();
+              assertThat(patch.body().at("/spec/runPolicy/suspend").asBoolean()).isTrue();
+            });
+    for (String begun : List.of("Running", "Restarting")) {
+      GivenJob job = GivenJob.fromYaml(TF_JOB);
+      job.object()
+          .putObject("status")
+          .withArray("conditions")
+          .addObject()
+          .put("type", begun)
+          .put("status", "True");
+      assertThat(policy.decide(context(CachedJobParser.of(kind, job.object())), false)).isEmpty();
+    }
+    CachedJob other = CachedJobParser.of(TrainingJob.jax(), GivenJob.fromYaml(TF_JOB).object());
+    assertThat(other.state().handling().held()).isFalse();
+  }
+
+  private ReconcileContext context(CachedJob job) {
+    return new ReconcileContext(
+        job,
+        new ManagementStatus.Unmanaged(),
+        List.of(),
+        Optional.empty(),
+        api.dependencies().flavors(),
+        api.dependencies().priorities(),
+        api.dependencies().clock().instant());
+  }
+}

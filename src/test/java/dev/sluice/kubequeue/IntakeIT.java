@@ -1,0 +1,170 @@
+package dev.sluice.kubequeue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.sluice.lab.controlplane.NodeGroup;
+import dev.sluice.testing.OperatorTest;
+import dev.sluice.testing.QueuedJobs;
+import dev.sluice.testing.TestCluster;
+import java.time.Duration;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Jobs without a queue name, as people of Kube Queue submit them, on a real control plane. The
+ * queues are written here with the marks of queues that were made from a quota.
+ */
+@OperatorTest(configuration = "kubeQueue: {enabled: true, sources: []}")
+class IntakeIT {
+
+  private static final String JOB = "batch/v1/Job";
+  private static final String LABEL = "/metadata/labels/kueue.x-k8s.io~1queue-name";
+  private static final Duration LIMIT = Duration.ofMinutes(5);
+
+  @SuppressWarnings("NullAway.Init") // made before each test
+  private TestCluster cluster;
+
+  @SuppressWarnings("NullAway.Init") // made before each test
+  private QueuedJobs api;
+
+  @BeforeEach
+  void look(TestCluster own) {
+    cluster = own;
+    api = new QueuedJobs(own);
+    own.createNodes(NodeGroup.plentiful(own.name("node"), 1).withLabel("pool", "spot"));
+  }
+
+  /** A queue of the test's namespace, and one that a label can ask for there. */
+  private void givenQuotas(String... names) {
+    for (String name : names) {
+      cluster.applyText(
+          """
+          apiVersion: kueue.x-k8s.io/v1beta2
+          kind: ClusterQueue
+          metadata:
+            name: "root-%1$s-${suffix}"
+            annotations:
+              sluice.dev/source-kind: ElasticQuotaTree
+              sluice.dev/source-namespace: kube-system
+              sluice.dev/source-name: elasticquotatree
+              sluice.dev/source-path: root/%1$s-${suffix}
+          spec:
+            namespaceSelector:
+              matchExpressions:
+              - {key: kubernetes.io/metadata.name, operator: In, values: ["${namespace}"]}
+            resourceGroups:
+            - coveredResources: [cpu]
+              flavors:
+              - name: "flavor-${suffix}"
+                resources: [{name: cpu, nominalQuota: "2"}]
+          """
+              .formatted(name));
+    }
+  }
+
+  private void givenLocalQueue(String quota) {
+    cluster.applyText(
+        """
+        apiVersion: kueue.x-k8s.io/v1beta2
+        kind: LocalQueue
+        metadata:
+          name: "root-%1$s-${suffix}"
+          annotations:
+            sluice.dev/source-kind: ElasticQuotaTree
+            sluice.dev/source-namespace: kube-system
+            sluice.dev/source-name: elasticquotatree
+            sluice.dev/source-path: root/%1$s-${suffix}
+        spec: {clusterQueue: "root-%1$s-${suffix}"}
+        """
+            .formatted(quota));
+  }
+
+  private void submit(String name, String metadata, boolean suspend, String runFor) {
+    cluster.applyText(
+        """
+        apiVersion: batch/v1
+        kind: Job
+        metadata: {name: %s %s}
+        spec:
+          suspend: %s
+          template:
+            metadata: {annotations: {sluice.dev/run-for: %s}}
+            spec:
+              restartPolicy: Never
+              containers: [{name: c, image: none, resources: {requests: {cpu: "1"}}}]
+        """
+            .formatted(name, metadata, suspend, runFor));
+  }
+
+  private String queueOf(String job) {
+    return api.get(JOB, job).at(LABEL).asText();
+  }
+
+  private void awaitQueue(String job, String queue) {
+    await("queue of " + job)
+        .atMost(LIMIT)
+        .untilAsserted(() -> assertThat(queueOf(job)).isEqualTo(cluster.name(queue)));
+  }
+
+  @Test
+  void aSuspendedJobWithoutQueueNameIsQueuedAndRuns() {
+    api.givenQueues(0);
+    submit("early", "", true, "1s");
+    givenQuotas("video", "audio");
+    givenLocalQueue("video");
+    awaitQueue("early", "root-video");
+    api.awaitCondition(JOB, "early", "Complete", "True");
+    assertThat(api.get(JOB, "early").at("/spec/template/spec/nodeSelector/pool").asText())
+        .isEqualTo("spot");
+
+    submit("running", "", false, "1s");
+    submit(
+        "labelled",
+        ", labels: {quota.scheduling.alibabacloud.com/name: \"audio" + suffix() + "\"}",
+        true,
+        "1s");
+    awaitQueue("labelled", "root-audio");
+    api.awaitCondition(JOB, "labelled", "Complete", "True");
+    api.awaitCondition(JOB, "running", "Complete", "True");
+    assertThat(queueOf("running")).isEmpty();
+    assertThat(api.workloads()).hasSize(2);
+  }
+
+  @Test
+  void aJobThatRanAndJobsOfNoQuotaAreLeftAlone() {
+    api.givenQueues(0);
+    givenQuotas("video");
+    submit("ran", "", false, "10m");
+    await("pod of ran").atMost(LIMIT).until(() -> api.pods().size() == 1);
+    api.patch(JOB, "ran", "{'spec': {'suspend': true}}");
+    submit("stranger", ", labels: {alibabacloud.com/quota-name: nobody}", true, "1s");
+    givenLocalQueue("video");
+    submit("own", "", true, "1s");
+    api.awaitCondition(JOB, "own", "Complete", "True");
+    assertThat(queueOf("ran")).isEmpty();
+    assertThat(queueOf("stranger")).isEmpty();
+    await("event")
+        .atMost(LIMIT)
+        .untilAsserted(
+            () ->
+                assertThat(
+                        cluster
+                            .client()
+                            .v1()
+                            .events()
+                            .inNamespace(cluster.namespace())
+                            .list()
+                            .getItems())
+                    .anySatisfy(
+                        event -> {
+                          assertThat(event.getReason()).isEqualTo("QuotaNotAvailable");
+                          assertThat(event.getMessage()).isEqualTo("there is no quota nobody");
+                        }));
+    assertThat(api.workloads()).hasSize(1);
+  }
+
+  private String suffix() {
+    return cluster.name("");
+  }
+}
