@@ -75,6 +75,15 @@ public final class ExplanationText {
       case FlavorRejection.FlavorMissing() -> "the ResourceFlavor doesn't exist";
       case FlavorRejection.UntoleratedTaint(var taint) -> "taint " + taint + " is not tolerated";
       case FlavorRejection.PlacementMismatch() -> "node selector or affinity excludes its nodes";
+      case FlavorRejection.NoTopology() -> "the flavor has no topology, which is asked for";
+      case FlavorRejection.OnlyByTopology() ->
+          "its nodes are assigned by topology only, which isn't asked for";
+      case FlavorRejection.TopologyLevelMissing(var topology, var level) ->
+          level.isEmpty()
+              ? "the Topology " + topology + " doesn't exist"
+              : "the Topology " + topology + " has no fitting level " + level;
+      case FlavorRejection.NoPlacement(var shortage, var everEmpty) ->
+          TopologyText.of(shortage, everEmpty);
       case FlavorRejection.ResourceNotCovered(var resource, var requested) ->
           "the ClusterQueue has no quota for "
               + resource

@@ -6,6 +6,7 @@ import dev.sluice.core.model.FlavorRejection;
 import dev.sluice.core.model.PendingReason;
 import dev.sluice.core.model.PreemptionReason;
 import dev.sluice.core.model.Taint;
+import dev.sluice.core.model.TopologyShortage;
 import dev.sluice.queues.mapping.InactiveReasonText;
 import dev.sluice.visibility.ExplanationText;
 import java.io.IOException;
@@ -150,6 +151,25 @@ class MessagesPageTest {
         new FlavorRejection.FlavorMissing(),
         new FlavorRejection.UntoleratedTaint(new Taint("spot", "true", "NoSchedule")),
         new FlavorRejection.PlacementMismatch(),
+        new FlavorRejection.NoTopology(),
+        new FlavorRejection.OnlyByTopology(),
+        new FlavorRejection.TopologyLevelMissing("racks", ""),
+        new FlavorRejection.TopologyLevelMissing("racks", "example.com/row"),
+        new FlavorRejection.NoPlacement(
+            new TopologyShortage(
+                "example.com/rack",
+                16,
+                1,
+                "kubernetes.io/hostname",
+                "r3",
+                12,
+                "example.com/block",
+                31,
+                70,
+                9,
+                2,
+                false),
+            false),
         new FlavorRejection.ResourceNotCovered("example.com/gpu", 2),
         new FlavorRejection.ExceedsMaximum("pods", 3001, 1000),
         new FlavorRejection.InsufficientQuota("cpu", 2000, 500, 8000));

@@ -57,7 +57,7 @@ class ArchitectureTest {
   private static final List<List<String>> CORE_LAYERS =
       List.of(
           List.of("core.model"),
-          List.of("core.quota"),
+          List.of("core.quota", "core.topology"),
           List.of("core.queue"),
           List.of("core.scheduling"),
           List.of("core.engine"));

@@ -160,6 +160,11 @@ final class ReferenceEngine {
           namespaceChanged(name);
         }
       }
+      case SchedulerEvent.TopologyChanged changed -> throw unknown(changed);
+      case SchedulerEvent.TopologyRemoved removed -> throw unknown(removed);
+      case SchedulerEvent.NodeChanged changed -> throw unknown(changed);
+      case SchedulerEvent.NodeRemoved removed -> throw unknown(removed);
+      case SchedulerEvent.NodeUsageChanged changed -> throw unknown(changed);
       case SchedulerEvent.WorkloadPending(var workload) -> pending(workload);
       case SchedulerEvent.WorkloadReserving(var workload) -> reserving(workload);
       case SchedulerEvent.WorkloadReleased(var id, var version) -> {
@@ -390,5 +395,9 @@ final class ReferenceEngine {
   /** What tests ask. */
   ReferenceQuestions questions() {
     return new ReferenceQuestions(this, world, parking, rules);
+  }
+
+  private static IllegalArgumentException unknown(SchedulerEvent schedulerEvent) {
+    return new IllegalArgumentException("no topologies here: " + schedulerEvent);
   }
 }

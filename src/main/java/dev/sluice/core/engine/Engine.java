@@ -16,6 +16,7 @@ import dev.sluice.core.scheduling.InadmissibleIndex;
 import dev.sluice.core.scheduling.SchedulingCycle;
 import dev.sluice.core.scheduling.SchedulingPolicies;
 import dev.sluice.core.scheduling.SchedulingPolicy;
+import dev.sluice.core.topology.TopologyCache;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -48,6 +49,7 @@ public final class Engine {
   private final SchedulingPolicy policy;
   private final EligibilityCheck eligibilityCheck = new EligibilityCheck(specRegistry);
   private final OutcomeApplier outcomeApplier;
+  private final TopologyCache topologyCache;
   private Instant now = Instant.EPOCH;
   private boolean deciding;
   private long cycles;
@@ -59,6 +61,7 @@ public final class Engine {
    * @param decisions receives each decision; must return quickly and must not call the engine
    */
   public Engine(EngineOptions options, Consumer<Decision> decisions) {
+    this.topologyCache = new TopologyCache(options.topology());
     this.gate = new PodsReadyGate(options.blockAdmission());
     this.explanations = new Explanations(specRegistry, activeQueues, gate);
     this.unreportedExplanations = new UnreportedExplanations(explanations::of);
@@ -117,10 +120,23 @@ public final class Engine {
         deciding = enabled;
         usageLedger.deciding(enabled);
       }
-      case SchedulerEvent.FlavorChanged(var flavor) ->
-          dirtySet.everything |= !flavor.equals(specRegistry.flavors.put(flavor.name(), flavor));
-      case SchedulerEvent.FlavorRemoved(var name) ->
-          dirtySet.everything |= specRegistry.flavors.remove(name) != null;
+      case SchedulerEvent.FlavorChanged(var flavor) -> {
+        dirtySet.everything |= !flavor.equals(specRegistry.flavors.put(flavor.name(), flavor));
+        topologyCache.set(flavor);
+      }
+      case SchedulerEvent.FlavorRemoved(var name) -> {
+        dirtySet.everything |= specRegistry.flavors.remove(name) != null;
+        topologyCache.removeFlavor(name);
+      }
+      case SchedulerEvent.TopologyChanged(var topology) ->
+          dirtySet.everything |= topologyCache.set(topology);
+      case SchedulerEvent.TopologyRemoved(var name) ->
+          dirtySet.everything |= topologyCache.removeTopology(name);
+      case SchedulerEvent.NodeChanged(var node) -> dirtySet.everything |= topologyCache.set(node);
+      case SchedulerEvent.NodeRemoved(var name) ->
+          dirtySet.everything |= topologyCache.removeNode(name);
+      case SchedulerEvent.NodeUsageChanged(var node, var used) ->
+          dirtySet.everything |= topologyCache.setUsage(node, used);
       case SchedulerEvent.ClusterQueueChanged(var queue) -> setClusterQueue(queue);
       case SchedulerEvent.ClusterQueueRemoved(var name) -> removeClusterQueue(name);
       case SchedulerEvent.CohortChanged(var cohort) ->

@@ -2,6 +2,7 @@ package dev.sluice.core.engine;
 
 import dev.sluice.core.model.AdmissionFairSharing;
 import dev.sluice.core.model.FairSharing;
+import dev.sluice.core.model.TopologyOptions;
 import dev.sluice.core.scheduling.WorkloadOrdering.OrderingRules;
 import java.util.Optional;
 
@@ -13,15 +14,26 @@ import java.util.Optional;
  *     ready
  * @param admissionFairSharing parameters of admission fair sharing; empty: disabled
  * @param order what decides between the heads of queues
+ * @param topology how topologies are used
  */
 public record EngineOptions(
     Optional<FairSharing> fairSharing,
     boolean blockAdmission,
     Optional<AdmissionFairSharing> admissionFairSharing,
-    OrderingRules order) {
+    OrderingRules order,
+    TopologyOptions topology) {
 
   /** The defaults of the configuration. */
   public static final EngineOptions DEFAULT = new EngineOptions(Optional.empty(), false);
+
+  /** Options with the defaults for topologies. */
+  public EngineOptions(
+      Optional<FairSharing> fairSharing,
+      boolean blockAdmission,
+      Optional<AdmissionFairSharing> admissionFairSharing,
+      OrderingRules order) {
+    this(fairSharing, blockAdmission, admissionFairSharing, order, TopologyOptions.DEFAULT);
+  }
 
   /** Options without admission fair sharing, and with the default order. */
   public EngineOptions(Optional<FairSharing> fairSharing, boolean blockAdmission) {

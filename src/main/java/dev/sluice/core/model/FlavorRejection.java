@@ -34,4 +34,20 @@ public sealed interface FlavorRejection {
       return new InsufficientQuota(resource, requested, 0, maximum);
     }
   }
+
+  /** The pod set asks for a topology, and the flavor has none. */
+  record NoTopology() implements FlavorRejection {}
+
+  /** The pod set asks for no topology, and the flavor's nodes are only assigned by topology. */
+  record OnlyByTopology() implements FlavorRejection {}
+
+  /** The flavor's topology doesn't exist, or lacks the level. */
+  record TopologyLevelMissing(String topology, String level) implements FlavorRejection {}
+
+  /**
+   * The quota is there, and the nodes have no room for the pods as they are asked for.
+   *
+   * @param everEmpty whether there would be no room on empty nodes either
+   */
+  record NoPlacement(TopologyShortage shortage, boolean everEmpty) implements FlavorRejection {}
 }

@@ -11,11 +11,13 @@ import java.util.Map;
  *     affinity. Each term is a list of requirements on labels; a term that had only fields is
  *     empty.
  * @param tolerations tolerations of the pods
+ * @param preferred preferred node affinity; chooses among domains, but rules none out
  */
 public record NodeConstraints(
     Map<String, String> nodeSelector,
     List<List<LabelRequirement>> affinityTerms,
-    List<Toleration> tolerations) {
+    List<Toleration> tolerations,
+    List<PreferredNodes> preferred) {
 
   /** No constraints. */
   public static final NodeConstraints ANYWHERE =
@@ -25,5 +27,14 @@ public record NodeConstraints(
     nodeSelector = Map.copyOf(nodeSelector);
     affinityTerms = affinityTerms.stream().map(List::copyOf).toList();
     tolerations = List.copyOf(tolerations);
+    preferred = List.copyOf(preferred);
+  }
+
+  /** Constraints without preference. */
+  public NodeConstraints(
+      Map<String, String> nodeSelector,
+      List<List<LabelRequirement>> affinityTerms,
+      List<Toleration> tolerations) {
+    this(nodeSelector, affinityTerms, tolerations, List.of());
   }
 }

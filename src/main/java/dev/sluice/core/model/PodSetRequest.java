@@ -12,7 +12,8 @@ import java.util.TreeMap;
  * @param minCount the fewest pods that the pod set can start with; 0 without partial admission
  * @param perPod the request of one pod, by resource (thousandths for cpu, whole units otherwise)
  * @param nodeConstraints the nodes that the pods may run on
- * @param group pod sets with the same non-empty group get the same flavors
+ * @param group pod sets with the same non-empty group get the same flavors, and are placed together
+ * @param topology what the pod set asks of the topology of its nodes
  */
 public record PodSetRequest(
     String name,
@@ -20,10 +21,22 @@ public record PodSetRequest(
     int minCount,
     SortedMap<String, Long> perPod,
     NodeConstraints nodeConstraints,
-    String group) {
+    String group,
+    TopologyRequest topology) {
 
   public PodSetRequest {
     perPod = Collections.unmodifiableSortedMap(new TreeMap<>(perPod));
+  }
+
+  /** A request that asks for no topology. */
+  public PodSetRequest(
+      String name,
+      int count,
+      int minCount,
+      SortedMap<String, Long> perPod,
+      NodeConstraints nodeConstraints,
+      String group) {
+    this(name, count, minCount, perPod, nodeConstraints, group, TopologyRequest.NONE);
   }
 
   /** The number of pods that the pod set can start without. */
@@ -33,6 +46,6 @@ public record PodSetRequest(
 
   /** The same request with another number of pods, all of which are required. */
   public PodSetRequest withCount(int pods) {
-    return new PodSetRequest(name, pods, 0, perPod, nodeConstraints, group);
+    return new PodSetRequest(name, pods, 0, perPod, nodeConstraints, group, topology);
   }
 }

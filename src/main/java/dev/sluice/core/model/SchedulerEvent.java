@@ -1,7 +1,10 @@
 package dev.sluice.core.model;
 
 import java.time.Instant;
+import java.util.Collections;
 import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * An input of the engine: a change in the cluster, a result of a decision, or the passing of time.
@@ -57,6 +60,30 @@ public sealed interface SchedulerEvent {
 
   /** A namespace was deleted. */
   record NamespaceRemoved(String name) implements SchedulerEvent {}
+
+  /** A Topology was created or changed. */
+  record TopologyChanged(TopologySpec topology) implements SchedulerEvent {}
+
+  /** A Topology was deleted. */
+  record TopologyRemoved(String name) implements SchedulerEvent {}
+
+  /** A node was created or changed: labels, taints, allocatable, ready or schedulable. */
+  record NodeChanged(ClusterNode node) implements SchedulerEvent {}
+
+  /** A node was deleted. */
+  record NodeRemoved(String name) implements SchedulerEvent {}
+
+  /**
+   * What pods that aren't placed by topology request on a node, all of them together; terminated
+   * pods don't count. Reported before or after the node itself.
+   *
+   * @param used the amounts by resource (thousandths for cpu), each pod also as one of {@code pods}
+   */
+  record NodeUsageChanged(String node, SortedMap<String, Long> used) implements SchedulerEvent {
+    public NodeUsageChanged {
+      used = Collections.unmodifiableSortedMap(new TreeMap<>(used));
+    }
+  }
 
   /** A Workload is pending. */
   record WorkloadPending(PendingWorkload workload) implements SchedulerEvent {}

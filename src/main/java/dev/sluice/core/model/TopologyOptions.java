@@ -1,0 +1,34 @@
+package dev.sluice.core.model;
+
+/**
+ * How topologies are used, from the feature gates of the configuration.
+ *
+ * @param enabled whether pods are placed by topology (TopologyAwareScheduling)
+ * @param mixedProfile whether pods that may be anywhere fill the domains with least free capacity
+ *     first (TASProfileMixed)
+ * @param balanced whether pods with a preferred level are spread evenly over domains
+ *     (TASBalancedPlacement)
+ * @param preferredAffinity whether domains of nodes with preferred node affinity come first
+ *     (TASRespectNodeAffinityPreferred)
+ * @param sharedHosts whether flavors with the same nodes count what each other's Workloads use
+ *     (TASHandleOverlappingFlavors)
+ * @param recomputes whether a placement that was taken by an earlier head of the cycle is computed
+ *     again within the cycle (TASRecomputeAssignmentWithinSchedulingCycle)
+ * @param replacesNodes whether domains of failed nodes are replaced (TASFailedNodeReplacement)
+ * @param failsFast whether a Workload is evicted when no replacement is found
+ *     (TASFailedNodeReplacementFailFast)
+ */
+public record TopologyOptions(
+    boolean enabled,
+    boolean mixedProfile,
+    boolean balanced,
+    boolean preferredAffinity,
+    boolean sharedHosts,
+    boolean recomputes,
+    boolean replacesNodes,
+    boolean failsFast) {
+
+  /** The defaults of the gates. */
+  public static final TopologyOptions DEFAULT =
+      new TopologyOptions(true, true, false, false, true, true, true, true);
+}

@@ -1,0 +1,69 @@
+package dev.sluice.core.model;
+
+import java.util.List;
+
+/**
+ * What a pod set asks of the topology of its nodes (docs/topology.md#what-a-pod-set-asks).
+ *
+ * @param mode how strictly the level is asked for
+ * @param level the label key of the level; empty unless the mode is REQUIRED or PREFERRED
+ * @param slices the slices that the pods are cut into, each of which must be within one domain: the
+ *     outermost first, each further one at a lower level and with a size that divides the one
+ *     before; empty without slices
+ */
+public record TopologyRequest(Mode mode, String level, List<Slice> slices) {
+
+  /** No request. The pod set gets a topology only in a queue whose flavors all have one. */
+  public static final TopologyRequest NONE = new TopologyRequest(Mode.NONE, "", List.of());
+
+  /** How strictly a level is asked for. */
+  public enum Mode {
+    /** Nothing is asked for. */
+    NONE,
+    /** All pods must be in one domain of the level. */
+    REQUIRED,
+    /** All pods should be in one domain of the level, or of the lowest level above that can. */
+    PREFERRED,
+    /** The pods may be anywhere. */
+    UNCONSTRAINED,
+    /** Only the slices are asked for, and may be anywhere. */
+    SLICES
+  }
+
+  /**
+   * Pods that must be within one domain.
+   *
+   * @param level the label key of the level of that domain
+   * @param size the number of pods; positive
+   */
+  public record Slice(String level, int size) {}
+
+  public TopologyRequest {
+    slices = List.copyOf(slices);
+  }
+
+  /** Whether anything is asked for. */
+  public boolean isExplicit() {
+    return mode != Mode.NONE;
+  }
+
+  /** All pods in one domain of a level. */
+  public static TopologyRequest required(String level, Slice... slices) {
+    return new TopologyRequest(Mode.REQUIRED, level, List.of(slices));
+  }
+
+  /** All pods in one domain of a level, if possible. */
+  public static TopologyRequest preferred(String level, Slice... slices) {
+    return new TopologyRequest(Mode.PREFERRED, level, List.of(slices));
+  }
+
+  /** Pods anywhere. */
+  public static TopologyRequest unconstrained() {
+    return new TopologyRequest(Mode.UNCONSTRAINED, "", List.of());
+  }
+
+  /** Slices anywhere. */
+  public static TopologyRequest sliced(Slice... slices) {
+    return new TopologyRequest(Mode.SLICES, "", List.of(slices));
+  }
+}

@@ -1,0 +1,32 @@
+package dev.sluice.core.topology;
+
+import dev.sluice.core.model.NodeConstraints;
+import dev.sluice.core.model.PodSetRequest;
+import dev.sluice.core.model.TopologyRequest;
+import java.util.SortedMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Pods to place in one tree of domains.
+ *
+ * @param pods the pods
+ * @param leader one more pod, which has to be placed together with them; null without leader
+ * @param topology what they ask of the topology
+ */
+public record PlacementRequest(Pods pods, @Nullable Pods leader, TopologyRequest topology) {
+
+  /**
+   * Equal pods.
+   *
+   * @param count the number of pods
+   * @param perPod the request of one pod, by resource
+   * @param constraints the nodes that the pods may run on
+   */
+  public record Pods(int count, SortedMap<String, Long> perPod, NodeConstraints constraints) {
+
+    /** The pods of a pod set. */
+    public static Pods of(PodSetRequest podSet) {
+      return new Pods(podSet.count(), podSet.perPod(), podSet.nodeConstraints());
+    }
+  }
+}

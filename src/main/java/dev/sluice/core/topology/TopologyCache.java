@@ -1,0 +1,290 @@
+package dev.sluice.core.topology;
+
+import dev.sluice.core.model.ClusterNode;
+import dev.sluice.core.model.Flavor;
+import dev.sluice.core.model.PodSetAssignment;
+import dev.sluice.core.model.ResourceAmounts;
+import dev.sluice.core.model.TopologyAssignment;
+import dev.sluice.core.model.TopologyOptions;
+import dev.sluice.core.model.TopologySpec;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Topologies, nodes, and what is used of them. A tree is built for each flavor with a topology when
+ * it is needed; it contains the usable nodes that have the flavor's labels and a label for each
+ * level. Confined to the scheduler thread.
+ */
+public final class TopologyCache {
+
+  private static final String PODS = "pods";
+
+  private final TopologyOptions options;
+  private final Map<String, TopologySpec> topologies = new HashMap<>();
+  private final Map<String, ClusterNode> nodes = new TreeMap<>();
+  private final Map<String, SortedMap<String, Long>> usedByOthers = new HashMap<>();
+  private final Map<String, Flavor> flavors = new HashMap<>();
+  private final Map<String, TopologyTree> trees = new HashMap<>();
+  private final Map<Slot.Key, Slot> slots = new HashMap<>();
+  private final Map<String, Integer> resources = new HashMap<>();
+
+  /** An empty cache. */
+  public TopologyCache(TopologyOptions options) {
+    this.options = options;
+  }
+
+  /** The options. */
+  public TopologyOptions options() {
+    return options;
+  }
+
+  /** Sets a topology; returns whether anything changed. */
+  public boolean set(TopologySpec topology) {
+    if (topology.equals(topologies.put(topology.name(), topology))) {
+      return false;
+    }
+    dropTreesOf(topology.name());
+    return true;
+  }
+
+  /** Removes a topology; returns whether there was one. */
+  public boolean removeTopology(String name) {
+    if (topologies.remove(name) == null) {
+      return false;
+    }
+    dropTreesOf(name);
+    return true;
+  }
+
+  private void dropTreesOf(String topology) {
+    flavors.values().stream()
+        .filter(flavor -> flavor.topology().equals(topology))
+        .forEach(flavor -> dropTree(flavor.name()));
+  }
+
+  private void dropTree(String flavor) {
+    TopologyTree tree = trees.remove(flavor);
+    if (tree != null) {
+      slots.values().forEach(slot -> slot.detach(tree));
+      slots.values().removeIf(Slot::isUnused);
+    }
+  }
+
+  /** Sets a flavor. */
+  public void set(Flavor flavor) {
+    if (!flavor.equals(flavors.put(flavor.name(), flavor))) {
+      dropTree(flavor.name());
+    }
+  }
+
+  /** Removes a flavor. */
+  public void removeFlavor(String name) {
+    flavors.remove(name);
+    dropTree(name);
+  }
+
+  /** Sets a node; returns whether a flavor with a topology has or had it, and it changed. */
+  public boolean set(ClusterNode node) {
+    ClusterNode before = nodes.put(node.name(), node);
+    if (node.equals(before)) {
+      return false;
+    }
+    boolean had = dropTreesWith(before);
+    return dropTreesWith(node) || had;
+  }
+
+  /** Removes a node; returns whether a flavor with a topology had it. */
+  public boolean removeNode(String name) {
+    return dropTreesWith(nodes.remove(name));
+  }
+
+  private boolean dropTreesWith(@Nullable ClusterNode node) {
+    boolean any = false;
+    if (node != null && node.usable()) {
+      for (Flavor flavor : flavors.values()) {
+        if (isTopologyFlavor(flavor) && hasLabels(node, flavor)) {
+          dropTree(flavor.name());
+          any = true;
+        }
+      }
+    }
+    return any;
+  }
+
+  private static boolean hasLabels(ClusterNode node, Flavor flavor) {
+    return node.labels().entrySet().containsAll(flavor.nodeLabels().entrySet());
+  }
+
+  /**
+   * Sets what pods that aren't placed by topology use of a node.
+   *
+   * @return whether they use less of a node that a tree contains
+   */
+  public boolean setUsage(String node, SortedMap<String, Long> used) {
+    SortedMap<String, Long> before =
+        used.isEmpty() ? usedByOthers.remove(node) : usedByOthers.put(node, used);
+    SortedMap<String, Long> change = new TreeMap<>(used);
+    if (before != null) {
+      before.forEach((resource, amount) -> change.merge(resource, -amount, Long::sum));
+    }
+    boolean less = false;
+    boolean inTree = false;
+    for (Map.Entry<String, Long> each : change.entrySet()) {
+      less |= each.getValue() < 0;
+      for (TopologyTree tree : trees.values()) {
+        int leaf = tree.leafOf(node);
+        inTree |= leaf >= 0;
+        if (leaf >= 0 && each.getValue() != 0) {
+          tree.use(leaf, resource(each.getKey()), each.getValue());
+        }
+      }
+    }
+    return less && inTree;
+  }
+
+  /** Whether the nodes of a flavor are assigned by topology. */
+  public boolean isTopologyFlavor(@Nullable Flavor flavor) {
+    return options.enabled() && flavor != null && !flavor.topology().isEmpty();
+  }
+
+  /** A topology; null if it doesn't exist. */
+  public @Nullable TopologySpec topology(String name) {
+    return topologies.get(name);
+  }
+
+  /** The tree of a flavor; null if the flavor has no topology, or the topology doesn't exist. */
+  public @Nullable TopologyTree tree(String flavorName) {
+    TopologyTree existing = trees.get(flavorName);
+    Flavor flavor = flavors.get(flavorName);
+    if (existing != null || flavor == null) {
+      return existing;
+    }
+    TopologySpec spec = topologies.get(flavor.topology());
+    if (spec == null || spec.levels().isEmpty()) {
+      return null;
+    }
+    TopologyTree tree = build(flavor, spec);
+    trees.put(flavorName, tree);
+    return tree;
+  }
+
+  private TopologyTree build(Flavor flavor, TopologySpec spec) {
+    List<ClusterNode> members = new ArrayList<>();
+    for (ClusterNode node : nodes.values()) {
+      if (node.usable() && hasLabels(node, flavor)) {
+        members.add(node);
+      }
+    }
+    TopologyTree tree = new TopologyTree(spec, flavor.tolerations(), members);
+    for (int leaf = 0; leaf < tree.leaves(); leaf++) {
+      for (ClusterNode node : tree.nodesOf(leaf)) {
+        for (Map.Entry<String, Long> each : node.allocatable().entrySet()) {
+          tree.use(leaf, resource(each.getKey()), -each.getValue());
+        }
+        for (Map.Entry<String, Long> each :
+            usedByOthers.getOrDefault(node.name(), new TreeMap<>()).entrySet()) {
+          tree.use(leaf, resource(each.getKey()), each.getValue());
+        }
+      }
+      Slot slot = slot(flavor.name(), spec.endsAtNodes(), tree.idOf(leaf));
+      slot.attach(tree, leaf);
+      for (int i = 0; i < slot.resources(); i++) {
+        if (slot.used(i) != 0) {
+          tree.use(leaf, i, slot.used(i));
+        }
+      }
+    }
+    return tree;
+  }
+
+  private Slot slot(String flavor, boolean ofNode, List<String> values) {
+    String scope = ofNode && options.sharedHosts() ? "" : flavor;
+    return slots.computeIfAbsent(new Slot.Key(scope, values), Slot::new);
+  }
+
+  /** The number of a resource. */
+  int resource(String name) {
+    Integer number = resources.get(name);
+    if (number == null) {
+      number = resources.size();
+      resources.put(name, number);
+    }
+    return number;
+  }
+
+  /**
+   * The usage of pod sets in their domains, which doesn't count until it is added; null if no pod
+   * set has a place.
+   */
+  public @Nullable TopologyUsage usage(List<PodSetAssignment> podSets) {
+    Map<Slot, long[]> bySlot = null;
+    for (PodSetAssignment podSet : podSets) {
+      TopologyAssignment assignment = podSet.topology().assignment().orElse(null);
+      String flavor = assignment == null ? null : topologyFlavor(podSet);
+      if (assignment == null || flavor == null) {
+        continue;
+      }
+      bySlot = bySlot == null ? new LinkedHashMap<>() : bySlot;
+      addTo(bySlot, flavor, assignment, podSet.topology().perPod());
+    }
+    return bySlot == null ? null : TopologyUsage.of(bySlot);
+  }
+
+  /** The usage of pods in the domains of a flavor. */
+  TopologyUsage usage(
+      String flavor, TopologyAssignment assignment, SortedMap<String, Long> perPod) {
+    Map<Slot, long[]> bySlot = new LinkedHashMap<>();
+    addTo(bySlot, flavor, assignment, perPod);
+    return TopologyUsage.of(bySlot);
+  }
+
+  /** The flavor whose domains a pod set is in; null if it has no flavor. */
+  private @Nullable String topologyFlavor(PodSetAssignment podSet) {
+    String any = null;
+    for (String name : podSet.flavors().values()) {
+      if (isTopologyFlavor(flavors.get(name))) {
+        return name;
+      }
+      any = name;
+    }
+    return any;
+  }
+
+  private void addTo(
+      Map<Slot, long[]> bySlot,
+      String flavor,
+      TopologyAssignment assignment,
+      SortedMap<String, Long> perPod) {
+    for (TopologyAssignment.Domain domain : assignment.domains()) {
+      Slot slot = slot(flavor, assignment.isOfNodes(), domain.values());
+      perPod.forEach(
+          (resource, each) -> {
+            if (!resource.equals(PODS)) {
+              add(bySlot, slot, resource, ResourceAmounts.multiply(each, domain.count()));
+            }
+          });
+      add(bySlot, slot, PODS, domain.count());
+    }
+  }
+
+  private void add(Map<Slot, long[]> bySlot, Slot slot, String resource, long amount) {
+    int number = resource(resource);
+    bySlot.compute(
+        slot,
+        (key, before) -> {
+          long[] sums =
+              before == null
+                  ? new long[number + 1]
+                  : before.length <= number ? Arrays.copyOf(before, number + 1) : before;
+          sums[number] = ResourceAmounts.add(sums[number], Math.max(0, amount));
+          return sums;
+        });
+  }
+}

@@ -1,0 +1,185 @@
+package dev.sluice.core.topology;
+
+import dev.sluice.core.model.ClusterNode;
+import dev.sluice.core.model.Toleration;
+import dev.sluice.core.model.TopologySpec;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The domains of one flavor's nodes. The domains of each level are numbered in the order of their
+ * values from the highest level down, so that the children of a domain have consecutive numbers and
+ * the number itself breaks ties. Structure and labels don't change; free capacity does. Confined to
+ * the scheduler thread.
+ */
+public final class TopologyTree {
+
+  private static final Comparator<String[]> BY_VALUES = Arrays::compare;
+
+  private final TopologySpec spec;
+  private final List<Toleration> tolerations;
+  private final String[][] values;
+  private final int[][] parents;
+  private final int[][] firstChildren;
+  private final List<List<ClusterNode>> nodes = new ArrayList<>();
+  private final Map<String, Integer> leafOfNode = new HashMap<>();
+  private final NodeFilter filter;
+  private long[][] free = {};
+
+  /** A node and the values of its levels. */
+  private record Member(String[] path, ClusterNode node) {}
+
+  /**
+   * Builds a tree, in which nothing is free yet.
+   *
+   * @param members the nodes; those without a value for each level are left out
+   * @param tolerations the tolerations that the flavor adds to pods
+   */
+  TopologyTree(TopologySpec spec, List<Toleration> tolerations, Collection<ClusterNode> members) {
+    this.spec = spec;
+    this.tolerations = tolerations;
+    List<Member> sorted = new ArrayList<>(members.size());
+    for (ClusterNode node : members) {
+      String[] path = path(spec, node);
+      if (path != null) {
+        sorted.add(new Member(path, node));
+      }
+    }
+    sorted.sort(
+        Comparator.comparing(Member::path, BY_VALUES).thenComparing(each -> each.node.name()));
+    int levels = spec.levels().size();
+    values = new String[levels][sorted.size()];
+    parents = new int[levels][sorted.size()];
+    firstChildren = new int[levels][sorted.size() + 1];
+    int[] sizes = new int[levels];
+    String @Nullable [] before = null;
+    for (Member member : sorted) {
+      int level = before == null ? 0 : Arrays.mismatch(before, member.path);
+      for (int i = level < 0 ? levels : level; i < levels; i++) {
+        int number = sizes[i]++;
+        values[i][number] = member.path[i];
+        parents[i][number] = i == 0 ? 0 : sizes[i - 1] - 1;
+        firstChildren[i][number] = i + 1 < levels ? sizes[i + 1] : 0;
+        if (i == levels - 1) {
+          nodes.add(new ArrayList<>(1));
+        }
+      }
+      nodes.getLast().add(member.node);
+      leafOfNode.put(member.node.name(), sizes[levels - 1] - 1);
+      before = member.path;
+    }
+    for (int i = 0; i < levels; i++) {
+      values[i] = Arrays.copyOf(values[i], sizes[i]);
+      parents[i] = Arrays.copyOf(parents[i], sizes[i]);
+      firstChildren[i] = Arrays.copyOf(firstChildren[i], sizes[i] + 1);
+      firstChildren[i][sizes[i]] = i + 1 < levels ? sizes[i + 1] : 0;
+    }
+    this.filter = new NodeFilter(nodes, tolerations);
+  }
+
+  private static String @Nullable [] path(TopologySpec spec, ClusterNode node) {
+    String[] path = new String[spec.levels().size()];
+    for (int i = 0; i < path.length; i++) {
+      String value = node.labels().get(spec.levels().get(i));
+      if (value == null) {
+        return null;
+      }
+      path[i] = value;
+    }
+    return path;
+  }
+
+  /** The topology. */
+  public TopologySpec spec() {
+    return spec;
+  }
+
+  int levels() {
+    return values.length;
+  }
+
+  /** The number of domains of a level. */
+  int size(int level) {
+    return values[level].length;
+  }
+
+  /** The number of leaves. */
+  public int leaves() {
+    return values[values.length - 1].length;
+  }
+
+  String value(int level, int domain) {
+    return values[level][domain];
+  }
+
+  int parent(int level, int domain) {
+    return parents[level][domain];
+  }
+
+  /** The first child of a domain; the children end before the first child of the next domain. */
+  int firstChild(int level, int domain) {
+    return firstChildren[level][domain];
+  }
+
+  /** The values of a leaf, from the highest level on. */
+  List<String> valuesOf(int leaf) {
+    String[] path = new String[levels()];
+    int domain = leaf;
+    for (int i = path.length - 1; i >= 0; i--) {
+      path[i] = values[i][domain];
+      domain = parents[i][domain];
+    }
+    return List.of(path);
+  }
+
+  /** The values of a leaf by which an assignment names it. */
+  List<String> idOf(int leaf) {
+    return spec.endsAtNodes() ? List.of(values[levels() - 1][leaf]) : valuesOf(leaf);
+  }
+
+  /** The leaf of a node; -1 if the node isn't in the tree. */
+  int leafOf(String node) {
+    return leafOfNode.getOrDefault(node, -1);
+  }
+
+  List<ClusterNode> nodesOf(int leaf) {
+    return nodes.get(leaf);
+  }
+
+  NodeFilter filter() {
+    return filter;
+  }
+
+  /** The tolerations that the flavor adds to pods. */
+  List<Toleration> tolerations() {
+    return tolerations;
+  }
+
+  /** What is free of a resource in a leaf. */
+  long free(int leaf, int resource) {
+    return resource < free.length ? free[resource][leaf] : 0;
+  }
+
+  /** What is free of a resource in all leaves; null if no leaf ever had any. */
+  long @Nullable [] free(int resource) {
+    return resource < free.length ? free[resource] : null;
+  }
+
+  /** Reduces what is free. */
+  void use(int leaf, int resource, long amount) {
+    if (resource >= free.length) {
+      int before = free.length;
+      free = Arrays.copyOf(free, resource + 1);
+      for (int i = before; i < free.length; i++) {
+        free[i] = new long[leaves()];
+      }
+    }
+    free[resource][leaf] -= amount;
+  }
+}

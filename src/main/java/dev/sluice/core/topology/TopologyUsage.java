@@ -1,0 +1,65 @@
+package dev.sluice.core.topology;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * What a Workload uses of domains. It counts while it is added: {@link #add} and {@link #remove}
+ * come in pairs. Confined to the scheduler thread.
+ */
+public final class TopologyUsage {
+
+  /** Usage of one resource in one domain. */
+  private record Amount(Slot slot, int resource, long amount) {}
+
+  private final List<Amount> amounts;
+
+  private TopologyUsage(List<Amount> amounts) {
+    this.amounts = amounts;
+  }
+
+  static TopologyUsage of(Map<Slot, long[]> bySlot) {
+    List<Amount> amounts = new ArrayList<>();
+    bySlot.forEach(
+        (slot, perResource) -> {
+          for (int i = 0; i < perResource.length; i++) {
+            if (perResource[i] != 0) {
+              amounts.add(new Amount(slot, i, perResource[i]));
+            }
+          }
+        });
+    return new TopologyUsage(amounts);
+  }
+
+  /** Counts the usage. */
+  public void add() {
+    for (Amount each : amounts) {
+      each.slot.users++;
+      each.slot.add(each.resource, each.amount);
+    }
+  }
+
+  /** Doesn't count the usage any more. */
+  public void remove() {
+    for (Amount each : amounts) {
+      each.slot.users--;
+      each.slot.add(each.resource, -each.amount);
+    }
+  }
+
+  /** Whether the domains have room for the usage, which doesn't count at the moment. */
+  public boolean fits() {
+    for (Amount each : amounts) {
+      if (!each.slot.hasRoom(each.resource, each.amount)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether the other usage is of the same amounts in the same domains. */
+  public boolean sameAs(TopologyUsage other) {
+    return amounts.equals(other.amounts);
+  }
+}
