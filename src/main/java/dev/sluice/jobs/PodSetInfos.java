@@ -110,10 +110,14 @@ public final class PodSetInfos {
       nodeSelector.putAll(flavor.get().nodeLabels());
       tolerations.addAll(flavor.get().tolerations());
     }
-    Map<String, String> annotations =
-        rules.workloadAnnotationOnPods()
-            ? Map.of(KueueConstants.WORKLOAD, workload.id().name())
-            : Map.of();
+    Map<String, String> annotations = new LinkedHashMap<>();
+    if (rules.workloadAnnotationOnPods()) {
+      annotations.put(KueueConstants.WORKLOAD, workload.id().name());
+    }
+    boolean placed = rules.workloadAnnotationOnPods() && assignment.topology().isPresent();
+    if (placed && !requestsTopology(workload, assignment.name())) {
+      annotations.put(KueueConstants.PODSET_UNCONSTRAINED_TOPOLOGY, "true");
+    }
     return Optional.of(
         new PodSetInfo(
             assignment.name(),
@@ -122,7 +126,13 @@ public final class PodSetInfos {
             annotations,
             nodeSelector,
             List.copyOf(tolerations),
-            List.of()));
+            placed ? List.of(KueueConstants.TOPOLOGY_GATE) : List.of()));
+  }
+
+  private static boolean requestsTopology(CachedWorkload workload, String podSet) {
+    return workload.spec().podSets().stream()
+        .filter(each -> each.name().equals(podSet))
+        .anyMatch(each -> each.topology().isExplicit());
   }
 
   private static Map<String, String> labels(

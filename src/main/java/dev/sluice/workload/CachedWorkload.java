@@ -1,6 +1,8 @@
 package dev.sluice.workload;
 
 import dev.sluice.api.KueueConstants;
+import dev.sluice.core.model.TopologyAssignment;
+import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.core.model.WorkloadId;
 import java.time.Instant;
 import java.util.List;
@@ -117,7 +119,7 @@ public record CachedWorkload(
    *
    * @param minCount the fewest pods that the pod set can start with; 0 without partial admission
    * @param group the pod-set group; empty without group
-   * @param topologyRequired whether the pod set must not start without being placed by a topology
+   * @param topologyRequest the request for a topology, as far as the spec contains one
    */
   public record PodSet(
       String name,
@@ -125,7 +127,27 @@ public record CachedWorkload(
       int minCount,
       PodTemplate template,
       String group,
-      boolean topologyRequired) {}
+      Optional<RankedTopologyRequest> topologyRequest) {
+
+    /** The request; that of no topology where the spec contains none. */
+    public TopologyRequest topology() {
+      return topologyRequest.map(RankedTopologyRequest::request).orElse(TopologyRequest.NONE);
+    }
+  }
+
+  /**
+   * The topology request of a pod set; labels are empty, and the number is 0, where absent.
+   *
+   * @param request the request
+   * @param podIndexLabel the label with the index of a pod
+   * @param subGroupIndexLabel the label with the index of a pod's subgroup
+   * @param subGroupCount the number of subgroups
+   */
+  public record RankedTopologyRequest(
+      TopologyRequest request,
+      String podIndexLabel,
+      String subGroupIndexLabel,
+      int subGroupCount) {}
 
   /** The class that a priority comes from: group, kind and name. */
   public record PriorityClassRef(String group, String kind, String name) {}
@@ -143,6 +165,7 @@ public record CachedWorkload(
    *     is pending
    * @param remotePlacement the worker clusters of the Workload
    * @param gates the states of the preemption gates that the status contains
+   * @param unhealthyNodes the nodes of the assignment that can't run its pods any more
    */
   public record Status(
       List<Condition> conditions,
@@ -153,7 +176,32 @@ public record CachedWorkload(
       History history,
       boolean requestsWritten,
       RemotePlacement remotePlacement,
-      List<Gate> gates) {
+      List<Gate> gates,
+      List<String> unhealthyNodes) {
+
+    /** A status without unhealthy nodes. */
+    public Status(
+        List<Condition> conditions,
+        Optional<Admission> admission,
+        List<CheckState> admissionChecks,
+        Map<String, Integer> reclaimablePods,
+        Optional<RequeueState> requeueState,
+        History history,
+        boolean requestsWritten,
+        RemotePlacement remotePlacement,
+        List<Gate> gates) {
+      this(
+          conditions,
+          admission,
+          admissionChecks,
+          reclaimablePods,
+          requeueState,
+          history,
+          requestsWritten,
+          remotePlacement,
+          gates,
+          List.of());
+    }
 
     /** A status without preemption gates and worker clusters. */
     public Status(
@@ -230,9 +278,30 @@ public record CachedWorkload(
   /** The ClusterQueue whose quota is reserved, and the assignment of each pod set. */
   public record Admission(String clusterQueue, List<Assignment> podSetAssignments) {}
 
-  /** The assignment of a pod set: flavors by resource, quantities as written, count. */
+  /**
+   * The assignment of a pod set.
+   *
+   * @param flavors the flavors by resource
+   * @param resourceUsage the quantities, as written
+   * @param count the number of pods
+   * @param topology the domains that the pods run in, if the pod set is placed by a topology
+   * @param delayedTopology Pending or Ready if the domains are found later than the quota; else
+   *     empty
+   */
   public record Assignment(
-      String name, Map<String, String> flavors, Map<String, String> resourceUsage, int count) {}
+      String name,
+      Map<String, String> flavors,
+      Map<String, String> resourceUsage,
+      int count,
+      Optional<TopologyAssignment> topology,
+      String delayedTopology) {
+
+    /** The assignment of a pod set that is not placed by a topology. */
+    public Assignment(
+        String name, Map<String, String> flavors, Map<String, String> resourceUsage, int count) {
+      this(name, flavors, resourceUsage, count, Optional.empty(), "");
+    }
+  }
 
   /**
    * The state of one admission check.

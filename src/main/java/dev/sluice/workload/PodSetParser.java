@@ -4,6 +4,8 @@ import com.fasterxml.jackson.databind.node.MissingNode;
 import dev.sluice.kube.json.JsonTokenReader;
 import dev.sluice.workload.CachedWorkload.PodSet;
 import java.io.IOException;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Parses one pod set, except for its template. */
 final class PodSetParser {
@@ -15,7 +17,7 @@ final class PodSetParser {
   private int count = 1;
   private int minCount;
   private String group = "";
-  private boolean topologyRequired;
+  private @Nullable TopologyRequestParser topologyRequest;
   private PodTemplate template = EMPTY;
 
   PodSetParser(JsonTokenReader jsonTokenReader) {
@@ -31,21 +33,25 @@ final class PodSetParser {
       case "name" -> name = jsonTokenReader.word();
       case "count" -> count = jsonTokenReader.number(1);
       case "minCount" -> minCount = jsonTokenReader.number(0);
-      case "topologyRequest" -> jsonTokenReader.object(this::topologyRequest);
+      case "topologyRequest" -> readTopologyRequest();
       default -> {}
     }
   }
 
-  private void topologyRequest(String field) throws IOException {
-    switch (field) {
-      case "podSetGroupName" -> group = jsonTokenReader.word();
-      case "required", "podSetSliceRequiredTopology", "podsetSliceRequiredTopologyConstraints" ->
-          topologyRequired = true;
-      default -> {}
+  private void readTopologyRequest() throws IOException {
+    if (jsonTokenReader.parser().currentToken().isStructStart()) {
+      topologyRequest = TopologyRequestParser.read(jsonTokenReader);
+      group = topologyRequest.group();
     }
   }
 
   PodSet result() {
-    return new PodSet(name, count, minCount, template, group, topologyRequired);
+    return new PodSet(
+        name,
+        count,
+        minCount,
+        template,
+        group,
+        Optional.ofNullable(topologyRequest).map(TopologyRequestParser::result));
   }
 }

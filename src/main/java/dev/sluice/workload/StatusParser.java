@@ -1,5 +1,8 @@
 package dev.sluice.workload;
 
+import dev.sluice.api.conversion.TopologyAssignmentCodec;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.core.model.TopologyAssignment;
 import dev.sluice.kube.json.JsonTokenReader;
 import dev.sluice.workload.CachedWorkload.Admission;
 import dev.sluice.workload.CachedWorkload.Assignment;
@@ -37,6 +40,7 @@ final class StatusParser {
   private String cluster = "";
   private List<String> nominated = List.of();
   private List<Gate> gates = List.of();
+  private List<String> unhealthyNodes = List.of();
 
   private StatusParser(JsonTokenReader jsonTokenReader) {
     this.jsonTokenReader = jsonTokenReader;
@@ -65,7 +69,8 @@ final class StatusParser {
         cluster.isEmpty() && nominated.isEmpty()
             ? RemotePlacement.NOWHERE
             : new RemotePlacement(cluster, nominated),
-        gates);
+        gates,
+        unhealthyNodes);
   }
 
   private void field(String name) throws IOException {
@@ -79,6 +84,7 @@ final class StatusParser {
       case "schedulingStats" -> jsonTokenReader.object(this::schedulingStats);
       case "resourceRequests" -> requestsWritten = !jsonTokenReader.list(this::skipped).isEmpty();
       case "clusterName" -> cluster = jsonTokenReader.word();
+      case "unhealthyNodes" -> unhealthyNodes = jsonTokenReader.list(this::nodeName);
       case "preemptionGates" -> gates = jsonTokenReader.list(this::gate);
       case "nominatedClusterNames" -> nominated = jsonTokenReader.list(jsonTokenReader::word);
       default -> {}
@@ -98,6 +104,17 @@ final class StatusParser {
           }
         });
     return new Gate(texts[0], texts[1].equals("Open"), since[0]);
+  }
+
+  private String nodeName() throws IOException {
+    String[] name = {""};
+    jsonTokenReader.object(
+        field -> {
+          if (field.equals("name")) {
+            name[0] = jsonTokenReader.word();
+          }
+        });
+    return name[0];
   }
 
   private boolean skipped() throws IOException {
@@ -143,8 +160,9 @@ final class StatusParser {
   }
 
   private Assignment assignment() throws IOException {
-    String[] name = {"main"};
+    String[] name = {"main", ""};
     int[] count = {0};
+    List<TopologyAssignment> domains = new ArrayList<>(0);
     Map<String, String> flavors = new HashMap<>(4);
     Map<String, String> usage = new HashMap<>(4);
     jsonTokenReader.object(
@@ -154,10 +172,26 @@ final class StatusParser {
             case "count" -> count[0] = jsonTokenReader.number(0);
             case "flavors" -> flavors.putAll(jsonTokenReader.wordMap());
             case "resourceUsage" -> usage.putAll(jsonTokenReader.wordMap());
+            case "topologyAssignment" -> domains.addAll(topologyAssignment());
+            case "delayedTopologyRequest" -> name[1] = jsonTokenReader.word();
             default -> {}
           }
         });
-    return new Assignment(name[0], Map.copyOf(flavors), Map.copyOf(usage), count[0]);
+    return new Assignment(
+        name[0],
+        Map.copyOf(flavors),
+        Map.copyOf(usage),
+        count[0],
+        domains.stream().findFirst(),
+        name[1]);
+  }
+
+  /** The domains; empty where the field is null. */
+  private List<TopologyAssignment> topologyAssignment() throws IOException {
+    return jsonTokenReader.parser().currentToken().isStructStart()
+        ? List.of(
+            TopologyAssignmentCodec.decode(JsonMappers.JSON.readTree(jsonTokenReader.parser())))
+        : List.of();
   }
 
   private CheckState check() throws IOException {

@@ -1,6 +1,7 @@
 package dev.sluice.workload;
 
 import dev.sluice.api.KueueConstants;
+import dev.sluice.core.model.TopologyRequest;
 import dev.sluice.workload.CachedWorkload.PodSet;
 import java.util.Optional;
 import java.util.function.Predicate;
@@ -28,13 +29,17 @@ public record UnsupportedRequests(
 
   private Optional<String> topology(CachedWorkload workload) {
     return workload.spec().podSets().stream()
-        .filter(podSet -> topology && podSet.topologyRequired())
+        .filter(podSet -> topology && mustBePlaced(podSet.topology()))
         .map(PodSet::name)
         .findFirst()
         .map(
             name ->
                 "pod set %s: it requires a topology, and pods are not placed by topology"
                     .formatted(name));
+  }
+
+  private static boolean mustBePlaced(TopologyRequest request) {
+    return request.mode() == TopologyRequest.Mode.REQUIRED || !request.slices().isEmpty();
   }
 
   private Optional<String> elastic(CachedWorkload workload) {

@@ -47,7 +47,7 @@ class ArchitectureTest {
           List.of("kube"),
           List.of("workload"),
           List.of("queues"),
-          List.of("jobs", "metrics", "visibility"),
+          List.of("jobs", "metrics", "topology", "visibility"),
           List.of("checks", "webhooks", "kubequeue"),
           List.of("server", "install"),
           List.of("app"),

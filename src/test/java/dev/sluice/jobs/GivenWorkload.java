@@ -246,6 +246,6 @@ public final class GivenWorkload {
             List.of(),
             List.of());
     return new CachedWorkload.PodSet(
-        podSet.name(), podSet.count(), podSet.minCount(), template, "", false);
+        podSet.name(), podSet.count(), podSet.minCount(), template, "", Optional.empty());
   }
 }

@@ -9,6 +9,7 @@ import dev.sluice.workload.CachedWorkload.Assignment;
 import dev.sluice.workload.CachedWorkload.PodSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** Whether a pod is within what its pod set was admitted with. */
@@ -28,7 +29,7 @@ class AdmittedRequestsTest {
   }
 
   private static PodSet podSet(String requests) {
-    return new PodSet("main", 2, 0, PodTemplateParser.of(pod(requests)), "", false);
+    return new PodSet("main", 2, 0, PodTemplateParser.of(pod(requests)), "", Optional.empty());
   }
 
   @Test

@@ -9,6 +9,7 @@ import io.fabric8.kubernetes.client.utils.Serialization;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -229,6 +230,6 @@ class PodRequestsTest {
   }
 
   private static List<CachedWorkload.PodSet> podSets(String podSpec) {
-    return List.of(new CachedWorkload.PodSet("main", 1, 0, podSpec(podSpec), "", false));
+    return List.of(new CachedWorkload.PodSet("main", 1, 0, podSpec(podSpec), "", Optional.empty()));
   }
 }

@@ -57,6 +57,13 @@ final class TopologyAssignmentConversion {
     return JsonNodeFactory.instance.arrayNode();
   }
 
+  /** The domains of an assignment that is written as runs. */
+  static ArrayNode domains(JsonNode assignment) {
+    return assignment.path("slices") instanceof ArrayNode slices
+        ? expanded(slices, levels(assignment))
+        : JsonNodeFactory.instance.arrayNode();
+  }
+
   private static int levels(JsonNode assignment) {
     return Math.min(MOST_LEVELS, assignment.path("levels").size());
   }
@@ -110,7 +117,8 @@ final class TopologyAssignmentConversion {
         : counts.path("individual").path(index);
   }
 
-  private static ArrayNode compact(ArrayNode domains, int levels) {
+  /** The runs of domains: one, or none without domains. */
+  static ArrayNode compact(ArrayNode domains, int levels) {
     ArrayNode slices = domains.arrayNode();
     if (!domains.isEmpty()) {
       ObjectNode slice = slices.addObject();

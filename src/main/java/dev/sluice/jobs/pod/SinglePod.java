@@ -153,13 +153,17 @@ public final class SinglePod implements JobIntegration, GatedKind {
     return List.of(start(pod, starts.getFirst()));
   }
 
-  /** The write that gives a pod what its pod set got, and takes the gates away. */
+  /**
+   * The write that gives a pod what its pod set got, and takes the gates away, except for those
+   * that its pod set got.
+   */
   static JobPatch start(ObjectNode pod, PodSetInfo start) throws StartConflictException {
     ObjectNode started = pod.deepCopy();
     PodTemplateMerger.merge(started, start);
     ArrayNode gates = JsonNodeFactory.instance.arrayNode();
     for (JsonNode gate : started.path("spec").path("schedulingGates")) {
-      if (!GATES.contains(gate.path("name").asText())) {
+      String name = gate.path("name").asText();
+      if (!GATES.contains(name) || start.schedulingGates().contains(name)) {
         gates.add(gate);
       }
     }

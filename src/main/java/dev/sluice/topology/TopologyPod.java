@@ -1,0 +1,48 @@
+package dev.sluice.topology;
+
+import dev.sluice.api.KueueConstants;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The cached part of a pod that is placed by a topology, and that has not terminated.
+ *
+ * @param namespace the namespace
+ * @param name the name
+ * @param uid the UID
+ * @param version the resourceVersion, as text
+ * @param workload the name of the Workload that the pod belongs to
+ * @param podSet the pod set that the pod belongs to
+ * @param indexes the labels whose value is a number
+ * @param indexOffset the number that is subtracted from the index to get the rank
+ * @param gates the scheduling gates
+ * @param nodeSelector the node selector
+ * @param node the node that the pod is bound to; empty while it is bound to none
+ * @param deleting whether the pod has a deletion timestamp
+ */
+public record TopologyPod(
+    String namespace,
+    String name,
+    String uid,
+    String version,
+    String workload,
+    String podSet,
+    Map<String, Integer> indexes,
+    int indexOffset,
+    List<String> gates,
+    Map<String, String> nodeSelector,
+    String node,
+    boolean deleting) {
+
+  /** Copies the collections. */
+  public TopologyPod {
+    indexes = Map.copyOf(indexes);
+    gates = List.copyOf(gates);
+    nodeSelector = Map.copyOf(nodeSelector);
+  }
+
+  /** Whether the pod waits for its domain. */
+  public boolean gated() {
+    return gates.contains(KueueConstants.TOPOLOGY_GATE);
+  }
+}

@@ -1,0 +1,90 @@
+package dev.sluice.api.conversion;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import dev.sluice.api.json.JsonMappers;
+import dev.sluice.core.model.TopologyAssignment;
+import dev.sluice.core.model.TopologyAssignment.Domain;
+import java.io.IOException;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Topology assignments as domains, and as they are stored. */
+class TopologyAssignmentCodecTest {
+
+  private static final TopologyAssignment RACKS =
+      new TopologyAssignment(
+          List.of("block", "rack"),
+          List.of(new Domain(List.of("b1", "r1"), 2), new Domain(List.of("b1", "r2"), 1)));
+
+  private static JsonNode json(String text) throws IOException {
+    return JsonMappers.JSON.readTree(text);
+  }
+
+  @Test
+  void oneSliceIsWritten() throws IOException {
+    assertThat(TopologyAssignmentCodec.encode(RACKS))
+        .isEqualTo(
+            json(
+                """
+                {"levels":["block","rack"],"slices":[{"domainCount":2,
+                 "podCounts":{"individual":[2,1]},
+                 "valuesPerLevel":[{"universal":"b1"},
+                  {"individual":{"prefix":"r","roots":["1","2"]}}]}]}
+                """));
+  }
+
+  @Test
+  void whatIsWrittenIsReadBack() throws IOException {
+    TopologyAssignment many =
+        new TopologyAssignment(
+            List.of("kubernetes.io/hostname"),
+            IntStream.range(0, 1000)
+                .mapToObj(i -> new Domain(List.of("node-" + i + ".pool"), 1 + i % 3))
+                .toList());
+    for (TopologyAssignment each : List.of(RACKS, many)) {
+      JsonNode stored = json(TopologyAssignmentCodec.encode(each).toString());
+      assertThat(TopologyAssignmentCodec.decode(stored)).isEqualTo(each);
+    }
+  }
+
+  @Test
+  void severalSlicesAndListsOfDomainsAreRead() throws IOException {
+    String two =
+        """
+        {"levels":["block","rack"],"slices":[
+         {"domainCount":1,"podCounts":{"universal":2},
+          "valuesPerLevel":[{"universal":"b1"},{"universal":"r1"}]},
+         {"domainCount":1,"podCounts":{"individual":[1]},
+          "valuesPerLevel":[{"universal":"b1"},{"individual":{"roots":["r2"]}}]}]}
+        """;
+    String old =
+        """
+        {"levels":["block","rack"],"domains":[{"values":["b1","r1"],"count":2},
+         {"values":["b1","r2"],"count":1}]}
+        """;
+    assertThat(TopologyAssignmentCodec.decode(json(two))).isEqualTo(RACKS);
+    assertThat(TopologyAssignmentCodec.decode(json(old))).isEqualTo(RACKS);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "null",
+        "[]",
+        "7",
+        "{}",
+        "{\"levels\":7,\"slices\":{}}",
+        "{\"levels\":[\"a\"],\"slices\":[7,null,{\"domainCount\":-1}]}",
+        "{\"levels\":[\"a\"],\"domains\":[{\"values\":[\"x\",\"y\"],\"count\":1}]}",
+        "{\"levels\":[\"a\"],\"domains\":[{\"values\":[\"x\"],\"count\":0}]}",
+        "{\"levels\":[],\"domains\":[{\"values\":[],\"count\":1}]}"
+      })
+  void anyOtherJsonHasNoDomains(String text) throws IOException {
+    assertThat(TopologyAssignmentCodec.decode(json(text)).domains()).isEmpty();
+  }
+}
