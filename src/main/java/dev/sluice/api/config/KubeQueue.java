@@ -1,5 +1,6 @@
 package dev.sluice.api.config;
 
+import dev.sluice.core.model.AttemptBackoff;
 import java.time.Duration;
 import java.util.Set;
 
@@ -68,14 +69,6 @@ public record KubeQueue(
       return strategy;
     }
   }
-
-  /**
-   * The pauses between attempts to admit a Workload: each is twice the one before.
-   *
-   * @param initial the first pause
-   * @param max the longest pause; at least {@code initial}
-   */
-  public record AttemptBackoff(Duration initial, Duration max) {}
 
   /** Which jobs without a queue name are queued. */
   public enum Intake {

@@ -3,13 +3,13 @@ package dev.sluice.api.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import dev.sluice.api.config.KubeQueue.AttemptBackoff;
 import dev.sluice.api.config.KubeQueue.ForeignUnits;
 import dev.sluice.api.config.KubeQueue.Intake;
 import dev.sluice.api.config.KubeQueue.Policy;
 import dev.sluice.api.config.KubeQueue.QueueUnits;
 import dev.sluice.api.config.KubeQueue.QuotaLabel;
 import dev.sluice.api.config.KubeQueue.Source;
+import dev.sluice.core.model.AttemptBackoff;
 import java.time.Duration;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
