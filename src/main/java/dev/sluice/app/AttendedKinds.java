@@ -33,7 +33,7 @@ final class AttendedKinds implements Predicate<CachedWorkload> {
     List<Integration> all = BuiltInIntegrations.all(new PodIndex());
     integrated =
         new IntegrationRegistry(all, configuration.integrations().frameworks(), gates)
-            .enabled().stream().filter(Integration::isSupported).map(Integration::kind).toList();
+            .enabled().stream().map(Integration::kind).toList();
     turnedOff =
         all.stream().map(Integration::kind).filter(kind -> !integrated.contains(kind)).toList();
     external =

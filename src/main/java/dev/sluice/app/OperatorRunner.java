@@ -138,7 +138,6 @@ public final class OperatorRunner {
   /** Logs the configuration in force, an entry for each line of a file that says the same. */
   static void log(Configuration configuration, Logger log) {
     configuration.effective().lines().forEach(line -> log.info("configuration: {}", line));
-    configuration.notices().forEach(log::warn);
   }
 
   private static OperatorApplication application(

@@ -52,11 +52,6 @@ public record Integration(
     return new Integration(description, Optional.of(required), controller);
   }
 
-  /** Whether the configuration can name the kind's framework. */
-  public boolean isSupported() {
-    return !(description instanceof DescribedKind);
-  }
-
   /** Whether a configuration with these frameworks and gates turns the kind on. */
   public boolean isEnabled(Collection<String> frameworks, Predicate<FeatureGate> gates) {
     return frameworks.contains(kind().framework()) && gate.filter(gates.negate()).isEmpty();

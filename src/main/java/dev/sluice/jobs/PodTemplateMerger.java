@@ -13,6 +13,13 @@ import java.util.Set;
 /** What starting and stopping do to a pod template, whatever kind it belongs to. */
 public final class PodTemplateMerger {
 
+  /** Labels that only a start gives to pods, and that therefore tell a started job. */
+  public static final List<String> MARKS =
+      List.of(
+          KueueConstants.PODSET,
+          KueueConstants.LOCAL_QUEUE_NAME,
+          KueueConstants.CLUSTER_QUEUE_NAME);
+
   private static final Set<String> REPLACED =
       Set.of(KueueConstants.WORKLOAD, KueueConstants.WORKLOAD_SLICE_NAME);
 
@@ -30,19 +37,29 @@ public final class PodTemplateMerger {
     mergeMap(template, start.name(), "metadata", "labels", start.labels());
     mergeMap(template, start.name(), "spec", "nodeSelector", start.nodeSelector());
     if (!start.tolerations().isEmpty()) {
-      ArrayNode tolerations = template.withObject("/spec").withArrayProperty("tolerations");
-      for (ObjectNode toleration : start.tolerations()) {
-        if (!contains(tolerations, toleration)) {
-          tolerations.add(toleration.deepCopy());
-        }
-      }
+      addTolerations(template.withObject("/spec"), start.tolerations());
     }
     if (!start.schedulingGates().isEmpty()) {
-      ArrayNode gates = template.withObject("/spec").withArrayProperty("schedulingGates");
-      for (String gate : start.schedulingGates()) {
-        if (gates.findValuesAsText("name").stream().noneMatch(gate::equals)) {
-          gates.addObject().put("name", gate);
-        }
+      addGates(template.withObject("/spec"), start.schedulingGates());
+    }
+  }
+
+  /** Adds tolerations to those of an object, if it doesn't have them. */
+  public static void addTolerations(ObjectNode holder, List<ObjectNode> given) {
+    for (ObjectNode toleration : given) {
+      ArrayNode tolerations = holder.withArrayProperty("tolerations");
+      if (!contains(tolerations, toleration)) {
+        tolerations.add(toleration.deepCopy());
+      }
+    }
+  }
+
+  /** Adds scheduling gates to those of an object, if it doesn't have them. */
+  public static void addGates(ObjectNode holder, List<String> given) {
+    for (String gate : given) {
+      ArrayNode gates = holder.withArrayProperty("schedulingGates");
+      if (gates.findValuesAsText("name").stream().noneMatch(gate::equals)) {
+        gates.addObject().put("name", gate);
       }
     }
   }
@@ -66,7 +83,8 @@ public final class PodTemplateMerger {
     }
   }
 
-  private static boolean contains(ArrayNode tolerations, ObjectNode wanted) {
+  /** Whether one of these tolerations says the same as {@code wanted}. */
+  public static boolean contains(JsonNode tolerations, JsonNode wanted) {
     for (JsonNode toleration : tolerations) {
       if (sameToleration(toleration, wanted)) {
         return true;

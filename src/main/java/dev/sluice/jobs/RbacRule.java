@@ -46,9 +46,4 @@ public record RbacRule(String group, String resource, List<String> verbs) {
   public static List<RbacRule> ofWatch(JobKind kind) {
     return List.of(of(kind, "get", "list", "watch"));
   }
-
-  /** What MultiKueue needs to send a job of a kind, and to write its status back. */
-  public static List<RbacRule> ofDispatch(JobKind kind) {
-    return List.of(of(kind, "get"), ofSubresource(kind, "status", "patch"));
-  }
 }

@@ -88,9 +88,7 @@ final class SuspendFieldWebhook implements KindWebhook {
               .map(
                   podSet ->
                       new PodSetShape(
-                          podSet.count(),
-                          FieldPath.of(podSet.path(), "metadata", "annotations"),
-                          JsonFields.annotations(podSet.template())))
+                          podSet.count(), new FieldPath(podSet.path()), podSet.annotations()))
               .toList(),
           bad);
     }

@@ -2,7 +2,6 @@ package dev.sluice.endtoend;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.sluice.api.config.JobFrameworks;
 import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.controlplane.FakeNodes;
 import dev.sluice.lab.controlplane.NodeGroup;
@@ -44,11 +43,9 @@ class KindsScenarioIT {
   void everyExpectationHolds(TestCluster cluster) {
     KubernetesClient client = cluster.client();
     FakeNodes.of(NodeGroup.plentiful("kinds", 1)).forEach(node -> client.resource(node).create());
-    String frameworks =
-        "integrations: {frameworks: [%s]}\n"
-            .formatted(String.join(", ", JobFrameworks.integrated()));
     try (LocalOperator operator =
-            LocalOperator.start("operator-of-kinds", cluster.kubeconfig(), frameworks);
+            LocalOperator.start(
+                "operator-of-kinds", cluster.kubeconfig(), PlayedKinds.configuration());
         PlayedKinds players = PlayedKinds.play(client);
         WatchRecorder recorder = new WatchRecorder(client, InstantSource.system()).start()) {
       assertThat(players.count()).isPositive();

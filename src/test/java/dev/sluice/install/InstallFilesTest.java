@@ -113,6 +113,7 @@ class InstallFilesTest {
             "rayclusters",
             "rayjobs",
             "rayservices",
+            "sparkapplications",
             "tfjobs",
             "xgboostjobs",
             "pods",

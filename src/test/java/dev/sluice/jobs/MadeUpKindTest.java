@@ -60,7 +60,6 @@ class MadeUpKindTest {
 
   @Test
   void itsFrameworkTurnsItOn() {
-    assertThat(ENTRY.isSupported()).isTrue();
     assertThat(ENTRY.controller()).isPresent();
     assertThat(ENTRY.isEnabled(List.of("example.com/task"), gate -> true)).isTrue();
     assertThat(ENTRY.isEnabled(List.of("batch/job"), gate -> true)).isFalse();
@@ -69,12 +68,22 @@ class MadeUpKindTest {
   @Test
   void whatItWatchesIsTurnedOnWithIt() {
     JobKind inner = JobKind.of("example.com", "v1", "Step");
-    Integration watching =
-        Integration.withoutController(
-            new DescribedKind(
-                Task.KIND, new Task().webhooks(), new Task().multiKueue(), Set.of(inner)));
+    JobKindDescription watching =
+        new JobKindDescription() {
+          @Override
+          public JobKind kind() {
+            return Task.KIND;
+          }
+
+          @Override
+          public Set<JobKind> watches() {
+            return Set.of(inner);
+          }
+        };
     List<Integration> entries =
-        List.of(watching, Integration.withoutController(DescribedKind.named(inner)));
+        List.of(
+            Integration.withoutController(watching),
+            Integration.withoutController(new ExternalOwner(inner)));
 
     assertThat(
             new IntegrationRegistry(entries, List.of("example.com/task"), gate -> true).enabled())

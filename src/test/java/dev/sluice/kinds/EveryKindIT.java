@@ -38,7 +38,8 @@ class EveryKindIT {
           + " kubeflow.org/pytorchjob, kubeflow.org/tfjob, kubeflow.org/xgboostjob,"
           + " kubeflow.org/paddlejob, kubeflow.org/jaxjob, kubeflow.org/mpijob,"
           + " trainer.kubeflow.org/trainjob, ray.io/rayjob, ray.io/raycluster, ray.io/rayservice,"
-          + " workload.codeflare.dev/appwrapper]}";
+          + " workload.codeflare.dev/appwrapper, sparkoperator.k8s.io/sparkapplication]}\n"
+          + "featureGates: {SparkApplicationIntegration: true}";
 
   private static final String LONG = "30m";
   private static final String SHORT = "1s";

@@ -247,6 +247,34 @@ class KindRulesTest {
   }
 
   @Test
+  void aSparkApplicationRunsInTheClusterAndDoesNotScaleItself() {
+    JsonNode spark =
+        yaml(
+            """
+            apiVersion: sparkoperator.k8s.io/v1beta2
+            kind: SparkApplication
+            metadata: {name: a, labels: {kueue.x-k8s.io/queue-name: training}}
+            spec: {mode: cluster, driver: {}, executor: {instances: 2}}
+            """);
+    JsonNode client = edited(spark, set("/spec/mode", "client"));
+
+    assertThat(refused(create(spark))).isEmpty();
+    assertThat(refused(create(client)))
+        .containsExactly(
+            "spec.mode: Invalid value: \"client\": must be \"cluster\" for a job in a queue");
+    assertThat(refused(create(edited(client, set(LABELS, "{}"))))).isEmpty();
+    assertThat(refused(create(edited(spark, set("/spec/dynamicAllocation", "{enabled: true}")))))
+        .singleElement()
+        .asString()
+        .startsWith("spec.dynamicAllocation.enabled: Invalid value: true: ");
+    String size = "{kueue.x-k8s.io/podset-slice-size: \"2\"}";
+    assertThat(refused(create(edited(spark, set("/spec/executor/annotations", size)))))
+        .isNotEmpty()
+        .allMatch(
+            it -> it.startsWith("spec.executor.annotations[kueue.x-k8s.io/podset-slice-size]: "));
+  }
+
+  @Test
   void aRayServiceFollowsTheRulesOfItsCluster() {
     JsonNode service = ray("RayService", "/spec/rayClusterConfig");
     String config = "/spec/rayClusterConfig";

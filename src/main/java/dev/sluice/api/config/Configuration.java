@@ -61,11 +61,6 @@ public record Configuration(
     KubeQueue kubeQueue,
     String effective) {
 
-  /** What the log should say about parts of the configuration that have no effect yet. */
-  public List<String> notices() {
-    return SupportedFeatures.notices(this);
-  }
-
   /**
    * Where webhooks are served.
    *

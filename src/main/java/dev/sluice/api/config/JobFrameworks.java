@@ -8,7 +8,7 @@ public final class JobFrameworks {
   /** The only framework whose kind is managed by every configuration of the chart. */
   public static final String BATCH_JOB = "batch/job";
 
-  /** The only framework that isn't integrated yet. */
+  /** The only framework that needs a feature gate. */
   static final String SPARK = "sparkoperator.k8s.io/sparkapplication";
 
   private static final List<String> KNOWN =
@@ -55,9 +55,9 @@ public final class JobFrameworks {
     return KNOWN;
   }
 
-  /** All that are integrated, in alphabetical order. */
+  /** All of them in alphabetical order. */
   public static List<String> integrated() {
-    return KNOWN.stream().filter(name -> !name.equals(SPARK)).sorted().toList();
+    return KNOWN.stream().sorted().toList();
   }
 
   /**

@@ -28,23 +28,4 @@ final class SupportedFeatures {
       }
     }
   }
-
-  /**
-   * What the log should say about frameworks that are known, and whose jobs aren't managed yet:
-   * such a file is used all the same, so that one made for the whole list of frameworks works.
-   */
-  static List<String> notices(Configuration configuration) {
-    List<String> integrated = JobFrameworks.integrated();
-    List<String> missing =
-        configuration.integrations().frameworks().stream()
-            .filter(name -> !integrated.contains(name))
-            .toList();
-    return missing.isEmpty()
-        ? List.of()
-        : List.of(
-            "integrations.frameworks: not integrated yet, so that their jobs are not managed: "
-                + String.join(", ", missing)
-                + "; integrated: "
-                + String.join(", ", integrated));
-  }
 }

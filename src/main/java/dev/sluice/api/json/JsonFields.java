@@ -88,6 +88,11 @@ public final class JsonFields {
     return node instanceof ArrayNode array ? array : JsonNodeFactory.instance.arrayNode();
   }
 
+  /** The object in a field; a new one takes the place of anything else. */
+  public static ObjectNode child(ObjectNode parent, String field) {
+    return parent.get(field) instanceof ObjectNode present ? present : parent.putObject(field);
+  }
+
   /** Gives a field another name, if it is there. */
   public static void rename(ObjectNode object, String from, String to) {
     move(object, from, object, to);

@@ -4,6 +4,7 @@ import static dev.sluice.jobs.Integration.controlled;
 import static dev.sluice.jobs.Integration.of;
 import static dev.sluice.jobs.Integration.withoutController;
 
+import dev.sluice.api.config.FeatureGate;
 import dev.sluice.jobs.Integration;
 import dev.sluice.jobs.JobKindDescription;
 import dev.sluice.jobs.appwrapper.AppWrapper;
@@ -20,6 +21,7 @@ import dev.sluice.jobs.pod.SinglePod;
 import dev.sluice.jobs.ray.RayCluster;
 import dev.sluice.jobs.ray.RayJob;
 import dev.sluice.jobs.ray.RayService;
+import dev.sluice.jobs.spark.SparkApplication;
 import dev.sluice.jobs.statefulset.StatefulSetController;
 import dev.sluice.jobs.statefulset.StatefulSets;
 import dev.sluice.jobs.trainer.TrainJob;
@@ -50,7 +52,7 @@ public final class BuiltInIntegrations {
         of(new RayCluster()),
         of(new RayService()),
         of(new AppWrapper()),
-        withoutController(ExternalKinds.sparkApplication()),
+        of(new SparkApplication()).behind(FeatureGate.SPARK_APPLICATION_INTEGRATION),
         controlled(new SinglePod(), context -> new PodController(pods, context)),
         withoutController(new Deployments()),
         controlled(new StatefulSets(), context -> new StatefulSetController(pods, context)),

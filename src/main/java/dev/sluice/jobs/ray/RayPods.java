@@ -110,17 +110,10 @@ record RayPods(List<String> path) {
 
   /** Adds a container to a pod template. */
   static void addContainer(ObjectNode template, ObjectNode container) {
-    ObjectNode spec = child(template, "spec");
+    ObjectNode spec = JsonFields.child(template, "spec");
     ArrayNode containers = JsonFields.array(spec.get("containers"));
     containers.add(container);
     spec.set("containers", containers);
-  }
-
-  /** The object in a field; a new one takes the place of anything else. */
-  private static ObjectNode child(ObjectNode parent, String field) {
-    ObjectNode child = JsonFields.object(parent.get(field));
-    parent.set(field, child);
-    return child;
   }
 
   /** The resources of a container. */
@@ -133,13 +126,13 @@ record RayPods(List<String> path) {
 
   /** A limit below the least amount is raised with the request, which it may not be below. */
   private static void atLeast(ObjectNode container, String resource, String least) {
-    ObjectNode resources = child(container, "resources");
+    ObjectNode resources = JsonFields.child(container, "resources");
     JsonNode request = resources.path("requests").path(resource);
     JsonNode limit = resources.path("limits").path(resource);
     if (isLess(request.isMissingNode() ? limit : request, least)) {
-      child(resources, "requests").put(resource, least);
+      JsonFields.child(resources, "requests").put(resource, least);
       if (!limit.isMissingNode() && isLess(limit, least)) {
-        child(resources, "limits").put(resource, least);
+        JsonFields.child(resources, "limits").put(resource, least);
       }
     }
   }

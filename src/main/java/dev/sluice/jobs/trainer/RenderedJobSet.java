@@ -97,10 +97,10 @@ public final class RenderedJobSet {
     for (String field : List.of("labels", "annotations")) {
       JsonNode given = JsonFields.at(template, "metadata", field);
       if (given.isObject()) {
-        merge(child(child(target, "metadata"), field), given);
+        merge(JsonFields.child(JsonFields.child(target, "metadata"), field), given);
       }
     }
-    ObjectNode spec = child(target, "spec");
+    ObjectNode spec = JsonFields.child(target, "spec");
     JsonFields.at(template, "spec")
         .properties()
         .forEach(
@@ -113,11 +113,8 @@ public final class RenderedJobSet {
 
   /** The pod template of a replicated job, which is made if it is missing. */
   private static ObjectNode template(ObjectNode job) {
-    return child(child(child(job, "template"), "spec"), "template");
-  }
-
-  private static ObjectNode child(ObjectNode parent, String field) {
-    return parent.get(field) instanceof ObjectNode present ? present : parent.putObject(field);
+    return JsonFields.child(
+        JsonFields.child(JsonFields.child(job, "template"), "spec"), "template");
   }
 
   private static void merge(ObjectNode target, JsonNode patch) {
@@ -128,7 +125,7 @@ public final class RenderedJobSet {
   private static void set(ObjectNode target, String field, JsonNode value) {
     String key = KEYS.get(field);
     if (value.isObject()) {
-      merge(child(target, field), value);
+      merge(JsonFields.child(target, field), value);
     } else if (key != null && value.isArray() && target.get(field) instanceof ArrayNode present) {
       value.forEach(entry -> put(present, key, entry));
     } else {
@@ -198,7 +195,7 @@ public final class RenderedJobSet {
       for (String field : List.of("requests", "limits")) {
         JsonNode amounts = JsonFields.at(trainer, "resourcesPerNode", field);
         if (amounts.isObject()) {
-          merge(child(child(container, "resources"), field), amounts);
+          merge(JsonFields.child(JsonFields.child(container, "resources"), field), amounts);
         }
       }
       if (leads) {
@@ -235,7 +232,9 @@ public final class RenderedJobSet {
     if (mpi ? isNode(job) : isStep(job, TRAINER)) {
       boolean launcherIsNode = mpi && policy.path("mpi").path("runLauncherAsNode").asBoolean();
       int pods = launcherIsNode ? Math.max(1, nodes - 1) : nodes;
-      child(child(job, "template"), "spec").put("parallelism", pods).put("completions", pods);
+      JsonFields.child(JsonFields.child(job, "template"), "spec")
+          .put("parallelism", pods)
+          .put("completions", pods);
     }
   }
 }

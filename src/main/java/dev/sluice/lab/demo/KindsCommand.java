@@ -1,6 +1,5 @@
 package dev.sluice.lab.demo;
 
-import dev.sluice.api.config.JobFrameworks;
 import dev.sluice.kube.client.ApiErrorText;
 import dev.sluice.lab.audit.WatchRecorder;
 import dev.sluice.lab.controlplane.ApiClients;
@@ -96,10 +95,7 @@ public final class KindsCommand implements Callable<Integer> {
     return OperatorProcess.start(
         "operator",
         controlPlane.kubeconfig(),
-        OperatorSettings.onFreePorts(random)
-            .with(
-                "integrations: {frameworks: [%s]}\n"
-                    .formatted(String.join(", ", JobFrameworks.integrated()))),
+        OperatorSettings.onFreePorts(random).with(PlayedKinds.configuration()),
         controlPlane.logs(),
         List.of(),
         Lifetime.WITH_THIS_PROCESS);

@@ -2,6 +2,7 @@ package dev.sluice.lab.player;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.api.json.JsonMappers;
@@ -209,7 +210,7 @@ public final class KindPlayer implements AutoCloseable {
     for (Map.Entry<String, ObjectNode> child : wanted.entrySet()) {
       ObjectNode present = existing.get(child.getKey());
       if (present == null) {
-        settled &= create(object, child.getValue());
+        settled &= create(object, child.getValue(), existing);
       } else if (played.replaces(present, child.getValue())) {
         settled &= delete(present);
       } else {
@@ -238,20 +239,32 @@ public final class KindPlayer implements AutoCloseable {
     }
   }
 
-  private boolean create(ObjectNode object, ObjectNode child) throws InterruptedException {
+  /** The first owner is the object, by which the player knows its children. */
+  private boolean create(ObjectNode object, ObjectNode child, Map<String, ObjectNode> existing)
+      throws InterruptedException {
+    Optional<String> name = played.creator(object, child);
+    Optional<ObjectNode> creator = name.flatMap(it -> Optional.ofNullable(existing.get(it)));
+    if (name.isPresent() && creator.isEmpty()) {
+      return false;
+    }
     ObjectNode metadata = child.withObjectProperty("metadata");
     metadata.put("namespace", object.path("metadata").path("namespace").asText());
     metadata.withObjectProperty("labels").put(PLAYED, played.kind().kind());
-    metadata
-        .putArray("ownerReferences")
-        .addObject()
-        .put("apiVersion", played.kind().apiVersion())
-        .put("kind", played.kind().kind())
-        .put("name", object.path("metadata").path("name").asText())
-        .put("uid", object.path("metadata").path("uid").asText())
-        .put("controller", true)
-        .put("blockOwnerDeletion", true);
+    ArrayNode owners = metadata.putArray("ownerReferences");
+    own(owners, played.kind().apiVersion(), object, creator.isEmpty());
+    creator.ifPresent(pod -> own(owners, "v1", pod, true));
     return send(ApiRequest.create(path(child).collection(), child));
+  }
+
+  private static void own(ArrayNode owners, String apiVersion, JsonNode owner, boolean controls) {
+    owners
+        .addObject()
+        .put("apiVersion", apiVersion)
+        .put("kind", owner.path("kind").asText())
+        .put("name", owner.path("metadata").path("name").asText())
+        .put("uid", owner.path("metadata").path("uid").asText())
+        .put("controller", controls)
+        .put("blockOwnerDeletion", controls);
   }
 
   private boolean delete(ObjectNode child) throws InterruptedException {

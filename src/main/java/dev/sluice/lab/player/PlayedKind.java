@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.sluice.jobs.JobKind;
 import dev.sluice.jobs.ReferencedKind;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * How the own controller of a kind is played. An implementation is a description: pure functions of
@@ -39,6 +40,14 @@ public interface PlayedKind {
    */
   default List<ObjectNode> children(JsonNode object, List<ObjectNode> read) {
     return children(object);
+  }
+
+  /**
+   * The name of the other child, a pod, that creates a child and is its controller; empty if the
+   * object itself is.
+   */
+  default Optional<String> creator(JsonNode object, ObjectNode child) {
+    return Optional.empty();
   }
 
   /** Whether a child that exists is deleted, so that it is made anew as it is wanted now. */

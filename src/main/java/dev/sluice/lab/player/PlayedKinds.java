@@ -1,5 +1,7 @@
 package dev.sluice.lab.player;
 
+import dev.sluice.api.config.FeatureGate;
+import dev.sluice.api.config.JobFrameworks;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,8 +26,17 @@ public final class PlayedKinds implements AutoCloseable {
     kinds.add(new PlayedRayJob());
     kinds.add(new PlayedRayService());
     kinds.add(new PlayedAppWrapper());
+    kinds.add(new PlayedSparkApplication());
     kinds.add(new PlayedLeaderWorkerSet());
     return List.copyOf(kinds);
+  }
+
+  /** The fields of a configuration file that turn all kinds on, as YAML. */
+  public static String configuration() {
+    return "integrations: {frameworks: [%s]}\nfeatureGates: {%s: true}\n"
+        .formatted(
+            String.join(", ", JobFrameworks.integrated()),
+            FeatureGate.SPARK_APPLICATION_INTEGRATION.text());
   }
 
   /** Makes a cluster serve all of them, and plays their controllers until it is closed. */

@@ -125,7 +125,6 @@ class ConfigurationLoaderTest {
             """);
 
     assertThat(c.controller().concurrency("Job.batch")).isEqualTo(5);
-    assertThat(c.notices()).isEmpty();
     assertThat(ConfigurationLoader.parse(c.effective(), "", () -> "x")).isEqualTo(c);
   }
 
@@ -527,7 +526,6 @@ class ConfigurationLoaderTest {
                 Duration.ofSeconds(3600)));
     assertThat(meant.waitForPodsReady()).isEmpty();
     assertThat(old.waitForPodsReady()).isEmpty();
-    assertThat(silent.notices()).isEmpty();
   }
 
   @Test

@@ -1,0 +1,176 @@
+package dev.sluice.jobs.spark;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.sluice.api.json.JsonFields;
+import dev.sluice.jobs.InvalidField;
+import dev.sluice.jobs.JobKind;
+import dev.sluice.jobs.JobState;
+import dev.sluice.jobs.PodSetInfo;
+import dev.sluice.jobs.PodSetTemplate;
+import dev.sluice.jobs.ReviewedPodSet;
+import dev.sluice.jobs.StartConflictException;
+import dev.sluice.jobs.SuspendableJob;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * SparkApplications: a pod set for the driver, and one for the executors, which the driver creates.
+ * The object holds no whole pod templates: they are composed of what it says of each role.
+ */
+public final class SparkApplication extends SuspendableJob {
+
+  /** The kind. */
+  public static final JobKind KIND =
+      JobKind.of("sparkoperator.k8s.io", "v1beta2", "SparkApplication");
+
+  private static final String CLUSTER_MODE = "cluster";
+  private static final String RUNNING = "RUNNING";
+  private static final String COMPLETED = "COMPLETED";
+  private static final String FAILED = "FAILED";
+  private static final String SUBMISSION_FAILED = "SUBMISSION_FAILED";
+
+  /** States, the one before the first included, in which the application has no pods. */
+  private static final Set<String> WITHOUT_PODS =
+      Set.of("", "SUSPENDED", "RESUMING", "PENDING_RERUN", COMPLETED, FAILED, SUBMISSION_FAILED);
+
+  private static final List<SparkRole> ROLES = List.of(SparkRole.DRIVER, SparkRole.EXECUTOR);
+
+  @Override
+  public JobKind kind() {
+    return KIND;
+  }
+
+  @Override
+  public List<String> managedByField() {
+    return List.of();
+  }
+
+  @Override
+  public boolean validatesQueuedUpdatesOnly() {
+    return true;
+  }
+
+  @Override
+  public List<InvalidField> validate(JsonNode object) {
+    List<InvalidField> invalid = new ArrayList<>();
+    JsonNode mode = JsonFields.at(object, "spec", "mode");
+    if (!mode.isMissingNode() && !mode.asText().equals(CLUSTER_MODE)) {
+      invalid.add(
+          new InvalidField(
+              "spec.mode", mode, "must be \"" + CLUSTER_MODE + "\" for a job in a queue"));
+    }
+    JsonNode dynamic = JsonFields.at(object, "spec", "dynamicAllocation", "enabled");
+    if (dynamic.asBoolean()) {
+      invalid.add(
+          new InvalidField(
+              "spec.dynamicAllocation.enabled",
+              dynamic,
+              "a job in a queue can't scale itself unless it is elastic, and SparkApplications"
+                  + " can't be elastic"));
+    }
+    return invalid;
+  }
+
+  @Override
+  public List<ReviewedPodSet> reviewedPodSets(JsonNode object) {
+    return ROLES.stream().map(role -> role.reviewed(object)).toList();
+  }
+
+  @Override
+  public List<PodSetTemplate> podSets(JsonNode object) {
+    return ROLES.stream().map(role -> role.podSet(object)).toList();
+  }
+
+  private static String applicationState(JsonNode object) {
+    return JsonFields.text(object, "status", "applicationState", "state");
+  }
+
+  /** An application that is being stopped, or cleaned up, still has pods. */
+  @Override
+  protected boolean active(JsonNode object) {
+    return !WITHOUT_PODS.contains(applicationState(object));
+  }
+
+  @Override
+  protected boolean podsReady(JsonNode object) {
+    long executors =
+        JsonFields.map(object, "status", "executorState").values().stream()
+            .filter(state -> state.equals(RUNNING) || state.equals(COMPLETED))
+            .count();
+    return applicationState(object).equals(RUNNING)
+        && executors >= SparkRole.EXECUTOR.count(object);
+  }
+
+  @Override
+  protected Optional<JobState.End> end(JsonNode object) {
+    String message = JsonFields.text(object, "status", "applicationState", "errorMessage");
+    return switch (applicationState(object)) {
+      case COMPLETED ->
+          Optional.of(new JobState.End(true, "SparkApplication finished successfully"));
+      case FAILED -> Optional.of(failed(message, "SparkApplication failed"));
+      case SUBMISSION_FAILED ->
+          isSubmittedAgain(object)
+              ? Optional.empty()
+              : Optional.of(failed(message, "SparkApplication could not be submitted"));
+      default -> Optional.empty();
+    };
+  }
+
+  private static JobState.End failed(String message, String otherwise) {
+    return new JobState.End(false, message.isEmpty() ? otherwise : message);
+  }
+
+  /** Whether the application is submitted once more after a submission that failed. */
+  private static boolean isSubmittedAgain(JsonNode object) {
+    JsonNode policy = JsonFields.at(object, "spec", "restartPolicy");
+    JsonNode retries = JsonFields.at(policy, "onSubmissionFailureRetries");
+    return switch (policy.path("type").asText()) {
+      case "Always" -> true;
+      case "OnFailure" ->
+          retries.isNumber()
+              && JsonFields.at(object, "status", "submissionAttempts").asInt() <= retries.asInt();
+      default -> false;
+    };
+  }
+
+  @Override
+  protected boolean looksStarted(JsonNode object) {
+    return ROLES.stream().anyMatch(role -> role.looksStarted(object));
+  }
+
+  @Override
+  protected void give(ObjectNode job, List<PodSetInfo> starts) throws StartConflictException {
+    for (PodSetInfo start : starts) {
+      SparkRole role =
+          ROLES.stream()
+              .filter(it -> it.podSetName().equals(start.name()))
+              .findFirst()
+              .orElseThrow(
+                  () ->
+                      new StartConflictException(
+                          "the job has no template of pod set " + start.name()));
+      role.give(job, start);
+    }
+    SparkRole.shareNodeSelector(job);
+  }
+
+  @Override
+  protected void takeBack(
+      JsonNode object, ObjectNode job, Optional<List<PodSetTemplate>> original) {
+    for (SparkRole role : ROLES) {
+      if (role.looksStarted(object)) {
+        role.takeBack(
+            job,
+            original.flatMap(
+                all ->
+                    all.stream()
+                        .filter(it -> it.name().equals(role.podSetName()))
+                        .findFirst()
+                        .map(PodSetTemplate::template)));
+      }
+    }
+  }
+}
